@@ -1,0 +1,68 @@
+"""What a protocol hands to a learner: three parts of numbers and where they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Task = Literal["binary", "multi"]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a split came about, enough to make it again."""
+
+    dataset: str
+    content_hash: str
+    protocol: str
+    protocol_version: str
+    trial: int
+    seed: int
+    source: str
+    rebalanced: Literal["none", "smote", "random-oversampling"]
+    rows_before_rebalancing: int
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Train, validation and test part of one trial, ready for any learner.
+
+    Features are ``float64`` matrices of shape (rows, n_features); labels are
+    ``int64`` class indices 0..n_classes-1, where the classes are those of the
+    whole dataset, whether or not each occurs in every part.
+    """
+
+    X_train: NDArray[np.float64]
+    y_train: NDArray[np.int64]
+    X_valid: NDArray[np.float64]
+    y_valid: NDArray[np.int64]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.int64]
+    feature_names: tuple[str, ...]
+    class_names: tuple[str, ...]
+    provenance: Provenance
+    preprocessing: Any = field(default=None, repr=False)
+    """The fitted transformer from raw columns to ``X_*``, for showing thresholds in original units."""
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.class_names)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
+
+    @property
+    def task(self) -> Task:
+        return "binary" if self.n_classes == 2 else "multi"
+
+    @property
+    def X_train_valid(self) -> NDArray[np.float64]:
+        return np.concatenate([self.X_train, self.X_valid])
+
+    @property
+    def y_train_valid(self) -> NDArray[np.int64]:
+        return np.concatenate([self.y_train, self.y_valid])

@@ -1,0 +1,1 @@
+"""Jobs, the supervised runner, the store, tables, verdicts and the report."""

@@ -1,0 +1,1 @@
+"""One module per verb of ``python -m experiments``; each offers ``register(verbs)``."""
