@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Create the virtual environment and install the suite with the pinned versions.
+set -euo pipefail
+venv=${1:-.venv}
+
+supported() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; }
+
+find_python() {
+    for candidate in "${PYTHON:-}" python3.11 python3.12 python3.13 python3 python; do
+        if [ -n "$candidate" ] && supported "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    echo "setup: Python 3.11, 3.12 or 3.13 is needed and none was found; name one with PYTHON=/path/to/python make setup" >&2
+    exit 1
+}
+
+if ! { [ -x "$venv/bin/python" ] && supported "$venv/bin/python"; }; then
+    rm -rf "$venv"
+    "$(find_python)" -m venv "$venv"
+fi
+
+pip() { "$venv/bin/python" -m pip "$@"; }
+echo "setup: installing the suite into $venv (TensorFlow included; a few minutes the first time)"
+pip install --quiet --upgrade pip
+pip install --quiet --editable '.[suite,dev]'
+
+# pydl8.5 is compiled on the spot. Without a compiler the suite goes on and reports DL8.5 as skipped.
+if ! pip install --quiet 'pydl8.5' 2>"$venv/pydl85.log"; then
+    if command -v "${CXX:-c++}" >/dev/null; then
+        reason="building pydl8.5 failed (see $venv/pydl85.log)"
+    else
+        reason="pydl8.5 needs a C++ compiler and none was found; install one and run 'make clean setup'"
+    fi
+    echo "setup: DL8.5 will be reported as skipped: $reason" >&2
+fi
+echo "setup: done"
