@@ -1,20 +1,28 @@
 """What every learner of the suite offers, GradTree included.
 
-A learner is one module that ends in ``LEARNER = Learner(...)``. The estimator
-it names follows scikit-learn (``fit``, ``predict``, ``predict_proba``,
-``random_state``) and has ``tree_`` (a canonical ``Tree``) where it is one.
+A learner is one module of this folder that ends in ``LEARNER = Learner(...)``.
+The estimator that its ``fit`` returns follows scikit-learn (``fit``,
+``predict``, ``predict_proba``, ``random_state``) and, where it is one tree,
+``Fitted.tree`` holds it as a canonical ``Tree``.
+
+The module itself stays light: it imports its library, and its estimator class
+from ``baselines.estimators``, inside ``fit``. So planning an experiment costs
+no import of TensorFlow, Numba or scikit-learn.
 """
+# ruff: noqa: N802 (matrices are called X, as in scikit-learn)
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from gradtree.tree import Tree
+if TYPE_CHECKING:
+    from gradtree.tree import Tree
 
 Params = Mapping[str, Any]
 Task = Literal["binary", "multi"]
@@ -23,12 +31,20 @@ Task = Literal["binary", "multi"]
 class SplitLike(Protocol):
     """The part of ``datasets.Split`` that learners use."""
 
-    X_train: NDArray[np.float64]
-    y_train: NDArray[np.int64]
-    X_valid: NDArray[np.float64]
-    y_valid: NDArray[np.int64]
-    X_test: NDArray[np.float64]
-
+    @property
+    def X_train(self) -> NDArray[np.float64]: ...
+    @property
+    def y_train(self) -> NDArray[np.int64]: ...
+    @property
+    def X_valid(self) -> NDArray[np.float64]: ...
+    @property
+    def y_valid(self) -> NDArray[np.int64]: ...
+    @property
+    def X_test(self) -> NDArray[np.float64]: ...
+    @property
+    def X_train_valid(self) -> NDArray[np.float64]: ...
+    @property
+    def y_train_valid(self) -> NDArray[np.int64]: ...
     @property
     def n_features(self) -> int: ...
     @property
@@ -41,7 +57,17 @@ class SplitLike(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A trained estimator and the rows that count as its training rows (train F1)."""
+    """A trained estimator and the rows that count as its training rows (train F1).
+
+    Attributes
+    ----------
+    estimator : has ``classes_``, ``predict`` (class indices) and ``predict_proba``.
+    X_fit, y_fit : the rows it was trained on.
+    tree : the canonical tree over the split's features with one ``value``
+        column per class of the dataset; ``None`` where there is no such tree.
+    size : nodes as the paper counts them; ``None`` for what is no tree.
+    epochs : passes over the data, for learners that make passes.
+    """
 
     estimator: Any
     X_fit: NDArray[np.float64]
@@ -49,6 +75,10 @@ class Fitted:
     tree: Tree | None
     size: int | None
     epochs: int | None = None
+
+
+def _anything_goes(n_features: int, n_classes: int) -> str | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -61,10 +91,14 @@ class Learner:
     version : bumped whenever the same parameters may give other numbers.
     defaults : parameters of the paper's default experiment for a task.
     fit : trains on a split with given parameters and a seed.
-    skip : the reason why a shape cannot be handled (printed in the table cell), else ``None``.
-    published : CSV in ``results/paper`` with the tuned parameters, read by ``translate``.
+    skip : the reason why a shape (features, classes) cannot be handled,
+        printed in the table cell, else ``None``.
+    published : CSV in ``results/paper`` with the tuned parameters.
+    translate : turns a row of that CSV into parameters, those only that the
+        tuned experiment sets differently from the defaults.
     space : the search space, parameter name to candidate values.
     in_paper : whether the method belongs to the paper's tables.
+    needs : importable modules without which the learner is skipped.
     """
 
     slug: str
@@ -72,10 +106,41 @@ class Learner:
     version: str
     defaults: Callable[[Task], dict[str, Any]]
     fit: Callable[[SplitLike, Params, int], Fitted]
-    skip: Callable[[int, int], str | None] = field(default=lambda n_features, n_classes: None)
+    skip: Callable[[int, int], str | None] = _anything_goes
     published: str | None = None
     translate: Callable[[Mapping[str, str], Task], dict[str, Any]] | None = None
     space: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     in_paper: bool = True
     needs: tuple[str, ...] = ()
-    """Importable modules without which the learner is skipped, with that reason."""
+
+    def missing(self) -> tuple[str, ...]:
+        """Those of ``needs`` that are not installed here."""
+        return tuple(name for name in self.needs if importlib.util.find_spec(name) is None)
+
+    def why_not(self, n_features: int, n_classes: int) -> str | None:
+        """Why this learner cannot be fitted to such data here, or ``None`` if it can."""
+        reason = self.skip(n_features, n_classes)
+        if reason is None and self.missing():
+            return f"{', '.join(self.missing())} not installed"
+        return reason
+
+
+def class_probabilities(estimator: Any, X: ArrayLike, n_classes: int) -> NDArray[np.float64]:
+    """``estimator.predict_proba`` with one column per class of the dataset.
+
+    An estimator knows the classes of its training rows only; a class that has
+    no row there gets probability 0.
+
+    Returns
+    -------
+    ndarray of shape (rows, n_classes)
+    """
+    seen = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    return spread(seen, np.asarray(estimator.classes_), n_classes)
+
+
+def spread(seen: NDArray[np.float64], classes: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+    """Put column i of ``seen`` at column ``classes[i]`` of a matrix of ``n_classes`` columns."""
+    every = np.zeros((len(seen), n_classes))
+    every[:, classes.astype(np.intp)] = seen
+    return every

@@ -1,0 +1,1 @@
+"""The scikit-learn style estimators that the learners of ``baselines`` wrap."""
