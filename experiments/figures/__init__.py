@@ -1,0 +1,1 @@
+"""Figures of the suite: one module each, a plain function of data that returns a ``Figure``."""

@@ -1,0 +1,129 @@
+"""One look for every figure: colours, marks and sizes that survive print and colour blindness.
+
+Figures are built without ``pyplot``, so that no global state leaks from one
+to the next, and inside :func:`look`, so that a user's ``matplotlibrc`` changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+INK = "#1b1f24"
+MUTED = "#6a7178"
+GRID = "#dfe3e8"
+PAPER_MARK = "#8a9097"
+
+# Okabe and Ito's palette; every method has its own mark too, so that colour is never the only cue.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#7f7f7f",
+)
+
+COLUMN_WIDTH = 3.4
+PAGE_WIDTH = 7.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a method looks in every figure."""
+
+    colour: str
+    marker: str
+
+
+MARKS: dict[str, Mark] = {
+    "gradtree": Mark(BLUE, "o"),
+    "dndt": Mark(ORANGE, "v"),
+    "genetictree": Mark(PURPLE, "D"),
+    "dl85": Mark(GREEN, "^"),
+    "cart": Mark(VERMILION, "s"),
+    "gradtree-gumbel": Mark(SKY, "P"),
+    "gradtree-annealed": Mark(GREY, "X"),
+}
+OTHER = Mark(GREY, "h")
+
+
+def mark_of(method: str) -> Mark:
+    """The look of a method by slug; learners beyond the paper share a neutral one."""
+    return MARKS.get(method, OTHER)
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Matplotlib settings under which every figure of the suite is made and saved."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(
+            {
+                "font.family": "DejaVu Sans",
+                "font.size": 8,
+                "axes.titlesize": 9,
+                "axes.titleweight": "bold",
+                "axes.titlelocation": "left",
+                "axes.labelsize": 8,
+                "axes.edgecolor": MUTED,
+                "axes.labelcolor": INK,
+                "axes.titlecolor": INK,
+                "axes.linewidth": 0.6,
+                "axes.spines.top": False,
+                "axes.spines.right": False,
+                "axes.grid": True,
+                "axes.axisbelow": True,
+                "grid.color": GRID,
+                "grid.linewidth": 0.5,
+                "text.color": INK,
+                "xtick.color": MUTED,
+                "ytick.color": MUTED,
+                "xtick.labelcolor": INK,
+                "ytick.labelcolor": INK,
+                "xtick.labelsize": 7,
+                "ytick.labelsize": 7,
+                "legend.fontsize": 7,
+                "legend.frameon": False,
+                "lines.linewidth": 1.2,
+                "figure.dpi": 100,
+                "savefig.dpi": 200,
+                "pdf.fonttype": 42,
+                "svg.hashsalt": "gradtree",
+            }
+        )
+        yield
+
+
+def canvas(width: float, height: float) -> Figure:
+    """An empty figure of the given size in inches, laid out by constraints."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def empty(figure: Figure, message: str) -> Figure:
+    """Say in the figure why there is nothing to see, instead of drawing empty axes."""
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, message, ha="center", va="center", color=MUTED, transform=axes.transAxes)
+    return figure
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Label a logarithmic axis 10, 100, 1,000 instead of powers, and only there."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def quiet(axes: Axes, *, left: bool = True) -> None:
+    """Drop tick marks (the grid serves) and, if asked, the left spine."""
+    axes.tick_params(which="both", length=0)
+    if not left:
+        axes.spines["left"].set_visible(False)
