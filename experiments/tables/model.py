@@ -100,6 +100,8 @@ class Summary:
     statistics: tuple[Statistic, ...]
     smaller_is_better: bool = False
     decimals: int = 3
+    in_paper: bool = True
+    """Whether the paper prints this line below its table; ours may show more."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class Table:
     Attributes
     ----------
     name : identifier and file stem, e.g. ``test-f1-tuned``.
-    source : ``paper`` for the printed figures, else the protocol of the records.
+    source : the protocol of the records, or ``paper, as printed``.
     decimals, std_decimals : digits the paper prints.
     """
 

@@ -1,0 +1,105 @@
+"""From run records to cells: join the jobs of the experiments with what they left behind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from experiments.jobs import Job
+from experiments.record import RunRecord
+from experiments.tables.model import Cell, Measure
+from experiments.tables.ranking import mean_of, population_std
+
+Address = tuple[str, str, str, str]
+"""protocol, experiment, dataset, method"""
+
+NOT_A_TREE = "n/a"
+"""Printed where a method has a result but not this measure, e.g. the size of an ensemble."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One planned run of a cell and its record, if it has been made."""
+
+    trial: int
+    seed: int
+    record: RunRecord | None
+
+
+@dataclass(frozen=True)
+class Results:
+    """All planned runs with their records, by protocol, experiment, dataset and method."""
+
+    attempts: Mapping[Address, tuple[Attempt, ...]]
+
+    def cell(
+        self, protocol: str, experiment: str, dataset: str, method: str, measure: Measure
+    ) -> Cell:
+        return summarise(self.attempts.get((protocol, experiment, dataset, method), ()), measure)
+
+    def has(self, protocol: str, experiment: str) -> bool:
+        """Whether any run of an experiment has been made."""
+        return any(
+            attempt.record is not None
+            for address, attempts in self.attempts.items()
+            if address[:2] == (protocol, experiment)
+            for attempt in attempts
+        )
+
+
+def collect(jobs: Iterable[Job], records: Mapping[str, RunRecord]) -> Results:
+    """Join jobs and records on the job's key; a job listed twice counts once."""
+    grouped: dict[Address, dict[tuple[int, int], Attempt]] = {}
+    for job in jobs:
+        address = (job.protocol, job.experiment, job.dataset, job.method)
+        attempt = Attempt(job.trial, job.seed, records.get(job.key))
+        grouped.setdefault(address, {})[job.trial, job.seed] = attempt
+    return Results(
+        {
+            address: tuple(attempts[at] for at in sorted(attempts))
+            for address, attempts in grouped.items()
+        }
+    )
+
+
+def summarise(attempts: Iterable[Attempt], measure: Measure) -> Cell:
+    """Mean and population deviation over the runs that ended well, or why there is none."""
+    planned = tuple(attempts)
+    trials, values = [], []
+    for attempt in planned:
+        if attempt.record is not None and attempt.record.status == "ok":
+            value = getattr(attempt.record, measure)
+            if value is not None:
+                trials.append(attempt.trial)
+                values.append(float(value))
+    if not values:
+        return Cell(expected=len(planned), missing=_reason(planned))
+    return Cell(
+        mean=mean_of(values),
+        std=population_std(values),
+        n=len(values),
+        expected=len(planned),
+        values=tuple(values),
+        trials=tuple(trials),
+    )
+
+
+def _reason(planned: tuple[Attempt, ...]) -> str:
+    """What to print when every run is over and none gave a number; empty while any is open."""
+    records = [attempt.record for attempt in planned]
+    if not records or any(record is None for record in records):
+        return ""
+    texts = Counter(reason_text(record) for record in records if record is not None)
+    return max(sorted(texts), key=texts.__getitem__)
+
+
+def reason_text(record: RunRecord) -> str:
+    """The few characters that stand in a table for a run without a number."""
+    if record.status == "ok":
+        return NOT_A_TREE
+    if record.status == "skipped":
+        return record.reason
+    if record.status == "timeout":
+        return ">60 min"
+    return record.status
