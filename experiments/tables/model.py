@@ -183,3 +183,5 @@ class Sheet:
     columns: tuple[SheetColumn, ...]
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
+    best_in_row: Literal["", "max", "min"] = ""
+    """Where methods are columns, the best number of each row is set in bold."""

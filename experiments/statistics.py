@@ -1,0 +1,218 @@
+"""Tests and intervals beyond the paper, over datasets rather than trials.
+
+The distributions are SciPy's; what is computed here is the arithmetic of
+Demšar, "Statistical comparisons of classifiers over multiple data sets"
+(Journal of Machine Learning Research 7, 2006): Friedman's test and its
+correction by Iman and Davenport, Nemenyi's critical difference, pairwise
+Wilcoxon tests with Holm's correction. Scores are matrices of shape
+(datasets, methods) without gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+Scores = NDArray[np.float64]
+
+BOOTSTRAP_SEED = 42
+BOOTSTRAP_DRAWS = 10_000
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Do the methods differ at all? ``p_value`` is that of the F statistic."""
+
+    average_ranks: tuple[float, ...]
+    n_datasets: int
+    chi_squared: float
+    chi_squared_p: float
+    f_statistic: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Wilcoxon's signed-rank test of two methods over datasets, corrected by Holm."""
+
+    first: str
+    second: str
+    mean_difference: float
+    wins: int
+    losses: int
+    p_value: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True)
+class CriticalDifference:
+    """Average ranks, the difference that is significant (Nemenyi), and the cliques below it."""
+
+    methods: tuple[str, ...]
+    average_ranks: tuple[float, ...]
+    n_datasets: int
+    level: float
+    difference: float
+    cliques: tuple[tuple[str, ...], ...]
+    """Maximal groups of methods, best first, whose ranks do not differ significantly."""
+    friedman: Friedman
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with the limits of its percentile bootstrap interval over datasets."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+
+
+def average_ranks(scores: ArrayLike, smaller_is_better: bool = False) -> NDArray[np.float64]:
+    """Mean rank of each method, 1 best, ties sharing the mean of their ranks."""
+    return np.asarray(_ranks(_matrix(scores), smaller_is_better).mean(axis=0))
+
+
+def friedman(scores: ArrayLike, smaller_is_better: bool = False) -> Friedman:
+    """Friedman's test with Iman and Davenport's less conservative F statistic."""
+    matrix = _matrix(scores)
+    n_datasets, n_methods = matrix.shape
+    if n_methods < 3 or n_datasets < 2:
+        raise ValueError(
+            f"Friedman's test needs 3 methods and 2 datasets, got {n_methods} and {n_datasets}; "
+            "use Wilcoxon's test for two methods"
+        )
+    ranks = _ranks(matrix, smaller_is_better)
+    if np.all(ranks == ranks[0, 0]):
+        even = tuple(ranks.mean(axis=0).tolist())
+        return Friedman(even, n_datasets, 0.0, 1.0, 0.0, 1.0)
+    chi_squared, chi_squared_p = stats.friedmanchisquare(*matrix.T)
+    slack = n_datasets * (n_methods - 1) - chi_squared
+    if slack <= 1e-9:  # all datasets rank the methods alike
+        f_statistic, p_value = np.inf, 0.0
+    else:
+        f_statistic = (n_datasets - 1) * chi_squared / slack
+        p_value = stats.f.sf(f_statistic, n_methods - 1, (n_methods - 1) * (n_datasets - 1))
+    return Friedman(
+        tuple(ranks.mean(axis=0).tolist()),
+        n_datasets,
+        float(chi_squared),
+        float(chi_squared_p),
+        float(f_statistic),
+        float(p_value),
+    )
+
+
+def nemenyi_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:
+    """Two average ranks that differ by this much are significantly different."""
+    quantile = stats.studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
+
+
+def critical_difference(
+    scores: ArrayLike, methods: Sequence[str], level: float = 0.05, smaller_is_better: bool = False
+) -> CriticalDifference:
+    """Everything a critical-difference diagram shows."""
+    outcome = friedman(scores, smaller_is_better)
+    difference = nemenyi_difference(len(methods), outcome.n_datasets, level)
+    return CriticalDifference(
+        methods=tuple(methods),
+        average_ranks=outcome.average_ranks,
+        n_datasets=outcome.n_datasets,
+        level=level,
+        difference=difference,
+        cliques=_cliques(methods, outcome.average_ranks, difference),
+        friedman=outcome,
+    )
+
+
+def _cliques(
+    methods: Sequence[str], ranks: Sequence[float], difference: float
+) -> tuple[tuple[str, ...], ...]:
+    order = sorted(range(len(methods)), key=lambda at: (ranks[at], at))
+    groups: list[tuple[int, int]] = []
+    for first in range(len(order)):
+        last = first
+        while last + 1 < len(order) and ranks[order[last + 1]] - ranks[order[first]] < difference:
+            last += 1
+        if last > first and not any(start <= first and last <= end for start, end in groups):
+            groups.append((first, last))
+    return tuple(tuple(methods[order[at]] for at in range(a, b + 1)) for a, b in groups)
+
+
+def wilcoxon_holm(scores: ArrayLike, methods: Sequence[str]) -> tuple[Pair, ...]:
+    """Every pair of methods; zero differences are split between the signs (Demšar, 3.1.3)."""
+    matrix = _matrix(scores)
+    pairs = list(combinations(range(len(methods)), 2))
+    p_values = [wilcoxon(matrix[:, a] - matrix[:, b]) for a, b in pairs]
+    adjusted = holm(p_values)
+    return tuple(
+        Pair(
+            methods[a],
+            methods[b],
+            float((matrix[:, a] - matrix[:, b]).mean()),
+            int((matrix[:, a] > matrix[:, b]).sum()),
+            int((matrix[:, a] < matrix[:, b]).sum()),
+            p_values[at],
+            adjusted[at],
+        )
+        for at, (a, b) in enumerate(pairs)
+    )
+
+
+def wilcoxon(differences: ArrayLike) -> float:
+    """Two-sided p-value of the signed-rank test that differences centre on zero."""
+    values = np.asarray(differences, dtype=np.float64)
+    if not values.any():
+        return 1.0
+    return float(stats.wilcoxon(values, zero_method="zsplit").pvalue)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment; compare the result with the level itself."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [1.0] * len(p_values)
+    running = 0.0
+    for place, at in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - place) * p_values[at]))
+        adjusted[at] = running
+    return adjusted
+
+
+def bootstrap(
+    values: ArrayLike,
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+    level: float = 0.95,
+    draws: int = BOOTSTRAP_DRAWS,
+    seed: int = BOOTSTRAP_SEED,
+) -> Interval:
+    """Percentile interval of a statistic (the mean unless given) over resampled datasets.
+
+    ``statistic`` maps samples of shape (draws, datasets) to (draws,).
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    summarise = statistic or (lambda samples: samples.mean(axis=1))
+    if len(sample) < 2:
+        raise ValueError(f"a bootstrap interval needs at least 2 datasets, got {len(sample)}")
+    picks = np.random.default_rng(seed).integers(len(sample), size=(draws, len(sample)))
+    tail = (1 - level) / 2
+    low, high = np.quantile(summarise(sample[picks]), [tail, 1 - tail])
+    return Interval(float(summarise(sample[None, :])[0]), float(low), float(high), level)
+
+
+def _ranks(matrix: Scores, smaller_is_better: bool) -> NDArray[np.float64]:
+    return np.asarray(stats.rankdata(matrix if smaller_is_better else -matrix, axis=1))
+
+
+def _matrix(scores: ArrayLike) -> Scores:
+    matrix = np.asarray(scores, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(f"scores must be a matrix (datasets, methods), got shape {matrix.shape}")
+    if np.isnan(matrix).any():
+        raise ValueError("scores must have no gaps: leave out a dataset or a method")
+    return matrix

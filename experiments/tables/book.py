@@ -1,0 +1,73 @@
+"""All tables of one source together: ours under a protocol, or the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from experiments.paper import Paper
+from experiments.tables.cells import Results
+from experiments.tables.grids import our_tables, paper_tables
+from experiments.tables.hyperparameters import Searched, hyperparameter_sheets
+from experiments.tables.model import Sheet, Table
+from experiments.tables.runtimes import runtime_sheet
+from experiments.tables.seeds import seeds_sheet
+from experiments.tables.specs import Spec, specs_sheet
+from experiments.tables.summaries import (
+    Penalty,
+    ablation_sheet,
+    our_penalty,
+    paper_penalty,
+    penalty_sheet,
+    summary_sheet,
+)
+
+
+@dataclass(frozen=True)
+class Book:
+    """Grids and sheets by name; ``penalty`` holds the numbers behind its sheet unrounded."""
+
+    source: str
+    tables: Mapping[str, Table]
+    sheets: Mapping[str, Sheet]
+    penalty: Penalty
+
+
+def our_book(
+    results: Results,
+    paper: Paper,
+    protocol: str = "paper",
+    searched: Searched | None = None,
+    registry: Mapping[str, Spec] | None = None,
+) -> Book:
+    """Every table from run records of one protocol."""
+    tables = our_tables(results, paper, protocol)
+    penalty = our_penalty(results, paper, protocol)
+    sheets = [
+        summary_sheet(tables),
+        ablation_sheet(tables),
+        penalty_sheet(penalty, protocol),
+        runtime_sheet(tables, paper_tables(paper)),
+        seeds_sheet(results, paper, protocol),
+        *hyperparameter_sheets(paper, searched or {}),
+        specs_sheet(paper, registry or {}),
+    ]
+    return Book(protocol, tables, _by_name(sheets), penalty)
+
+
+def paper_book(paper: Paper) -> Book:
+    """The paper's own tables, all summaries recomputed from its printed cells."""
+    tables = paper_tables(paper)
+    penalty = paper_penalty(paper)
+    source = next(iter(tables.values())).source
+    sheets = [
+        summary_sheet(tables),
+        ablation_sheet(tables),
+        penalty_sheet(penalty, source),
+        *hyperparameter_sheets(paper, {}),
+    ]
+    return Book(source, tables, _by_name(sheets), penalty)
+
+
+def _by_name(sheets: Iterable[Sheet]) -> dict[str, Sheet]:
+    return {sheet.name: sheet for sheet in sheets}
