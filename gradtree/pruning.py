@@ -14,38 +14,19 @@ a threshold. The pruned tree keeps the splits of training: ``x < t`` becomes
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from gradtree.dense import DenseTree
 from gradtree.traversal import CHUNK, fill_upwards
 from gradtree.tree import LEAF, Tree
 
 
-class Dense(Protocol):
-    """The parameters of a trained dense tree of depth d over n features.
-
-    Attributes
-    ----------
-    thresholds, logits : ndarray of shape (2**d - 1, n)
-        Split value and selection logit of every feature at every inner node,
-        in heap order: node i has the children 2i + 1 and 2i + 2.
-    leaves : ndarray of shape (2**d,) or (2**d, n_classes)
-        Logits of the leaves; one per leaf for two classes.
-    """
-
-    @property
-    def thresholds(self) -> NDArray[Any]: ...
-    @property
-    def logits(self) -> NDArray[Any]: ...
-    @property
-    def leaves(self) -> NDArray[Any]: ...
-
-
-def pruned_tree(dense: Dense, X: NDArray[Any]) -> Tree:
+def pruned_tree(dense: DenseTree, X: NDArray[Any]) -> Tree:
     """The dense tree without the nodes that no row of ``X`` reaches.
 
     Parameters
@@ -60,7 +41,7 @@ def pruned_tree(dense: Dense, X: NDArray[Any]) -> Tree:
         Nodes in depth-first order. ``node_count`` is the size that the paper
         reports; ``n_node_samples`` are the counts that pruning went by.
     """
-    feature, threshold = hard_splits(dense)
+    feature, threshold = dense.split_features.astype(np.int32), dense.split_thresholds
     counts = count_rows(feature, threshold, X)
     logits = _heap_logits(dense)
     is_leaf = np.arange(len(counts)) >= len(feature)
@@ -78,14 +59,14 @@ def pruned_tree(dense: Dense, X: NDArray[Any]) -> Tree:
         _scattered(inner, feature[heap], LEAF),
         _scattered(inner, float32_below(threshold[heap]), np.nan),
         logits[kept],
-        dense.thresholds.shape[1],
+        dense.n_features,
         counts[kept],
     )
 
 
-def full_tree(dense: Dense, X: NDArray[Any]) -> Tree:
+def full_tree(dense: DenseTree, X: NDArray[Any]) -> Tree:
     """The dense tree as it is, all 2^(d+1) - 1 nodes of it, in heap order."""
-    feature, threshold = hard_splits(dense)
+    feature, threshold = dense.split_features.astype(np.int32), dense.split_thresholds
     counts = count_rows(feature, threshold, X)
     n_inner = len(feature)
     index = np.arange(2 * n_inner + 1)
@@ -96,16 +77,9 @@ def full_tree(dense: Dense, X: NDArray[Any]) -> Tree:
         _scattered(inner, feature, LEAF),
         _scattered(inner, float32_below(threshold), np.nan),
         _heap_logits(dense),
-        dense.thresholds.shape[1],
+        dense.n_features,
         counts,
     )
-
-
-def hard_splits(dense: Dense) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Feature (first index on ties) and threshold of every inner node."""
-    feature = np.argmax(dense.logits, axis=1)
-    threshold = np.take_along_axis(dense.thresholds, feature[:, np.newaxis], axis=1)[:, 0]
-    return feature.astype(np.int32), threshold
 
 
 def count_rows(
@@ -139,7 +113,7 @@ def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(softmax(logits, axis=1))
 
 
-def _heap_logits(dense: Dense) -> NDArray[np.float64]:
+def _heap_logits(dense: DenseTree) -> NDArray[np.float64]:
     """Leaf logits, one row per place of the heap; zero at inner nodes."""
     leaves = np.asarray(dense.leaves, dtype=np.float64)
     table = leaves.reshape(len(leaves), -1)

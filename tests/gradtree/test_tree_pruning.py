@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 from tree_samples import random_dense
 
+from gradtree.dense import DenseTree
 from gradtree.pruning import float32_below, full_tree, pruned_tree
 from gradtree.tree import LEAF
 
@@ -28,7 +28,7 @@ class Node:
     rows: int = 0
 
 
-def grown(dense: SimpleNamespace, index: int = 0) -> Node:
+def grown(dense: DenseTree, index: int = 0) -> Node:
     n_inner = len(dense.logits)
     if index >= n_inner:
         return Node(logits=np.atleast_1d(dense.leaves[index - n_inner]).astype(float))
@@ -65,7 +65,7 @@ def pruned_once(node: Node) -> tuple[Node, bool]:
     return node, False
 
 
-def pruned_by_the_book(dense: SimpleNamespace, X: np.ndarray) -> Node:
+def pruned_by_the_book(dense: DenseTree, X: np.ndarray) -> Node:
     root, changed = grown(dense), True
     while changed:
         count(root, X)
@@ -116,7 +116,7 @@ def test_pruning_keeps_the_predictions_of_training(shape, n_classes):
 
 
 def test_training_sends_rows_on_the_threshold_right_but_counting_left():
-    dense = SimpleNamespace(
+    dense = DenseTree(
         thresholds=np.array([[0.5]], dtype=np.float32),
         logits=np.zeros((1, 1), dtype=np.float32),
         leaves=np.array([-2.0, 2.0], dtype=np.float32),

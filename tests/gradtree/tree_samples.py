@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 
+from gradtree.dense import DenseTree
 from gradtree.tree import LEAF, Tree
 
 
@@ -51,11 +50,11 @@ def random_tree(
 
 def random_dense(
     seed: int, depth: int, n_features: int, n_classes: int, dtype: str = "float32"
-) -> SimpleNamespace:
+) -> DenseTree:
     """Trained parameters in the shape that pruning reads; thresholds lie on a grid (ties)."""
     rng = np.random.default_rng(seed)
     shape = (2**depth - 1, n_features)
-    return SimpleNamespace(
+    return DenseTree(
         thresholds=(rng.integers(-8, 9, size=shape) / 4).astype(dtype),
         logits=rng.normal(size=shape).astype(dtype),
         leaves=rng.normal(size=2**depth if n_classes == 2 else (2**depth, n_classes)).astype(dtype),
