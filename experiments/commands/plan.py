@@ -1,0 +1,32 @@
+"""``plan``: what a run would do, and how long it would take."""
+
+from __future__ import annotations
+
+import argparse
+
+from experiments import options
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = verbs.add_parser(
+        "plan",
+        help="how many jobs, how many done, how long the rest will take",
+        description=(
+            "Show the jobs of a selection per learner without running any. Times are estimated "
+            "from the records of similar jobs, in the store and among the committed results."
+        ),
+    )
+    options.add_selection(parser)
+    options.add_store(parser)
+    options.add_how(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from experiments.planning import make_plan, render
+    from experiments.store import Store
+
+    profile, jobs = options.selected(args)
+    plan = make_plan(jobs, Store(args.store), options.limits_of(args, profile), args.workers)
+    print(render(plan, profile))
+    return 0

@@ -1,0 +1,113 @@
+"""The plan of a run: jobs, what is done already, and an honest estimate of the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from experiments.display.text import duration, table
+from experiments.estimate import Estimate, Estimator
+from experiments.executors.contract import Limits
+from experiments.jobs import Job
+from experiments.profiles import Profile, profiles
+from experiments.store import COMMITTED, Store
+from experiments.todo import to_do
+
+BASES = ("same parameters", "same dataset", "other datasets", "a guess")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Jobs selected, those still to do, and what each of these will take."""
+
+    jobs: Sequence[Job]
+    pending: Sequence[Job]
+    estimates: dict[str, Estimate] = field(repr=False)
+    workers: int
+    limits: Limits
+
+    @property
+    def core_seconds(self) -> float:
+        return sum(estimate.seconds for estimate in self.estimates.values())
+
+    @property
+    def wall_seconds(self) -> float:
+        """Jobs that must run alone use one worker, the others share all."""
+        alone = sum(self.estimates[j.key].seconds for j in self.pending if j.measured == "alone")
+        shared = self.core_seconds - alone
+        longest = max((self.estimates[j.key].seconds for j in self.pending), default=0.0)
+        return alone + max(shared / self.workers, min(longest, shared))
+
+
+def make_plan(
+    jobs: Sequence[Job],
+    store: Store,
+    limits: Limits,
+    workers: int,
+    retry: Collection[str] | None = None,
+) -> Plan:
+    """Compare jobs with a store; committed records help with the times and nothing else."""
+    records = store.latest()
+    estimator = Estimator([*Store(COMMITTED).records(), *records.values()], limits.seconds)
+    pending = to_do(jobs, records, limits, retry)
+    estimates = {job.key: estimator.estimate(job) for job in pending}
+    return Plan(jobs, pending, estimates, workers, limits)
+
+
+def render(plan: Plan, profile: Profile) -> str:
+    """The plan for people: a line per learner, the total, and the shorter ways."""
+    lines = [f"Profile {profile.slug}: {profile.about}.", ""]
+    lines += [per_method(plan), "", total(plan)]
+    if guessed := basis(plan):
+        lines.append(guessed)
+    lines += shorter(profile)
+    return "\n".join(lines)
+
+
+def per_method(plan: Plan) -> str:
+    methods = list(dict.fromkeys(job.method for job in plan.jobs))
+    jobs = Counter(job.method for job in plan.jobs)
+    pending = Counter(job.method for job in plan.pending)
+    seconds: Counter[str] = Counter()
+    for job in plan.pending:
+        seconds[job.method] += plan.estimates[job.key].seconds  # type: ignore[assignment]
+    rows = [
+        [
+            method,
+            f"{jobs[method]:,}",
+            f"{jobs[method] - pending[method]:,}",
+            f"{pending[method]:,}",
+            duration(seconds[method]) if pending[method] else "–",
+        ]
+        for method in methods
+    ]
+    return table(["learner", "jobs", "done", "to do", "core time"], rows)
+
+
+def total(plan: Plan) -> str:
+    if not plan.pending:
+        return f"All {len(plan.jobs):,} jobs are done."
+    return (
+        f"{len(plan.pending):,} of {len(plan.jobs):,} jobs to do: about "
+        f"{duration(plan.wall_seconds)} with {plan.workers} worker(s), "
+        f"{duration(plan.limits.seconds)} at most for each job."
+    )
+
+
+def basis(plan: Plan) -> str:
+    """What the estimate rests on, so that nobody takes a guess for a measurement."""
+    found = Counter(estimate.basis for estimate in plan.estimates.values())
+    parts = [f"{found[name]:,} {name}" for name in BASES if found[name]]
+    return f"Estimated from records of similar jobs ({'; '.join(parts)})." if parts else ""
+
+
+def shorter(profile: Profile) -> list[str]:
+    others = [p for p in profiles().values() if p.minutes is not None and p.slug != profile.slug]
+    if profile.minutes is not None or not others:
+        return []
+    return [
+        "",
+        "Shorter: "
+        + "; ".join(f"--profile {p.slug} (about {p.minutes:g} min, {p.about})" for p in others),
+    ]

@@ -1,0 +1,103 @@
+"""Drive jobs through an executor into a store until all are done or someone says stop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from experiments import artifacts
+from experiments.executors.contract import Executor, Running
+from experiments.jobs import Job
+from experiments.perform import Outcome
+from experiments.queue import Queue
+from experiments.record import RunRecord
+from experiments.store import Store
+
+TICK_SECONDS = 0.5
+
+
+class Listener(Protocol):
+    """Follows a session: a display, or whatever refreshes tables as rows complete."""
+
+    def started(self, job: Job) -> None: ...
+    def finished(self, record: RunRecord) -> None: ...
+    def tick(self, running: Sequence[Running]) -> None: ...
+    def close(self) -> None: ...
+
+
+@dataclass
+class Summary:
+    """What a session did."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    left: int = 0
+    interrupted: bool = False
+
+    @property
+    def done(self) -> int:
+        return self.statuses.total()
+
+
+def run_session(
+    jobs: Iterable[Job],
+    store: Store,
+    executor: Executor,
+    listeners: Sequence[Listener] = (),
+    give_up: bool = True,
+) -> Summary:
+    """Run jobs; a keyboard interrupt stops those in flight and is noted in the summary.
+
+    The executor is closed in any case, so no process outlives the session.
+    """
+    session = _Session(Queue(jobs, give_up), store, executor, listeners)
+    try:
+        session.loop()
+    except KeyboardInterrupt:
+        session.summary.interrupted = True
+    finally:
+        session.summary.left = len(session.queue) + len(executor.running())
+        executor.close()
+        for listener in listeners:
+            listener.close()
+    return session.summary
+
+
+@dataclass
+class _Session:
+    queue: Queue
+    store: Store
+    executor: Executor
+    listeners: Sequence[Listener]
+    summary: Summary = field(default_factory=Summary)
+
+    def loop(self) -> None:
+        while self.queue or self.executor.running():
+            self._start_what_fits()
+            for outcome in self.executor.wait(TICK_SECONDS):
+                self._keep(outcome)
+                for foregone in self.queue.finish(outcome.record):
+                    self._keep(Outcome(foregone))
+            running = self.executor.running()
+            for listener in self.listeners:
+                listener.tick(running)
+
+    def _start_what_fits(self) -> None:
+        while self.executor.free():
+            job = self.queue.take()
+            if job is None:
+                return
+            for listener in self.listeners:
+                listener.started(job)
+            self.executor.start(job)
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Predictions first: a record in the store promises that they are there."""
+        record = outcome.record
+        if outcome.predictions is not None:
+            artifacts.save(self.store.folder, record, outcome.predictions)
+        self.store.append(record)
+        self.summary.statuses[record.status] += 1
+        for listener in self.listeners:
+            listener.finished(record)
