@@ -9,6 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Task = Literal["binary", "multi"]
+Rebalancing = Literal["none", "smote", "random-oversampling"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Positions of the three parts in the raw table, the training part before rebalancing."""
+
+    train: NDArray[np.int64]
+    valid: NDArray[np.int64]
+    test: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -22,7 +32,7 @@ class Provenance:
     trial: int
     seed: int
     source: str
-    rebalanced: Literal["none", "smote", "random-oversampling"]
+    rebalanced: Rebalancing
     rows_before_rebalancing: int
 
 
@@ -46,6 +56,7 @@ class Split:
     provenance: Provenance
     preprocessing: Any = field(default=None, repr=False)
     """The fitted transformer from raw columns to ``X_*``, for showing thresholds in original units."""
+    rows: Rows | None = field(default=None, repr=False)
 
     @property
     def n_classes(self) -> int:
