@@ -50,6 +50,7 @@ def grids() -> dict[str, Grid]:
     return {record["name"]: _grid(record, methods) for record in records}
 
 
+@cache
 def method_name(slug: str) -> str:
     """The name a method has in the paper's tables."""
     declared = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))["methods"]
