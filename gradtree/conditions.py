@@ -46,7 +46,7 @@ class Interval:
 
     def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Which of the raw values fulfil the condition."""
-        numbers = np.asarray(values, dtype=np.float64)
+        numbers = as_numbers(values)
         inside = (numbers > self.low) & (numbers <= self.high)
         return np.where(np.isnan(numbers), self.missing, inside)
 
@@ -197,6 +197,13 @@ def category_split(
         left=Membership(column, left, right, missing_left, unseen_left, tell_missing),
         right=Membership(column, right, left, not missing_left, not unseen_left, tell_missing),
     )
+
+
+def as_numbers(values: Any) -> NDArray[np.float64]:
+    """``float64`` with ``nan`` for what is missing, also from pandas' nullable columns."""
+    if hasattr(values, "to_numpy"):
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(values, dtype=np.float64)
 
 
 def is_missing(cell: Any) -> bool:

@@ -159,6 +159,9 @@ def number_text(number: float, digits: int) -> str:
     """Significant digits without trailing zeros; what is next to nothing is 0."""
     if abs(number) < np.finfo(np.float32).tiny:
         return "0"
+    rounded = float(f"{number:.{digits}g}")
+    if 1e-4 <= abs(rounded) < 1e15:
+        return np.format_float_positional(rounded, trim="-")
     return f"{number:.{digits}g}"
 
 
