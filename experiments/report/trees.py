@@ -1,0 +1,135 @@
+"""Trees kept for the report: drawn in original units without data or a learner's library.
+
+One JSON file per dataset, ``<folder>/<slug>.json``::
+
+    {"format": "gradtree-report-trees/1",
+     "dataset": "iris",
+     "trees": [{"method": "cart", "experiment": "tuned", "protocol": "paper", "trial": 0,
+                "seed": 42, "test_f1": 0.93, "class_names": [...],
+                "tree": <Tree.to_dict()>,
+                "splits": {"0": ["petal width", "<= 0.8", "> 0.8"], ...}}]}
+
+``tree`` is the tree as learned, on preprocessed columns; ``splits`` says for
+each inner node which raw column it tests and what sends a row left or right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datasets.split import Split
+    from experiments.record import RunRecord
+    from gradtree.tree import Tree
+
+FORMAT = "gradtree-report-trees/1"
+
+
+def describe_tree(tree: Tree, split: Split, record: RunRecord, experiment: str) -> dict[str, Any]:
+    """One entry of the file: a learned tree with every split in the units of the raw data.
+
+    Parameters
+    ----------
+    tree : as learned on ``split``.
+    split : with its fitted ``preprocessing``, which is what is undone here.
+    record : the run that made the tree.
+    experiment : the experiment as part of which it is shown.
+    """
+    from gradtree.rules import describe
+
+    splits = describe(tree, split.feature_names, units=_units(split))
+    return {
+        "method": record.method,
+        "experiment": experiment,
+        "protocol": record.protocol,
+        "trial": record.trial,
+        "seed": record.seed,
+        "test_f1": record.test_f1,
+        "class_names": list(split.class_names),
+        "tree": tree.to_dict(),
+        "splits": {
+            str(node): [
+                sides.column,
+                _without(sides.column, sides.left),
+                _without(sides.column, sides.right),
+            ]
+            for node, sides in sorted(splits.items())
+        },
+    }
+
+
+def write_trees(folder: Path, dataset: str, entries: Iterable[Mapping[str, Any]]) -> Path:
+    """Write a dataset's trees beside, then rename: a file that is there is whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"format": FORMAT, "dataset": dataset, "trees": list(entries)}
+    path = folder / f"{dataset}.json"
+    beside = path.with_suffix(".part")
+    beside.write_text(
+        json.dumps(content, ensure_ascii=False, allow_nan=False, indent=None) + "\n",
+        encoding="utf-8",
+    )
+    beside.replace(path)
+    return path
+
+
+def read_trees(folder: Path, dataset: str) -> tuple[dict[str, Any], ...]:
+    """The stored trees of a dataset; none if it has no file."""
+    path = folder / f"{dataset}.json"
+    if not path.exists():
+        return ()
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} has format {content.get('format')!r}, expected {FORMAT!r}: "
+            "write it again with scripts/trees.py"
+        )
+    return tuple(content["trees"])
+
+
+def for_page(entry: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """What the page draws: ``nodes`` are ``[left, right, column, condition, condition]`` or
+    ``[class, probability, rows]`` for leaves.
+    """
+    nodes = [_node(entry, index) for index in range(len(entry["tree"]["feature"]))]
+    name = names.get(entry["method"], entry["method"])
+    return {
+        "label": f"{name}, {entry['experiment']}",
+        "caption": _caption(entry, nodes),
+        "classes": entry["class_names"],
+        "nodes": nodes,
+    }
+
+
+def _node(entry: Mapping[str, Any], index: int) -> list[Any]:
+    tree = entry["tree"]
+    if tree["children_left"][index] >= 0:
+        children = [tree["children_left"][index], tree["children_right"][index]]
+        return [*children, *entry["splits"][str(index)]]
+    shares = tree["value"][index]
+    best = max(range(len(shares)), key=shares.__getitem__)
+    rows = tree["n_node_samples"][index] if tree.get("n_node_samples") else None
+    return [best, round(shares[best], 4), rows]
+
+
+def _caption(entry: Mapping[str, Any], nodes: list[list[Any]]) -> str:
+    size = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+    score = "" if entry["test_f1"] is None else f", test F1 {entry['test_f1']:.3f}"
+    return (
+        f"Trial {entry['trial']} of protocol {entry['protocol']}: {size}{score}. "
+        "A leaf names its class, the share of that class and its training rows."
+    )
+
+
+def _units(split: Split) -> Any:
+    from gradtree.units import original_units
+
+    return original_units(split.preprocessing)
+
+
+def _without(column: str, condition: Any) -> str:
+    """The condition without the name of its column, which stands in the node already."""
+    text = str(condition)
+    return text.removeprefix(column).strip() or text
