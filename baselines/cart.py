@@ -7,16 +7,9 @@ together, since it needs no early stopping.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task, spread
-
-if TYPE_CHECKING:
-    from sklearn.tree import DecisionTreeClassifier
-
-    from gradtree.tree import Tree
+from baselines.contract import Fitted, Learner, Params, SplitLike, Task, over_classes
 
 
 def defaults(task: Task) -> dict[str, Any]:
@@ -45,29 +38,12 @@ def translate(row: Mapping[str, str], task: Task) -> dict[str, Any]:
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
+    from gradtree.tree import Tree
+
     X, y = split.X_train_valid, split.y_train_valid
     estimator = DecisionTreeClassifier(**params, random_state=seed).fit(X, y)
-    tree = canonical(estimator, split.n_classes)
+    tree = over_classes(Tree.from_sklearn(estimator), estimator.classes_, split.n_classes)
     return Fitted(estimator, X, y, tree, tree.node_count)
-
-
-def canonical(estimator: DecisionTreeClassifier, n_classes: int) -> Tree:
-    """The fitted scikit-learn tree as a ``Tree`` over all classes of the dataset."""
-    from gradtree.tree import LEAF, Tree
-
-    grown = estimator.tree_
-    leaf = grown.children_left == LEAF
-    weights = grown.value[:, 0, :]
-    shares = weights / weights.sum(axis=1, keepdims=True)
-    return Tree(
-        children_left=grown.children_left.astype(np.int32),
-        children_right=grown.children_right.astype(np.int32),
-        feature=np.where(leaf, LEAF, grown.feature).astype(np.int32),
-        threshold=np.where(leaf, np.nan, grown.threshold),
-        value=spread(shares, estimator.classes_, n_classes),
-        n_features=int(estimator.n_features_in_),
-        n_node_samples=grown.n_node_samples.astype(np.int64),
-    )
 
 
 LEARNER = Learner(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -136,10 +136,17 @@ def class_probabilities(estimator: Any, X: ArrayLike, n_classes: int) -> NDArray
     ndarray of shape (rows, n_classes)
     """
     seen = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-    return spread(seen, np.asarray(estimator.classes_), n_classes)
+    return _spread(seen, np.asarray(estimator.classes_), n_classes)
 
 
-def spread(seen: NDArray[np.float64], classes: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+def over_classes(tree: Tree, classes: NDArray[Any], n_classes: int) -> Tree:
+    """``tree``, whose values follow ``classes``, with one value per class of the dataset."""
+    return replace(tree, value=_spread(tree.value, classes, n_classes))
+
+
+def _spread(
+    seen: NDArray[np.float64], classes: NDArray[Any], n_classes: int
+) -> NDArray[np.float64]:
     """Put column i of ``seen`` at column ``classes[i]`` of a matrix of ``n_classes`` columns."""
     every = np.zeros((len(seen), n_classes))
     every[:, classes.astype(np.intp)] = seen
