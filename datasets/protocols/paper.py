@@ -13,18 +13,18 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from category_encoders import LeaveOneOutEncoder
 from imblearn.over_sampling import SMOTE, RandomOverSampler
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import QuantileTransformer
 
 from datasets.dataset import Dataset
 from datasets.protocols.base import FIRST_SEED, TEST_SHARE, Protocol, data_seed
+from datasets.protocols.encoding import LeaveOneOutMeans, NormalQuantiles
 from datasets.protocols.filling import FillMissing
 from datasets.split import Provenance, Rebalancing, Rows, Split
 
+N_QUANTILES = 1000
 QUANTILE_NOISE = 1e-3
 SMOTE_NEIGHBOURS = 5
 
@@ -34,23 +34,17 @@ def split(dataset: Dataset, trial: int) -> Split:
     fill, X, y = _filled(dataset)
     rows = split_rows(len(y), data_seed(trial))
     y_train = y[rows.train]
-    encode = fit_encoder(X.iloc[rows.train], y_train, dataset.categorical)
-    leaking = encoded(encode, X.iloc[rows.train], y_train)
+    means, leaking = encode(X.iloc[rows.train], y_train, dataset.categorical)
     # One stream for the noise and then for SMOTE, as numpy's global one was used.
     stream = np.random.RandomState(FIRST_SEED)
     quantile = fit_quantiles(leaking, stream)
-    parts = [
-        quantile.transform(part)
-        for part in (leaking, *(encoded(encode, X.iloc[part]) for part in (rows.valid, rows.test)))
-    ]
-    X_train, y_balanced, rebalanced = rebalance(parts[0], y_train, stream)
-    steps = [("fill", fill), ("encode", encode), ("quantile", quantile)]
+    X_train, y_balanced, rebalanced = rebalance(quantile.transform(leaking), y_train, stream)
     return Split(
         X_train=X_train,
         y_train=y_balanced,
-        X_valid=parts[1],
+        X_valid=quantile.transform(means.transform(X.iloc[rows.valid])),
         y_valid=y[rows.valid],
-        X_test=parts[2],
+        X_test=quantile.transform(means.transform(X.iloc[rows.test])),
         y_test=y[rows.test],
         feature_names=dataset.record.features,
         class_names=dataset.record.class_names,
@@ -65,7 +59,7 @@ def split(dataset: Dataset, trial: int) -> Split:
             rebalanced=rebalanced,
             rows_before_rebalancing=len(rows.train),
         ),
-        preprocessing=Pipeline([(name, step) for name, step in steps if step is not None]),
+        preprocessing=Pipeline([("fill", fill), ("encode", means), ("quantile", quantile)]),
         rows=rows,
     )
 
@@ -95,47 +89,29 @@ def split_rows(n_rows: int, seed: int) -> Rows:
     return Rows(train, valid, test)
 
 
-def fit_encoder(
-    X: pd.DataFrame, y: NDArray[np.int64], categorical: tuple[str, ...]
-) -> LeaveOneOutEncoder | None:
-    """Learn the label mean of each category.
-
-    Quirk: with more than two classes the class index is averaged as if it were a number.
-    """
-    if not categorical:
-        return None
-    return LeaveOneOutEncoder(cols=list(categorical)).fit(X, pd.Series(y, index=X.index))
-
-
-def encoded(
-    encode: LeaveOneOutEncoder | None, X: pd.DataFrame, y: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
-    """Numbers for categories; ``y`` is given for the training rows.
+def encode(
+    X_train: pd.DataFrame, y_train: NDArray[np.int64], categorical: tuple[str, ...]
+) -> tuple[LeaveOneOutMeans, NDArray[np.float64]]:
+    """Learn the label mean of each category, and give the training rows their numbers.
 
     Quirk: the mean that a training row gets leaves out its own label, so that inside a
-    category the value tells the label. Validation and test rows get the plain mean.
+    category the number tells the label; validation and test rows get the plain mean.
+    Quirk: with more than two classes the class index is averaged as if it were a number.
     """
-    if encode is None:
-        return X.to_numpy(dtype=np.float64)
-    target = None if y is None else pd.Series(y, index=X.index)
-    return encode.transform(X, target).to_numpy(dtype=np.float64)
+    means = LeaveOneOutMeans(categorical)
+    return means, means.fit_transform(X_train, y_train)
 
 
-def fit_quantiles(X: NDArray[np.float64], stream: np.random.RandomState) -> QuantileTransformer:
+def fit_quantiles(X: NDArray[np.float64], stream: np.random.RandomState) -> NormalQuantiles:
     """Learn the map from values to normal quantiles, from training rows with noise.
 
     Quirk: the noise of a column is 0.001 divided by its standard deviation instead of
-    multiplied, so that nearly constant columns get noise of deviation 1. Quirk:
-    ``subsample`` is what scikit-learn's default used to be; today's would take fewer rows.
+    multiplied, so that nearly constant columns get noise of deviation 1. Quirk: all rows
+    are used, as with the scikit-learn of the time; today's default takes 10,000 of them.
     """
     deviation = QUANTILE_NOISE / np.maximum(X.std(axis=0, keepdims=True), QUANTILE_NOISE)
     noisy = X + deviation * stream.standard_normal(X.shape)
-    return QuantileTransformer(
-        n_quantiles=min(1000, len(X)),
-        output_distribution="normal",
-        subsample=100_000,
-        random_state=FIRST_SEED,
-    ).fit(noisy)
+    return NormalQuantiles(n_quantiles=min(N_QUANTILES, len(X))).fit(noisy)
 
 
 def rebalance(
