@@ -38,12 +38,12 @@ class Results:
     ) -> Cell:
         return summarise(self.attempts.get((protocol, experiment, dataset, method), ()), measure)
 
-    def has(self, protocol: str, experiment: str) -> bool:
-        """Whether any run of an experiment has been made."""
+    def has_records(self, protocol: str) -> bool:
+        """Whether any run of a protocol has been made."""
         return any(
             attempt.record is not None
             for address, attempts in self.attempts.items()
-            if address[:2] == (protocol, experiment)
+            if address[0] == protocol
             for attempt in attempts
         )
 

@@ -10,7 +10,7 @@ from experiments.tables.model import TASK_NAMES, Entry, Sheet, SheetColumn
 
 
 class Spec(Protocol):
-    """The part of a registry record that is compared with the printed one."""
+    """The part of a registry record that the tables use."""
 
     @property
     def n_features(self) -> int: ...
@@ -18,6 +18,8 @@ class Spec(Protocol):
     def n_rows(self) -> int: ...
     @property
     def class_counts(self) -> Sequence[int]: ...
+    @property
+    def categorical(self) -> Sequence[str]: ...
 
 
 def specs_sheet(paper: Paper, registry: Mapping[str, Spec]) -> Sheet:

@@ -1,0 +1,104 @@
+"""Everything that follows from a store of run records: tables, verdicts, claims.
+
+``findings_of`` is a pure function of jobs, records and the paper's numbers;
+``findings_in`` gives it what a store, the catalogue and the dataset records hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.claims import check_claims
+from experiments.jobs import Job
+from experiments.paper import Paper, load_paper
+from experiments.record import RunRecord
+from experiments.tables.book import Book, our_book, paper_book
+from experiments.tables.cells import Results, collect
+from experiments.tables.hyperparameters import Searched
+from experiments.tables.outcomes import Claim, Verdict
+from experiments.tables.specs import Spec
+from experiments.verdicts import judge
+
+if TYPE_CHECKING:
+    from experiments.catalogue import Setting
+
+PROTOCOLS = ("paper", "clean")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came out, whether it is the paper's, and what it means.
+
+    Attributes
+    ----------
+    books : protocol -> tables; ``paper`` always, others where they have records.
+    printed : the paper's own tables.
+    verdicts, claims : of protocol ``paper`` against the paper.
+    categorical : datasets with categorical columns.
+    """
+
+    paper: Paper
+    results: Results
+    books: Mapping[str, Book]
+    printed: Book
+    verdicts: tuple[Verdict, ...]
+    claims: tuple[Claim, ...]
+    categorical: frozenset[str]
+
+
+def findings_of(
+    jobs: Iterable[Job],
+    records: Mapping[str, RunRecord],
+    registry: Mapping[str, Spec] | None = None,
+    searched: Mapping[str, Searched] | None = None,
+    paper: Paper | None = None,
+) -> Findings:
+    """Tables, verdicts and claims from jobs and the records under their keys.
+
+    Parameters
+    ----------
+    registry : dataset -> its record, for the table of datasets as loaded.
+    searched : protocol -> method -> dataset -> hyperparameters our search found.
+    """
+    numbers = paper or load_paper()
+    specs, winners = registry or {}, searched or {}
+    results = collect(jobs, records)
+    books = {
+        protocol: our_book(results, numbers, protocol, winners.get(protocol), specs)
+        for protocol in PROTOCOLS
+        if protocol == "paper" or results.has_records(protocol)
+    }
+    printed = paper_book(numbers)
+    return Findings(
+        paper=numbers,
+        results=results,
+        books=books,
+        printed=printed,
+        verdicts=tuple(judge(books["paper"].tables, printed.tables, numbers)),
+        claims=tuple(check_claims(books["paper"], printed, numbers)),
+        categorical=frozenset(slug for slug, spec in specs.items() if spec.categorical),
+    )
+
+
+def findings_in(store: Path, setting: Setting | None = None) -> Findings:
+    """The same from a folder of records, over all jobs of the catalogue.
+
+    Parameters
+    ----------
+    setting : ``ours`` takes the tuned experiments with the hyperparameters of our search.
+    """
+    import datasets
+    from experiments.catalogue import EXPERIMENTS, jobs_of
+    from experiments.store import Store
+
+    jobs = [
+        job
+        for protocol in PROTOCOLS
+        for experiment in EXPERIMENTS
+        for job in jobs_of(experiment, protocol, setting=setting)
+    ]
+    registry: dict[str, Spec] = {slug: datasets.record(slug) for slug in datasets.names()}
+    return findings_of(jobs, Store(store).latest(), registry)

@@ -1,0 +1,134 @@
+"""All tables as files: first as texts by name, then written so that no reader sees half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from experiments.tables import csvfiles, latex
+from experiments.tables.book import Book
+from experiments.tables.definitions import grids
+from experiments.tables.macros import macros_latex
+from experiments.tables.model import TASKS, Sheet, Table
+from experiments.tables.outcomes import Claim, Verdict
+from experiments.tables.protocol_page import changes_csv, protocol_page
+from experiments.tables.protocols import changes
+from experiments.tables.significance import (
+    comparisons,
+    intervals_sheet,
+    pairs_sheet,
+    ranks_sheet,
+)
+
+TESTED = ("test-f1-tuned", "test-f1-default")
+"""The tables that are compared over datasets and between protocols."""
+
+
+def table_files(
+    books: Sequence[Book],
+    verdicts: Sequence[Verdict] = (),
+    claims: Sequence[Claim] = (),
+    categorical: Collection[str] = (),
+) -> dict[str, str]:
+    """Every file by its name below the output folder.
+
+    Parameters
+    ----------
+    books : one per protocol that has records; the one of protocol ``paper`` first.
+    verdicts, claims : of protocol ``paper``.
+    categorical : datasets with categorical columns, for the comparison of protocols.
+    """
+    files: dict[str, str] = {}
+    for book in books:
+        judged = verdicts if book.source == "paper" else ()
+        files.update((f"{book.source}/{name}", text) for name, text in _book_files(book, judged))
+    inputs = sorted(name.removesuffix(".tex") for name in files if name.endswith(".tex"))
+    files["macros.tex"] = macros_latex(books, verdicts, claims)
+    files["all.tex"] = latex.document_latex(inputs)
+    by_source = {book.source: book for book in books}
+    if {"paper", "clean"} <= set(by_source):
+        files.update(_protocol_files(by_source["paper"], by_source["clean"], categorical))
+    return files
+
+
+def _book_files(book: Book, verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
+    by_table: dict[str, dict[tuple[str, str], Verdict]] = {}
+    for verdict in verdicts:
+        by_table.setdefault(verdict.table, {})[verdict.dataset, verdict.method] = verdict
+    for name, table in book.tables.items():
+        if book.source != "paper" and not _has_results(table):
+            continue
+        yield f"{name}.csv", csvfiles.table_csv(table, by_table.get(name))
+        yield f"{name}-summary.csv", csvfiles.summary_csv(table)
+        yield from _table_latex(table)
+    for sheet in [*book.sheets.values(), *tested_sheets(book)]:
+        if _says_something(sheet):
+            yield f"{sheet.name}.csv", csvfiles.sheet_csv(sheet)
+            yield f"{sheet.name}.tex", latex.sheet_latex(sheet)
+
+
+def _table_latex(table: Table) -> Iterator[tuple[str, str]]:
+    if table.name in grids() and grids()[table.name].split_by_task:
+        for task in TASKS:
+            yield f"{table.name}-{task}.tex", latex.table_latex(table, task)
+    else:
+        yield f"{table.name}.tex", latex.table_latex(table)
+
+
+def tested_sheets(book: Book) -> list[Sheet]:
+    """The statistics over datasets of the tables of test F1."""
+    sheets = []
+    for name in TESTED:
+        table = book.tables[name]
+        compared = comparisons(table)
+        sheets += [
+            ranks_sheet(table, compared),
+            pairs_sheet(table, compared),
+            intervals_sheet(table),
+        ]
+    return sheets
+
+
+def _has_results(table: Table) -> bool:
+    return any(
+        cell.mean is not None for block in table.blocks for row in block.rows for cell in row.cells
+    )
+
+
+def _says_something(sheet: Sheet) -> bool:
+    """Whether any row has more than its labels."""
+    return any(
+        entry is not None and not isinstance(entry, str) and getattr(entry, "n", 1)
+        for row in sheet.rows
+        for entry in row
+    ) or sheet.name.startswith("hyperparameters")
+
+
+def _protocol_files(paper: Book, clean: Book, categorical: Collection[str]) -> dict[str, str]:
+    tables = {name: (paper.tables[name], clean.tables[name]) for name in TESTED}
+    found = {name: changes(*pair, categorical) for name, pair in tables.items()}
+    return {
+        "clean.csv": changes_csv([change for group in found.values() for change in group]),
+        "clean.md": protocol_page(tables, found),
+    }
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write beside, then rename; a file that would not change is not touched."""
+    for name, text in files.items():
+        path = folder / name
+        content = text.encode("utf-8")
+        if path.exists() and path.read_bytes() == content:
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
