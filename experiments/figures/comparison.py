@@ -55,31 +55,41 @@ def ours_against_paper(pairs: Sequence[Pair], *, measure: str = "Test macro F1")
 def _column(axes: Axes, pairs: Sequence[Pair], datasets: Sequence[str]) -> None:
     look = style.mark_of(pairs[0].method)
     row = {dataset: index for index, dataset in enumerate(datasets)}
-    for pair in pairs:
-        y = row[pair.dataset]
-        if pair.paper is not None:
-            axes.errorbar(
-                pair.paper,
-                y + 0.16,
-                xerr=pair.paper_std,
-                fmt=look.marker,
-                color=style.PAPER_MARK,
-                markerfacecolor="#ffffff",
-                markersize=3.2,
-                elinewidth=0.8,
-                markeredgewidth=0.8,
-            )
-        if pair.ours is not None:
-            axes.errorbar(
-                pair.ours,
-                y - 0.16,
-                xerr=pair.ours_std,
-                fmt=look.marker,
-                color=look.colour,
-                markersize=3.4,
-                elinewidth=1.1,
-                markeredgewidth=0,
-            )
+    printed = [
+        (row[pair.dataset] + 0.16, pair.paper, pair.paper_std or 0.0)
+        for pair in pairs
+        if pair.paper is not None
+    ]
+    measured = [
+        (row[pair.dataset] - 0.16, pair.ours, pair.ours_std or 0.0)
+        for pair in pairs
+        if pair.ours is not None
+    ]
+    if printed:
+        y, x, error = zip(*printed, strict=True)
+        axes.errorbar(
+            x,
+            y,
+            xerr=error,
+            fmt=look.marker,
+            color=style.PAPER_MARK,
+            markerfacecolor="#ffffff",
+            markersize=3.2,
+            elinewidth=0.8,
+            markeredgewidth=0.8,
+        )
+    if measured:
+        y, x, error = zip(*measured, strict=True)
+        axes.errorbar(
+            x,
+            y,
+            xerr=error,
+            fmt=look.marker,
+            color=look.colour,
+            markersize=3.4,
+            elinewidth=1.1,
+            markeredgewidth=0,
+        )
     axes.set_xlim(0, 1.03)
     axes.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
     style.quiet(axes, left=False)

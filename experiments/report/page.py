@@ -14,6 +14,7 @@ from experiments.report import view
 from experiments.report.headline import headline, matrix, primary
 from experiments.report.model import ComparedTable, DatasetPage, Failure, ReportData
 from experiments.report.payload import CELL_COMMAND, payload
+from experiments.tables.files import write_files
 from experiments.tables.model import SheetColumn
 
 HERE = Path(__file__).parent
@@ -43,11 +44,8 @@ def render(data: ReportData) -> str:
 
 
 def write(data: ReportData, path: Path) -> Path:
-    """Write the page beside, then rename: a file that is there is whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".part")
-    beside.write_text(render(data), encoding="utf-8", newline="\n")
-    beside.replace(path)
+    """Write the page so that no reader sees half of it."""
+    write_files(path.parent, {path.name: render(data)})
     return path
 
 

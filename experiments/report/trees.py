@@ -20,6 +20,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.tables.files import write_files
+
 if TYPE_CHECKING:
     from datasets.split import Split
     from experiments.record import RunRecord
@@ -51,28 +53,18 @@ def describe_tree(tree: Tree, split: Split, record: RunRecord, experiment: str) 
         "class_names": list(split.class_names),
         "tree": tree.to_dict(),
         "splits": {
-            str(node): [
-                sides.column,
-                _without(sides.column, sides.left),
-                _without(sides.column, sides.right),
-            ]
+            str(node): [sides.column, sides.left.brief, sides.right.brief]
             for node, sides in sorted(splits.items())
         },
     }
 
 
 def write_trees(folder: Path, dataset: str, entries: Iterable[Mapping[str, Any]]) -> Path:
-    """Write a dataset's trees beside, then rename: a file that is there is whole."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the file of one dataset; entries come from :func:`describe_tree`."""
     content = {"format": FORMAT, "dataset": dataset, "trees": list(entries)}
-    path = folder / f"{dataset}.json"
-    beside = path.with_suffix(".part")
-    beside.write_text(
-        json.dumps(content, ensure_ascii=False, allow_nan=False, indent=None) + "\n",
-        encoding="utf-8",
-    )
-    beside.replace(path)
-    return path
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    write_files(folder, {f"{dataset}.json": text + "\n"})
+    return folder / f"{dataset}.json"
 
 
 def read_trees(folder: Path, dataset: str) -> tuple[dict[str, Any], ...]:
@@ -127,9 +119,3 @@ def _units(split: Split) -> Any:
     from gradtree.units import original_units
 
     return original_units(split.preprocessing)
-
-
-def _without(column: str, condition: Any) -> str:
-    """The condition without the name of its column, which stands in the node already."""
-    text = str(condition)
-    return text.removeprefix(column).strip() or text

@@ -1,0 +1,77 @@
+"""``report``: the figures, and one HTML page that shows everything."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments.commands.tables import REPOSITORY, add_store
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = verbs.add_parser(
+        "report",
+        help="write the figures and the HTML report from run records",
+        description=(
+            "Write one self-contained HTML file (open it from disk, it loads nothing) with "
+            "claims, tables, verdicts, figures and trees, and the figures as SVG, PDF and PNG. "
+            "Needs no data and no learner; what has not been run is shown as a gap."
+        ),
+    )
+    add_store(parser)
+    results = REPOSITORY / "results"
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=results / "report.html",
+        metavar="FILE",
+        help="the page (default: results/report.html)",
+    )
+    parser.add_argument(
+        "--figures",
+        type=Path,
+        default=results / "figures",
+        metavar="FOLDER",
+        help="where the figures go (default: results/figures)",
+    )
+    parser.add_argument(
+        "--no-figure-files",
+        action="store_true",
+        help="write the page alone; it has its figures inside",
+    )
+    parser.add_argument(
+        "--trees",
+        type=Path,
+        default=results / "trees",
+        metavar="FOLDER",
+        help="stored trees and training histories (default: results/trees)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    import datasets
+    from experiments.figures.save import save
+    from experiments.findings import findings_in
+    from experiments.report.collect import Inputs, assemble, draw
+    from experiments.report.curves import read_curves
+    from experiments.report.page import write
+    from experiments.store import Store
+
+    store = Store(args.store)
+    inputs = Inputs(
+        findings=findings_in(args.store, args.params),
+        records=store.records(),
+        registry={slug: datasets.record(slug) for slug in datasets.names()},
+        environments=store.environments(),
+        trees=args.trees,
+        curves=read_curves(args.trees),
+    )
+    plates = draw(inputs)
+    if not args.no_figure_files:
+        for plate in plates:
+            save(plate.figure, args.figures / plate.name)
+        print(f"{args.figures}: {len(plates)} figures")
+    page = write(assemble(inputs, plates), args.output)
+    print(f"{page}: {page.stat().st_size / 1e6:.1f} MB from {len(inputs.records):,} records")
+    return 0

@@ -1,0 +1,153 @@
+"""Which figures there are, what data each gets from the tables, and the words beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from experiments.figures.comparison import Pair, ours_against_paper
+from experiments.figures.critical_difference import critical_difference
+from experiments.figures.protocols import Change, clean_against_paper
+from experiments.figures.runtime import RuntimePoint, runtime_against_shape
+from experiments.figures.save import inline_svg
+from experiments.figures.size import SizePoint, f1_against_size
+from experiments.figures.training import Curve, training_curves
+from experiments.report.model import DatasetPage, FigureEntry
+from experiments.tables.model import TASK_NAMES, TASKS, Table, Task
+from experiments.tables.significance import Comparison, comparisons
+
+PROTOCOLS_FIGURE = "clean-against-paper"
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A figure with its name (also its file's stem), title and caption."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+
+
+def plates(
+    ours: Mapping[str, Table],
+    printed: Mapping[str, Table],
+    clean: Mapping[str, Table],
+    datasets: Sequence[DatasetPage],
+    curves: Sequence[Curve] = (),
+) -> Iterator[Plate]:
+    """Every figure of the suite, drawn from tables alone (and stored training histories)."""
+    test = ours["test-f1-tuned"]
+    for task in TASKS:
+        yield _comparison(test, printed["test-f1-tuned"], task)
+    yield Plate(
+        "f1-against-size",
+        "Test F1 against tree size",
+        "Tuned hyperparameters. Small marks are datasets; large ones the mean F1 and the "
+        "geometric mean size of a method. Up and to the left is better.",
+        f1_against_size(_size_points(test, ours["tree-size-tuned"])),
+    )
+    for comparison in comparisons(test):
+        if comparison.scope in TASKS:
+            yield _ranks(comparison, test)
+    yield Plate(
+        "runtime-against-shape",
+        "Training time against the shape of the data",
+        "One job at a time, one thread, no restarts. The lines are power laws fitted to the "
+        "datasets, as a guide to the eye.",
+        runtime_against_shape(_runtime_points(ours["runtime"], datasets)),
+    )
+    if curves:
+        yield Plate(
+            "training-curves",
+            "Training curves",
+            "GradTree with tuned hyperparameters, first trial. Strong lines are the run that was "
+            "chosen by its validation loss, faint ones its restarts; the dot is the epoch kept.",
+            training_curves(curves),
+        )
+    if "test-f1-default" in clean:
+        yield Plate(
+            PROTOCOLS_FIGURE,
+            "What changes without the label leak",
+            "Default hyperparameters, mean test F1 under protocol clean minus protocol paper; "
+            "the dashed line is the mean over the datasets shown.",
+            clean_against_paper(_changes(ours["test-f1-default"], clean["test-f1-default"])),
+        )
+
+
+def entry(plate: Plate) -> FigureEntry:
+    """The plate as inline SVG for the page."""
+    svg = inline_svg(plate.figure, plate.name, f"{plate.title}. {plate.caption}")
+    return FigureEntry(plate.name, plate.title, plate.caption, svg)
+
+
+def _comparison(ours: Table, printed: Table, task: Task) -> Plate:
+    pairs = [
+        Pair(row.name, column.method, column.name, cell.mean, cell.std, theirs.mean, theirs.std)
+        for row, printed_row in zip(ours.block(task).rows, printed.block(task).rows, strict=True)
+        for column, cell, theirs in zip(ours.columns, row.cells, printed_row.cells, strict=True)
+    ]
+    return Plate(
+        f"ours-against-paper-{task}",
+        f"Ours against the paper, {TASK_NAMES[task].lower()}",
+        "Test F1 with tuned hyperparameters, mean ± standard deviation over trials: filled marks "
+        "are this suite’s, hollow ones the paper’s.",
+        ours_against_paper(pairs),
+    )
+
+
+def _size_points(scores: Table, sizes: Table) -> list[SizePoint]:
+    points = []
+    for block in scores.blocks:
+        for row in block.rows:
+            for column, cell in zip(scores.columns, row.cells, strict=True):
+                size = sizes.cell(row.dataset, column.method).mean
+                if cell.mean is not None and size:
+                    points.append(
+                        SizePoint(column.method, column.name, block.task, row.name, size, cell.mean)
+                    )
+    return points
+
+
+def _ranks(comparison: Comparison, table: Table) -> Plate:
+    critical = comparison.critical
+    note = (
+        f"{comparison.title}: {critical.n_datasets} datasets, Nemenyi’s critical difference "
+        f"{critical.difference:.2f} at {critical.level:g}"
+    )
+    return Plate(
+        f"critical-difference-{comparison.scope}",
+        f"Average ranks, {comparison.title.lower()}",
+        "Average ranks of test F1 with tuned hyperparameters, 1 is best. Methods joined by a bar "
+        f"do not differ significantly (Friedman p = {critical.friedman.p_value:.2g}). "
+        "A method without results on all of these datasets is left out.",
+        critical_difference(
+            dict(zip(critical.methods, critical.average_ranks, strict=True)),
+            critical.cliques,
+            names={column.method: column.name for column in table.columns},
+            note=note,
+        ),
+    )
+
+
+def _runtime_points(table: Table, datasets: Sequence[DatasetPage]) -> list[RuntimePoint]:
+    shapes = {page.slug: (page.rows, page.features) for page in datasets}
+    return [
+        RuntimePoint(column.method, column.name, row.name, *shapes[row.dataset], cell.mean)
+        for block in table.blocks
+        for row in block.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if cell.mean is not None and row.dataset in shapes
+    ]
+
+
+def _changes(paper: Table, clean: Table) -> list[Change]:
+    return [
+        Change(row.name, column.method, column.name, before.mean, after.mean)
+        for block, clean_block in zip(paper.blocks, clean.blocks, strict=True)
+        for row, clean_row in zip(block.rows, clean_block.rows, strict=True)
+        for column, before, after in zip(paper.columns, row.cells, clean_row.cells, strict=True)
+        if before.mean is not None and after.mean is not None
+    ]
