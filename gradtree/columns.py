@@ -21,6 +21,7 @@ from sklearn.preprocessing import (
     KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
+    Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
     PowerTransformer,
@@ -190,7 +191,7 @@ def _same_names(transformer: Any, inputs: Sequence[Source]) -> list[Source]:
     names_out: list[str] = []
     if len(names_in) == len(inputs) and hasattr(transformer, "get_feature_names_out"):
         names_out = [str(name) for name in transformer.get_feature_names_out()]
-    if not names_out or not set(names_out) <= set(names_in):
+    if isinstance(transformer, Normalizer) or not names_out or not set(names_out) <= set(names_in):
         raise ValueError(
             f"cannot follow columns through {type(transformer).__name__}: splits can be shown in "
             "original units if every step treats columns one by one and keeps their names "

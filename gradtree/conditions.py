@@ -67,19 +67,27 @@ class Interval:
         )
 
     def __str__(self) -> str:
-        if self.low == np.inf or self.high == -np.inf:
-            return f"{self.column} is missing" if self.missing else f"{self.column} is impossible"
-        text = self._bounds()
-        if not text:
-            return f"{self.column} is anything" if self.missing else f"{self.column} is known"
-        return f"{text} or missing" if self.missing and self.tell_missing else text
-
-    def _bounds(self) -> str:
         if np.isfinite(self.low) and np.isfinite(self.high):
-            return f"{self.low_text} < {self.column} <= {self.high_text}"
-        if np.isfinite(self.high):
-            return f"{self.column} <= {self.high_text}"
-        return f"{self.column} > {self.low_text}" if np.isfinite(self.low) else ""
+            between = f"{self.low_text} < {self.column} <= {self.high_text}"
+            return f"{between} or missing" if self._adds_missing else between
+        verb = "" if np.isfinite([self.low, self.high]).any() else "is "
+        return f"{self.column} {verb}{self.brief}"
+
+    @property
+    def brief(self) -> str:
+        """The condition without the name of the column."""
+        if self.low == np.inf or self.high == -np.inf:
+            return "missing" if self.missing else "impossible"
+        upper = f"<= {self.high_text}" if np.isfinite(self.high) else ""
+        lower = f"> {self.low_text}" if np.isfinite(self.low) else ""
+        if not upper and not lower:
+            return "anything" if self.missing else "known"
+        text = f"{lower} and {upper}" if upper and lower else upper or lower
+        return f"{text} or missing" if self._adds_missing else text
+
+    @property
+    def _adds_missing(self) -> bool:
+        return self.missing and self.tell_missing
 
 
 @dataclass(frozen=True)
@@ -132,24 +140,33 @@ class Membership:
         )
 
     def __str__(self) -> str:
+        inside, outside = self._names()
+        if not inside:
+            return f"{self.column} is {self.brief}"
+        if len(inside) == 1:
+            return f"{self.column} = {inside[0]}"
+        if len(inside) > LISTED > len(outside):
+            return f"{self.column} {self.brief}"
+        return f"{self.column} in {braces(inside)}"
+
+    @property
+    def brief(self) -> str:
+        """The condition without the name of the column."""
+        inside, outside = self._names()
+        if not inside:
+            beyond = "a new category" if self.unseen else "impossible"
+            return "missing" if self.missing else beyond
+        if len(inside) > LISTED > len(outside):
+            return f"not in {braces(outside)}" if len(outside) != 1 else f"is not {outside[0]}"
+        return inside[0] if len(inside) == 1 else ", ".join(shortened(inside))
+
+    def _names(self) -> tuple[list[str], list[str]]:
+        """Categories inside and outside as printed."""
         inside = [as_text(member) for member in self.members]
         outside = [as_text(member) for member in self.others]
         if self.tell_missing:
             (inside if self.missing else outside).append("missing")
-        if not inside:
-            return f"{self.column} is {self._beyond_known()}"
-        if len(inside) == 1:
-            return f"{self.column} = {inside[0]}"
-        if len(inside) > LISTED and len(outside) == 1:
-            return f"{self.column} is not {outside[0]}"
-        if len(inside) > LISTED > len(outside):
-            return f"{self.column} not in {braces(outside)}"
-        return f"{self.column} in {braces(inside)}"
-
-    def _beyond_known(self) -> str:
-        if self.missing:
-            return "missing"
-        return "a new category" if self.unseen else "impossible"
+        return inside, outside
 
 
 Condition = Interval | Membership
@@ -218,6 +235,9 @@ def as_text(category: Hashable) -> str:
     return str(category).strip() or repr(str(category))
 
 
+def shortened(names: list[str]) -> list[str]:
+    return names if len(names) <= 2 * LISTED else [*names[: 2 * LISTED], "…"]
+
+
 def braces(names: list[str]) -> str:
-    shown = names if len(names) <= 2 * LISTED else [*names[: 2 * LISTED], "…"]
-    return "{" + ", ".join(shown) + "}"
+    return "{" + ", ".join(shortened(names)) + "}"

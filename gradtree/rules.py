@@ -63,10 +63,10 @@ class Rule:
 
     def holds(self, table: Any) -> NDArray[np.bool_]:
         """Rows of a raw table (a mapping from column names to values) that the rule covers."""
-        columns = [condition.holds(table[condition.column]) for condition in self.conditions]
-        if not columns:
-            return np.ones(len(table), dtype=bool)
-        return np.logical_and.reduce(columns)
+        answers = [condition.holds(table[condition.column]) for condition in self.conditions]
+        if not answers:
+            return np.ones(len(table[next(iter(table))]), dtype=bool)
+        return np.asarray(np.logical_and.reduce(answers))
 
     def __str__(self) -> str:
         way = " and ".join(str(condition) for condition in self.conditions)
