@@ -141,11 +141,14 @@ def welch(ours: Cell, theirs: Cell, decimals: int, std_decimals: int) -> float:
     assert theirs.std is not None
     difference = max(0.0, abs(ours.mean - theirs.mean) - half_unit(decimals))
     their_error = _squared_error(theirs.std + half_unit(std_decimals), theirs.n)
-    # One trial has no spread of its own: it is taken to have the paper's.
-    our_error = _squared_error(ours.std, ours.n) if ours.n > 1 else their_error * theirs.n
-    degrees = (our_error + their_error) ** 2 / (
-        our_error**2 / max(ours.n - 1, 1) + their_error**2 / (theirs.n - 1)
-    )
+    if ours.n > 1:
+        our_error = _squared_error(ours.std, ours.n)
+        degrees = (our_error + their_error) ** 2 / (
+            our_error**2 / (ours.n - 1) + their_error**2 / (theirs.n - 1)
+        )
+    else:  # one trial has no spread of its own: it is taken to have the paper's
+        our_error = their_error * theirs.n
+        degrees = theirs.n - 1.0
     t = difference / math.sqrt(our_error + their_error)
     return float(2 * stats.t.sf(t, degrees))
 
