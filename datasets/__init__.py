@@ -5,7 +5,13 @@
 """
 
 from datasets.dataset import Dataset
-from datasets.errors import DatasetUnavailable, RecordError, Refused, SourceError, UnknownDataset
+from datasets.errors import (
+    DatasetUnavailable,
+    RecordError,
+    RefusedError,
+    SourceError,
+    UnknownDatasetError,
+)
 from datasets.loading import load_dataset
 from datasets.protocols import PROTOCOLS, Protocol, make_split
 from datasets.record import Record
@@ -20,12 +26,12 @@ __all__ = [
     "Provenance",
     "Record",
     "RecordError",
-    "Refused",
+    "RefusedError",
     "Rows",
     "SourceError",
     "Split",
     "Task",
-    "UnknownDataset",
+    "UnknownDatasetError",
     "load_dataset",
     "make_split",
     "names",

@@ -1,7 +1,11 @@
-"""The local cache: canonical tables and downloaded archives, written beside, then renamed."""
+"""The local cache: canonical tables and downloaded archives, written beside, then renamed.
+
+A cache that cannot be written is replaced, for the running process, by a temporary folder.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -10,55 +14,52 @@ from dataclasses import dataclass
 from functools import cache as memoise
 from pathlib import Path
 
-from datasets.errors import Refused
+from datasets.errors import DataWarning, RefusedError
 from datasets.record import Record
 from datasets.table import Table
 
 
-class CacheWarning(UserWarning):
-    """The cache could not be used; loading goes on without it."""
-
-
 @dataclass(frozen=True)
 class Cache:
-    """A folder of verified files. Nothing is read from it without checking its hash."""
+    """A folder of files, none of which is used without checking its hash."""
 
     folder: Path
 
-    def table_path(self, record: Record) -> Path:
-        return self.folder / "tables" / f"{record.slug}-{record.content_hash[:16]}.table"
+    def read(self, name: str, sha256: str) -> bytes | None:
+        """The verified bytes of a file, ``None`` if there is none.
+
+        Raises
+        ------
+        RefusedError
+            if there is a file of that name with other bytes, or one that cannot be read.
+        """
+        for folder in (self.folder, _spare_folder()):
+            path = folder / name
+            try:
+                content = path.read_bytes()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                raise RefusedError(f"{path} cannot be read: {error.strerror}") from error
+            check_bytes(content, sha256, path, "delete it, it will be fetched again")
+            return content
+        return None
+
+    def store(self, name: str, content: bytes) -> None:
+        """Write a file so that it is there completely or not at all."""
+        try:
+            _write(self.folder / name, content)
+        except OSError as error:
+            _warn_unwritable(self.folder, error.strerror or str(error))
+            with contextlib.suppress(OSError):
+                _write(_spare_folder() / name, content)
 
     def read_table(self, record: Record) -> Table | None:
-        """The cached table, ``None`` if there is none, :class:`Refused` if it was changed."""
-        path = self.table_path(record)
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise Refused(f"{path} cannot be read: {error.strerror}") from error
-        check_bytes(content, record.content_hash, path, "delete it, it will be fetched again")
-        return Table.from_bytes(content)
+        content = self.read(_table_name(record), record.content_hash)
+        return None if content is None else Table.from_bytes(content)
 
     def store_table(self, record: Record, table: Table) -> None:
-        self.store(self.table_path(record), table.to_bytes())
-
-    def store(self, path: Path, content: bytes) -> Path | None:
-        """Write a file so that it is there completely or not at all; warn if it cannot be."""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                Path(temporary).replace(path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            _warn_once(self.folder, error.strerror or str(error))
-            return None
-        return path
+        self.store(_table_name(record), table.to_bytes())
 
 
 def default_cache() -> Cache:
@@ -73,13 +74,43 @@ def check_bytes(content: bytes, sha256: str, path: Path | str, remedy: str) -> N
     """Refuse bytes that are not the expected ones, naming the file."""
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
-        raise Refused(
+        raise RefusedError(
             f"{path} is not the expected file ({len(content)} bytes, sha256 {found[:12]}… "
             f"instead of {sha256[:12]}…): {remedy}"
         )
 
 
+def _table_name(record: Record) -> str:
+    return f"tables/{record.slug}-{record.content_hash[:16]}.table"
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
 @memoise
-def _warn_once(folder: Path, reason: str) -> None:
-    message = f"cannot write to the cache {folder} ({reason}); set GRADTREE_CACHE to a folder "
-    warnings.warn(message + "you may write to. Loading goes on without it.", CacheWarning, 4)
+def _spare() -> tempfile.TemporaryDirectory[str]:
+    """Removed when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="gradtree-cache-")
+
+
+def _spare_folder() -> Path:
+    return Path(_spare().name)
+
+
+@memoise
+def _warn_unwritable(folder: Path, reason: str) -> None:
+    warnings.warn(
+        f"cannot write to the cache {folder} ({reason}); loading goes on without it. "
+        "Set GRADTREE_CACHE to a folder you may write to.",
+        DataWarning,
+        stacklevel=4,
+    )

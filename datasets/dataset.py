@@ -27,7 +27,7 @@ class Dataset:
     source: str
 
     @cached_property
-    def X(self) -> pd.DataFrame:
+    def X(self) -> pd.DataFrame:  # noqa: N802
         return self.table.frame(self.record.features)
 
     @property

@@ -7,7 +7,7 @@ class RecordError(ValueError):
     """A dataset record says something the registry does not understand."""
 
 
-class UnknownDataset(KeyError):
+class UnknownDatasetError(KeyError):
     """No dataset of that name; the message suggests the nearest ones."""
 
     def __str__(self) -> str:
@@ -15,12 +15,16 @@ class UnknownDataset(KeyError):
 
 
 class SourceError(RuntimeError):
-    """One source could not deliver; the next one is tried."""
+    """One source does not have the dataset or cannot be reached; the next one is tried."""
 
 
-class Refused(SourceError):
-    """A source delivered something else than the record promises: named, never used."""
+class RefusedError(SourceError):
+    """A source has something else than the record promises: it is named and never used."""
 
 
-class DatasetUnavailable(RuntimeError):
+class DatasetUnavailable(RuntimeError):  # noqa: N818  (a state of affairs, not a mistake)
     """No source delivered the dataset; the message lists why and what to do."""
+
+
+class DataWarning(UserWarning):
+    """Something was amiss and worked around: a changed file, a cache that cannot be written."""

@@ -3,46 +3,108 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from datasets.cache import Cache, check_bytes, default_cache
 from datasets.dataset import Dataset
-from datasets.errors import DatasetUnavailable, Refused, SourceError
+from datasets.errors import DatasetUnavailable, DataWarning, RefusedError, SourceError
 from datasets.readers import read_table
-from datasets.record import Record
+from datasets.record import Record, SourceKind
 from datasets.registry import record
+from datasets.sources import describe, table_from
 from datasets.table import Table
 
-
-def load_dataset(slug: str, mirror: Path | str | None = None) -> Dataset:
-    """Load a dataset by slug or name."""
-    entry = record(slug)
-    return _load(entry.slug, mirror_folder(mirror), default_cache().folder)
+SOURCES = ("mirror", "cache", *get_args(SourceKind))
+"""All kinds of sources in the order they are tried."""
 
 
-def mirror_folder(given: Path | str | None) -> Path | None:
-    """The mirror given, else the one named by ``GRADTREE_DATA``, if any."""
-    named = given or os.environ.get("GRADTREE_DATA")
-    return Path(named).expanduser() if named else None
+def load_dataset(
+    name: str,
+    mirror: Path | str | None = None,
+    *,
+    cache: Path | str | None = None,
+    sources: Sequence[str] | None = None,
+) -> Dataset:
+    """Load a dataset, verified against its record.
+
+    Parameters
+    ----------
+    name : slug, or the name printed in the paper.
+    mirror : folder with the original files as ``<slug>/<file>``; by default the one named
+        by the environment variable ``GRADTREE_DATA``, if any.
+    cache : folder for what was fetched; by default the one named by ``GRADTREE_CACHE``,
+        else a folder under the user's cache folder.
+    sources : kinds of sources to try, of :data:`SOURCES`; by default those named by
+        ``GRADTREE_SOURCES`` (separated by commas), else all.
+
+    Raises
+    ------
+    DatasetUnavailable
+        if no source has the dataset; the message says what to do.
+    """
+    mirror = mirror or os.environ.get("GRADTREE_DATA") or None
+    folder = Path(cache).expanduser() if cache else default_cache().folder
+    return _load(
+        record(name).slug,
+        Path(mirror).expanduser() if mirror else None,
+        folder,
+        _chosen(sources),
+    )
+
+
+def _chosen(sources: Sequence[str] | None) -> tuple[str, ...]:
+    if sources is None:
+        named = os.environ.get("GRADTREE_SOURCES", "")
+        sources = [word.strip() for word in named.split(",") if word.strip()] or SOURCES
+    if unknown := [kind for kind in sources if kind not in SOURCES]:
+        raise ValueError(f"no source {', '.join(unknown)}; known are {', '.join(SOURCES)}")
+    return tuple(kind for kind in SOURCES if kind in sources)
 
 
 @lru_cache(maxsize=4)
-def _load(slug: str, mirror: Path | None, cache_folder: Path) -> Dataset:
-    entry, cache = record(slug), Cache(cache_folder)
+def _load(slug: str, mirror: Path | None, folder: Path, kinds: tuple[str, ...]) -> Dataset:
+    entry, cache = record(slug), Cache(folder)
     failures: list[str] = []
-    if mirror is not None:
+    for place, get in _places(entry, mirror, cache, kinds):
         try:
-            return Dataset(entry, from_mirror(entry, mirror, cache), f"mirror {mirror}")
+            table = get()
         except SourceError as error:
-            failures.append(f"mirror: {error}")
-    raise DatasetUnavailable("; ".join(failures))
+            failures.append(f"{place}: {error}")
+            if isinstance(error, RefusedError):
+                warnings.warn(f"{entry.name}, {failures[-1]}", DataWarning, stacklevel=3)
+            continue
+        return Dataset(entry, table, place)
+    raise DatasetUnavailable(_unavailable(entry, failures))
 
 
-def from_mirror(entry: Record, mirror: Path, cache: Cache) -> Table:
-    """Read the original files ``<mirror>/<slug>/<file>``, each verified before use."""
+def _places(
+    entry: Record, mirror: Path | None, cache: Cache, kinds: tuple[str, ...]
+) -> Iterator[tuple[str, Callable[[], Table]]]:
+    """What to try, in order: a short name for each place, and how to get the table there."""
+    if "mirror" in kinds and mirror is not None:
+        yield "mirror", lambda: _from_mirror(entry, mirror, cache)
+    if "cache" in kinds:
+        yield "cache", lambda: _from_cache(entry, cache)
+    for source in entry.sources:
+        if source.kind in kinds:
+            yield (
+                describe(source),
+                lambda source=source: _stored(  # type: ignore[misc]
+                    entry, cache, table_from(source, entry, cache)
+                ),
+            )
+
+
+def _from_mirror(entry: Record, mirror: Path, cache: Cache) -> Table:
+    """Verify the original files; read them unless the cache has the table they make."""
+    if not mirror.is_dir():
+        raise RefusedError(f"{mirror} is not a folder")
     contents = []
     for name, sha256 in entry.files.items():
         path = mirror / entry.slug / name
@@ -52,21 +114,54 @@ def from_mirror(entry: Record, mirror: Path, cache: Cache) -> Table:
             raise SourceError(f"{path}: {error.strerror}") from error
         check_bytes(content, sha256, path, "replace it by the original file")
         contents.append(content)
-    table = read_table(entry, contents, entry.layout)
+    try:
+        table = cache.read_table(entry)
+    except RefusedError as error:
+        warnings.warn(f"{entry.name}, cache: {error}", DataWarning, stacklevel=2)
+        table = None
+    return table or _stored(entry, cache, read_table(entry, contents, entry.layout))
+
+
+def _from_cache(entry: Record, cache: Cache) -> Table:
+    table = cache.read_table(entry)
+    if table is None:
+        raise SourceError(f"nothing in {cache.folder}")
+    return table
+
+
+def _stored(entry: Record, cache: Cache, table: Table) -> Table:
     verify(entry, table)
+    cache.store_table(entry, table)
     return table
 
 
 def verify(entry: Record, table: Table) -> None:
-    """Refuse a table that is not the one of the record: counts first, they say more."""
-    y = np.where(table.y < 0, np.bincount(table.y[table.y >= 0]).argmax(), table.y)
-    counts = tuple(int(count) for count in np.bincount(y, minlength=entry.n_classes))
-    if (len(y), len(table.columns)) != (entry.n_rows, entry.n_features):
-        raise Refused(
-            f"{len(y)} rows of {len(table.columns)} features "
+    """Refuse a table that is not the record's: the counts first, they say more than a hash."""
+    known = table.y[table.y >= 0]
+    if (len(table.y), len(table.columns)) != (entry.n_rows, entry.n_features) or not len(known):
+        raise RefusedError(
+            f"{len(table.y)} rows of {len(table.columns)} features "
             f"instead of {entry.n_rows} of {entry.n_features}"
         )
-    if counts != entry.class_counts:
-        raise Refused(f"rows per class {counts} instead of {entry.class_counts}")
+    counts = np.bincount(known, minlength=entry.n_classes)
+    counts[counts.argmax()] += len(table.y) - len(known)
+    if tuple(counts) != entry.class_counts:
+        raise RefusedError(f"rows per class {counts.tolist()} instead of {entry.class_counts}")
     if table.content_hash != entry.content_hash:
-        raise Refused("some values differ from the original table")
+        raise RefusedError("some values differ from those of the original table")
+
+
+def remedy(entry: Record) -> str:
+    """How to get a dataset by hand."""
+    files = " and ".join(entry.files)
+    return (
+        f"get {files} from {entry.link}, put it into FOLDER/{entry.slug}/ and name FOLDER "
+        "with --mirror or the environment variable GRADTREE_DATA"
+    )
+
+
+def _unavailable(entry: Record, failures: list[str]) -> str:
+    tried = failures or ["no source of the chosen kinds"]
+    return (
+        f"{entry.name} is not available.\n  " + "\n  ".join(tried) + f"\nRemedy: {remedy(entry)}."
+    )

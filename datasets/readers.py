@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.errors import Refused
+from datasets.errors import RefusedError
 from datasets.record import ClassLabel, Layout, Record
 from datasets.table import Table, canonical_numbers
 
@@ -26,10 +26,10 @@ def read_table(record: Record, contents: Sequence[bytes], layout: Layout) -> Tab
     """Read the files of one source, in order, into the canonical table."""
     try:
         parts = [READERS[layout.reader](content, layout) for content in contents]
-    except Refused:
+    except RefusedError:
         raise
     except Exception as error:  # whatever a parser makes of foreign bytes
-        raise Refused(f"cannot be read as {layout.reader} data: {error}") from error
+        raise RefusedError(f"cannot be read as {layout.reader} data: {error}") from error
     return to_table(record, pd.concat(parts, ignore_index=True), layout)
 
 
@@ -49,11 +49,16 @@ def _reorder(cells: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     if layout.rows is not None:
         cells = cells.iloc[: layout.rows]
     if layout.permutation is not None:
-        order = np.loadtxt(PERMUTATIONS / layout.permutation, dtype=np.int64)
+        order = _permutation(layout.permutation)
         if not np.array_equal(np.sort(order), np.arange(len(cells))):
-            raise Refused(f"{len(cells)} rows do not fit the permutation {layout.permutation}")
+            raise RefusedError(f"{len(cells)} rows do not fit the permutation {layout.permutation}")
         cells = cells.iloc[order]
     return cells
+
+
+def _permutation(name: str) -> NDArray[np.int64]:
+    lines = (PERMUTATIONS / name).read_text(encoding="ascii").splitlines()
+    return np.array([int(row) for line in lines[1:] for row in line.split()], dtype=np.int64)
 
 
 def _tidy(texts: pd.Series, recode: Mapping[str, str]) -> pd.Series:
@@ -81,7 +86,7 @@ def _numbers(feature: str, texts: pd.Series) -> NDArray[np.float64]:
     try:
         return canonical_numbers(texts.to_numpy(dtype=np.float64, na_value=np.nan))
     except ValueError as error:
-        raise Refused(f"column {feature!r} should hold numbers: {error}") from error
+        raise RefusedError(f"column {feature!r} should hold numbers: {error}") from error
 
 
 def _categories(texts: pd.Series) -> pd.Categorical:
@@ -90,7 +95,7 @@ def _categories(texts: pd.Series) -> pd.Categorical:
 
 
 def _class_indices(classes: Sequence[ClassLabel], labels: pd.Series) -> NDArray[np.int64]:
-    index = {value: i for i, label in enumerate(classes) for value in label.values}
+    index = {value: i for i, label in enumerate(classes) for value in (label.name, *label.values)}
     other = index.get("*")
     meaning: dict[str | None, int] = {}
     for text in labels.unique():
@@ -99,7 +104,7 @@ def _class_indices(classes: Sequence[ClassLabel], labels: pd.Series) -> NDArray[
         elif text in index or other is not None:
             meaning[text] = index.get(text, other if other is not None else -1)
         else:
-            raise Refused(f"unknown label {text!r}")
+            raise RefusedError(f"unknown label {text!r}")
     return labels.map(lambda text: meaning[text]).to_numpy(dtype=np.int64)
 
 
@@ -121,7 +126,7 @@ def _delimited(content: bytes, layout: Layout) -> pd.DataFrame:
 
 def _name(cells: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     if cells.shape[1] != len(layout.columns):
-        raise Refused(f"{cells.shape[1]} columns where {len(layout.columns)} are expected")
+        raise RefusedError(f"{cells.shape[1]} columns where {len(layout.columns)} are expected")
     return cells.set_axis(list(layout.columns), axis=1)
 
 

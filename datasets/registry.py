@@ -6,7 +6,7 @@ import difflib
 from functools import cache
 from pathlib import Path
 
-from datasets.errors import UnknownDataset
+from datasets.errors import UnknownDatasetError
 from datasets.record import Record, read_record
 
 RECORDS = Path(__file__).parent / "records"
@@ -36,4 +36,4 @@ def resolve(text: str) -> str:
         return wanted
     near = difflib.get_close_matches(wanted, names(), 3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names())}"
-    raise UnknownDataset(f"no dataset {text!r}; {hint}")
+    raise UnknownDatasetError(f"no dataset {text!r}; {hint}")

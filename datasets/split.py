@@ -55,7 +55,7 @@ class Split:
     class_names: tuple[str, ...]
     provenance: Provenance
     preprocessing: Any = field(default=None, repr=False)
-    """The fitted transformer from raw columns to ``X_*``, for showing thresholds in original units."""
+    """The fitted transformer from raw columns to ``X_*``, to show thresholds in original units."""
     rows: Rows | None = field(default=None, repr=False)
 
     @property
@@ -71,7 +71,7 @@ class Split:
         return "binary" if self.n_classes == 2 else "multi"
 
     @property
-    def X_train_valid(self) -> NDArray[np.float64]:
+    def X_train_valid(self) -> NDArray[np.float64]:  # noqa: N802
         return np.concatenate([self.X_train, self.X_valid])
 
     @property

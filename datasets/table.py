@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.errors import Refused
+from datasets.errors import RefusedError
 
 _NUMBER = np.dtype("<f8")
 _CODE = np.dtype("<i4")
@@ -71,7 +71,7 @@ class Table:
             if sum(sizes) != len(body):
                 raise ValueError(f"{len(body)} bytes of columns for {sum(sizes)}")
         except (ValueError, KeyError, TypeError) as error:
-            raise Refused(f"not a canonical table: {error}") from error
+            raise RefusedError(f"not a canonical table: {error}") from error
         offsets = np.cumsum([0, *sizes])
         columns: list[NDArray[np.float64] | pd.Categorical] = []
         for levels, kind, offset in zip(header["columns"], kinds, offsets, strict=False):
