@@ -28,9 +28,18 @@ if TYPE_CHECKING:
     from gradtree.tree import Tree
 
 FORMAT = "gradtree-report-trees/1"
+IMPOSSIBLE = "impossible"
+"""How :mod:`gradtree.conditions` says that no raw value goes this way."""
+NO_NEW_ROW = "no new row"
+LEAK_NOTE = (
+    f"A branch marked “{NO_NEW_ROW}” is taken by training rows only: their encoded value depends "
+    "on their own label."
+)
 
 
-def describe_tree(tree: Tree, split: Split, record: RunRecord, experiment: str) -> dict[str, Any]:
+def describe_tree(
+    tree: Tree, split: Split, record: RunRecord, experiment: str, raw: Any = None
+) -> dict[str, Any]:
     """One entry of the file: a learned tree with every split in the units of the raw data.
 
     Parameters
@@ -39,10 +48,12 @@ def describe_tree(tree: Tree, split: Split, record: RunRecord, experiment: str) 
     split : with its fitted ``preprocessing``, which is what is undone here.
     record : the run that made the tree.
     experiment : the experiment as part of which it is shown.
+    raw : raw rows, best those of training: then borders have as few digits as tell them apart.
     """
     from gradtree.rules import describe
+    from gradtree.units import original_units
 
-    splits = describe(tree, split.feature_names, units=_units(split))
+    splits = describe(tree, units=original_units(split.preprocessing, raw))
     return {
         "method": record.method,
         "experiment": experiment,
@@ -98,24 +109,26 @@ def for_page(entry: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
 def _node(entry: Mapping[str, Any], index: int) -> list[Any]:
     tree = entry["tree"]
     if tree["children_left"][index] >= 0:
+        column, left, right = entry["splits"][str(index)]
         children = [tree["children_left"][index], tree["children_right"][index]]
-        return [*children, *entry["splits"][str(index)]]
+        return [*children, column, _branch(left), _branch(right)]
     shares = tree["value"][index]
     best = max(range(len(shares)), key=shares.__getitem__)
     rows = tree["n_node_samples"][index] if tree.get("n_node_samples") else None
     return [best, round(shares[best], 4), rows]
 
 
+def _branch(condition: str) -> str:
+    """Where the encoding of training rows knows their label, some branches are theirs alone."""
+    return NO_NEW_ROW if condition == IMPOSSIBLE else condition
+
+
 def _caption(entry: Mapping[str, Any], nodes: list[list[Any]]) -> str:
     size = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
     score = "" if entry["test_f1"] is None else f", test F1 {entry['test_f1']:.3f}"
+    leaks = any(NO_NEW_ROW in node for node in nodes)
     return (
         f"Trial {entry['trial']} of protocol {entry['protocol']}: {size}{score}. "
         "A leaf names its class, the share of that class and its training rows."
+        + (f" {LEAK_NOTE}" if leaks else "")
     )
-
-
-def _units(split: Split) -> Any:
-    from gradtree.units import original_units
-
-    return original_units(split.preprocessing)

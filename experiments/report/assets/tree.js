@@ -1,9 +1,12 @@
 // A decision tree as SVG that can be moved and magnified with pointer, wheel and keys.
 const TreeView = (() => {
-  const ROW = 92, GAP = 22, PAD = 12, BOX = 30, LEAF = 44;
+  const ROW = 92, GAP = 22, PAD = 12, BOX = 30, LEAF = 44, LABEL = 30;
   const CLASS_COLOURS = ["blue", "orange", "green", "purple", "sky", "vermilion", "grey"];
   const classColour = (index) => `var(--${CLASS_COLOURS[index % CLASS_COLOURS.length]})`;
   const pen = document.createElement("canvas").getContext("2d");
+
+  // Long lists of categories are cut in the picture; the whole list is in its title and in the text.
+  const brief = (text) => (text.length > LABEL ? text.slice(0, LABEL - 1).trimEnd() + "…" : text);
 
   function widthOf(text, font) {
     pen.font = font;
@@ -36,9 +39,8 @@ const TreeView = (() => {
         box.x = (left.x + right.x) / 2;
         box.y = depth * ROW;
       } else {
-        // The words on the two branches need room between the children.
-        const words = widthOf(box.node[3], "11px sans-serif") + widthOf(box.node[4], "11px sans-serif") + 16;
-        box.need = words;
+        // Each half of the bar between the children carries the words of its branch.
+        box.need = 2 * Math.max(...[3, 4].map((side) => widthOf(brief(box.node[side]), "11px sans-serif"))) + 24;
         walk.push([index, depth, true], [box.node[1], depth + 1, false], [box.node[0], depth + 1, false]);
       }
     }
@@ -89,12 +91,11 @@ const TreeView = (() => {
       const inner = box.node.length === 5;
       const height = inner ? BOX : LEAF;
       if (inner) {
-        [[box.node[0], box.node[3], "end", -1], [box.node[1], box.node[4], "start", 1]].forEach(([child, text, anchor, side]) => {
+        [[box.node[0], box.node[3]], [box.node[1], box.node[4]]].forEach(([child, text]) => {
           const to = boxes[child];
           const bend = box.y + BOX + 14;
           edges.append(svg("path", { class: "edge", d: `M${box.x},${box.y + BOX} V${bend} H${to.x} V${to.y}` }));
-          const middle = (box.x + to.x) / 2;
-          words.append(svg("text", { class: "edge-label", x: Math.abs(to.x - box.x) < 30 ? to.x + side * -4 : middle, y: bend + 16, "text-anchor": Math.abs(to.x - box.x) < 30 ? anchor : "middle" }, text));
+          words.append(svg("text", { class: "edge-label", x: (box.x + to.x) / 2, y: bend + 16, "text-anchor": "middle" }, brief(text), svg("title", {}, text)));
         });
       }
       const colour = inner ? null : classColour(box.node[0]);
