@@ -5,9 +5,11 @@ A cache that cannot be written is replaced, for the running process, by a tempor
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
+import shutil
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -33,7 +35,7 @@ class Cache:
         RefusedError
             if there is a file of that name with other bytes, or one that cannot be read.
         """
-        for folder in (self.folder, _spare_folder()):
+        for folder in (self.folder, *_spare_folders):
             path = folder / name
             try:
                 content = path.read_bytes()
@@ -96,14 +98,16 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-@memoise
-def _spare() -> tempfile.TemporaryDirectory[str]:
-    """Removed when the process ends."""
-    return tempfile.TemporaryDirectory(prefix="gradtree-cache-")
+_spare_folders: list[Path] = []
 
 
 def _spare_folder() -> Path:
-    return Path(_spare().name)
+    """A temporary folder, removed when the process ends."""
+    if not _spare_folders:
+        folder = Path(tempfile.mkdtemp(prefix="gradtree-cache-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        _spare_folders.append(folder)
+    return _spare_folders[0]
 
 
 @memoise

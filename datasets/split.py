@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 Task = Literal["binary", "multi"]
 Rebalancing = Literal["none", "smote", "random-oversampling"]
+Encoding = Literal["leave-one-out", "target", "one-hot"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,7 @@ class Provenance:
     source: str
     rebalanced: Rebalancing
     rows_before_rebalancing: int
+    encoding: Encoding = "leave-one-out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,11 @@ class Split:
     preprocessing: Any = field(default=None, repr=False)
     """The fitted transformer from raw columns to ``X_*``, to show thresholds in original units."""
     rows: Rows | None = field(default=None, repr=False)
+    one_hot: Callable[[], Split] | None = field(default=None, repr=False)
+    """For learners that want 0/1 columns: the same parts with categories one-hot encoded.
+
+    ``None`` where the protocol has one encoding for all learners.
+    """
 
     @property
     def n_classes(self) -> int:

@@ -2,10 +2,11 @@
 
 from datasets.dataset import Dataset
 from datasets.protocols.base import Protocol
+from datasets.protocols.clean import CLEAN
 from datasets.protocols.paper import PAPER
 from datasets.split import Split
 
-PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (PAPER,)}
+PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (PAPER, CLEAN)}
 
 __all__ = ["PROTOCOLS", "Protocol", "make_split"]
 

@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from imblearn.over_sampling import SMOTE, RandomOverSampler
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
@@ -22,11 +21,11 @@ from datasets.dataset import Dataset
 from datasets.protocols.base import FIRST_SEED, TEST_SHARE, Protocol, data_seed
 from datasets.protocols.encoding import LeaveOneOutMeans, NormalQuantiles
 from datasets.protocols.filling import FillMissing
+from datasets.protocols.rebalancing import has_rare_class, oversample
 from datasets.split import Provenance, Rebalancing, Rows, Split
 
 N_QUANTILES = 1000
 QUANTILE_NOISE = 1e-3
-SMOTE_NEIGHBOURS = 5
 
 
 def split(dataset: Dataset, trial: int) -> Split:
@@ -58,6 +57,7 @@ def split(dataset: Dataset, trial: int) -> Split:
             source=dataset.source,
             rebalanced=rebalanced,
             rows_before_rebalancing=len(rows.train),
+            encoding="leave-one-out",
         ),
         preprocessing=Pipeline([("fill", fill), ("encode", means), ("quantile", quantile)]),
         rows=rows,
@@ -121,18 +121,12 @@ def rebalance(
 
     Quirk: "small" is at most 0.25/(c-1), where the paper says less than, with c the number
     of classes among these very rows. Quirk: SMOTE continues the stream of the quantile
-    noise. Quirk: where a class has too few rows for SMOTE, all are drawn with replacement,
-    which the paper does not mention.
+    noise. Quirk: where a class has too few rows for SMOTE, rows of all classes are repeated
+    at random instead, which the paper does not mention.
     """
-    counts = np.bincount(y)
-    counts = counts[counts > 0]
-    if counts.min() / len(y) > 0.25 / (len(counts) - 1):
+    if not has_rare_class(y):
         return X, y, "none"
-    if counts.min() <= SMOTE_NEIGHBOURS:
-        X, y = RandomOverSampler(random_state=FIRST_SEED).fit_resample(X, y)
-        return X, y, "random-oversampling"
-    X, y = SMOTE(k_neighbors=SMOTE_NEIGHBOURS, random_state=stream).fit_resample(X, y)
-    return X, y, "smote"
+    return oversample(X, y, smote_stream=stream, seed=FIRST_SEED)
 
 
 PAPER = Protocol(
