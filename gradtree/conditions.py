@@ -17,6 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 # Longer category lists are printed by what they leave out, or cut off.
 LISTED = 6
 
+# A side of a split that no raw value can take.
+NOTHING = "nothing that occurs"
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -77,7 +80,7 @@ class Interval:
     def brief(self) -> str:
         """The condition without the name of the column."""
         if self.low == np.inf or self.high == -np.inf:
-            return "missing" if self.missing else "impossible"
+            return "missing" if self.missing else NOTHING
         upper = f"<= {self.high_text}" if np.isfinite(self.high) else ""
         lower = f"> {self.low_text}" if np.isfinite(self.low) else ""
         if not upper and not lower:
@@ -141,7 +144,7 @@ class Membership:
 
     def __str__(self) -> str:
         inside, outside = self._names()
-        if not inside:
+        if not inside or (not outside and self._takes_all):
             return f"{self.column} is {self.brief}"
         if len(inside) == 1:
             return f"{self.column} = {inside[0]}"
@@ -154,14 +157,20 @@ class Membership:
         """The condition without the name of the column."""
         inside, outside = self._names()
         if not inside:
-            beyond = "a new category" if self.unseen else "impossible"
+            beyond = "a new category" if self.unseen else NOTHING
             return "missing" if self.missing else beyond
+        if not outside and self._takes_all:
+            return "anything"
         if len(inside) > LISTED > len(outside):
             return f"not in {braces(outside)}" if len(outside) != 1 else f"is not {outside[0]}"
         return inside[0] if len(inside) == 1 else ", ".join(shortened(inside))
 
+    @property
+    def _takes_all(self) -> bool:
+        return self.missing and self.unseen and not self.others
+
     def _names(self) -> tuple[list[str], list[str]]:
-        """Categories inside and outside as printed."""
+        """Categories inside and outside, as printed."""
         inside = [as_text(member) for member in self.members]
         outside = [as_text(member) for member in self.others]
         if self.tell_missing:

@@ -26,7 +26,7 @@ from gradtree.traversal import CHUNK, fill_upwards
 from gradtree.tree import LEAF, Tree
 
 
-def pruned_tree(dense: DenseTree, X: NDArray[Any]) -> Tree:
+def pruned_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tree:
     """The dense tree without the nodes that no row of ``X`` reaches.
 
     Parameters
@@ -34,6 +34,8 @@ def pruned_tree(dense: DenseTree, X: NDArray[Any]) -> Tree:
     dense : DenseTree
     X : ndarray of shape (n_rows, n_features)
         The training rows.
+    rows : ndarray of int, optional
+        Positions of the rows of ``X`` that count; all of them without it.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def pruned_tree(dense: DenseTree, X: NDArray[Any]) -> Tree:
         reports; ``n_node_samples`` are the counts that pruning went by.
     """
     feature, threshold = dense.split_features.astype(np.int32), dense.split_thresholds
-    counts = count_rows(feature, threshold, X)
+    counts = count_rows(feature, threshold, X, rows)
     logits = _heap_logits(dense)
     is_leaf = np.arange(len(counts)) >= len(feature)
     replacement = np.arange(len(counts))
@@ -64,10 +66,10 @@ def pruned_tree(dense: DenseTree, X: NDArray[Any]) -> Tree:
     )
 
 
-def full_tree(dense: DenseTree, X: NDArray[Any]) -> Tree:
+def full_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tree:
     """The dense tree as it is, all 2^(d+1) - 1 nodes of it, in heap order."""
     feature, threshold = dense.split_features.astype(np.int32), dense.split_thresholds
-    counts = count_rows(feature, threshold, X)
+    counts = count_rows(feature, threshold, X, rows)
     n_inner = len(feature)
     index = np.arange(2 * n_inner + 1)
     inner = index < n_inner
@@ -83,17 +85,21 @@ def full_tree(dense: DenseTree, X: NDArray[Any]) -> Tree:
 
 
 def count_rows(
-    feature: NDArray[np.int32], threshold: NDArray[Any], X: NDArray[Any]
+    feature: NDArray[np.int32],
+    threshold: NDArray[Any],
+    X: NDArray[Any],
+    rows: NDArray[np.intp] | None = None,
 ) -> NDArray[np.int64]:
     """Rows that pass through every node of the heap, with ``x <= threshold`` to the left."""
-    n_inner = len(feature)
-    counts = np.zeros(2 * n_inner + 1, dtype=np.int64)
+    counts = np.zeros(2 * len(feature) + 1, dtype=np.int64)
     exact = threshold.astype(np.float64)
+    places = np.arange(len(X)) if rows is None else rows
     if X.dtype in (np.float32, np.float64):
-        _count(feature, exact, X, counts)
-    else:
-        for start in range(0, len(X), CHUNK):
-            _count(feature, exact, X[start : start + CHUNK].astype(np.float64), counts)
+        _count(feature, exact, X, places, counts)
+        return counts
+    for start in range(0, len(places), CHUNK):
+        piece = X[places[start : start + CHUNK]].astype(np.float64)
+        _count(feature, exact, piece, np.arange(len(piece)), counts)
     return counts
 
 
@@ -141,9 +147,9 @@ def _assembled(
 
 
 @njit(nogil=True, cache=True)
-def _count(feature, threshold, X, counts):  # type: ignore[no-untyped-def]
+def _count(feature, threshold, X, places, counts):  # type: ignore[no-untyped-def]
     n_inner = len(feature)
-    for row in range(X.shape[0]):
+    for row in places:
         node = 0
         while node < n_inner:
             counts[node] += 1

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.conditions import Condition, Split, numeric_split
+from gradtree.numbers import number_text
 from gradtree.tree import LEAF, Tree
 
 
@@ -153,16 +154,6 @@ def verdict_text(prediction: str, probability: float, n_samples: int | None) -> 
     if n_samples is None:
         return f"{prediction} ({probability:.2f})"
     return f"{prediction} ({probability:.2f}, {n_samples} {'row' if n_samples == 1 else 'rows'})"
-
-
-def number_text(number: float, digits: int) -> str:
-    """Significant digits without trailing zeros; what is next to nothing is 0."""
-    if abs(number) < np.finfo(np.float32).tiny:
-        return "0"
-    rounded = float(f"{number:.{digits}g}")
-    if 1e-4 <= abs(rounded) < 1e15:
-        return np.format_float_positional(rounded, trim="-")
-    return f"{number:.{digits}g}"
 
 
 def _joined(way: dict[str, Condition], condition: Condition) -> dict[str, Condition]:

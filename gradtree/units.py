@@ -25,8 +25,8 @@ from gradtree.conditions import (
     is_missing,
     numeric_split,
 )
+from gradtree.numbers import border_texts
 from gradtree.probes import Prober, boundaries, transformed, unseen_category
-from gradtree.rules import number_text
 
 # The written rules are checked against the preprocessing on at most this many raw rows.
 CHECKED_ROWS = 10_000
@@ -121,21 +121,30 @@ class OriginalUnits:
             return np.asarray(left.reshape(numbers.shape))
 
         last, starts_left = boundaries(side_of, len(wanted))
+        texts: dict[tuple[int, float], str] = {}
+        for column in set(columns):
+            borders = np.unique(last[np.array(columns) == column])
+            cells = None if self._raw is None else as_numbers(self._raw_column(column))
+            shown = border_texts(borders, cells, self._digits)
+            texts |= {(column, b): text for b, text in zip(borders.tolist(), shown, strict=True)}
         return {
-            pair: self._numeric_split(*pair, float(border), bool(left_first))
-            for pair, border, left_first in zip(wanted, last, starts_left, strict=True)
+            pair: self._numeric_split(*pair, border, texts[column, border], left_first)
+            for pair, column, border, left_first in zip(
+                wanted, columns, last.tolist(), starts_left.tolist(), strict=True
+            )
         }
 
     def _numeric_split(
-        self, feature: int, threshold: float, border: float, left_first: bool
+        self, feature: int, threshold: float, border: float, text: str, left_first: bool
     ) -> Split:
+        column = self._sources[feature].column
         missing = self._image(feature).missing
         missing_left = missing is not None and bool(missing[feature] <= threshold)
-        cells = None if self._raw is None else as_numbers(self._raw_column(feature))
+        cells = None if self._raw is None else as_numbers(self._raw_column(column))
         split = numeric_split(
-            self.names[self._sources[feature].column],
+            self.names[column],
             border,
-            border_text(border, cells, self._digits),
+            text,
             missing_left=missing_left == left_first,
             tell_missing=missing is not None and (cells is None or bool(np.isnan(cells).any())),
         )
@@ -148,9 +157,10 @@ class OriginalUnits:
             tuple(c for c, goes in zip(image.categories or (), left, strict=True) if goes == side)
             for side in (True, False)
         )
-        occurs = self._raw is None or any(map(is_missing, self._raw_column(feature)))
+        column = self._sources[feature].column
+        occurs = self._raw is None or any(map(is_missing, self._raw_column(column)))
         return category_split(
-            self.names[self._sources[feature].column],
+            self.names[column],
             *sides,
             missing_left=image.missing is not None and bool(image.missing[feature] <= threshold),
             unseen_left=image.unseen is not None and bool(image.unseen[feature] <= threshold),
@@ -180,7 +190,7 @@ class OriginalUnits:
                     "categories; pass X_raw, the raw training rows"
                 )
             return source.categories
-        cells = self._raw_column(feature)
+        cells = self._raw_column(source.column)
         if source.categories is None and _holds_numbers(cells):
             return None
         seen = dict.fromkeys([*(source.categories or ()), *np.asarray(cells).tolist()])
@@ -195,8 +205,7 @@ class OriginalUnits:
         own = [s.column == column for s in self._sources]
         return None if np.isnan(image[own]).any() else image
 
-    def _raw_column(self, feature: int) -> Any:
-        column = self._sources[feature].column
+    def _raw_column(self, column: int) -> Any:
         if hasattr(self._raw, "iloc"):
             return self._raw.iloc[:, column]  # type: ignore[union-attr]
         return np.asarray(self._raw)[:, column]
@@ -205,30 +214,14 @@ class OriginalUnits:
         if self._matrix is None:
             return
         reached = self._matrix[:, feature]
-        wrong = split.left.holds(self._raw_column(feature)) != (reached <= threshold)
+        cells = self._raw_column(self._sources[feature].column)
+        wrong = split.left.holds(cells) != (reached <= threshold)
         if np.any(wrong & ~np.isnan(reached)):
             raise ValueError(
                 f"column {feature} of the preprocessed matrix is not an increasing or decreasing "
                 f"function of {split.column!r} alone, so its splits have no original units; "
                 "leave units away to see the numbers of the tree"
             )
-
-
-def border_text(border: float, cells: NDArray[np.float64] | None, digits: int) -> str:
-    """A border with as few digits as separate the cells below from those above."""
-    if cells is None or not np.isfinite(border):
-        return number_text(border, digits)
-    below, above = cells[cells <= border], cells[cells > border]
-    low = below.max() if below.size else -np.inf
-    high = above.min() if above.size else np.inf
-    known = cells[~np.isnan(cells)]
-    if known.size and np.all(known == np.floor(known)) and low <= np.floor(border):
-        return number_text(np.floor(border), 17)
-    for precision in range(min(digits, 2), 17):
-        text = number_text(border, precision)
-        if low <= float(text) < high:
-            return text
-    return repr(float(border))
 
 
 def _sample(X_raw: Any) -> Any:

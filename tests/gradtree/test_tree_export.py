@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tree_samples import random_tree, stump
 
 from gradtree.layout import tidy_positions
+from gradtree.numbers import number_text
 from gradtree.palette import OKABE_ITO, node_colour, text_colour
-from gradtree.rules import number_text
 from gradtree.tree import LEAF, Tree
 
 NAMES = {"feature_names": ["age", "fare"], "class_names": ["died", "survived"]}

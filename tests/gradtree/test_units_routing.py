@@ -26,8 +26,9 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
+from gradtree.numbers import border_text, border_texts
 from gradtree.tree import Tree
-from gradtree.units import border_text, original_units
+from gradtree.units import original_units
 
 NUMBERS = ["age", "fare"]
 CATEGORIES = ["sex", "port", "class"]
@@ -309,3 +310,16 @@ def test_borders_are_printed_briefly():
     assert border_text(7.8999, prices, 4) == "7.9"
     assert border_text(17.3, prices, 4) == "17"
     assert border_text(7.5000001, None, 4) == "7.5"
+
+
+def test_different_borders_look_different():
+    partners = np.array([0.0, 1.0, 2.0, 3.0])
+    assert border_texts(np.array([1.2, 2.0, 2.51]), partners, 4) == ["1", "2", "2.51"]
+    close = np.array([1.00000001, 1.00000002])
+    assert len(set(border_texts(close, None, 4))) == 2
+
+
+def test_next_to_nothing_is_zero_where_the_rows_allow_it():
+    years = np.array([0.0, 0.08, 3.0, 20.0])
+    assert border_text(2.8e-6, years, 4) == "0"
+    assert border_text(2.8e-6, np.array([1e-6, 20.5]), 4) == "2.8e-06"
