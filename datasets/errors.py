@@ -25,6 +25,11 @@ class RefusedError(SourceError):
 class DatasetUnavailable(RuntimeError):  # noqa: N818  (a state of affairs, not a mistake)
     """No source delivered the dataset; the message lists why and what to do."""
 
+    def __init__(self, name: str, failures: tuple[str, ...], remedy: str) -> None:
+        tried = "\n  ".join(failures or ("no source of the chosen kinds has it",))
+        super().__init__(f"{name} is not available.\n  {tried}\nRemedy: {remedy}.")
+        self.failures = failures
+
 
 class DataWarning(UserWarning):
     """Something was amiss and worked around: a changed file, a cache that cannot be written."""

@@ -11,13 +11,14 @@ from typing import get_args
 
 import numpy as np
 
-from datasets.cache import Cache, check_bytes, default_cache
+from datasets.cache import Cache, default_cache
 from datasets.dataset import Dataset
 from datasets.errors import DatasetUnavailable, DataWarning, RefusedError, SourceError
 from datasets.readers import read_table
 from datasets.record import Record, SourceKind
 from datasets.registry import record
 from datasets.sources import describe, table_from
+from datasets.sources.mirror import archive_names, contents
 from datasets.table import Table
 
 SOURCES = ("mirror", "cache", *get_args(SourceKind))
@@ -80,7 +81,7 @@ def _load(slug: str, mirror: Path | None, folder: Path, kinds: tuple[str, ...]) 
                 warnings.warn(f"{entry.name}, {failures[-1]}", DataWarning, stacklevel=3)
             continue
         return Dataset(entry, table, place)
-    raise DatasetUnavailable(_unavailable(entry, failures))
+    raise DatasetUnavailable(entry.name, tuple(failures), remedy(entry))
 
 
 def _places(
@@ -103,23 +104,13 @@ def _places(
 
 def _from_mirror(entry: Record, mirror: Path, cache: Cache) -> Table:
     """Verify the original files; read them unless the cache has the table they make."""
-    if not mirror.is_dir():
-        raise RefusedError(f"{mirror} is not a folder")
-    contents = []
-    for name, sha256 in entry.files.items():
-        path = mirror / entry.slug / name
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise SourceError(f"{path}: {error.strerror}") from error
-        check_bytes(content, sha256, path, "replace it by the original file")
-        contents.append(content)
+    files = contents(entry, mirror)
     try:
         table = cache.read_table(entry)
     except RefusedError as error:
         warnings.warn(f"{entry.name}, cache: {error}", DataWarning, stacklevel=2)
         table = None
-    return table or _stored(entry, cache, read_table(entry, contents, entry.layout))
+    return table or _stored(entry, cache, read_table(entry, files, entry.layout))
 
 
 def _from_cache(entry: Record, cache: Cache) -> Table:
@@ -153,15 +144,8 @@ def verify(entry: Record, table: Table) -> None:
 
 def remedy(entry: Record) -> str:
     """How to get a dataset by hand."""
-    files = " and ".join(entry.files)
+    files = " and ".join(archive_names(entry))
     return (
-        f"get {files} from {entry.link}, put it into FOLDER/{entry.slug}/ and name FOLDER "
+        f"get {files} from {entry.link}, put into FOLDER/{entry.slug}/ and name FOLDER "
         "with --mirror or the environment variable GRADTREE_DATA"
-    )
-
-
-def _unavailable(entry: Record, failures: list[str]) -> str:
-    tried = failures or ["no source of the chosen kinds"]
-    return (
-        f"{entry.name} is not available.\n  " + "\n  ".join(tried) + f"\nRemedy: {remedy(entry)}."
     )

@@ -1,0 +1,122 @@
+"""``data``: fetch and verify the datasets, and say how to get those that are missing."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from datasets.availability import Availability
+    from datasets.record import Record
+
+INCOMPLETE = 3
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from datasets.loading import SOURCES
+
+    parser = verbs.add_parser(
+        "data",
+        help="fetch and verify the datasets",
+        description=(
+            "Load every dataset from the first source that has it, verify it, and list what is "
+            "missing with remedies. The exit status is 0 if all are there and 3 if some are not."
+        ),
+    )
+    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="names or slugs; else all")
+    parser.add_argument("--mirror", type=Path, metavar="FOLDER", help="original files, by slug")
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="where fetched data is kept")
+    parser.add_argument(
+        "--source",
+        action="append",
+        dest="sources",
+        choices=SOURCES,
+        help="try this kind of source only; may be given several times",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from datasets import UnknownDatasetError, names, record, resolve
+
+    try:
+        slugs = [resolve(name) for name in args.datasets] or list(names())
+    except UnknownDatasetError as error:
+        print(error, file=sys.stderr)
+        return 1
+    records = [record(slug) for slug in dict.fromkeys(slugs)]
+    show = _show_live if sys.stdout.isatty() else _show_plain
+    outcomes = show(records, _outcomes(args, records))
+    print(summary(outcomes))
+    return 0 if all(outcome.verified for outcome in outcomes) else INCOMPLETE
+
+
+def _outcomes(args: argparse.Namespace, records: list[Record]) -> Iterator[Availability]:
+    from datasets.availability import availability
+
+    for entry in records:
+        yield availability(entry.slug, args.mirror, args.cache, args.sources)
+
+
+def cells(entry: Record, outcome: Availability | None) -> tuple[str, str, str, str, str, str]:
+    """Dataset, rows, features, classes, source, state; ``None`` stands for not tried yet."""
+    facts = (entry.name, f"{entry.n_rows}", f"{entry.n_features}", f"{entry.n_classes}")
+    if outcome is None:
+        return *facts, "", "…"
+    return *facts, outcome.source or "none", "verified" if outcome.verified else "missing"
+
+
+def summary(outcomes: list[Availability]) -> str:
+    """What was amiss, what is missing with its remedy, and the count."""
+    lines = []
+    for outcome in outcomes:
+        if outcome.verified:
+            lines += [f"Note: {reason}" for reason in outcome.reasons]
+        else:
+            lines += [f"{outcome.record.name} is missing: {outcome.remedy}."]
+            lines += [f"  tried {reason}" for reason in outcome.reasons]
+    there = sum(outcome.verified for outcome in outcomes)
+    lines.append(f"{there} of {len(outcomes)} datasets are there and verified.")
+    if there < len(outcomes):
+        lines.append("Everything else works without the missing ones.")
+    return "\n".join(lines)
+
+
+def _show_plain(records: list[Record], outcomes: Iterator[Availability]) -> list[Availability]:
+    seen = []
+    for outcome in outcomes:
+        name, rows, features, classes, source, state = cells(outcome.record, outcome)
+        shape = f"{rows:>6} rows {features:>3} features {classes:>2} classes"
+        print(f"{name:<24} {shape}  {state:<9} {source}", flush=True)
+        seen.append(outcome)
+    return seen
+
+
+def _show_live(records: list[Record], outcomes: Iterator[Availability]) -> list[Availability]:
+    from rich.live import Live
+
+    seen: list[Availability] = []
+    with Live(_table(records, seen), refresh_per_second=8) as live:
+        for outcome in outcomes:
+            seen.append(outcome)
+            live.update(_table(records, seen))
+    return seen
+
+
+def _table(records: list[Record], seen: list[Availability]) -> Table:
+    from rich.table import Table
+
+    table = Table(title=f"Datasets, {len(seen)} of {len(records)} tried")
+    for heading in ("dataset", "rows", "features", "classes", "source", "state"):
+        right = heading in ("rows", "features", "classes")
+        table.add_column(heading, justify="right" if right else "left")
+    for i, entry in enumerate(records):
+        row = cells(entry, seen[i] if i < len(seen) else None)
+        style = {"verified": "green", "missing": "red"}.get(row[-1])
+        table.add_row(*row[:-1], f"[{style}]{row[-1]}[/]" if style else row[-1])
+    return table
