@@ -1,0 +1,75 @@
+"""The dense, trainable form of a tree: one row of thresholds and logits per possible node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseTree:
+    """A complete binary tree of depth ``d`` as the paper parameterises it.
+
+    Nodes are numbered like a heap: the root is 0, the children of ``i`` are ``2i + 1`` (left) and
+    ``2i + 2`` (right). Node ``i`` tests the feature with its largest logit and sends a sample to
+    the left if that feature is *below* the threshold of the same column.
+
+    Attributes
+    ----------
+    thresholds, logits : ndarray, shape (2**d - 1, n_features)
+    leaves : ndarray, shape (2**d,) for two classes, else (2**d, n_classes)
+        Logits, from left to right: of class 1 against class 0, or of every class.
+    """
+
+    thresholds: Floats
+    logits: Floats
+    leaves: Floats
+
+    def __post_init__(self) -> None:
+        n_nodes = len(self.leaves) - 1
+        expected = (n_nodes, self.thresholds.shape[-1])
+        if n_nodes < 1 or n_nodes & (n_nodes + 1):
+            raise ValueError(f"a complete tree has 2, 4, 8, ... leaves, not {len(self.leaves)}")
+        if self.thresholds.shape != expected or self.logits.shape != expected:
+            raise ValueError(
+                f"{len(self.leaves)} leaves need thresholds and logits of shape "
+                f"({n_nodes}, n_features), not {self.thresholds.shape} and {self.logits.shape}"
+            )
+
+    @property
+    def depth(self) -> int:
+        return len(self.leaves).bit_length() - 1
+
+    @property
+    def n_features(self) -> int:
+        return int(self.thresholds.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        return 2 if self.leaves.ndim == 1 else int(self.leaves.shape[1])
+
+    @property
+    def split_features(self) -> NDArray[np.intp]:
+        """Feature tested by each node, the first one on ties. Shape (2**d - 1,)."""
+        return np.asarray(self.logits.argmax(axis=1))
+
+    @property
+    def split_thresholds(self) -> Floats:
+        """Threshold of the tested feature of each node. Shape (2**d - 1,)."""
+        return np.take_along_axis(self.thresholds, self.split_features[:, None], axis=1)[:, 0]
+
+    def leaf_of(self, X: Floats) -> NDArray[np.intp]:
+        """Index, from the left, of the leaf that each row of ``X`` reaches."""
+        rows = np.asarray(X, dtype=self.thresholds.dtype)
+        feature, threshold = self.split_features, self.split_thresholds
+        node = np.zeros(len(rows), dtype=np.intp)
+        everyone = np.arange(len(rows))
+        for _ in range(self.depth):
+            left = rows[everyone, feature[node]] < threshold[node]
+            node = 2 * node + np.where(left, 1, 2)
+        return node - (len(self.leaves) - 1)

@@ -1,0 +1,1 @@
+"""The two ways to train: ``compiled`` (Numba, the default) and ``reference`` (TensorFlow)."""

@@ -1,0 +1,127 @@
+"""Adam, skipping exactly those parameters that it would not change.
+
+Adam's update is dense: without a gradient a parameter still moves by its decaying moments. But a
+parameter that never had a gradient does not move, and after some 160 steps without one the move is
+less than half a unit in the last place, and shrinks from there on. So parameters are kept in
+blocks, and a block leaves the active set when an update has left all of it as it was. When it gets
+a gradient again its moments are decayed for the steps it has missed, one by one, so that the
+outcome is bit for bit that of the dense update.
+
+Gradients and moments too small to matter next to Adam's epsilon are set to zero, because processors
+are very slow on denormal numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from gradtree.engines.state import BLOCK
+
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
+
+
+class Pace(NamedTuple):
+    """Adam's constants in the precision of the parameters."""
+
+    keep_1: Any
+    keep_2: Any
+    epsilon: Any
+    least_slope: Any
+    least_mean: Any
+    least_square: Any
+
+
+def new_pace(dtype: Any) -> Pace:
+    real = np.dtype(dtype).type
+    scale = 1.0 if real is np.float32 else 1e-100
+    one = real(1)
+    return Pace(
+        one - real(BETA_1),
+        one - real(BETA_2),
+        real(EPSILON),
+        real(1e-16 * scale),
+        real(1e-20 * scale),
+        real(1e-36 * scale**2),
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def step_size(rate, step, dtype_one):  # type: ignore[no-untyped-def]
+    """Learning rate of step 1, 2, ... with Adam's bias correction, in the parameters' precision."""
+    real = type(dtype_one)
+    power_1 = real(np.float64(real(BETA_1)) ** step)
+    power_2 = real(np.float64(real(BETA_2)) ** step)
+    return real(rate) * np.sqrt(dtype_one - power_2) / (dtype_one - power_1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _catch_up(mean, square, steps, pace):  # type: ignore[no-untyped-def]
+    """Decay a block's moments for steps without a gradient."""
+    zero = mean.dtype.type(0)
+    for _ in range(steps):
+        for i in range(BLOCK):
+            m = mean[i] - mean[i] * pace.keep_1
+            v = square[i] - square[i] * pace.keep_2
+            mean[i] = m if abs(m) > pace.least_mean else zero
+            square[i] = v if v > pace.least_square else zero
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def activate(group, block, step, pace):  # type: ignore[no-untyped-def]
+    """Make sure that the update of this step covers a block."""
+    if group.is_active[block]:
+        return
+    group.is_active[block] = True
+    group.active[group.n_active[0]] = block
+    group.n_active[0] += 1
+    if group.clock[block] > 0:
+        first, end = block * BLOCK, (block + 1) * BLOCK
+        missed = step - 1 - group.clock[block]
+        _catch_up(group.mean[first:end], group.square[first:end], missed, pace)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _update_block(value, slope, mean, square, size, pace):  # type: ignore[no-untyped-def]
+    """Adam's update of one block; whether any value changed. Clears the gradient."""
+    zero = value.dtype.type(0)
+    changed = 0
+    for i in range(BLOCK):
+        g = slope[i] if abs(slope[i]) > pace.least_slope else zero
+        m = mean[i] + (g - mean[i]) * pace.keep_1
+        v = square[i] + (g * g - square[i]) * pace.keep_2
+        m = m if abs(m) > pace.least_mean else zero
+        v = v if v > pace.least_square else zero
+        new = value[i] - m * size / (np.sqrt(v) + pace.epsilon)
+        changed |= new != value[i]
+        value[i] = new
+        mean[i] = m
+        square[i] = v
+        slope[i] = zero
+    return changed
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update(group, step, size, pace):  # type: ignore[no-untyped-def]
+    """Adam's update of a parameter matrix with the gradients in ``group.slope``."""
+    kept = 0
+    for a in range(group.n_active[0]):
+        block = group.active[a]
+        first, end = block * BLOCK, (block + 1) * BLOCK
+        changed = _update_block(
+            group.value[first:end],
+            group.slope[first:end],
+            group.mean[first:end],
+            group.square[first:end],
+            size,
+            pace,
+        )
+        if changed:
+            group.active[kept] = block
+            kept += 1
+        else:
+            group.is_active[block] = False
+            group.clock[block] = step
+    group.n_active[0] = kept

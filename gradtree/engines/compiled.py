@@ -1,0 +1,136 @@
+"""The default engine: Algorithm 1's gradients by a compiled route that follows single paths."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.config import TrainConfig
+from gradtree.dense import DenseTree
+from gradtree.engines import epochs
+from gradtree.engines.adam import new_pace
+from gradtree.engines.contract import Samples, Seeds, Status
+from gradtree.engines.loss_kernels import loss_kernel
+from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
+from gradtree.engines.state import Model, dense_tree, new_batch, new_model
+from gradtree.selectors import as_selector
+from gradtree.stopping import Watch, new_watch
+
+AVERAGED_EPOCHS = 5
+_TURN_SECONDS = 0.2
+"""After about this long a run returns to Python, so that it can be interrupted and shown."""
+
+
+_LARGEST_TURN = 2**30
+
+
+class CompiledRun:
+    """One run of training; see ``gradtree.engines.contract.EngineRun``."""
+
+    def __init__(
+        self,
+        initial: DenseTree,
+        train: Samples,
+        valid: Samples,
+        seeds: Seeds,
+        config: TrainConfig,
+    ) -> None:
+        dtype = np.dtype(config.dtype)
+        model = new_model(initial, dtype)
+        limits = epochs.Limits(
+            config.batch_size_for(len(train.rows)), config.epochs, config.patience
+        )
+        self._config = config
+        self._selector = as_selector(config.selector)
+        self._kernel, settings = loss_kernel(config.loss, dtype)
+        self._run = epochs.Run(
+            model=model,
+            batch=new_batch(model, limits.batch_size),
+            selection=new_selection(self._selector, seeds.noise, model.logits.table),
+            train=_rows(train, dtype),
+            valid=_rows(valid, dtype),
+            order=seeds.order,
+            shuffled=np.empty_like(train.rows),
+            rates=epochs.Rates(config.lr_index, config.lr_values, config.lr_leaf),
+            pace=new_pace(dtype),
+            limits=limits,
+            clock=epochs.new_clock(),
+            watch=new_watch(),
+            snapshots=_snapshots(model, initial, config),
+            settings=settings,
+            train_loss=np.full(config.epochs, np.nan),
+            valid_loss=np.full(config.epochs, np.nan),
+        )
+        self._status = epochs.RUNNING
+        self._budget = 2 * len(train.rows)
+
+    def advance(self) -> Status:
+        """Train for a fraction of a second."""
+        began = time.perf_counter()
+        self._status = epochs.advance(self._run, self._kernel, self._budget)
+        elapsed = max(time.perf_counter() - began, 1e-4)
+        self._budget = int(self._budget * min(max(_TURN_SECONDS / elapsed, 0.1), 10.0)) + 1
+        self._budget = min(self._budget, _LARGEST_TURN)
+        return Status(self._status)
+
+    def continue_with(self, train: Samples, n_epochs: int) -> None:
+        """Go on with other samples, keeping parameters and moments, for some more epochs."""
+        run, config = self._run, self._config
+        dtype = np.dtype(config.dtype)
+        done = int(run.clock.epoch[0])
+        size = config.batch_size_for(len(train.rows))
+        room = np.full(n_epochs, np.nan)
+        self._run = run._replace(
+            train=_rows(train, dtype),
+            shuffled=np.empty_like(train.rows),
+            batch=new_batch(run.model, size),
+            limits=epochs.Limits(size, done + n_epochs, done + n_epochs + 1),
+            train_loss=np.concatenate([run.train_loss[:done], room]),
+            valid_loss=np.concatenate([run.valid_loss[:done], room]),
+        )
+        self._status = epochs.RUNNING
+
+    @property
+    def watch(self) -> Watch:
+        return self._run.watch
+
+    @property
+    def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Training and validation loss of every finished epoch."""
+        done = int(self._run.clock.epoch[0])
+        return self._run.train_loss[:done], self._run.valid_loss[:done]
+
+    def result(self) -> DenseTree:
+        """The best epoch's parameters if the run was stopped early, else the last ones."""
+        snapshots = self._run.snapshots
+        if self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0:
+            tree = dense_tree(snapshots.best)
+        elif len(snapshots.recent):
+            tree = dense_tree(snapshots.average)
+        else:
+            tree = dense_tree(self._run.model)
+        if self._selector.kind != "gumbel" or not self._selector.noisy_evaluation:
+            return tree
+        noise = np.empty_like(tree.logits)
+        fill_gumbel(noise, self._run.selection.key, FINAL)
+        return DenseTree(tree.thresholds, tree.logits + noise, tree.leaves)
+
+
+def _rows(samples: Samples, dtype: np.dtype) -> epochs.Rows:
+    return epochs.Rows(
+        np.ascontiguousarray(samples.X, dtype=dtype),
+        np.ascontiguousarray(samples.y, dtype=np.int64),
+        np.ascontiguousarray(samples.weight, dtype=dtype),
+        np.ascontiguousarray(samples.rows, dtype=np.int64),
+    )
+
+
+def _snapshots(model: Model, initial: DenseTree, config: TrainConfig) -> epochs.Snapshots:
+    dtype = model.threshold.dtype
+    best = new_model(initial, dtype)
+    groups = (model.thresholds, model.logits, model.leaves)
+    kept = AVERAGED_EPOCHS if config.average_weights else 0
+    recent = np.zeros((kept, sum(len(group.value) for group in groups)), dtype=dtype)
+    return epochs.Snapshots(best, recent, new_model(initial, dtype))

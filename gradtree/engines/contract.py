@@ -1,0 +1,64 @@
+"""What an engine gets and what it offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.dense import DenseTree
+from gradtree.stopping import Watch
+from gradtree.streams import Order
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The rows ``rows`` of ``X``, ``y`` and ``weight``. Weights have mean one over those rows."""
+
+    X: NDArray[Any]
+    y: NDArray[np.int64]
+    weight: NDArray[Any]
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Where a run's draws after the initial parameters come from."""
+
+    order: Order
+    noise: np.uint64
+
+
+class Status(IntEnum):
+    """State of a run."""
+
+    RUNNING = 0
+    STOPPED_EARLY = 1
+    OUT_OF_EPOCHS = 2
+
+
+class EngineRun(Protocol):
+    """One run of training from one initial tree."""
+
+    def advance(self) -> Status:
+        """Train for a moment and return, so that the caller can show progress or interrupt."""
+        ...
+
+    def continue_with(self, train: Samples, n_epochs: int) -> None:
+        """Go on with other samples, keeping parameters and moments, for some more epochs."""
+        ...
+
+    @property
+    def watch(self) -> Watch: ...
+
+    @property
+    def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Training and validation loss of every finished epoch; ``nan`` without validation."""
+        ...
+
+    def result(self) -> DenseTree:
+        """The best epoch's parameters if the run was stopped early, else the last ones."""
+        ...

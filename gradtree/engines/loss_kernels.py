@@ -1,0 +1,208 @@
+"""The losses as compiled functions that the training loop calls once per batch.
+
+A loss gets the logits of a batch and writes the loss of every sample and its derivative with
+respect to the sample's logits. All losses, built in or the user's, share one C signature, so that
+the training loop is compiled once and calls them through a pointer.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import carray, cfunc, njit, types
+from numpy.typing import NDArray
+
+from gradtree.engines.arithmetic import exp, log1p, sigmoid
+from gradtree.losses import CLIP, AnyLoss, CustomLoss
+
+CROSS_ENTROPY, FOCAL = 0, 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _power(base, exponent):  # type: ignore[no-untyped-def]
+    if exponent == 3:
+        return base * base * base
+    return type(base)(math.pow(base, exponent))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _binary(logits, labels, settings, losses, gradients):  # type: ignore[no-untyped-def]
+    """One logit per sample, of class 1 against class 0."""
+    real = logits.dtype.type
+    one, zero = real(1), real(0)
+    focal, gamma, epsilon = settings[0] == FOCAL, real(settings[1]), real(settings[2])
+    for b in range(len(labels)):
+        sign = one if labels[b] == 1 else -one
+        margin = sign * logits[b, 0]
+        entropy = max(-margin, zero) + log1p(exp(-abs(margin)))
+        wrong = sigmoid(-margin)
+        if focal:
+            factor = _power(wrong, gamma)
+            losses[b] = factor * entropy
+            slope = factor * (gamma * entropy * (one - wrong) + wrong)
+        else:
+            losses[b] = entropy
+            slope = wrong
+        if epsilon != zero:
+            p = sigmoid(logits[b, 0])
+            twice = sigmoid(p)
+            losses[b] += epsilon * (one - twice if sign > zero else twice)
+            slope += epsilon * twice * (one - twice) * p * (one - p)
+        gradients[b, 0] = -sign * slope
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def softmax(logits, p):  # type: ignore[no-untyped-def]
+    """Fill ``p`` with the softmax of ``logits``; the logarithm of the sum of exponentials."""
+    largest = logits[0]
+    for k in range(1, len(p)):
+        largest = max(largest, logits[k])
+    total = p.dtype.type(0)
+    for k in range(len(p)):
+        p[k] = exp(logits[k] - largest)
+    for k in range(len(p)):
+        total += p[k]
+    for k in range(len(p)):
+        p[k] /= total
+    return largest + type(total)(math.log(total))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _through_softmax(p, gradient):  # type: ignore[no-untyped-def]
+    """Turn a derivative with respect to probabilities into one with respect to logits."""
+    mean = p.dtype.type(0)
+    for k in range(len(p)):
+        mean += p[k] * gradient[k]
+    for k in range(len(p)):
+        gradient[k] = p[k] * (gradient[k] - mean)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _multi_cross_entropy(logits, label, epsilon, p, again, gradient):  # type: ignore[no-untyped-def]
+    real = p.dtype.type
+    loss = softmax(logits, p) - logits[label]
+    if epsilon == 0:
+        gradient[:] = p
+        gradient[label] -= real(1)
+        return loss
+    softmax(p, again)
+    for k in range(len(p)):
+        gradient[k] = epsilon * again[label] * again[k]
+    gradient[label] -= epsilon * again[label]
+    _through_softmax(p, gradient)
+    for k in range(len(p)):
+        gradient[k] += p[k]
+    gradient[label] -= real(1)
+    return loss + epsilon * (real(1) - again[label])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _multi_focal(logits, label, gamma, epsilon, p, gradient):  # type: ignore[no-untyped-def]
+    real = p.dtype.type
+    softmax(logits, p)
+    low, high = real(CLIP), real(1) - real(CLIP)
+    total = real(0)
+    for k in range(len(p)):
+        total += min(max(p[k], low), high)
+    entropy = real(math.log(total) - math.log(min(max(p[label], low), high)))
+    wrong = real(1) - p[label]
+    factor = _power(wrong, gamma)
+    for k in range(len(p)):
+        gradient[k] = factor / total if low <= p[k] <= high else real(0)
+    if low <= p[label] <= high:
+        gradient[label] -= factor / p[label]
+    gradient[label] -= gamma * real(math.pow(wrong, gamma - real(1))) * entropy
+    _through_softmax(p, gradient)
+    return factor * entropy + epsilon * (real(1) - real(label))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _multi(logits, labels, settings, losses, gradients):  # type: ignore[no-untyped-def]
+    """One logit per class."""
+    real = logits.dtype.type
+    gamma, epsilon = real(settings[1]), real(settings[2])
+    p, again = np.empty_like(logits[0]), np.empty_like(logits[0])
+    for b in range(len(labels)):
+        out = gradients[b]
+        if settings[0] == FOCAL:
+            losses[b] = _multi_focal(logits[b], labels[b], gamma, epsilon, p, out)
+        else:
+            losses[b] = _multi_cross_entropy(logits[b], labels[b], epsilon, p, again, out)
+
+
+def _built_in(logits, labels, rows, outputs, settings, losses, gradients):  # type: ignore[no-untyped-def]
+    logit_table = carray(logits, (rows, outputs))
+    gradient_table = carray(gradients, (rows, outputs))
+    label_list, loss_list = carray(labels, (rows,)), carray(losses, (rows,))
+    setting_list = carray(settings, (3,))
+    if outputs == 1:
+        _binary(logit_table, label_list, setting_list, loss_list, gradient_table)
+    else:
+        _multi(logit_table, label_list, setting_list, loss_list, gradient_table)
+
+
+def _signature(dtype: Any) -> Any:
+    real, integer = types.float32 if dtype == np.float32 else types.float64, types.int64
+    reals, integers = types.CPointer(real), types.CPointer(integer)
+    return types.void(
+        reals, integers, integer, integer, types.CPointer(types.float64), reals, reals
+    )
+
+
+@cache
+def _built_in_kernel(dtype: Any) -> Any:
+    return cfunc(_signature(dtype), cache=True)(_built_in)
+
+
+@cache
+def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
+    user = njit(error_model="numpy")(loss.function)
+
+    def kernel(logits, labels, rows, outputs, settings, losses, gradients):  # type: ignore[no-untyped-def]
+        logit_table = carray(logits, (rows, outputs))
+        gradient_table = carray(gradients, (rows, outputs))
+        label_list, loss_list = carray(labels, (rows,)), carray(losses, (rows,))
+        classes = 2 if outputs == 1 else outputs
+        p = np.empty(classes, dtype=logit_table.dtype)
+        slope = np.empty_like(p)
+        for b in range(rows):
+            slope[:] = 0
+            if outputs == 1:
+                p[1] = sigmoid(logit_table[b, 0])
+                p[0] = sigmoid(-logit_table[b, 0])
+                loss_list[b] = user(p, label_list[b], slope)
+                gradient_table[b, 0] = (slope[1] - slope[0]) * p[0] * p[1]
+            else:
+                softmax(logit_table[b], p)
+                loss_list[b] = user(p, label_list[b], slope)
+                _through_softmax(p, slope)
+                gradient_table[b] = slope
+
+    return cfunc(_signature(dtype))(kernel)
+
+
+def loss_kernel(loss: AnyLoss, dtype: Any) -> tuple[Any, NDArray[np.float64]]:
+    """The compiled function of a loss and the settings to call it with."""
+    if isinstance(loss, CustomLoss):
+        return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(3)
+    kind = FOCAL if loss.kind == "focal" else CROSS_ENTROPY
+    settings = np.array([kind, loss.gamma, loss.poly_epsilon or 0.0])
+    return _built_in_kernel(np.dtype(dtype).type), settings
+
+
+@njit(cache=True, nogil=True)
+def call_loss(kernel, logits, labels, settings, losses, gradients):  # type: ignore[no-untyped-def]
+    """Evaluate a loss on the rows of ``logits``."""
+    rows, outputs = logits.shape
+    kernel(
+        logits.ctypes,
+        labels.ctypes,
+        rows,
+        outputs,
+        settings.ctypes,
+        losses.ctypes,
+        gradients.ctypes,
+    )

@@ -1,0 +1,144 @@
+"""Feature selection inside the compiled engine: choices before a batch, weights after it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from gradtree.engines.loss_kernels import softmax
+from gradtree.entmax import entmax_root
+from gradtree.selectors import Selector
+from gradtree.streams import philox
+
+ENTMAX, GUMBEL, ANNEALED = 0, 1, 2
+_KINDS = {"entmax": ENTMAX, "gumbel": GUMBEL, "annealed": ANNEALED}
+_WORD = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+EVALUATION = np.uint64(1 << 62)
+"""Counters of the noise in evaluations start here, far from those of the batches."""
+FINAL = np.uint64(1 << 63)
+"""Counter of the noise in the final tree."""
+
+
+class Selection(NamedTuple):
+    """A selector and what it computes for one batch.
+
+    ``choice`` holds the noisy logits (gumbel) or the mixture of features (annealed) of every node,
+    ``offset`` the mixture of its thresholds. They are empty where the selector does not need them.
+    """
+
+    kind: int
+    temperature: float
+    final_temperature: float
+    anneal_steps: int
+    noisy_evaluation: bool
+    key: np.uint64
+    choice: NDArray[Any]
+    offset: NDArray[Any]
+
+
+def new_selection(selector: Selector, key: np.uint64, logits: NDArray[Any]) -> Selection:
+    """Room for the choices of a tree whose logits have this shape and type."""
+    n_nodes = 0 if selector.kind == "entmax" else len(logits)
+    return Selection(
+        _KINDS[selector.kind],
+        selector.temperature,
+        selector.final_temperature,
+        selector.anneal_steps,
+        selector.noisy_evaluation,
+        key,
+        np.zeros_like(logits[:n_nodes]),
+        np.zeros(n_nodes, dtype=logits.dtype),
+    )
+
+
+@njit(cache=True, nogil=True)
+def is_soft(selection, step):  # type: ignore[no-untyped-def]
+    """Whether nodes mix features in this batch."""
+    return selection.kind == ANNEALED and step <= selection.anneal_steps
+
+
+@njit(cache=True, nogil=True)
+def temperature_at(selection, step):  # type: ignore[no-untyped-def]
+    if selection.kind != ANNEALED:
+        return selection.temperature
+    ratio = selection.final_temperature / selection.temperature
+    return selection.temperature * ratio ** ((step - 1) / selection.anneal_steps)
+
+
+@njit(cache=True, nogil=True)
+def fill_gumbel(noise, key, counter):  # type: ignore[no-untyped-def]
+    """Standard Gumbel noise, a function of ``key`` and ``counter`` alone."""
+    flat = noise.ravel()
+    for i in range(0, len(flat), 4):
+        first, second = philox(np.uint64(i >> 2), counter, key)
+        words = (first & _WORD, first >> _HALF, second & _WORD, second >> _HALF)
+        for lane in range(min(4, len(flat) - i)):
+            uniform = (np.float64(words[lane]) + 0.5) / 4294967296.0
+            flat[i + lane] = -math.log(-math.log(uniform))
+
+
+@njit(cache=True, nogil=True)
+def argmax(row):  # type: ignore[no-untyped-def]
+    """Index of the largest entry, the first one on ties."""
+    best = 0
+    for f in range(1, len(row)):
+        if row[f] > row[best]:
+            best = f
+    return best
+
+
+@njit(cache=True, nogil=True)
+def choose_noisily(model, selection, counter):  # type: ignore[no-untyped-def]
+    """Draw noise and let every node take the feature with the largest noisy logit."""
+    fill_gumbel(selection.choice, selection.key, counter)
+    for i in range(len(model.feature)):
+        for f in range(selection.choice.shape[1]):
+            selection.choice[i, f] += model.logits.table[i, f]
+        model.feature[i] = argmax(selection.choice[i])
+        model.threshold[i] = model.thresholds.table[i, model.feature[i]]
+
+
+@njit(cache=True, nogil=True)
+def _mix(model, selection, temperature):  # type: ignore[no-untyped-def]
+    for i in range(len(model.feature)):
+        row = model.logits.table[i]
+        mixture = selection.choice[i]
+        entmax_root(row, row[argmax(row)], temperature, mixture)
+        offset = mixture.dtype.type(0)
+        for f in range(len(row)):
+            mixture[f] *= mixture[f]
+            offset += mixture[f] * model.thresholds.table[i, f]
+        selection.offset[i] = offset
+
+
+@njit(cache=True, nogil=True)
+def choose(model, selection, step):  # type: ignore[no-untyped-def]
+    """What every node tests in the batch of this step. For entmax the model already knows."""
+    if selection.kind == GUMBEL:
+        choose_noisily(model, selection, np.uint64(step))
+    elif is_soft(selection, step):
+        _mix(model, selection, temperature_at(selection, step))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def jacobian_weights(model, selection, node, temperature, weights):  # type: ignore[no-untyped-def]
+    """Fill ``weights`` with ``w`` of the selector's Jacobian and give the sum of ``w``.
+
+    With ``g`` the derivative by the selector's output, the derivative by the logits is
+    ``w * (g - sum(w * g) / sum(w)) / temperature``, where ``w`` are the square roots of the
+    entmax, or the softmax itself.
+    """
+    if selection.kind == GUMBEL:
+        noisy = selection.choice[node]
+        for f in range(len(noisy)):
+            noisy[f] /= noisy.dtype.type(temperature)
+        softmax(noisy, weights)
+        return weights.dtype.type(1)
+    row = model.logits.table[node]
+    largest = row[model.feature[node]]
+    return entmax_root(row, largest, temperature, weights)

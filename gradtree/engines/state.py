@@ -1,0 +1,141 @@
+"""What a run of the compiled engine carries: parameters with their moments, and work space.
+
+Everything is a named tuple of arrays, which is what a compiled function can take.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.dense import DenseTree
+
+BLOCK = 32
+"""Parameters are updated in blocks of this many neighbours; see ``adam``."""
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Group(NamedTuple):
+    """One parameter matrix under Adam, flattened and padded to whole blocks.
+
+    ``table`` is the matrix itself, a view of ``value``; ``slope_table`` one of ``slope``.
+    ``active`` lists the first ``n_active[0]`` blocks that an update may change; ``clock`` holds the
+    step at which an inactive block was last brought up to date, 0 if it never had a gradient.
+    """
+
+    value: Floats
+    slope: Floats
+    mean: Floats
+    square: Floats
+    table: Floats
+    slope_table: Floats
+    active: NDArray[np.int64]
+    n_active: NDArray[np.int64]
+    is_active: NDArray[np.bool_]
+    clock: NDArray[np.int64]
+
+
+class Model(NamedTuple):
+    """The three parameter groups and, per node, the split that they amount to."""
+
+    thresholds: Group
+    logits: Group
+    leaves: Group
+    feature: NDArray[np.int64]
+    threshold: Floats
+
+
+class Batch(NamedTuple):
+    """Work space for one batch. ``B`` rows, ``d`` levels, ``k`` outputs, ``N`` nodes."""
+
+    X: Floats  # (B, n_features)
+    y: NDArray[np.int64]  # (B,)
+    weight: Floats  # (B,)
+    output: Floats  # (B, k)
+    loss: Floats  # (B,)
+    slope: Floats  # (B, k), derivative of the batch loss by the output
+    node: NDArray[np.int64]  # (B, d), the path of each row
+    score: Floats  # (B, d), threshold minus feature at each node of the path
+    steepness: Floats  # (B, d), slope of the logistic function there
+    leaf: NDArray[np.int64]  # (B,), leaf reached
+    other: NDArray[np.int64]  # (B, d), leaf reached if that one decision were flipped
+    pull: Floats  # (N,), sum over rows of the derivative by the node's score
+    visited: NDArray[np.int64]  # nodes with a gradient in this batch
+    is_visited: NDArray[np.bool_]  # (N,)
+    root: Floats  # (n_features,), square roots of a row's entmax
+
+
+def new_group(table: Floats, dtype: Any) -> Group:
+    """A parameter matrix with moments of zero."""
+    matrix = np.asarray(table, dtype=dtype).reshape(len(table), -1)
+    n_blocks = -(-matrix.size // BLOCK)
+    value, slope, mean, square = np.zeros((4, n_blocks * BLOCK), dtype=dtype)
+    value[: matrix.size] = matrix.ravel()
+    return Group(
+        value,
+        slope,
+        mean,
+        square,
+        value[: matrix.size].reshape(matrix.shape),
+        slope[: matrix.size].reshape(matrix.shape),
+        np.zeros(n_blocks, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(n_blocks, dtype=np.bool_),
+        np.zeros(n_blocks, dtype=np.int64),
+    )
+
+
+def new_model(start: DenseTree, dtype: Any) -> Model:
+    """A model at ``start``."""
+    return Model(
+        new_group(start.thresholds, dtype),
+        new_group(start.logits, dtype),
+        new_group(start.leaves, dtype),
+        start.split_features.astype(np.int64),
+        start.split_thresholds.astype(dtype),
+    )
+
+
+def dense_tree(model: Model) -> DenseTree:
+    """A copy of the parameters."""
+    leaves = model.leaves.table
+    return DenseTree(
+        model.thresholds.table.copy(),
+        model.logits.table.copy(),
+        leaves[:, 0].copy() if leaves.shape[1] == 1 else leaves.copy(),
+    )
+
+
+def new_batch(model: Model, size: int) -> Batch:
+    """Work space for batches of up to ``size`` rows."""
+    dtype = model.threshold.dtype
+    n_nodes, n_features = model.logits.table.shape
+    n_leaves, n_outputs = model.leaves.table.shape
+    depth = n_leaves.bit_length() - 1
+
+    def reals(*shape: int) -> Floats:
+        return np.zeros(shape, dtype=dtype)
+
+    def integers(*shape: int) -> NDArray[np.int64]:
+        return np.zeros(shape, dtype=np.int64)
+
+    return Batch(
+        X=reals(size, n_features),
+        y=integers(size),
+        weight=reals(size),
+        output=reals(size, n_outputs),
+        loss=reals(size),
+        slope=reals(size, n_outputs),
+        node=integers(size, depth),
+        score=reals(size, depth),
+        steepness=reals(size, depth),
+        leaf=integers(size),
+        other=integers(size, depth),
+        pull=reals(n_nodes),
+        visited=integers(n_nodes),
+        is_visited=np.zeros(n_nodes, dtype=np.bool_),
+        root=reals(n_features),
+    )
