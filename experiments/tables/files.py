@@ -64,7 +64,7 @@ def _book_files(book: Book, verdicts: Sequence[Verdict]) -> Iterator[tuple[str, 
         yield f"{name}-summary.csv", csvfiles.summary_csv(table)
         yield from _table_latex(table)
     for sheet in [*book.sheets.values(), *tested_sheets(book)]:
-        if _says_something(sheet):
+        if sheet.rows:
             yield f"{sheet.name}.csv", csvfiles.sheet_csv(sheet)
             yield f"{sheet.name}.tex", latex.sheet_latex(sheet)
 
@@ -95,15 +95,6 @@ def _has_results(table: Table) -> bool:
     return any(
         cell.mean is not None for block in table.blocks for row in block.rows for cell in row.cells
     )
-
-
-def _says_something(sheet: Sheet) -> bool:
-    """Whether any row has more than its labels."""
-    return any(
-        entry is not None and not isinstance(entry, str) and getattr(entry, "n", 1)
-        for row in sheet.rows
-        for entry in row
-    ) or sheet.name.startswith("hyperparameters")
 
 
 def _protocol_files(paper: Book, clean: Book, categorical: Collection[str]) -> dict[str, str]:

@@ -50,6 +50,11 @@ def escape(text: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in text)
 
 
+def source_text(source: str) -> str:
+    """Where figures are from, in a caption: records of ours are named by their protocol."""
+    return f"protocol {source}" if source.isalpha() else source
+
+
 def table_latex(table: Table, task: Task | None = None) -> str:
     """A whole grid, or the block of one task."""
     blocks = [block for block in table.blocks if task in (None, block.task)]
@@ -72,8 +77,8 @@ def _names(columns: Iterable[Column]) -> list[str]:
 
 def _table_caption(table: Table, blocks: Sequence[Block], task: Task | None) -> str:
     scope = "" if task is None else f", {TASK_NAMES[task].lower()} datasets"
-    caption = f"{table.caption}{scope} ({table.source}). Mean ± deviation over {table.trials} "
-    caption += "trials, rank in brackets."
+    caption = f"{table.caption}{scope} ({source_text(table.source)}). Mean ± deviation over "
+    caption += f"{table.trials} trials, rank in brackets."
     cells = [cell for block in blocks for row in block.rows for cell in row.cells]
     if any(cell.partial for cell in cells):
         caption += f" Exponents: trials, where fewer than {table.trials}."
@@ -154,7 +159,7 @@ def sheet_latex(sheet: Sheet) -> str:
         sheet.columns[0].name,
     )
     alignment = "".join("r" if _numeric(sheet, at) else "l" for at in range(len(sheet.columns)))
-    caption = escape(" ".join([f"{sheet.caption} ({sheet.source}).", *sheet.notes]))
+    caption = escape(" ".join([f"{sheet.caption} ({source_text(sheet.source)}).", *sheet.notes]))
     return _environment(sheet.name, caption, alignment, header, body)
 
 

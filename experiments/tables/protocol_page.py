@@ -64,7 +64,8 @@ def protocol_page(
             ("Datasets without", False),
         ):
             subset = [change for change in compared if change.categorical == categorical]
-            parts.append(_method_table(title, method_changes(subset)))
+            if subset:
+                parts.append(_method_table(title, method_changes(subset)))
         parts += [_ranking_paragraph(change) for change in ranking_changes(paper, clean)]
         parts.append(_dataset_table(paper, compared))
     return "\n".join(parts)

@@ -11,7 +11,7 @@ METHOD = "gradtree"
 
 
 def seeds_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
-    """Tuned GradTree per dataset: printed, with the authors' draws, with other seeds.
+    """Tuned GradTree on each dataset run with other seeds: printed, authors' draws, other seeds.
 
     The spread beside the other seeds is the deviation between the means of single seeds,
     each a mean over trials: how far a table cell moves with the draws alone.
@@ -23,7 +23,8 @@ def seeds_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
             drawn = results.cell(protocol, "tuned", dataset.slug, METHOD, "test_f1").mean
             address = (protocol, "seeds", dataset.slug, METHOD)
             others = between_seeds(results.attempts.get(address, ()))
-            rows.append((dataset.name, TASK_NAMES[task], printed, drawn, others, others.n or None))
+            if others.n:
+                rows.append((dataset.name, TASK_NAMES[task], printed, drawn, others, others.n))
     return Sheet(
         name="seeds",
         title="Other random draws",

@@ -115,7 +115,8 @@ def test_the_sheet_of_seeds_sets_them_beside_the_paper():
         for each, value in zip(jobs, (0.8, 0.9), strict=True)
     }
     sheet = seeds_sheet(collect(jobs, records), PAPER, "paper")
-    row = next(row for row in sheet.rows if row[0] == "Iris")
+    (row,) = sheet.rows
+    assert row[0] == "Iris"
     assert row[2] == PAPER.cells["test-f1-tuned"]["iris", "gradtree"].mean
     assert row[3] is None
     assert row[4].value == pytest.approx(0.85)
