@@ -2,24 +2,35 @@
 
 >>> from datasets import load_dataset, make_split
 >>> split = make_split(load_dataset("wine"), "paper", trial=0)
+
+Records and versions are known at once; pandas and scikit-learn are imported on first use.
 """
 
-from datasets.dataset import Dataset
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from datasets.errors import (
     DatasetUnavailable,
+    DataWarning,
     RecordError,
     RefusedError,
     SourceError,
     UnknownDatasetError,
 )
-from datasets.loading import load_dataset
 from datasets.protocols import PROTOCOLS, Protocol, make_split
-from datasets.record import Record
+from datasets.record import SOURCES, Record
 from datasets.registry import names, record, resolve
 from datasets.split import Provenance, Rows, Split, Task
 
+if TYPE_CHECKING:
+    from datasets.dataset import Dataset
+    from datasets.loading import load_dataset
+
 __all__ = [
     "PROTOCOLS",
+    "SOURCES",
+    "DataWarning",
     "Dataset",
     "DatasetUnavailable",
     "Protocol",
@@ -38,3 +49,15 @@ __all__ = [
     "record",
     "resolve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "load_dataset":
+        from datasets.loading import load_dataset
+
+        return load_dataset
+    if name == "Dataset":
+        from datasets.dataset import Dataset
+
+        return Dataset
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

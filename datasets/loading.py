@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 
@@ -15,14 +14,11 @@ from datasets.cache import Cache, default_cache
 from datasets.dataset import Dataset
 from datasets.errors import DatasetUnavailable, DataWarning, RefusedError, SourceError
 from datasets.readers import read_table
-from datasets.record import Record, SourceKind
+from datasets.record import SOURCES, Record
 from datasets.registry import record
 from datasets.sources import describe, table_from
 from datasets.sources.mirror import archive_names, contents
 from datasets.table import Table
-
-SOURCES = ("mirror", "cache", *get_args(SourceKind))
-"""All kinds of sources in the order they are tried."""
 
 
 def load_dataset(
@@ -41,7 +37,7 @@ def load_dataset(
         by the environment variable ``GRADTREE_DATA``, if any.
     cache : folder for what was fetched; by default the one named by ``GRADTREE_CACHE``,
         else a folder under the user's cache folder.
-    sources : kinds of sources to try, of :data:`SOURCES`; by default those named by
+    sources : kinds of sources to try, of ``datasets.SOURCES``; by default those named by
         ``GRADTREE_SOURCES`` (separated by commas), else all.
 
     Raises

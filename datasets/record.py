@@ -15,6 +15,8 @@ from datasets.split import Task
 
 Missing = Literal["none", "category", "mode", "mean"]
 SourceKind = Literal["installed", "package", "openml", "uci"]
+SOURCES = ("mirror", "cache", *get_args(SourceKind))
+"""All kinds of sources in the order they are tried."""
 _RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)\.\.(?P<last>\d+)")
 
 

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
 from datasets.dataset import Dataset
-from datasets.protocols.base import TEST_SHARE, Protocol, data_seed
+from datasets.protocols.base import CLEAN, HELD_OUT_SHARE, data_seed
 from datasets.protocols.encoding import NormalQuantiles
 from datasets.protocols.rebalancing import has_rare_class, oversample
 from datasets.split import Encoding, Provenance, Rebalancing, Rows, Split
@@ -66,7 +66,7 @@ def split_rows(y: NDArray[np.int64], seed: int) -> Rows:
     """Stratified parts of 60, 20 and 20 % of the rows that have a label."""
     labelled = np.flatnonzero(y >= 0)
     stratum = strata(y[labelled])
-    held_out = int(TEST_SHARE * len(labelled))
+    held_out = int(HELD_OUT_SHARE * len(labelled))
     places = np.arange(len(labelled))
     rest, test = train_test_split(places, test_size=held_out, random_state=seed, stratify=stratum)
     train, valid = train_test_split(
@@ -122,11 +122,3 @@ def _rebalance(
         return X, y, "none"
     stream = None if encoding == "one-hot" else np.random.RandomState(seed)
     return oversample(X, y, smote_stream=stream, seed=seed)
-
-
-CLEAN = Protocol(
-    name="clean",
-    version="1",
-    summary="stratified, everything learned from the training part, cross-fitted encoding",
-    split=split,
-)

@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 
 from datasets.dataset import Dataset
-from datasets.protocols.base import FIRST_SEED, TEST_SHARE, Protocol, data_seed
+from datasets.protocols.base import FIRST_SEED, HELD_OUT_SHARE, PAPER, data_seed
 from datasets.protocols.encoding import LeaveOneOutMeans, NormalQuantiles
 from datasets.protocols.filling import FillMissing
 from datasets.protocols.rebalancing import has_rare_class, oversample
@@ -83,7 +83,7 @@ def split_rows(n_rows: int, seed: int) -> Rows:
     Quirk: not stratified, so a rare class may be absent from a part. Quirk: both shares
     are of the whole (60/20/20), where the paper says 20 % of the training rows (64/16/20).
     """
-    held_out = int(TEST_SHARE * n_rows)
+    held_out = int(HELD_OUT_SHARE * n_rows)
     rest, test = train_test_split(np.arange(n_rows), test_size=held_out, random_state=seed)
     train, valid = train_test_split(rest, test_size=held_out, random_state=seed)
     return Rows(train, valid, test)
@@ -127,11 +127,3 @@ def rebalance(
     if not has_rare_class(y):
         return X, y, "none"
     return oversample(X, y, smote_stream=stream, seed=FIRST_SEED)
-
-
-PAPER = Protocol(
-    name="paper",
-    version="1",
-    summary="what produced the printed numbers, quirks included",
-    split=split,
-)

@@ -18,7 +18,7 @@ INCOMPLETE = 3
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from datasets.loading import SOURCES
+    from datasets import SOURCES
 
     parser = verbs.add_parser(
         "data",
@@ -101,22 +101,32 @@ def _show_live(records: list[Record], outcomes: Iterator[Availability]) -> list[
     from rich.live import Live
 
     seen: list[Availability] = []
-    with Live(_table(records, seen), refresh_per_second=8) as live:
+    with Live(refresh_per_second=8) as live:
+        live.update(_table(_around(records, 0, live.console.height), seen))
         for outcome in outcomes:
             seen.append(outcome)
-            live.update(_table(records, seen))
+            live.update(_table(_around(records, len(seen), live.console.height), seen))
+        live.update(_table(records, seen))
     return seen
+
+
+def _around(records: list[Record], position: int, height: int) -> list[Record]:
+    """As many records as the terminal shows, the one being tried among them."""
+    fitting = max(height - 6, 3)
+    first = min(max(position - fitting + 2, 0), max(len(records) - fitting, 0))
+    return records[first : first + fitting]
 
 
 def _table(records: list[Record], seen: list[Availability]) -> Table:
     from rich.table import Table
 
-    table = Table(title=f"Datasets, {len(seen)} of {len(records)} tried")
+    outcomes = {outcome.record.slug: outcome for outcome in seen}
+    table = Table(title="Datasets")
     for heading in ("dataset", "rows", "features", "classes", "source", "state"):
         right = heading in ("rows", "features", "classes")
         table.add_column(heading, justify="right" if right else "left")
-    for i, entry in enumerate(records):
-        row = cells(entry, seen[i] if i < len(seen) else None)
+    for entry in records:
+        row = cells(entry, outcomes.get(entry.slug))
         style = {"verified": "green", "missing": "red"}.get(row[-1])
         table.add_row(*row[:-1], f"[{style}]{row[-1]}[/]" if style else row[-1])
     return table
