@@ -5,30 +5,35 @@ from __future__ import annotations
 import http.client
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from datasets.errors import SourceError
 
-ATTEMPTS = 3
-PAUSE_SECONDS = 1.0
+PAUSES_SECONDS = (1.0, 2.0)
 TIMEOUT_SECONDS = 30.0
 AGENT = "gradtree-suite (dataset download)"
+
+_silent_hosts: set[str] = set()
+"""Hosts that could not be reached in this process; they are not waited for again."""
 
 
 def fetch(address: str) -> bytes:
     """The bytes at an address, complete or not at all."""
-    for attempt in range(ATTEMPTS):
+    host = urllib.parse.urlsplit(address).netloc
+    if host in _silent_hosts:
+        raise SourceError(f"{address} not tried: {host} could not be reached before")
+    for pause in (*PAUSES_SECONDS, None):
         try:
             return _fetch_once(address)
-        except urllib.error.HTTPError as error:
-            problem = f"HTTP status {error.code}"
-            if error.code < 500 and error.code != 429:
-                break
         except (OSError, http.client.HTTPException) as error:
-            problem = _reason(error)
-        if attempt + 1 < ATTEMPTS:
-            time.sleep(PAUSE_SECONDS * 2**attempt)
-    raise SourceError(f"{address} cannot be fetched: {problem}")
+            failure = error
+        if pause is None or not _may_pass(failure):
+            break
+        time.sleep(pause)
+    if not isinstance(failure, urllib.error.HTTPError | http.client.HTTPException):
+        _silent_hosts.add(host)
+    raise SourceError(f"{address} cannot be fetched: {_reason(failure)}")
 
 
 def _fetch_once(address: str) -> bytes:
@@ -41,6 +46,14 @@ def _fetch_once(address: str) -> bytes:
     return content
 
 
-def _reason(error: Exception) -> str:
-    inner = getattr(error, "reason", error)
-    return str(inner) or type(error).__name__
+def _may_pass(failure: Exception) -> bool:
+    """Whether another attempt may succeed: not if the server says there is no such thing."""
+    if isinstance(failure, urllib.error.HTTPError):
+        return failure.code >= 500 or failure.code == 429
+    return True
+
+
+def _reason(failure: Exception) -> str:
+    if isinstance(failure, urllib.error.HTTPError):
+        return f"HTTP status {failure.code}"
+    return str(getattr(failure, "reason", failure)) or type(failure).__name__
