@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from experiments.paper import Paper
+from experiments.paper import TIMEOUT, Paper
 from experiments.tables.book import Book
 from experiments.tables.definitions import method_name
 from experiments.tables.grids import mean_statistic
 from experiments.tables.model import Cell, Table, Task
 from experiments.tables.outcomes import Claim, ClaimOutcome
 
-SETTLED = (">", "memory")
-"""How the text of a cell begins that has no number and, by the paper's rules, needs none."""
+SETTLED = (TIMEOUT, "memory")
+"""Texts of cells that have no number and, by the paper's rules, need none."""
 
 
 class UndecidedError(Exception):
@@ -58,7 +58,7 @@ def settled(cell: Cell, printed: Cell) -> bool:
     return (
         cell.mean is not None
         or (printed.mean is None and bool(cell.missing))
-        or cell.missing.startswith(SETTLED)
+        or cell.missing in SETTLED
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from experiments.paper import Paper
 from experiments.tables.cells import Results
-from experiments.tables.grids import our_tables, paper_tables
+from experiments.tables.grids import beyond_tables, our_tables, paper_tables
 from experiments.tables.hyperparameters import Searched, hyperparameter_sheets
 from experiments.tables.model import Sheet, Table
 from experiments.tables.runtimes import runtime_sheet
@@ -31,6 +31,8 @@ class Book:
     tables: Mapping[str, Table]
     sheets: Mapping[str, Sheet]
     penalty: Penalty
+    beyond: Mapping[str, Table] = field(default_factory=dict)
+    """Grids with learners that the paper does not have."""
 
 
 def our_book(
@@ -52,7 +54,8 @@ def our_book(
         *hyperparameter_sheets(paper, searched or {}),
         specs_sheet(paper, registry or {}),
     ]
-    return Book(protocol, tables, _by_name(sheets), penalty)
+    beyond = beyond_tables(results, paper, protocol)
+    return Book(protocol, tables, _by_name(sheets), penalty, beyond)
 
 
 def paper_book(paper: Paper) -> Book:

@@ -14,6 +14,7 @@ from experiments.tables.ranking import mean_of, population_std
 Address = tuple[str, str, str, str]
 """protocol, experiment, dataset, method"""
 
+PAPER_LIMIT_SECONDS = 3600.0
 NOT_A_TREE = "n/a"
 """Printed where a method has a result but not this measure, e.g. the size of an ensemble."""
 
@@ -101,5 +102,9 @@ def reason_text(record: RunRecord) -> str:
     if record.status == "skipped":
         return record.reason
     if record.status == "timeout":
-        return ">60 min"
+        return _timeout_text(record.extra.get("limit", PAPER_LIMIT_SECONDS))
     return record.status
+
+
+def _timeout_text(seconds: float) -> str:
+    return f">{seconds / 60:g} min" if seconds >= 60 else f">{seconds:g} s"

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from experiments.tables.model import Column, Measure
 
+BEYOND_GROUP = "Beyond the paper"
 DECLARATIONS = Path(__file__).with_name("tables.toml")
 
 SummaryName = Literal["Mean", "MRR", "MRD", "Wins"]
@@ -24,10 +25,11 @@ class Grid:
     caption: str
     experiment: str
     measure: Measure
-    paper: str
     columns: tuple[Column, ...]
     summaries: tuple[SummaryName, ...]
     printed: tuple[SummaryName, ...]
+    paper: str = ""
+    """Stem of the CSVs with the printed figures; empty for tables the paper does not have."""
     mean_spread: Literal["datasets", "trials"] = "datasets"
     mean_omits: frozenset[str] = field(default_factory=frozenset)
     smaller_is_better: bool = False
@@ -40,21 +42,32 @@ class Grid:
 
 
 @cache
-def grids() -> dict[str, Grid]:
-    """Every grid by name, in the order of the file."""
+def _declared() -> tuple[dict[str, dict[str, str]], list[Grid], list[Grid]]:
+    """Methods, the paper's grids, and those beyond it."""
     declared = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
     methods = declared.pop("methods")
-    records = declared.pop("grid")
+    grids_, beyond = (
+        [_grid(record, methods) for record in declared.pop(key)] for key in ("grid", "beyond")
+    )
     if declared:
         raise ValueError(f"{DECLARATIONS.name}: unknown section {sorted(declared)}")
-    return {record["name"]: _grid(record, methods) for record in records}
+    return methods, grids_, beyond
 
 
-@cache
+def grids() -> dict[str, Grid]:
+    """The paper's grids by name, in the order of the file."""
+    return {grid.name: grid for grid in _declared()[1]}
+
+
+def beyond_grids() -> dict[str, Grid]:
+    """Grids with learners that the paper does not have."""
+    return {grid.name: grid for grid in _declared()[2]}
+
+
 def method_name(slug: str) -> str:
-    """The name a method has in the paper's tables."""
-    declared = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))["methods"]
-    return str(declared[slug]["name"]) if slug in declared else slug
+    """The name a method has in the paper's tables, or its slug."""
+    methods = _declared()[0]
+    return methods[slug]["name"] if slug in methods else slug
 
 
 def _grid(record: dict[str, Any], methods: dict[str, dict[str, str]]) -> Grid:

@@ -57,7 +57,7 @@ def _book_files(book: Book, verdicts: Sequence[Verdict]) -> Iterator[tuple[str, 
     by_table: dict[str, dict[tuple[str, str], Verdict]] = {}
     for verdict in verdicts:
         by_table.setdefault(verdict.table, {})[verdict.dataset, verdict.method] = verdict
-    for name, table in book.tables.items():
+    for name, table in {**book.tables, **book.beyond}.items():
         if book.source != "paper" and not _has_results(table):
             continue
         yield f"{name}.csv", csvfiles.table_csv(table, by_table.get(name))

@@ -7,7 +7,13 @@ from collections.abc import Callable, Sequence
 from experiments.paper import TRIALS, Paper
 from experiments.tables import ranking
 from experiments.tables.cells import Results
-from experiments.tables.definitions import Grid, SummaryName, grids
+from experiments.tables.definitions import (
+    BEYOND_GROUP,
+    Grid,
+    SummaryName,
+    beyond_grids,
+    grids,
+)
 from experiments.tables.model import TASKS, Block, Cell, Row, Statistic, Summary, Table, Task
 
 Lookup = Callable[[str, str], Cell]
@@ -31,6 +37,22 @@ def paper_table(grid: Grid, paper: Paper) -> Table:
 
 def our_tables(results: Results, paper: Paper, protocol: str) -> dict[str, Table]:
     return {name: our_table(grid, results, paper, protocol) for name, grid in grids().items()}
+
+
+def beyond_tables(results: Results, paper: Paper, protocol: str) -> dict[str, Table]:
+    """Tables with learners that the paper does not have, where they have been run."""
+    tables = [our_table(grid, results, paper, protocol) for grid in beyond_grids().values()]
+    return {table.name: table for table in tables if _goes_beyond(table)}
+
+
+def _goes_beyond(table: Table) -> bool:
+    newcomers = [at for at, column in enumerate(table.columns) if column.group == BEYOND_GROUP]
+    return any(
+        row.cells[at].mean is not None
+        for block in table.blocks
+        for row in block.rows
+        for at in newcomers
+    )
 
 
 def paper_tables(paper: Paper) -> dict[str, Table]:

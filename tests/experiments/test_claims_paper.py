@@ -107,14 +107,18 @@ def test_one_missing_cell_leaves_a_claim_open():
     assert outcomes["multi-second"] == "holds"
 
 
-def test_a_crash_leaves_a_claim_open_but_a_timeout_does_not():
+def test_a_crash_leaves_a_claim_open_but_a_timeout_after_an_hour_does_not():
     jobs, records = paper_as_ours(PAPER)
-    for status, outcome in (("crash", "cannot be told"), ("timeout", "holds")):
+    for status, extra, outcome in (
+        ("crash", {}, "cannot be told"),
+        ("timeout", {}, "holds"),
+        ("timeout", {"limit": 60.0}, "cannot be told"),
+    ):
         changed = dict(records)
         for job in jobs:
             if (job.experiment, job.dataset, job.method) == ("tuned", "landsat", "dl85"):
                 record = records[job.key]
-                changed[job.key] = type(record).of(job, status)
+                changed[job.key] = type(record).of(job, status, extra=extra)
         found = findings_of(jobs, changed, paper=PAPER)
         assert _outcomes(found)["multi-second"] == outcome
 

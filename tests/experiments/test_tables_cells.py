@@ -9,6 +9,7 @@ from tables_support import job, runs
 
 from experiments.paper import load_paper
 from experiments.record import RunRecord
+from experiments.tables.book import our_book
 from experiments.tables.cells import Attempt, collect, summarise
 from experiments.tables.definitions import grids
 from experiments.tables.grids import our_table
@@ -54,7 +55,10 @@ def test_what_was_not_run_is_pending():
     ("status", "fields", "text"),
     [
         ("skipped", {"reason": "n>12"}, "n>12"),
-        ("timeout", {"reason": "exceeded 3600 s"}, ">60 min"),
+        ("timeout", {"reason": "more than 60 min"}, ">60 min"),
+        ("timeout", {"extra": {"limit": 3600.0}}, ">60 min"),
+        ("timeout", {"extra": {"limit": 90.0}}, ">1.5 min"),
+        ("timeout", {"extra": {"limit": 20.0}}, ">20 s"),
         ("crash", {"reason": "signal 11"}, "crash"),
         ("memory", {}, "memory"),
         ("error", {}, "error"),
@@ -94,6 +98,16 @@ def test_ranks_and_summaries_are_over_what_has_run():
     ranks = table.block("multi").summary("MRR").statistics
     assert [each.value for each in ranks] == [1.0, None, None, None, 1.0]
     assert not table.complete
+
+
+def test_learners_beyond_the_paper_have_tables_of_their_own_once_they_ran():
+    jobs, records = runs("default", "iris", "cart", [0.9], protocol="clean")
+    assert our_book(collect(jobs, records), PAPER, "clean").beyond == {}
+    more_jobs, more = runs("default", "iris", "boosting", [0.95], protocol="clean")
+    book = our_book(collect(jobs + more_jobs, records | more), PAPER, "clean")
+    table = book.beyond["beyond-test-f1"]
+    assert table.block("multi").rows[0].ranks == (None, 2, None, None, 1)
+    assert "boosting" not in [column.method for column in book.tables["test-f1-default"].columns]
 
 
 def test_seeds_are_averaged_over_trials_before_they_are_compared():

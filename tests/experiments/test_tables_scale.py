@@ -1,0 +1,54 @@
+"""Tables and verdicts are quick, and need neither TensorFlow nor a learner's library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+from tables_support import paper_as_ours
+
+from experiments.findings import findings_of
+from experiments.paper import load_paper
+from experiments.tables.files import table_files
+
+PAPER = load_paper()
+MANY = 100_000
+
+
+def test_a_hundred_thousand_records_take_seconds():
+    jobs, records = paper_as_ours(PAPER)
+    more_jobs, more = list(jobs), dict(records)
+    round_ = 1
+    while len(more) < MANY:
+        for job in jobs:
+            other = replace(job, trial=job.trial + 10 * round_)
+            more_jobs.append(other)
+            more[other.key] = replace(records[job.key], key=other.key, trial=other.trial)
+        round_ += 1
+    began = time.perf_counter()
+    found = findings_of(more_jobs, more, paper=PAPER)
+    files = table_files(list(found.books.values()), found.verdicts, found.claims)
+    seconds = time.perf_counter() - began
+    assert len(files) > 40
+    assert found.books["paper"].tables["test-f1-tuned"].cell("iris", "cart").n == 10 * round_
+    assert seconds < 30
+
+
+def test_neither_tensorflow_nor_learners_are_imported():
+    program = """
+import sys
+from experiments import accepted, verdict_text
+from experiments.findings import findings_of
+from experiments.tables.files import table_files
+found = findings_of([], {})
+table_files(list(found.books.values()), found.verdicts, found.claims)
+heavy = {"tensorflow", "keras", "sklearn", "numba", "optuna", "matplotlib", "pydl85", "gradtree"}
+heavy |= {"baselines", "datasets"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    outcome = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert outcome.stdout.strip() == "[]"
