@@ -14,7 +14,7 @@ from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.loss_kernels import loss_kernel
 from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
-from gradtree.engines.state import Model, dense_tree, new_batch, new_model
+from gradtree.engines.state import Model, dense_tree, leaf_values, new_batch, new_model
 from gradtree.selectors import as_selector
 from gradtree.stopping import Watch, new_watch
 
@@ -91,6 +91,18 @@ class CompiledRun:
             valid_loss=np.concatenate([run.valid_loss[:done], room]),
         )
         self._status = epochs.RUNNING
+
+    def gradients(self, step: int = 1) -> tuple[float, DenseTree]:
+        """Loss and gradients of all training rows as the batch of this step."""
+        rows = len(self._run.train.listed)
+        run = self._run._replace(batch=new_batch(self._run.model, rows))
+        epochs.gather(run.train, run.train.listed, run.batch)
+        loss = epochs.gradients(run, self._kernel, rows, step)
+        groups = (run.model.thresholds, run.model.logits, run.model.leaves)
+        thresholds, logits, leaves = (group.slope_table.copy() for group in groups)
+        for group in groups:
+            group.slope[:] = 0
+        return float(loss), DenseTree(thresholds, logits, leaf_values(leaves))
 
     @property
     def watch(self) -> Watch:

@@ -94,7 +94,8 @@ def new_clock() -> Clock:
 
 
 @njit(cache=True, nogil=True)
-def _gather(samples, listed, batch):  # type: ignore[no-untyped-def]
+def gather(samples, listed, batch):  # type: ignore[no-untyped-def]
+    """Copy the listed samples into the work space."""
     for b in range(len(listed)):
         row = listed[b]
         batch.y[b] = samples.y[row]
@@ -220,7 +221,7 @@ def _validate(run, shown, kernel):  # type: ignore[no-untyped-def]
     total, n_batches = 0.0, 0
     for start in range(0, len(listed), size):
         part = listed[start : start + size]
-        _gather(run.valid, part, batch)
+        gather(run.valid, part, batch)
         for b in range(len(part)):
             node = 0
             for _ in range(depth):
@@ -270,7 +271,7 @@ def advance(run, kernel, budget):  # type: ignore[no-untyped-def]
             shuffle_epoch(run.shuffled, run.order, clock.epoch[0])
         part = run.shuffled[start : start + run.limits.batch_size]
         clock.step[0] += 1
-        _gather(run.train, part, run.batch)
+        gather(run.train, part, run.batch)
         clock.loss[0] += gradients(run, kernel, len(part), clock.step[0])
         update_parameters(run, clock.step[0])
         clock.batches[0] += 1

@@ -99,13 +99,15 @@ def new_model(start: DenseTree, dtype: Any) -> Model:
     )
 
 
+def leaf_values(table: Floats) -> Floats:
+    """A copy of a table of leaves, without its second dimension if there are two classes."""
+    return table[:, 0].copy() if table.shape[1] == 1 else table.copy()
+
+
 def dense_tree(model: Model) -> DenseTree:
     """A copy of the parameters."""
-    leaves = model.leaves.table
     return DenseTree(
-        model.thresholds.table.copy(),
-        model.logits.table.copy(),
-        leaves[:, 0].copy() if leaves.shape[1] == 1 else leaves.copy(),
+        model.thresholds.table.copy(), model.logits.table.copy(), leaf_values(model.leaves.table)
     )
 
 
