@@ -14,6 +14,7 @@ from experiments.tables.runtimes import runtime_sheet
 from experiments.tables.seeds import seeds_sheet
 from experiments.tables.specs import Spec, specs_sheet
 from experiments.tables.summaries import (
+    SETTINGS,
     Penalty,
     ablation_sheet,
     our_penalty,
@@ -42,18 +43,23 @@ def our_book(
     searched: Searched | None = None,
     registry: Mapping[str, Spec] | None = None,
 ) -> Book:
-    """Every table from run records of one protocol."""
+    """Every table from run records of one protocol; sheets only of what has been run."""
     tables = our_tables(results, paper, protocol)
     penalty = our_penalty(results, paper, protocol)
-    sheets = [
-        summary_sheet(tables),
-        ablation_sheet(tables),
-        penalty_sheet(penalty, protocol),
-        runtime_sheet(tables, paper_tables(paper)),
-        seeds_sheet(results, paper, protocol),
-        *hyperparameter_sheets(paper, searched or {}),
-        specs_sheet(paper, registry or {}),
-    ]
+    found = searched or {}
+    sheets = [summary_sheet(tables)]
+    if any(tables[f"ablation-{setting}"].has_results for setting in SETTINGS):
+        sheets.append(ablation_sheet(tables))
+    if any(mean.n for (_, _, variant), mean in penalty.items() if variant == "no_penalty"):
+        sheets.append(penalty_sheet(penalty, protocol))
+    if tables["runtime"].has_results:
+        sheets.append(runtime_sheet(tables, paper_tables(paper)))
+    sheets.append(seeds_sheet(results, paper, protocol))
+    if protocol == "paper" or found:
+        sheets += hyperparameter_sheets(paper, found)
+    if protocol == "paper":
+        sheets.append(specs_sheet(paper, registry or {}))
+    sheets = [sheet for sheet in sheets if sheet.rows]
     beyond = beyond_tables(results, paper, protocol)
     return Book(protocol, tables, _by_name(sheets), penalty, beyond)
 

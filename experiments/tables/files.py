@@ -44,7 +44,7 @@ def table_files(
     for book in books:
         judged = verdicts if book.source == "paper" else ()
         files.update((f"{book.source}/{name}", text) for name, text in _book_files(book, judged))
-    inputs = sorted(name.removesuffix(".tex") for name in files if name.endswith(".tex"))
+    inputs = [name.removesuffix(".tex") for name in files if name.endswith(".tex")]
     files["macros.tex"] = macros_latex(books, verdicts, claims)
     files["all.tex"] = latex.document_latex(inputs)
     by_source = {book.source: book for book in books}
@@ -58,7 +58,7 @@ def _book_files(book: Book, verdicts: Sequence[Verdict]) -> Iterator[tuple[str, 
     for verdict in verdicts:
         by_table.setdefault(verdict.table, {})[verdict.dataset, verdict.method] = verdict
     for name, table in {**book.tables, **book.beyond}.items():
-        if book.source != "paper" and not _has_results(table):
+        if book.source != "paper" and not table.has_results:
             continue
         yield f"{name}.csv", csvfiles.table_csv(table, by_table.get(name))
         yield f"{name}-summary.csv", csvfiles.summary_csv(table)
@@ -89,12 +89,6 @@ def tested_sheets(book: Book) -> list[Sheet]:
             intervals_sheet(table),
         ]
     return sheets
-
-
-def _has_results(table: Table) -> bool:
-    return any(
-        cell.mean is not None for block in table.blocks for row in block.rows for cell in row.cells
-    )
 
 
 def _protocol_files(paper: Book, clean: Book, categorical: Collection[str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ from experiments.tables.model import (
 )
 
 GAP = "--"
+P_DECIMALS = 4
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Shrink what is wider than the line, leave the rest as it is."""
 
@@ -55,6 +56,11 @@ def source_text(source: str) -> str:
     return f"protocol {source}" if source.isalpha() else source
 
 
+def _label(name: str, source: str) -> str:
+    """Tables of protocol ``paper`` go by their name alone, others by their protocol as well."""
+    return f"{source}-{name}" if source.isalpha() and source != "paper" else name
+
+
 def table_latex(table: Table, task: Task | None = None) -> str:
     """A whole grid, or the block of one task."""
     blocks = [block for block in table.blocks if task in (None, block.task)]
@@ -65,7 +71,7 @@ def table_latex(table: Table, task: Task | None = None) -> str:
             body.append(rf"\multicolumn{{{len(table.columns) + 1}}}{{l}}{{\emph{{{title}}}}} \\")
         body += _block_lines(table, block)
         body.append(r"\bottomrule" if block is blocks[-1] else r"\midrule")
-    name = table.name if task is None else f"{table.name}-{task}"
+    name = _label(table.name if task is None else f"{table.name}-{task}", table.source)
     caption = escape(_table_caption(table, blocks, task))
     header = _header([column.group for column in table.columns], _names(table.columns), "Dataset")
     return _environment(name, caption, "l" + "r" * len(table.columns), header, body)
@@ -160,7 +166,7 @@ def sheet_latex(sheet: Sheet) -> str:
     )
     alignment = "".join("r" if _numeric(sheet, at) else "l" for at in range(len(sheet.columns)))
     caption = escape(" ".join([f"{sheet.caption} ({source_text(sheet.source)}).", *sheet.notes]))
-    return _environment(sheet.name, caption, alignment, header, body)
+    return _environment(_label(sheet.name, sheet.source), caption, alignment, header, body)
 
 
 def _numeric(sheet: Sheet, at: int) -> bool:
@@ -191,8 +197,16 @@ def _entry(entry: Entry, decimals: int, best: bool) -> str:
     if isinstance(entry, Statistic):
         text = _statistic(entry, decimals)
     else:
-        text = str(entry) if isinstance(entry, int) else f"{entry:.{decimals}f}"
+        text = str(entry) if isinstance(entry, int) else _fixed(entry, decimals)
     return rf"\textbf{{{text}}}" if best else text
+
+
+def _fixed(value: float, decimals: int) -> str:
+    """A small p-value is not zero."""
+    unit = 10.0**-decimals
+    if decimals >= P_DECIMALS and 0 < value < unit / 2:
+        return f"$<${unit:.{decimals}f}"
+    return f"{value:.{decimals}f}"
 
 
 def _header(groups: Sequence[str], names: Sequence[str], corner: str) -> list[str]:

@@ -154,6 +154,15 @@ class Table:
         )
 
     @property
+    def has_results(self) -> bool:
+        return any(
+            cell.mean is not None
+            for block in self.blocks
+            for row in block.rows
+            for cell in row.cells
+        )
+
+    @property
     def complete(self) -> bool:
         return all(c.complete for block in self.blocks for row in block.rows for c in row.cells)
 

@@ -202,6 +202,7 @@ def test_latex_compiles_in_one_document(fixture, request, tmp_path):
     assert (tmp_path / "all.pdf").stat().st_size > 50_000
     log = (tmp_path / "all.log").read_text(errors="replace")
     assert "Overfull \\hbox" not in log
+    assert "multiply defined" not in log
     assert "Float too large" not in log
 
 

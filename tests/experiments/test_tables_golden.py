@@ -77,10 +77,11 @@ def small_sheet() -> Sheet:
             SheetColumn("nodes", 0, "min", "Size"),
             SheetColumn("leaves", 1, group="Size"),
             SheetColumn("F1", 3, "max"),
+            SheetColumn("p", 4),
         ),
         rows=(
-            ("CART_1", 10.4, 5, Statistic(0.5, 0.25, 4)),
-            ("100 %", 9.6, None, Statistic(0.75, None, 4)),
+            ("CART_1", 10.4, 5, Statistic(0.5, 0.25, 4), 0.05),
+            ("100 %", 9.6, None, Statistic(0.75, None, 4), 0.00001),
         ),
         notes=("A note.",),
     )
