@@ -1,1 +1,64 @@
+"""Hard, axis-aligned decision trees, learned by gradient descent.
 
+Names are imported when they are first used, so that ``import gradtree`` itself
+takes no time and needs no scikit-learn, Numba, pandas, matplotlib or TensorFlow.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradtree.classifier import GradTreeClassifier
+    from gradtree.export import export_graphviz, export_text
+    from gradtree.losses import CustomLoss, Loss
+    from gradtree.plot import plot_history, plot_tree
+    from gradtree.selectors import Selector
+    from gradtree.table import TabularGradTree, fit_table
+    from gradtree.tree import Tree
+    from gradtree.units import original_units
+
+__all__ = [
+    "CustomLoss",
+    "GradTreeClassifier",
+    "Loss",
+    "Selector",
+    "TabularGradTree",
+    "Tree",
+    "export_graphviz",
+    "export_text",
+    "fit_table",
+    "original_units",
+    "plot_history",
+    "plot_tree",
+]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CustomLoss": "losses",
+    "GradTreeClassifier": "classifier",
+    "Loss": "losses",
+    "Selector": "selectors",
+    "TabularGradTree": "table",
+    "Tree": "tree",
+    "export_graphviz": "export",
+    "export_text": "export",
+    "fit_table": "table",
+    "original_units": "units",
+    "plot_history": "plot",
+    "plot_tree": "plot",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gradtree' has no attribute {name!r}")
+    value = getattr(import_module(f"gradtree.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

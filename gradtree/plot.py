@@ -15,6 +15,8 @@ from gradtree.tree import Tree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from gradtree.training import RunHistory
+
 # Inches that a node takes, and the part of them that its box fills.
 NODE_WIDTH, NODE_HEIGHT = 1.25, 0.95
 BOX_WIDTH, BOX_HEIGHT = 0.86, 0.46
@@ -165,27 +167,24 @@ class _TreeArtist:
         self.ax.text(x, y, text, color=colour, parse_math=False, linespacing=1.05, **options)
 
 
-def plot_history(history: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw training and validation loss over the epochs, one pair of lines per run.
+def plot_history(history: Sequence[RunHistory], *, ax: Axes | None = None) -> Axes:
+    """Draw training and validation loss over the epochs, in one colour per run.
 
     Parameters
     ----------
-    history : GradTreeClassifier or its ``history_``
-        A list of dictionaries with the keys ``run``, ``epoch``, ``loss`` and ``valid_loss``.
+    history : sequence of RunHistory
+        As in ``GradTreeClassifier.history_``.
     ax : matplotlib Axes, optional
     """
     plt = _pyplot()
-    records = getattr(history, "history_", history)
     if ax is None:
         ax = plt.figure(figsize=(6.0, 3.6), layout="constrained").add_subplot()
-    runs = sorted({record["run"] for record in records})
-    for run, colour in zip(runs, class_colours(len(runs)), strict=True):
-        own = [record for record in records if record["run"] == run]
-        epochs = [record["epoch"] for record in own]
-        ax.plot(epochs, [r["loss"] for r in own], color=colour, linewidth=0.8, linestyle=":")
-        ax.plot(epochs, [r["valid_loss"] for r in own], color=colour, label=f"run {run + 1}")
-        best = min(own, key=lambda record: record["valid_loss"])
-        ax.plot(best["epoch"], best["valid_loss"], "o", color=colour, markersize=4)
+    for run, colour in zip(history, class_colours(len(history)), strict=True):
+        epochs = range(1, len(run.train_loss) + 1)
+        ax.plot(epochs, run.train_loss, color=colour, linewidth=0.8, linestyle=":")
+        ax.plot(epochs, run.valid_loss, color=colour, label=f"seed {run.seed}")
+        if run.best_epoch >= 0:
+            ax.plot(run.best_epoch + 1, run.best_loss, "o", color=colour, markersize=4)
     ax.set_xlabel("epoch")
     ax.set_ylabel("loss (dotted: training, line: validation)")
     ax.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,71 @@
+"""Whether a tree fits into memory, asked before the attempt."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+# Copies of the parameters during training: values, gradients and two moments, of the tree
+# itself and of the best and averaged ones, and what draws and restarts need meanwhile.
+COPIES = 14
+
+CGROUP_FILES = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+    ),
+)
+
+
+def training_bytes(depth: int, n_features: int, n_classes: int, dtype: str) -> int:
+    """About how much memory the parameters of a training take."""
+    n_outputs = 1 if n_classes == 2 else n_classes
+    n_parameters = 2 * (2**depth - 1) * n_features + 2**depth * n_outputs
+    return COPIES * n_parameters * np.dtype(dtype).itemsize
+
+
+def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
+    """Raise ``MemoryError`` with a remedy if a training cannot fit."""
+    free = available_bytes()
+    needed = training_bytes(depth, n_features, n_classes, dtype)
+    if free is None or needed <= free:
+        return
+    smaller = [
+        d for d in range(1, depth) if training_bytes(d, n_features, n_classes, dtype) <= free
+    ]
+    remedy = f"use depth <= {smaller[-1]}" if smaller else "use fewer features"
+    raise MemoryError(
+        f"depth={depth} with {n_features} features needs about {needed / 1e9:,.1f} GB, because a "
+        f"tree in training has 2**depth leaves, but {free / 1e9:,.1f} GB are available; {remedy}"
+    )
+
+
+def available_bytes() -> int | None:
+    """Memory that can still be taken, as far as the system tells."""
+    known = [limit for limit in (_machine_bytes(), *map(_container_bytes, CGROUP_FILES)) if limit]
+    return min(known, default=None)
+
+
+def _machine_bytes() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _container_bytes(files: tuple[str, str]) -> int | None:
+    """What a container has left of its limit."""
+    try:
+        limit, used = (int(Path(name).read_text()) for name in files)
+    except (OSError, ValueError):
+        return None
+    return max(limit - used, 1)

@@ -1,0 +1,58 @@
+"""What a fitted model with a tree can say about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from gradtree.rules import Rule, Units
+from gradtree.tree import Tree
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeClassifier
+
+
+class ReadableTree:
+    """Mixin for estimators with ``tree_`` and ``classes_``: rules, text, drawings.
+
+    Names of features and classes are filled in. ``units`` (see
+    :func:`gradtree.original_units`) writes splits in the units of raw columns.
+    """
+
+    tree_: Tree
+    classes_: Any
+
+    def _units(self) -> Units | None:
+        """Units to use where none are given."""
+        return None
+
+    def _labels(self, units: Units | None) -> dict[str, Any]:
+        check_is_fitted(self)
+        names: Sequence[str] | None = getattr(self, "feature_names_in_", None)
+        chosen = self._units() if units is None else units
+        names = None if chosen is not None else names
+        return {"feature_names": names, "class_names": self.classes_, "units": chosen}
+
+    def rules(self, units: Units | None = None, **options: Any) -> list[Rule]:
+        """One readable rule per leaf; see :func:`gradtree.rules.decision_rules`."""
+        return self.tree_.rules(**self._labels(units), **options)
+
+    def export_text(self, units: Units | None = None, **options: Any) -> str:
+        """The tree as indented text; see :func:`gradtree.export.export_text`."""
+        return self.tree_.export_text(**self._labels(units), **options)
+
+    def export_graphviz(self, units: Units | None = None, **options: Any) -> str:
+        """The tree in the DOT language; see :func:`gradtree.export.export_graphviz`."""
+        return self.tree_.export_graphviz(**self._labels(units), **options)
+
+    def plot(self, units: Units | None = None, **options: Any) -> Any:
+        """Draw the tree with matplotlib; see :func:`gradtree.plot.plot_tree`."""
+        return self.tree_.plot(**self._labels(units), **options)
+
+    def to_sklearn(self) -> DecisionTreeClassifier:
+        """A fitted scikit-learn tree with the same predictions, for the tools made for those."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return self.tree_.to_sklearn(classes=self.classes_, feature_names=names)
