@@ -63,7 +63,7 @@ def _panel(
         _guide(axes, x, y, look.colour)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    style.plain_numbers(axes.xaxis)
+    style.plain_numbers(axes.xaxis, threes=True)
     style.plain_numbers(axes.yaxis)
     style.quiet(axes)
 

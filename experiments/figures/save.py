@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from experiments.figures import style
 
 FORMATS = ("svg", "pdf", "png")
+SCREEN_SCALE = 1.75
+"""Pixels per point on a page: print sizes are small for a screen."""
 
 # No date and no library version: the same data gives the same file tomorrow.
 _METADATA: dict[str, dict[str, None]] = {
@@ -55,15 +57,21 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
     body = _theme(body)
     viewbox = re.search(r'viewBox="([^"]+)"', body)
     assert viewbox is not None, "matplotlib writes a viewBox"
+    widest = round(float(viewbox[1].split()[2]) * SCREEN_SCALE)
     head = (
         f'<svg class="figure" viewBox="{viewbox[1]}" role="img" aria-label="{_escape(label)}" '
-        'xmlns:xlink="http://www.w3.org/1999/xlink" preserveAspectRatio="xMidYMid meet">'
+        f'style="max-width: {widest}px">'
     )
     return head + body[body.index(">") + 1 :]
 
 
 def _print(figure: Figure, kind: str, *, transparent: bool = False) -> bytes:
     FigureCanvasAgg(figure)
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        # Laying out is the slow part and the same for every format: once is enough.
+        engine.execute(figure)
+        figure.set_layout_engine("none")
     stream = io.BytesIO()
     figure.savefig(stream, format=kind, metadata=_METADATA[kind], transparent=transparent)
     return stream.getvalue()
@@ -94,7 +102,14 @@ _THEMED = {
 def _theme(svg: str) -> str:
     for colour, variable in _THEMED.items():
         svg = svg.replace(colour, f"var(--{variable})")
-    return re.sub(r"font: [^;\"]*?([\d.]+px)[^;\"]*;?", r"font-size: \1;", svg)
+    # The page's own typeface instead of matplotlib's.
+    svg = re.sub(r"font-family:[^;\"]*;? ?", "", svg)
+    return re.sub(r"font: (bold|[6-9]00)? ?[^;\"]*?([\d.]+px)[^;\"]*;?", _font, svg)
+
+
+def _font(found: re.Match[str]) -> str:
+    weight = f"font-weight: {found[1]}; " if found[1] else ""
+    return f"{weight}font-size: {found[2]};"
 
 
 def _escape(text: str) -> str:

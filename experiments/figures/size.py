@@ -57,7 +57,7 @@ def _panel(axes: Axes, points: Sequence[SizePoint]) -> None:
         sizes = np.array([point.size for point in own])
         scores = np.array([point.f1 for point in own])
         axes.scatter(
-            sizes, scores, s=14, marker=look.marker, color=look.colour, alpha=0.3, linewidths=0
+            sizes, scores, s=14, marker=look.marker, color=look.colour, alpha=0.45, linewidths=0
         )
         axes.scatter(
             [np.exp(np.log(sizes).mean())],

@@ -14,7 +14,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 INK = "#1b1f24"
 MUTED = "#6a7178"
@@ -116,8 +116,10 @@ def empty(figure: Figure, message: str) -> Figure:
     return figure
 
 
-def plain_numbers(axis: Axis) -> None:
-    """Label a logarithmic axis 10, 100, 1,000 instead of powers, and only there."""
+def plain_numbers(axis: Axis, *, threes: bool = False) -> None:
+    """Label a logarithmic axis 10, 100, 1,000 (with ``threes`` 30, 300 too), not by powers."""
+    if threes:
+        axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_formatter(NullFormatter())
 

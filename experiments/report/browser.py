@@ -177,9 +177,12 @@ class Browser:
         )
 
     def prefer(self, scheme: str) -> None:
-        """Pretend that the system prefers ``light`` or ``dark``."""
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        self.send("Emulation.setEmulatedMedia", features=[feature])
+        """Pretend that the system prefers ``light`` or ``dark``, and little motion."""
+        features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        self.send(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": name, "value": value} for name, value in features.items()],
+        )
 
     def middle_of(self, selector: str) -> tuple[float, float]:
         """Scroll an element into view; return the point in its middle."""

@@ -99,6 +99,8 @@ class Section:
     slug: str
     title: str
     paragraphs: tuple[str, ...]
+    points: tuple[str, ...] = ()
+    """What was found, one sentence each."""
     sheets: tuple[Sheet, ...] = ()
     figures: tuple[str, ...] = ()
     """Names of figures of the gallery that are shown here instead of there."""

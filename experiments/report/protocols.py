@@ -8,7 +8,7 @@ from experiments.report.gallery import PROTOCOLS_FIGURE
 from experiments.report.model import Section
 from experiments.tables.book import Book
 from experiments.tables.definitions import method_name
-from experiments.tables.model import TASK_NAMES, Entry, Sheet, SheetColumn
+from experiments.tables.model import TASK_NAMES, Entry, Sheet, SheetColumn, Table
 from experiments.tables.protocols import (
     MOVED,
     Change,
@@ -31,55 +31,71 @@ INTRODUCTION = (
 def protocol_section(
     ours: Book, clean: Book | None, categorical: Collection[str]
 ) -> tuple[Section, ...]:
-    """The section on both protocols; none before anything ran under ``clean``."""
+    """The section on both protocols; none before anything ran under both."""
     if clean is None:
         return ()
-    paragraphs, sheets = [INTRODUCTION], []
-    for name in TABLES:
-        found = changes(ours.tables[name], clean.tables[name], categorical)
-        compared = [change for change in found if change.difference is not None]
-        if compared:
-            sheets.append(_sheet(name, ours.tables[name].title, compared))
-            title = ours.tables[name].title
-            paragraphs += [
-                f"{title}, {_ranking(change)}"
-                for change in ranking_changes(ours.tables[name], clean.tables[name])
-            ]
-    if not sheets:
+    pairs = [(ours.tables[name], clean.tables[name]) for name in TABLES]
+    found = [
+        (before, [c for c in changes(before, after, categorical) if c.difference is not None])
+        for before, after in pairs
+    ]
+    measured = [(table, compared) for table, compared in found if compared]
+    if not measured:
         return ()
+    rankings = [
+        (before, change) for before, after in pairs for change in ranking_changes(before, after)
+    ]
+    sheets = [_change_sheet(table, compared) for table, compared in measured]
+    if rankings:
+        sheets.insert(0, _ranking_sheet(rankings))
     return (
         Section(
             slug="clean",
             title="Without the leak",
-            paragraphs=tuple(paragraphs),
+            paragraphs=(INTRODUCTION,),
+            points=tuple(_point(table, change) for table, change in rankings),
             sheets=tuple(sheets),
             figures=(PROTOCOLS_FIGURE,),
         ),
     )
 
 
-def _ranking(change: RankingChange) -> str:
-    before, after = (
-        ", ".join(f"{method_name(method)} {score:.3f}" for method, score in order)
-        for order in (change.paper, change.clean)
-    )
+def _point(table: Table, change: RankingChange) -> str:
     if change.order_survives:
-        verdict = "the order by mean reciprocal rank stays"
+        verdict = "the order of the methods stays the same"
     elif change.leader_survives:
         verdict = f"{method_name(change.paper[0][0])} stays first, the order behind it changes"
     else:
-        verdict = (
-            f"the lead passes from {method_name(change.paper[0][0])} to "
-            f"{method_name(change.clean[0][0])}"
-        )
+        before, after = (method_name(order[0][0]) for order in (change.paper, change.clean))
+        verdict = f"the lead passes from {before} to {after}"
     task = TASK_NAMES[change.task].lower()
-    return (
-        f"{task} ({change.datasets} datasets): {verdict}. Protocol paper: {before}. "
-        f"Protocol clean: {after}."
+    return f"{table.title}, {task}: {verdict} ({change.datasets} datasets)."
+
+
+def _ranking_sheet(rankings: Sequence[tuple[Table, RankingChange]]) -> Sheet:
+    methods = [column.method for column in rankings[0][0].columns]
+    rows: list[tuple[Entry, ...]] = []
+    for table, change in rankings:
+        for protocol, order in (("paper", change.paper), ("clean", change.clean)):
+            scores = dict(order)
+            label = f"{table.title}, {TASK_NAMES[change.task].lower()}"
+            rows.append((label, protocol, *(scores.get(method) for method in methods)))
+    return Sheet(
+        name="protocols-mrr",
+        title="Mean reciprocal rank under both protocols",
+        caption="Over the datasets whose row is complete under both; 1 is best",
+        source="paper and clean",
+        columns=(
+            SheetColumn("Table"),
+            SheetColumn("Protocol"),
+            *(SheetColumn(method_name(method)) for method in methods),
+        ),
+        rows=tuple(rows),
+        best_in_row="max",
     )
 
 
-def _sheet(name: str, title: str, compared: Sequence[Change]) -> Sheet:
+def _change_sheet(table: Table, compared: Sequence[Change]) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
     for label, categorical in (("with categorical columns", True), ("without", False)):
         subset = [change for change in compared if change.categorical == categorical]
@@ -96,10 +112,10 @@ def _sheet(name: str, title: str, compared: Sequence[Change]) -> Sheet:
             for line in method_changes(subset)
         ]
     return Sheet(
-        name=f"{name}-changes",
-        title=title,
-        caption="Change of mean test F1 from protocol paper to protocol clean; p by Wilcoxon’s "
-        "test over datasets",
+        name=f"{table.name}-changes",
+        title=f"Change of {table.title[0].lower()}{table.title[1:]}",
+        caption="Mean test F1 under protocol clean minus protocol paper; p by Wilcoxon’s test "
+        "over datasets",
         source="paper and clean",
         columns=(
             SheetColumn("Method"),

@@ -197,9 +197,35 @@ def entry(value: Entry, column: SheetColumn) -> tuple[str, str]:
 
 def sort_value(value: Entry) -> str:
     """What a column of a sheet is sorted by."""
-    if isinstance(value, Statistic):
-        value = value.value
-    return "" if value is None else str(value)
+    bare = _bare(value)
+    return "" if bare is None else str(bare)
+
+
+def best_fields(sheet: Sheet) -> set[tuple[int, int]]:
+    """Places (row, column) of the numbers set in bold: best of their row, or of their column."""
+    lines: list[tuple[str, list[tuple[int, int]]]] = [
+        (sheet.best_in_row, [(at, column) for column in range(1, len(sheet.columns))])
+        for at in range(len(sheet.rows))
+    ]
+    lines += [
+        (column.best, [(row, at) for row in range(len(sheet.rows))])
+        for at, column in enumerate(sheet.columns)
+    ]
+    found: set[tuple[int, int]] = set()
+    for direction, places in lines:
+        numbers = {
+            place: value
+            for place in places
+            if direction and isinstance(value := _bare(sheet.rows[place[0]][place[1]]), int | float)
+        }
+        if numbers:
+            best = max(numbers.values()) if direction == "max" else min(numbers.values())
+            found |= {place for place, value in numbers.items() if value == best}
+    return found
+
+
+def _bare(value: Entry) -> Entry:
+    return value.value if isinstance(value, Statistic) else value
 
 
 def is_numeric(sheet: Sheet, column: int) -> bool:
