@@ -51,7 +51,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     X, y = split.X_train_valid, split.y_train_valid
     estimator = GeneticTreeClassifier(**params, random_state=seed).fit(X, y)
     tree = over_classes(estimator.tree_, estimator.classes_, split.n_classes)
-    return Fitted(estimator, X, y, tree, tree.node_count, estimator.n_generations_)
+    return Fitted(estimator, X, y, tree, tree.node_count, estimator.n_iter_)
 
 
 def variant(slug: str, name: str, depth_penalty: float) -> Learner:

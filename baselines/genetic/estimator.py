@@ -45,7 +45,7 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
     ----------
     tree_ : the fitted :class:`gradtree.tree.Tree`.
     classes_ : class labels.
-    n_generations_ : generations bred.
+    n_iter_ : generations bred.
     best_fitness_ : best fitness of the first and of every later generation.
     """
 
@@ -96,15 +96,17 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
         evolved = evolve(data, len(rows), settings, random)
         self.tree_: Tree = harvest(evolved.nodes, thresholds, rows, coded, len(self.classes_))
         self.best_fitness_ = evolved.best_fitness
-        self.n_generations_ = len(evolved.best_fitness) - 1
+        self.n_iter_ = len(evolved.best_fitness) - 1
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Class shares of the training rows in the leaf reached, shape (n_rows, n_classes)."""
-        return self.tree_.predict_proba(self._check_rows(X))
+        rows = self._check_rows(X)
+        return self.tree_.predict_proba(rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        return self.classes_[self.tree_.predict(self._check_rows(X))]
+        rows = self._check_rows(X)
+        return self.classes_[self.tree_.predict(rows)]
 
     def _check_rows(self, X: ArrayLike) -> NDArray[np.float32]:
         check_is_fitted(self)

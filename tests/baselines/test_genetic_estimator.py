@@ -1,0 +1,218 @@
+"""The genetic tree as a classifier, and against what the original grew."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.datasets
+from sklearn.metrics import f1_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import baselines
+from baselines.genetic.estimator import GeneticTreeClassifier
+from baselines.genetic.evolution import Settings, Stopper
+from baselines.genetic.harvest import canonical
+from baselines.genetic.quirks import Quirks
+from baselines.genetic_original import as_class_indices
+
+FIXTURES = Path(__file__).parent / "fixtures"
+RECORDED = json.loads((FIXTURES / "genetictree_original_trees.json").read_text())
+GOLDEN = list(csv.DictReader((FIXTURES / "genetictree_original.csv").open()))
+
+
+@pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case['data']}-{case['params']}")
+def test_grows_the_tree_of_the_original(case: dict[str, Any]) -> None:
+    X, y = getattr(sklearn.datasets, f"load_{case['data']}")(return_X_y=True)
+    model = GeneticTreeClassifier(**case["params"], random_state=case["seed"]).fit(X, y)
+    arrays = {name: np.array(values) for name, values in case["tree"].items()}
+    nodes = as_class_indices(arrays, model.classes_)
+    expected = canonical(**nodes, X=X.astype(np.float32), y=y, n_classes=len(model.classes_))
+    assert model.tree_ == expected
+    assert model.best_fitness_.tolist() == case["best_fitness"]
+
+
+def figures(slug: str, setting: str, trial: int) -> dict[str, str]:
+    from datasets import load_dataset, make_split, record
+
+    learner, known = baselines.learner("genetictree"), record(slug)
+    params = (
+        learner.defaults(known.task)
+        if setting == "default"
+        else baselines.published_params("genetictree", known.name, known.task)
+    )
+    split = make_split(load_dataset(slug), "paper", trial)
+    fitted = learner.fit(split, params, 42)
+    test = f1_score(split.y_test, fitted.estimator.predict(split.X_test), average="macro")
+    train = f1_score(fitted.y_fit, fitted.estimator.predict(fitted.X_fit), average="macro")
+    assert fitted.tree is not None
+    return {
+        "test_f1": f"{test:.6f}",
+        "train_f1": f"{train:.6f}",
+        "node_count": str(fitted.size),
+        "depth": str(fitted.tree.depth),
+    }
+
+
+def assert_as_recorded(row: dict[str, str]) -> None:
+    from datasets import resolve
+
+    ours = figures(resolve(row["dataset"]), row["setting"], int(row["trial"]))
+    for name in ("test_f1", "train_f1"):
+        assert float(ours[name]) == pytest.approx(float(row[name]), abs=1.5e-6)
+    assert (ours["node_count"], ours["depth"]) == (row["node_count"], row["depth"])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in GOLDEN if row["dataset"] == "Wine"],
+    ids=lambda row: f"{row['setting']}-{row['trial']}",
+)
+def test_wine_on_the_papers_splits_as_the_original(row: dict[str, str]) -> None:
+    assert_as_recorded(row)
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize(
+    "row",
+    [row for row in GOLDEN if row["dataset"] != "Wine"],
+    ids=lambda row: f"{row['dataset']}-{row['setting']}-{row['trial']}",
+)
+def test_every_recorded_dataset_as_the_original(row: dict[str, str]) -> None:
+    assert_as_recorded(row)
+
+
+@parametrize_with_checks([GeneticTreeClassifier(max_iter=60, n_trees=100)])
+def test_is_a_scikit_learn_classifier(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def wine() -> tuple[np.ndarray, np.ndarray]:
+    return sklearn.datasets.load_wine(return_X_y=True)
+
+
+def small(**params: Any) -> GeneticTreeClassifier:
+    return GeneticTreeClassifier(**{"max_iter": 15, "n_trees": 60, "random_state": 0, **params})
+
+
+def test_one_feature_is_refused(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = wine
+    with pytest.raises(ValueError, match="at least 2 features"):
+        small().fit(X[:, :1], y)
+    assert baselines.learner("genetictree").skip(1, 2) == "n<2"
+
+
+def test_one_class_is_refused(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = wine
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        small().fit(X, np.zeros_like(y))
+    assert baselines.learner("genetictree").skip(2, 1) == "c<2"
+
+
+@pytest.mark.parametrize(
+    ("params", "named"),
+    [
+        ({"n_trees": 1}, "n_trees"),
+        ({"cross_prob": 1.5}, "cross_prob"),
+        ({"mutation_prob": -0.1}, "mutation_prob"),
+        ({"n_thresholds": 0}, "n_thresholds"),
+        ({"n_thresholds": 40_000}, "n_thresholds"),
+        ({"cross_prob": 0, "mutation_prob": 0, "n_elitism": 0}, "no child"),
+    ],
+)
+def test_impossible_parameters_are_refused(
+    wine: tuple[np.ndarray, np.ndarray], params: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(ValueError, match=named):
+        small(**params).fit(*wine)
+
+
+def test_labels_may_be_words(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = wine
+    words = np.array(["barbera", "barolo", "grignolino"])[y]
+    by_word, by_number = small().fit(X, words), small().fit(X, y)
+    assert by_word.tree_ == by_number.tree_
+    assert set(by_word.predict(X)) <= set(words)
+
+
+def test_without_penalty_trees_are_larger_and_fit_better(
+    wine: tuple[np.ndarray, np.ndarray],
+) -> None:
+    X, y = wine
+    lean = small(max_iter=100, n_trees=200).fit(X, y)
+    free = small(max_iter=100, n_trees=200, depth_penalty=0.0).fit(X, y)
+    assert free.tree_.node_count > 5 * lean.tree_.node_count
+    assert free.score(X, y) > lean.score(X, y)
+    assert baselines.learner("genetictree-no-penalty").defaults("binary")["depth_penalty"] == 0
+
+
+def test_first_population_ignores_n_trees_only_as_a_quirk(
+    wine: tuple[np.ndarray, np.ndarray],
+) -> None:
+    """More stumps to choose from make a better first generation."""
+    stumps = {"max_iter": 0, "n_trees": 3}
+    quirky = small(**stumps).fit(*wine)
+    plain = small(**stumps, quirks=Quirks(fixed_first_population=False)).fit(*wine)
+    assert quirky.best_fitness_[0] > plain.best_fitness_[0]
+    assert Quirks().first_population(3) == 400
+    assert Quirks(fixed_first_population=False).first_population(3) == 3
+
+
+def test_max_depth_counts_only_without_the_quirk(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    free = {"depth_penalty": 0.0, "max_iter": 60, "max_depth": 3}
+    assert small(**free).fit(*wine).tree_.depth > 3
+    assert small(**free, quirks=Quirks(unlimited_depth=False)).fit(*wine).tree_.depth <= 3
+
+
+def test_share_of_mutants_is_exact_only_as_a_quirk() -> None:
+    def counts(quirks: Quirks) -> set[int]:
+        return {len(quirks.mutated(50, 0.41, np.random.RandomState(i))) for i in range(20)}
+
+    assert counts(Quirks()) == {21}
+    assert len(counts(Quirks(exact_mutation_share=False))) > 3
+
+
+def generations(fitness: list[float], **settings: Any) -> int:
+    stopper = Stopper(Settings(**settings))
+    return next(i for i, best in enumerate(fitness) if stopper.stop(best))
+
+
+def test_stops_when_the_window_saw_no_rise() -> None:
+    """The window holds the newest generation and the four before it, and has to be full."""
+    flat = [0.5] * 20
+    assert generations(flat, patience=5) == 5
+    assert generations([0.1, *flat], patience=5) == 5
+    assert generations([0.1, 0.2, 0.3, *flat], patience=5) == 7
+    assert generations(flat, max_iter=3, patience=5) == 3
+    assert generations(flat, max_iter=12, patience=None) == 12
+
+
+def test_falling_fitness_is_judged_by_the_quirk() -> None:
+    """After a dip that is made good in part, the smallest of the window has been exceeded."""
+    dip = [0.9, 0.9, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.7, 0.7]
+    assert generations(dip, patience=3, max_iter=9) == 9
+    eager = Quirks(stale_is_no_rise=False)
+    assert generations(dip, patience=3, max_iter=9, quirks=eager) == 3
+
+
+def test_leaves_predict_majorities_and_keep_their_class_among_equals() -> None:
+    X = np.array([[0], [0], [1], [1], [2], [2], [2]], dtype=np.float32)
+    y = np.array([0, 1, 1, 1, 0, 0, 2])
+    left, right = np.array([1, -1, 3, -1, 5, -1, -1]), np.array([2, -1, 4, -1, 6, -1, -1])
+    feature = np.array([0, 1, 0, 0, 0, 2, 2])
+    threshold = np.array([0.0, 0, 1, 0, 5, 0, 0])
+    tree = canonical(left, right, feature, threshold, X, y, n_classes=3)
+    tied, majority, minority, empty = np.flatnonzero(tree.children_left == -1)
+    assert tree.value[tied].argmax() == 1
+    assert tree.value[tied] == pytest.approx([0.5, 0.5, 0])
+    assert tree.value[majority].tolist() == [0, 1, 0]
+    assert tree.value[minority].argmax() == 0
+    assert tree.value[empty].argmax() == 2
+    assert tree.value[empty] == pytest.approx([1 / 3] * 3)
+    assert tree.n_node_samples is not None
+    assert tree.n_node_samples.tolist() == [7, 2, 5, 2, 3, 3, 0]
