@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from experiments.executors.contract import Limits
+    from experiments.executors.contract import Executor, Limits
     from experiments.jobs import Job
     from experiments.profiles import Filters, Profile
 
@@ -31,13 +34,13 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="smoke, quick or paper (default: %(default)s); the filters below narrow it",
     )
-    group.add_argument("--experiment", type=_words, metavar="A,B", help="only these experiments")
-    group.add_argument("--protocol", type=_words, metavar="A,B", help="paper, clean")
+    group.add_argument("--experiment", type=words, metavar="A,B", help="only these experiments")
+    group.add_argument("--protocol", type=words, metavar="A,B", help="paper, clean")
     group.add_argument(
-        "--dataset", type=_words, metavar="A,B", help="only these datasets, by name or slug"
+        "--dataset", type=words, metavar="A,B", help="only these datasets, by name or slug"
     )
     group.add_argument(
-        "--method", type=_words, metavar="A,B", help="only these learners, e.g. cart,gradtree"
+        "--method", type=words, metavar="A,B", help="only these learners, e.g. cart,gradtree"
     )
     group.add_argument("--trial", type=_trials, metavar="0-4,7", help="only these trials")
     group.add_argument(
@@ -54,7 +57,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_how(parser: argparse.ArgumentParser) -> None:
+def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("how")
     group.add_argument(
         "--workers",
@@ -79,6 +82,7 @@ def add_how(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="threads of every numerical library in a job (default: %(default)s)",
     )
+    return group
 
 
 def limits_of(args: argparse.Namespace, profile: Profile) -> Limits:
@@ -89,6 +93,35 @@ def limits_of(args: argparse.Namespace, profile: Profile) -> Limits:
         memory_mb=args.memory_limit or memory_share(args.workers),
         threads=args.threads,
     )
+
+
+def executor_of(args: argparse.Namespace, limits: Limits) -> Executor:
+    """The executor that was asked for: supervised processes unless told otherwise."""
+    if args.inline:
+        from experiments.executors.inline import InlineExecutor
+
+        return InlineExecutor()
+    if args.scheduler:
+        from experiments.executors.cluster import DaskExecutor
+
+        return DaskExecutor(args.scheduler, limits)
+    from experiments.executors.pool import ProcessExecutor
+
+    return ProcessExecutor(args.workers, limits)
+
+
+@contextmanager
+def interrupts_on_sigterm() -> Iterator[None]:
+    """Let a polite kill end a run as cleanly as Ctrl-C does."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def selected(args: argparse.Namespace) -> tuple[Profile, list[Job]]:
@@ -148,13 +181,14 @@ def _check(what: str, wanted: list[str] | None, known: list[str]) -> None:
             raise SystemExit(f"unknown {what} {name!r}; {hint}")
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """``"a, b"`` as a list."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _trials(text: str) -> list[int]:
     trials: list[int] = []
-    for piece in _words(text):
+    for piece in words(text):
         first, _, last = piece.partition("-")
         trials += range(int(first), int(last or first) + 1)
     return trials

@@ -6,6 +6,7 @@ cannot see (a hang, a crash in native code) is the business of the executors.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import resource
 import time
@@ -27,14 +28,24 @@ if TYPE_CHECKING:
     from datasets.split import Split
 
 TRACEBACK_CHARACTERS = 4000
+WARM_UP_ROWS = 100
+
+_WARM: set[str] = set()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job leaves behind: its record, and its test predictions where it has some."""
+    """What a job leaves behind.
+
+    Attributes
+    ----------
+    predictions : on the test part, packed, where there are some.
+    environment : versions and machine, where they may be unknown to who receives this.
+    """
 
     record: RunRecord
     predictions: bytes | None = None
+    environment: dict[str, Any] | None = None
 
 
 def perform(job: Job) -> Outcome:
@@ -71,9 +82,12 @@ def _attempt(job: Job) -> Outcome:
             raise
         return Outcome(RunRecord.of(job, "skipped", reason=str(problem)))
     learner = plugins.learner(job.method)
-    reason = learner.why_not(split.n_features, split.n_classes)
+    shape = [split.n_features, split.n_classes]
+    reason = learner.why_not(*shape)
     if reason:
-        return Outcome(RunRecord.of(job, "skipped", reason=reason))
+        return Outcome(RunRecord.of(job, "skipped", reason=reason, extra={"shape": shape}))
+    if job.measured == "alone":
+        warm_up(learner, split, job)
     fitted, wall, cpu = timed_fit(learner, split, job)
     measurement = measure(fitted, split)
     record = RunRecord.of(
@@ -94,6 +108,27 @@ def timed_fit(learner: Learner, split: Split, job: Job) -> tuple[Fitted, float, 
     wall, cpu = time.perf_counter(), _cpu_seconds()
     fitted = learner.fit(split, job.params, job.seed)
     return fitted, time.perf_counter() - wall, _cpu_seconds() - cpu
+
+
+def warm_up(learner: Learner, split: Split, job: Job) -> None:
+    """Import and compile what a learner needs, where seconds are the result.
+
+    Once per process and learner, on a few rows; whatever goes wrong here will
+    go wrong again where it is recorded.
+    """
+    if learner.slug in _WARM:
+        return
+    _WARM.add(learner.slug)
+    train, valid = slice(0, WARM_UP_ROWS), slice(0, WARM_UP_ROWS // 2)
+    few = replace(
+        split,
+        X_train=split.X_train[train],
+        y_train=split.y_train[train],
+        X_valid=split.X_valid[valid],
+        y_valid=split.y_valid[valid],
+    )
+    with contextlib.suppress(Exception):
+        learner.fit(few, job.params, job.seed)
 
 
 def skip_reason(job: Job) -> str | None:

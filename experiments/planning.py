@@ -14,6 +14,10 @@ from experiments.profiles import Profile, profiles
 from experiments.store import COMMITTED, Store
 from experiments.todo import to_do
 
+MANY_JOBS = 5000
+"""A selection as large as the paper's profile: time to mention the shorter ones."""
+SAFE_SHARE = 0.25
+"""Of its time limit: a job expected to take less is not suspected of exceeding it."""
 BASES = ("same parameters", "same dataset", "other datasets", "a guess")
 
 
@@ -39,6 +43,15 @@ class Plan:
         longest = max((self.estimates[j.key].seconds for j in self.pending), default=0.0)
         return alone + max(shared / self.workers, min(longest, shared))
 
+    def harmless(self) -> set[tuple[str, ...]]:
+        """Groups that, by records of the same dataset, stay well within the time limit."""
+        return {
+            job.group
+            for job in self.pending
+            if self.estimates[job.key].basis in BASES[:2]
+            and self.estimates[job.key].seconds < SAFE_SHARE * self.limits.seconds
+        }
+
 
 def make_plan(
     jobs: Sequence[Job],
@@ -61,7 +74,8 @@ def render(plan: Plan, profile: Profile) -> str:
     lines += [per_method(plan), "", total(plan)]
     if guessed := basis(plan):
         lines.append(guessed)
-    lines += shorter(profile)
+    if len(plan.jobs) > MANY_JOBS:
+        lines += shorter(profile)
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -41,17 +41,13 @@ class Summary:
 
 
 def run_session(
-    jobs: Iterable[Job],
-    store: Store,
-    executor: Executor,
-    listeners: Sequence[Listener] = (),
-    give_up: bool = True,
+    queue: Queue, store: Store, executor: Executor, listeners: Sequence[Listener] = ()
 ) -> Summary:
-    """Run jobs; a keyboard interrupt stops those in flight and is noted in the summary.
+    """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
 
     The executor is closed in any case, so no process outlives the session.
     """
-    session = _Session(Queue(jobs, give_up), store, executor, listeners)
+    session = _Session(queue, store, executor, listeners)
     try:
         session.loop()
     except KeyboardInterrupt:
@@ -97,6 +93,8 @@ class _Session:
         record = outcome.record
         if outcome.predictions is not None:
             artifacts.save(self.store.folder, record, outcome.predictions)
+        if outcome.environment is not None:
+            self.store.append_environment(outcome.environment)
         self.store.append(record)
         self.summary.statuses[record.status] += 1
         for listener in self.listeners:

@@ -142,24 +142,6 @@ def precedence(record: RunRecord) -> tuple[int, str, str]:
     )
 
 
-def merge(source: Store, target: Store) -> dict[str, int]:
-    """Bring the records that count in ``source`` into ``target``; repeating it adds nothing."""
-    known = target.latest()
-    counts = {"new": 0, "better": 0, "known": 0}
-    for description in source.environments().values():
-        target.append_environment(description)
-    for key, record in source.latest().items():
-        if key not in known:
-            counts["new"] += 1
-        elif precedence(record) > precedence(known[key]):
-            counts["better"] += 1
-        else:
-            counts["known"] += 1
-            continue
-        target.append(record)
-    return counts
-
-
 def shelf(record: RunRecord) -> str:
     """The file, without suffix, in which a record lies."""
     folder = record.protocol if record.evaluation == HOLDOUT else f"search-{record.protocol}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
+from experiments import plugins
 from experiments.executors.contract import Limits
 from experiments.jobs import Job
 from experiments.perform import skip_reason
@@ -29,11 +30,19 @@ def state_of(job: Job, record: RunRecord | None, limits: Limits) -> State:
     if record.status == "ok":
         return "done"
     if record.status == "skipped":
-        return "skipped" if skip_reason(job) == record.reason else "pending"
+        return "skipped" if still_skipped(job, record) else "pending"
     granted = {"timeout": limits.seconds, "memory": limits.memory_mb}.get(record.status)
     if granted is not None and record.extra.get("limit", 0) >= granted:
         return "limited"
     return "failed"
+
+
+def still_skipped(job: Job, record: RunRecord) -> bool:
+    """Whether the reason for a skip still holds; a missing library may be there by now."""
+    shape = record.extra.get("shape")
+    if shape is not None:
+        return plugins.learner(job.method).why_not(*shape) == record.reason
+    return skip_reason(job) == record.reason
 
 
 def to_do(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +16,7 @@ import psutil
 
 from experiments import plugins
 from experiments.executors.contract import Executor
+from experiments.executors.launch import python_environment
 from experiments.jobs import Job
 from experiments.perform import Outcome
 from experiments.record import VOLATILE, RunRecord
@@ -65,3 +70,44 @@ def descendants_left() -> list[psutil.Process]:
             if alive and process.environ().get(TOKEN) == token and process.pid != os.getpid():
                 found.append(process)
     return found
+
+
+def soon_gone(seconds: float = 5.0) -> bool:
+    """Whether every process of this test ends by itself within a few seconds."""
+    deadline = time.monotonic() + seconds
+    while descendants_left():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+@contextlib.contextmanager
+def local_cluster(workers: int) -> Iterator[str]:
+    """A Dask scheduler and worker processes of one thread, started as users start them."""
+    with contextlib.ExitStack() as stack:
+        port = free_port()
+        address = f"tcp://127.0.0.1:{port}"
+        stack.enter_context(dask("scheduler", "--host", "127.0.0.1", "--port", str(port)))
+        for _ in range(workers):
+            stack.enter_context(dask("worker", address, "--nthreads", "1", "--no-nanny"))
+        yield address
+
+
+@contextlib.contextmanager
+def dask(role: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "dask", role, *arguments, "--no-dashboard"]
+    process = subprocess.Popen(
+        command, env=python_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -6,7 +6,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from runner_helpers import descendants_left, fake_job, run_all, steady
+from runner_helpers import (
+    descendants_left,
+    fake_job,
+    local_cluster,
+    run_all,
+    soon_gone,
+    steady,
+)
 
 from experiments.executors.contract import Executor, Limits
 from experiments.executors.inline import InlineExecutor
@@ -152,3 +159,20 @@ class TestProcesses(Supervision):
         yield executor
         executor.close()
         assert not descendants_left()
+
+
+class TestCluster(Supervision):
+    """On a real cluster: a scheduler and two worker processes."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def executor(cls, fakes: None) -> Iterator[Executor]:
+        from experiments.executors.cluster import DaskExecutor
+
+        with local_cluster(workers=2) as address:
+            executor = DaskExecutor(address, LIMITS)
+            yield executor
+            executor.close()
+            left = [" ".join(process.cmdline()) for process in descendants_left()]
+            assert not [line for line in left if "executors.worker" in line]
+        assert soon_gone()

@@ -1,0 +1,72 @@
+"""``failures``: what went wrong, why, and how to try it again."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from experiments import options
+
+if TYPE_CHECKING:
+    from experiments.record import RunRecord
+
+SHOWN = ("timeout", "memory", "crash", "error")
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = verbs.add_parser(
+        "failures",
+        help="list the jobs that did not end well, with reasons",
+        description=(
+            "List jobs that timed out, ran out of memory, crashed or raised, grouped by reason. "
+            "Exit status: 0 there are none, 1 there are some."
+        ),
+    )
+    options.add_store(parser)
+    parser.add_argument("--dataset", type=options.words, metavar="A,B", help="only these slugs")
+    parser.add_argument("--method", type=options.words, metavar="A,B", help="only these learners")
+    parser.add_argument(
+        "--status", type=options.words, metavar="A,B", help=f"of {', '.join(SHOWN)}, skipped"
+    )
+    parser.add_argument("--log", action="store_true", help="with traceback and end of the log")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from experiments.store import Store
+
+    wanted = args.status or SHOWN
+    failures = [
+        record
+        for record in Store(args.store).records()
+        if record.status in wanted
+        and (not args.dataset or record.dataset in args.dataset)
+        and (not args.method or record.method in args.method)
+    ]
+    if not failures:
+        print(f"No failures in {args.store}.")
+        return 0
+    groups: dict[tuple[str, ...], list[RunRecord]] = defaultdict(list)
+    for record in failures:
+        where = (record.status, record.protocol, record.dataset, record.method)
+        groups[(*where, record.reason)].append(record)
+    for key in sorted(groups):
+        _show(key, groups[key], args.log)
+    found: Counter[str] = Counter(record.status for record in failures)
+    statuses = ",".join(status for status in SHOWN if found[status])
+    if statuses:
+        print(f"\nTry again: python -m experiments run --retry {statuses} --store {args.store}")
+    return 1
+
+
+def _show(key: tuple[str, ...], records: list[RunRecord], with_log: bool) -> None:
+    status, protocol, dataset, method, reason = key
+    trials = ", ".join(str(trial) for trial in sorted({record.trial for record in records}))
+    print(f"{status:8} {protocol} {dataset} {method}, trial {trials}: {reason}")
+    if not with_log:
+        return
+    for name, text in (("traceback", records[0].traceback), ("log", records[0].log_tail)):
+        if text.strip():
+            print(f"  {name} of trial {records[0].trial}:")
+            print("".join(f"    {line}\n" for line in text.rstrip().splitlines()))

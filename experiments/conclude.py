@@ -1,0 +1,37 @@
+"""The end of a run: what there is now, what to do next, and the exit status."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from experiments.display.text import counts
+from experiments.executors.contract import Limits
+from experiments.jobs import Job
+from experiments.store import Store
+from experiments.todo import state_of
+
+EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE = 0, 1, 3
+
+
+def conclude(jobs: Sequence[Job], store: Store, limits: Limits, interrupted: bool) -> int:
+    """Print the summary of a run over all its jobs and return its exit status."""
+    records = store.latest()
+    statuses: Counter[str] = Counter(records[job.key].status for job in jobs if job.key in records)
+    states: Counter[str] = Counter(state_of(job, records.get(job.key), limits) for job in jobs)
+    print(f"\n{len(jobs):,} jobs: {counts(statuses)}; {states['pending']:,} still to run.")
+    if states["failed"]:
+        print("What failed and why: python -m experiments failures --store", store.folder)
+    if interrupted or states["pending"]:
+        if interrupted:
+            print("Stopped. Nothing that had finished is lost.")
+        print("Resume with:", resume_command())
+        return EXIT_INCOMPLETE
+    return EXIT_FAILED if statuses["error"] or statuses["crash"] else EXIT_DONE
+
+
+def resume_command() -> str:
+    """The command that goes on where this one stopped: the same again."""
+    return shlex.join(["python", "-m", "experiments", *sys.argv[1:]])

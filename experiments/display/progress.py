@@ -1,0 +1,74 @@
+"""How far a run has come: the numbers behind every display."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+
+from experiments.display.text import outcome
+from experiments.estimate import Estimate
+from experiments.jobs import Job
+from experiments.record import RunRecord
+
+FAILURES = ("timeout", "memory", "crash", "error")
+FAILURES_SHOWN = 5
+TRUSTED_SHARE = 0.05
+"""Of the expected work that must be done before the pace so far corrects the estimate."""
+
+
+class Progress:
+    """Counts what has ended and estimates when the rest will have.
+
+    Parameters
+    ----------
+    jobs : everything this run has to do.
+    estimates : seconds per job, by key.
+    workers : jobs that run at a time.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        estimates: Mapping[str, Estimate],
+        workers: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total = Counter(job.method for job in jobs)
+        self.done: Counter[str] = Counter()
+        self.statuses: Counter[str] = Counter()
+        self.failures: deque[str] = deque(maxlen=FAILURES_SHOWN)
+        self._seconds = {job.key: estimates[job.key].seconds for job in jobs}
+        self._expected = sum(self._seconds.values())
+        self._left = self._expected
+        self._workers = workers
+        self._clock = clock
+        self._began = clock()
+
+    @property
+    def finished(self) -> int:
+        return self.done.total()
+
+    @property
+    def jobs(self) -> int:
+        return self.total.total()
+
+    @property
+    def elapsed(self) -> float:
+        return self._clock() - self._began
+
+    def note(self, record: RunRecord) -> None:
+        self.done[record.method] += 1
+        self.statuses[record.status] += 1
+        self._left -= self._seconds.pop(record.key, 0.0)
+        if record.status in FAILURES:
+            where = f"{record.dataset} {record.method} trial {record.trial}"
+            self.failures.append(f"{where}: {outcome(record)}")
+
+    def seconds_left(self) -> float:
+        """The estimate of what remains, corrected by how the estimate has fared so far."""
+        done = self._expected - self._left
+        pace = 1.0
+        if done > TRUSTED_SHARE * self._expected:
+            pace = self.elapsed * self._workers / done
+        return max(0.0, self._left) * pace / self._workers
