@@ -1,0 +1,51 @@
+"""The registry as if on a fresh machine: no mirror, an empty cache, nothing remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets_support import fruit_record, fruit_table
+
+from datasets import cache, loading, registry
+from datasets.record import Record
+from datasets.sources import download, openml_org, packages
+
+
+@pytest.fixture(autouse=True)
+def fresh_machine(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    if not request.node.get_closest_marker("mirror"):
+        monkeypatch.delenv("GRADTREE_DATA", raising=False)
+        monkeypatch.delenv("GRADTREE_SOURCES", raising=False)
+        monkeypatch.setenv("GRADTREE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(download, "PAUSES_SECONDS", (0.0, 0.0))
+    _forget()
+    yield
+    _forget()
+
+
+def _forget() -> None:
+    loading._load.cache_clear()
+    cache._warn_unwritable.cache_clear()
+    cache._spare_folders.clear()
+    download._silent_hosts.clear()
+    openml_org._silent.clear()
+    packages._failures.clear()
+
+
+@pytest.fixture
+def fruit(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Record]:
+    """A registry with one made-up dataset; call it to give the record other sources."""
+
+    def register(*sources: dict[str, Any]) -> Record:
+        content_hash = fruit_table().content_hash
+        entry = fruit_record(content_hash=content_hash, sources=list(sources))
+        monkeypatch.setattr(registry, "_records", lambda: {"fruit": entry})
+        return entry
+
+    register()
+    return register

@@ -1,0 +1,158 @@
+"""Made-up datasets, archives and servers for the tests of the registry."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from datasets.dataset import Dataset
+from datasets.readers import read_table
+from datasets.record import Record, parse_record
+from datasets.table import Table
+
+FRUIT = b"""weight,colour,kind
+120,red,apple
+ 80.5,yellow,lemon
+?,red,apple
+95,,lemon
+110.0,green,apple
+"""
+
+
+def fruit_facts(**changes: Any) -> dict[str, Any]:
+    """The facts of the made-up record as they come out of TOML."""
+    facts = {
+        "name": "Fruit",
+        "task": "binary",
+        "number": 1,
+        "link": "https://example.org/fruit",
+        "citation": "Nobody (2000). Fruit.",
+        "licence": "CC0",
+        "n_rows": 5,
+        "n_features": 2,
+        "content_hash": "0" * 64,
+        "skip": 1,
+        "columns": ["weight", "colour", "kind"],
+        "label": "kind",
+        "categorical": ["colour"],
+        "missing": "mode",
+        "classes": [{"name": "apple", "rows": 3}, {"name": "lemon", "rows": 2}],
+        "files": {"fruit.csv": hashlib.sha256(FRUIT).hexdigest()},
+    }
+    return {**facts, **changes}
+
+
+def fruit_record(**changes: Any) -> Record:
+    return parse_record("fruit", fruit_facts(**changes))
+
+
+def fruit_table() -> Table:
+    entry = fruit_record()
+    return read_table(entry, [FRUIT], entry.layout)
+
+
+def write_mirror(folder: Path, content: bytes = FRUIT) -> Path:
+    (folder / "fruit").mkdir(parents=True, exist_ok=True)
+    (folder / "fruit" / "fruit.csv").write_bytes(content)
+    return folder
+
+
+def zipped(members: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+def answer(content: bytes, status: int = 200, promised: int | None = None) -> Answer:
+    """Send ``content``, promising as many bytes (to tear the download, more than there are)."""
+
+    def send(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(len(content) if promised is None else promised))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return send
+
+
+@contextmanager
+def serving(answers: Mapping[str, list[Answer]]) -> Iterator[tuple[str, list[str]]]:
+    """A local web server: its address, and the paths asked for so far.
+
+    Each path has a list of answers, given one after the other, the last one for ever.
+    """
+    asked: list[str] = []
+    remaining = {path: list(given) for path, given in answers.items()}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            queue = remaining.get(self.path, [answer(b"no such thing", status=404)])
+            (queue.pop(0) if len(queue) > 1 else queue[0])(self)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def made_up_dataset(
+    rows: int = 200,
+    shares: tuple[float, ...] = (0.5, 0.5),
+    seed: int = 0,
+    missing: str = "mode",
+    missing_labels: int = 0,
+) -> Dataset:
+    """Two numbers and two categories that tell something of the label, some missing."""
+    draw = np.random.default_rng(seed)
+    y = np.sort(draw.choice(len(shares), size=rows, p=shares))
+    draw.shuffle(y)
+    number = draw.normal(size=rows) + y
+    noise = draw.normal(size=rows)
+    colour = draw.choice(["red", "green", "blue", "grey"], size=rows).astype(object)
+    shape = np.where(draw.random(rows) < 0.7, "k" + y.astype(str).astype(object), "other")
+    if missing != "none":
+        noise[::17] = np.nan
+        colour[::13] = None
+    labels = y.copy()
+    labels[:missing_labels] = -1
+    columns = (number, noise, pd.Categorical(colour), pd.Categorical(shape))
+    counts = np.bincount(y, minlength=len(shares))
+    entry = parse_record(
+        "made-up",
+        fruit_facts(
+            name="Made up",
+            task="binary" if len(shares) == 2 else "multi",
+            n_rows=rows,
+            n_features=4,
+            columns=["number", "noise", "colour", "shape", "class"],
+            label="class",
+            categorical=["colour", "shape"],
+            missing=missing,
+            classes=[{"name": f"c{i}", "rows": int(count)} for i, count in enumerate(counts)],
+        ),
+    )
+    return Dataset(entry, Table(columns, labels), "made up")

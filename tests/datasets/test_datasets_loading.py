@@ -1,0 +1,269 @@
+"""Mirror and cache: the same table or none, whatever happened to the files."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import stat
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from datasets_support import FRUIT, fruit_table, write_mirror
+
+import datasets
+from datasets import DatasetUnavailable, DataWarning, Record, RefusedError, load_dataset
+from datasets import cache as cache_module
+from datasets.cache import Cache, default_cache
+from datasets.loading import verify
+from datasets.table import Table
+
+Register = Callable[..., Record]
+
+
+def cached_file(folder: Path) -> Path:
+    (path,) = (folder / "tables").iterdir()
+    return path
+
+
+def load_quietly(*args: Any, **options: Any) -> datasets.Dataset:
+    """Load with every warning an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return load_dataset(*args, **options)
+
+
+def test_a_mirror_is_read_and_cached(fruit: Register, tmp_path: Path) -> None:
+    loaded = load_quietly("Fruit", write_mirror(tmp_path / "mirror"))
+    assert loaded.source == "mirror"
+    assert loaded.table.content_hash == fruit_table().content_hash
+    assert list(loaded.X.columns) == ["weight", "colour"]
+    again = load_quietly("fruit")
+    assert again.source == "cache"
+    assert again.X.equals(loaded.X)
+
+
+def test_the_environment_names_the_mirror(
+    fruit: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADTREE_DATA", str(write_mirror(tmp_path / "mirror")))
+    assert load_quietly("fruit").source == "mirror"
+
+
+def test_the_environment_restricts_the_sources(
+    fruit: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADTREE_SOURCES", "cache, installed")
+    with pytest.raises(DatasetUnavailable, match="cache: nothing in"):
+        load_dataset("fruit", write_mirror(tmp_path / "mirror"))
+    monkeypatch.setenv("GRADTREE_SOURCES", "cash")
+    with pytest.raises(ValueError, match="no source cash; known are mirror, cache"):
+        load_dataset("fruit")
+
+
+def test_without_any_source_the_message_says_what_to_do(fruit: Register) -> None:
+    with pytest.raises(DatasetUnavailable) as caught:
+        load_dataset("fruit")
+    message = str(caught.value)
+    assert message.startswith("Fruit is not available.")
+    assert "get fruit.csv from https://example.org/fruit, put into FOLDER/fruit/" in message
+    assert "GRADTREE_DATA" in message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [FRUIT.replace(b"95", b"96"), FRUIT[:-1], b"", FRUIT + b"\n", FRUIT.replace(b"\n", b"\r\n")],
+    ids=["flipped", "truncated", "empty", "longer", "line ends"],
+)
+def test_a_changed_mirror_file_is_named_and_not_used(
+    fruit: Register, tmp_path: Path, content: bytes
+) -> None:
+    mirror = write_mirror(tmp_path / "mirror", content)
+    with (
+        pytest.warns(DataWarning, match=r"Fruit, mirror: .*fruit\.csv is not the expected file"),
+        pytest.raises(DatasetUnavailable, match="replace it by the original file"),
+    ):
+        load_dataset("fruit", mirror)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_changed_mirror_file_is_named_though_the_cache_has_the_table(
+    fruit: Register, tmp_path: Path
+) -> None:
+    mirror = write_mirror(tmp_path / "mirror")
+    load_quietly("fruit", mirror)
+    write_mirror(mirror, FRUIT[:-1])
+    datasets.loading._load.cache_clear()
+    with pytest.warns(DataWarning, match="is not the expected file"):
+        loaded = load_dataset("fruit", mirror)
+    assert loaded.source == "cache"
+    assert loaded.table.content_hash == fruit_table().content_hash
+
+
+def test_a_mirror_that_is_not_there_is_named(fruit: Register, tmp_path: Path) -> None:
+    with (
+        pytest.warns(DataWarning, match="nowhere is not a folder"),
+        pytest.raises(DatasetUnavailable),
+    ):
+        load_dataset("fruit", tmp_path / "nowhere")
+
+
+def test_a_mirror_without_the_dataset_is_passed_over(fruit: Register, tmp_path: Path) -> None:
+    load_quietly("fruit", write_mirror(tmp_path / "full"))
+    (tmp_path / "other").mkdir()
+    assert load_quietly("fruit", tmp_path / "other").source == "cache"
+
+
+def test_the_archives_name_of_a_file_is_accepted_in_a_mirror(
+    fruit: Register, tmp_path: Path
+) -> None:
+    fruit({"kind": "uci", "where": "1/fruit", "members": ["Fruit_2000.csv"], "exercised": False})
+    folder = tmp_path / "mirror" / "fruit"
+    folder.mkdir(parents=True)
+    (folder / "Fruit_2000.csv").write_bytes(FRUIT.replace(b"\n", b"\r\n"))
+    assert load_quietly("fruit", tmp_path / "mirror", sources=["mirror"]).source == "mirror"
+    (folder / "Fruit_2000.csv").write_bytes(FRUIT.replace(b"95", b"96"))
+    with (
+        pytest.warns(DataWarning, match="some values differ"),
+        pytest.raises(DatasetUnavailable),
+    ):
+        load_dataset("fruit", tmp_path / "mirror", cache=tmp_path / "empty", sources=["mirror"])
+
+
+def damage(path: Path, how: str) -> None:
+    content = path.read_bytes()
+    flipped = bytearray(content)
+    flipped[-20] ^= 1
+    ways = {
+        "flip": bytes(flipped),
+        "truncate": content[:-8],
+        "empty": b"",
+        "append": content + b"0",
+    }
+    path.write_bytes(ways[how])
+
+
+@pytest.mark.parametrize("how", ["flip", "truncate", "empty", "append"])
+def test_a_damaged_cache_is_named_and_replaced(fruit: Register, tmp_path: Path, how: str) -> None:
+    mirror = write_mirror(tmp_path / "mirror")
+    load_quietly("fruit", mirror)
+    path = cached_file(tmp_path / "cache")
+    damage(path, how)
+    datasets.loading._load.cache_clear()
+    with pytest.warns(DataWarning, match=r"fruit-.*\.table is not the expected file .* delete it"):
+        loaded = load_dataset("fruit", mirror)
+    assert loaded.table.content_hash == fruit_table().content_hash
+    assert path.read_bytes() == fruit_table().to_bytes()
+
+
+@pytest.mark.parametrize("how", ["flip", "truncate", "empty", "append"])
+def test_a_damaged_cache_is_never_used(fruit: Register, tmp_path: Path, how: str) -> None:
+    load_quietly("fruit", write_mirror(tmp_path / "mirror"))
+    damage(cached_file(tmp_path / "cache"), how)
+    datasets.loading._load.cache_clear()
+    with (
+        pytest.warns(DataWarning, match="is not the expected file"),
+        pytest.raises(DatasetUnavailable, match="is not the expected file"),
+    ):
+        load_dataset("fruit")
+
+
+def test_an_emptied_cache_is_filled_again(fruit: Register, tmp_path: Path) -> None:
+    mirror = write_mirror(tmp_path / "mirror")
+    load_quietly("fruit", mirror)
+    cached_file(tmp_path / "cache").unlink()
+    datasets.loading._load.cache_clear()
+    load_quietly("fruit", mirror)
+    assert cached_file(tmp_path / "cache").read_bytes() == fruit_table().to_bytes()
+
+
+def test_an_unwritable_cache_warns_once_and_loading_works(
+    fruit: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADTREE_CACHE", str(tmp_path / "file" / "cache"))
+    (tmp_path / "file").write_text("a file where a folder should be", encoding="utf-8")
+    mirror = write_mirror(tmp_path / "mirror")
+    with pytest.warns(DataWarning, match=r"cannot write to the cache .* Set GRADTREE_CACHE"):
+        loaded = load_dataset("fruit", mirror)
+    assert loaded.table.content_hash == fruit_table().content_hash
+    datasets.loading._load.cache_clear()
+    assert load_quietly("fruit").source == "cache", "kept for this process"
+
+
+def test_a_read_only_cache_is_read_but_not_written(fruit: Register, tmp_path: Path) -> None:
+    mirror = write_mirror(tmp_path / "mirror")
+    tables = tmp_path / "cache" / "tables"
+    tables.mkdir(parents=True)
+    tables.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    if os.access(tables, os.W_OK):
+        pytest.skip("this user may write to read-only folders")
+    try:
+        with pytest.warns(DataWarning, match="cannot write to the cache"):
+            loaded = load_dataset("fruit", mirror)
+    finally:
+        tables.chmod(stat.S_IRWXU)
+    assert loaded.table.content_hash == fruit_table().content_hash
+
+
+def test_a_write_that_fails_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(handle: int, mode: str) -> Any:
+        os.close(handle)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache_module.os, "fdopen", full_disk)
+    with pytest.warns(DataWarning, match="No space left on device"):
+        Cache(tmp_path / "cache").store("tables/x", b"content")
+    assert list((tmp_path / "cache" / "tables").iterdir()) == []
+
+
+def store_often(folder: Path, content: bytes) -> None:
+    cache = Cache(folder)
+    for _ in range(50):
+        cache.store("archives/x", content)
+        assert (folder / "archives" / "x").read_bytes() == content
+
+
+def test_processes_may_store_the_same_file_at_once(tmp_path: Path) -> None:
+    fork = multiprocessing.get_context("fork")
+    content = bytes(range(256)) * 4000
+    started = [fork.Process(target=store_often, args=(tmp_path, content)) for _ in range(3)]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join(60)
+    assert [process.exitcode for process in started] == [0, 0, 0]
+    assert [path.name for path in (tmp_path / "archives").iterdir()] == ["x"]
+
+
+def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert default_cache().folder == tmp_path / "cache"
+    monkeypatch.delenv("GRADTREE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_cache().folder == tmp_path / "gradtree-suite"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert default_cache().folder == tmp_path / "home" / ".cache" / "gradtree-suite"
+
+
+def test_counts_are_checked_before_the_hash(fruit: Register) -> None:
+    entry = fruit()
+    table = fruit_table()
+    verify(entry, table)
+    with pytest.raises(RefusedError, match="5 rows of 1 features instead of 5 of 2"):
+        verify(entry, Table(table.columns[:1], table.y))
+    with pytest.raises(RefusedError, match=r"rows per class \[2, 3\] instead of \(3, 2\)"):
+        verify(entry, Table(table.columns, 1 - table.y))
+    with pytest.raises(RefusedError, match="some values differ"):
+        verify(entry, Table(table.columns, np.roll(table.y, 1)))
+    with pytest.raises(RefusedError, match="rows per class"):
+        verify(entry, Table(table.columns, table.y * 0 - 1 + (table.y == 1)))
+
+
+def test_a_second_load_costs_nothing(fruit: Register, tmp_path: Path) -> None:
+    mirror = write_mirror(tmp_path / "mirror")
+    assert load_quietly("fruit", mirror) is load_quietly("Fruit", str(mirror))

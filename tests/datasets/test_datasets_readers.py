@@ -1,0 +1,148 @@
+"""From bytes of several formats to one table."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from datasets_support import FRUIT, fruit_record, fruit_table
+
+from datasets import Record, RefusedError, readers
+from datasets.readers import READERS, read_table
+from datasets.record import Layout
+from datasets.table import Table
+
+
+def read(content: bytes, **changes: Any) -> Table:
+    entry = fruit_record(**changes)
+    return read_table(entry, [content], entry.layout)
+
+
+def test_numbers_categories_and_labels() -> None:
+    table = fruit_table()
+    number, colour = table.columns
+    np.testing.assert_array_equal(number, [120, 80.5, np.nan, 95, 110])
+    assert isinstance(colour, pd.Categorical)
+    assert list(colour.categories) == ["green", "red", "yellow"]
+    assert [None if pd.isna(c) else c for c in colour] == ["red", "yellow", "red", None, "green"]
+    assert table.y.tolist() == [0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "changes"),
+    [
+        (FRUIT.replace(b"\n", b"\r\n"), {}),
+        (FRUIT.replace(b",", b";"), {"separator": ";"}),
+        (FRUIT.replace(b",", b"\t"), {"separator": "\t"}),
+        (FRUIT.replace(b",,", b",?,").replace(b",", b"  "), {"separator": " "}),
+        (FRUIT.replace(b"120", b"0120.00").replace(b"80.5", b"8.05e1"), {}),
+        (FRUIT.split(b"\n", 1)[1], {"skip": 0}),
+        (FRUIT + b"1,red,pear\n", {"rows": 5}),
+        (FRUIT.replace(b"apple", b"1").replace(b"lemon", b"2"), "recoded"),
+        (FRUIT.replace(b"red", b"R"), {"recode": {"R": "red"}}),
+        (FRUIT.replace(b"red", b'" red "'), {}),
+    ],
+)
+def test_spelling_does_not_matter(content: bytes, changes: Any) -> None:
+    if changes == "recoded":
+        changes = {"recode_label": {"1": "apple", "2": "lemon"}}
+    assert read(content, **changes).content_hash == fruit_table().content_hash
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "cannot be read as delimited data"),
+        (b"weight,colour,kind\n1,red\n", "2 columns where 3 are expected"),
+        (FRUIT.replace(b"95,,lemon", b"95,,lemon,4"), "cannot be read"),
+        (FRUIT.replace(b"95", b"many"), "column 'weight' should hold numbers"),
+        (FRUIT.replace(b"95,,lemon", b"95,,melon"), "unknown label 'melon'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(content: bytes, complaint: str) -> None:
+    with pytest.raises(RefusedError, match=re.escape(complaint)):
+        read(content)
+
+
+def test_a_star_stands_for_any_other_label() -> None:
+    classes = [
+        {"name": "apple", "rows": 3},
+        {"name": "other", "values": ["*"], "rows": 2},
+    ]
+    content = FRUIT.replace(b"80.5,yellow,lemon", b"80.5,yellow,lime")
+    assert read(content, classes=classes).y.tolist() == [0, 1, 0, 1, 0]
+
+
+def test_a_missing_label_is_marked() -> None:
+    assert read(FRUIT.replace(b"95,,lemon", b"95,,?")).y.tolist() == [0, 1, 0, -1, 0]
+
+
+def test_a_permutation_restores_the_order(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(readers, "PERMUTATIONS", tmp_path)
+    head, *rows = FRUIT.splitlines(keepends=True)
+    (tmp_path / "p.txt").write_text("# row i is row p[i]\n4 3\n2 1 0\n", encoding="ascii")
+    shuffled = b"".join([head, *rows[::-1]])
+    assert read(shuffled, permutation="p.txt").content_hash == fruit_table().content_hash
+    with pytest.raises(RefusedError, match=re.escape("4 rows do not fit the permutation p.txt")):
+        read(b"".join([head, *rows[1:]]), permutation="p.txt")
+
+
+def test_files_are_joined_in_order() -> None:
+    head, *rows = FRUIT.splitlines(keepends=True)
+    entry = fruit_record()
+    parts = [b"".join([head, *rows[:2]]), b"".join([head, *rows[2:]])]
+    assert read_table(entry, parts, entry.layout).content_hash == fruit_table().content_hash
+    swapped = read_table(entry, parts[::-1], entry.layout)
+    assert swapped.content_hash != fruit_table().content_hash
+
+
+def test_excel() -> None:
+    book = openpyxl.Workbook()
+    for line in FRUIT.decode().splitlines():
+        weight, colour, kind = line.split(",")
+        number = re.fullmatch(r"\s*[\d.]+", weight)
+        book.worksheets[0].append([float(weight) if number else weight, colour or "?", kind])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    assert read(buffer.getvalue(), reader="excel").content_hash == fruit_table().content_hash
+    with pytest.raises(RefusedError, match="cannot be read as excel data"):
+        read(buffer.getvalue()[:100], reader="excel")
+
+
+def test_splice_reads_letters() -> None:
+    layout = Layout(columns=("class", "p1", "p2", "p3"), reader="splice")
+    cells = READERS["splice"](b"EI,  NAME-1,   CCA\nN,NAME-2,  GTD\n\n", layout)
+    assert cells.to_numpy().tolist() == [["EI", "C", "C", "A"], ["N", "G", "T", "D"]]
+    with pytest.raises(RefusedError, match="5 columns where 4"):
+        READERS["splice"](b"EI,  NAME-1,   CCAT\n", layout)
+
+
+def test_thyroid_cuts_the_patient_number() -> None:
+    layout = Layout(columns=("age", "diagnosis"), reader="thyroid")
+    cells = READERS["thyroid"](b"29,-[840801013]\n41,MK[840803065]\n", layout)
+    assert cells["diagnosis"].tolist() == ["-", "MK"]
+
+
+def test_echocardiogram_drops_a_stray_leading_comma() -> None:
+    layout = Layout(columns=("a", "b", "c"), reader="echocardiogram")
+    cells = READERS["echocardiogram"](b"1,2,3\n,4,?,6\n7,,9\n", layout)
+    assert cells.to_numpy().tolist() == [["1", "2", "3"], ["4", "?", "6"], ["7", "", "9"]]
+
+
+def test_every_reader_of_the_records_exists() -> None:
+    from datasets import names, record
+
+    def layouts(entry: Record) -> list[Layout]:
+        return [entry.layout, *(source.layout for source in entry.sources)]
+
+    used = {layout.reader for slug in names() for layout in layouts(record(slug))}
+    assert used == set(READERS)
+    permutations = {layout.permutation for slug in names() for layout in layouts(record(slug))}
+    kept = {path.name for path in readers.PERMUTATIONS.iterdir()}
+    assert permutations - {None} == kept

@@ -1,0 +1,74 @@
+"""The canonical table: one sequence of bytes per content."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets_support import fruit_table
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from datasets import RefusedError
+from datasets.table import Table
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    rows = draw(st.integers(1, 20))
+    numbers = npst.arrays(np.float64, rows)
+    texts = st.lists(st.none() | st.text(min_size=1, max_size=5), min_size=rows, max_size=rows)
+    columns = draw(
+        st.lists(
+            numbers | texts.map(lambda cells: pd.Categorical(cells, ordered=False)), max_size=4
+        )
+    )
+    y = draw(npst.arrays(np.int64, rows, elements=st.integers(-1, 7)))
+    return Table(tuple(columns), y)
+
+
+@given(tables())
+def test_bytes_and_back(table: Table) -> None:
+    again = Table.from_bytes(table.to_bytes())
+    assert again.to_bytes() == table.to_bytes()
+    np.testing.assert_array_equal(again.y, table.y)
+    for one, other in zip(table.columns, again.columns, strict=True):
+        assert list(pd.isna(one)) == list(pd.isna(other))
+        assert all(a == b for a, b in zip(one, other, strict=True) if not pd.isna(a))
+
+
+def test_the_content_hash_is_that_of_the_bytes() -> None:
+    table = fruit_table()
+    assert table.content_hash == hashlib.sha256(table.to_bytes()).hexdigest()
+
+
+def test_equal_values_have_equal_bytes() -> None:
+    odd_nan = np.frombuffer(np.uint64(0x7FF8000000000123).tobytes(), np.float64)[0]
+    one = Table((np.array([0.0, np.nan]),), np.array([0, 1]))
+    other = Table((np.array([-0.0, odd_nan]),), np.array([0, 1]))
+    assert one.to_bytes() == other.to_bytes()
+
+
+@pytest.mark.parametrize("change", ["number", "category", "label", "order"])
+def test_any_change_changes_the_hash(change: str) -> None:
+    table = fruit_table()
+    number, colour = table.columns
+    y = table.y.copy()
+    if change == "number":
+        number = np.nextafter(number, np.inf)
+    elif change == "category":
+        colour = colour.rename_categories({"red": "rot"})
+    elif change == "label":
+        y[0] = 1 - y[0]
+    else:
+        number, colour, y = number[::-1], colour[::-1], y[::-1]
+    assert Table((number, colour), y).content_hash != table.content_hash
+
+
+@pytest.mark.parametrize("cut", [0, 1, 10, 60, -1])
+def test_a_truncated_table_is_refused(cut: int) -> None:
+    with pytest.raises(RefusedError, match="not a canonical table"):
+        Table.from_bytes(fruit_table().to_bytes()[:cut])
