@@ -29,8 +29,12 @@ SMALLEST_STRATUM = 5
 
 def split(dataset: Dataset, trial: int, encoding: Encoding = "target") -> Split:
     """Prepare one trial; the rows of the parts do not depend on the encoding."""
+    return split_of(dataset, split_rows(dataset.y, data_seed(trial)), trial, encoding)
+
+
+def split_of(dataset: Dataset, rows: Rows, trial: int, encoding: Encoding = "target") -> Split:
+    """Prepare given parts, e.g. a fold of a cross-validation, as those of a trial are."""
     seed = data_seed(trial)
-    rows = split_rows(dataset.y, seed)
     X, y = dataset.X, dataset.y
     prepare = preparation(dataset, encoding, seed)
     X_train = prepare.fit_transform(X.iloc[rows.train], y[rows.train])
@@ -58,7 +62,7 @@ def split(dataset: Dataset, trial: int, encoding: Encoding = "target") -> Split:
         ),
         preprocessing=prepare,
         rows=rows,
-        one_hot=partial(split, dataset, trial, "one-hot") if encoding == "target" else None,
+        one_hot=partial(split_of, dataset, rows, trial, "one-hot") if encoding == "target" else None,
     )
 
 
