@@ -76,7 +76,7 @@ def claims_csv(claims: Iterable[Claim]) -> str:
     )
 
 
-def read_accepted(folder: Path = FOLDER) -> Accepted | None:
+def read_accepted(folder: Path) -> Accepted | None:
     """What was accepted last, or ``None`` if nothing ever was."""
     if not (folder / VERDICTS).exists() or not (folder / CLAIMS).exists():
         return None

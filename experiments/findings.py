@@ -88,7 +88,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
 
     Parameters
     ----------
-    setting : ``ours`` takes the tuned experiments with the hyperparameters of our search.
+    setting : ``ours`` takes the tuned experiment with the hyperparameters of our search.
     """
     import datasets
     from experiments.catalogue import EXPERIMENTS, jobs_of
@@ -98,7 +98,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
         job
         for protocol in PROTOCOLS
         for experiment in EXPERIMENTS
-        for job in jobs_of(experiment, protocol, setting=setting)
+        for job in jobs_of(experiment, protocol, setting=setting if experiment == "tuned" else None)
     ]
     registry: dict[str, Spec] = {slug: datasets.record(slug) for slug in datasets.names()}
     return findings_of(jobs, Store(store).latest(), registry)

@@ -51,10 +51,10 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from experiments.findings import findings_in
-    from experiments.tables.files import table_files, write_files
+    from experiments.tables.files import files_of, write_files
 
     found = findings_in(args.store, args.params)
-    files = table_files(list(found.books.values()), found.verdicts, found.claims, found.categorical)
+    files = files_of(found)
     write_files(args.output, files)
     runs = sum(len(attempts) for attempts in found.results.attempts.values())
     made = sum(

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         write_files(accepted.FOLDER, files)
         print(f"\naccepted in {accepted.FOLDER}")
         return 0
-    before = accepted.read_accepted()
+    before = accepted.read_accepted(accepted.FOLDER)
     if before is None:
         print("\nNo verdicts have been accepted yet; accept these with --update.")
         return 0

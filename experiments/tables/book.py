@@ -9,6 +9,7 @@ from experiments.paper import Paper
 from experiments.tables.cells import Results
 from experiments.tables.grids import beyond_tables, our_tables, paper_tables
 from experiments.tables.hyperparameters import Searched, hyperparameter_sheets
+from experiments.tables.inconsistencies import inconsistencies_sheet
 from experiments.tables.model import Sheet, Table
 from experiments.tables.runtimes import runtime_sheet
 from experiments.tables.seeds import seeds_sheet
@@ -58,7 +59,7 @@ def our_book(
     if protocol == "paper" or found:
         sheets += hyperparameter_sheets(paper, found)
     if protocol == "paper":
-        sheets.append(specs_sheet(paper, registry or {}))
+        sheets += [specs_sheet(paper, registry or {}), inconsistencies_sheet(paper)]
     sheets = [sheet for sheet in sheets if sheet.rows]
     beyond = beyond_tables(results, paper, protocol)
     return Book(protocol, tables, _by_name(sheets), penalty, beyond)

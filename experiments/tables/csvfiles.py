@@ -6,10 +6,12 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
-from experiments.tables.model import Entry, Sheet, SheetColumn, Statistic, Table
+from experiments.tables.model import Entry, Sheet, SheetColumn, Statistic, Table, Task
 from experiments.tables.outcomes import Verdict
 
 Field = str | int | float | None
+PrintedSummaries = Mapping[tuple[Task, str, str], Statistic]
+"""(task, statistic, method) -> the figure the paper prints"""
 
 CELL_COLUMNS = (
     "task",
@@ -23,6 +25,7 @@ CELL_COLUMNS = (
     "missing",
 )
 PAPER_COLUMNS = ("paper_mean", "paper_std", "paper_missing", "verdict")
+PRINTED_COLUMNS = ("paper_value", "paper_spread", "paper_rank")
 SUMMARY_COLUMNS = ("task", "statistic", "method", "value", "spread", "n", "rank")
 
 
@@ -53,23 +56,23 @@ def table_csv(table: Table, verdicts: Mapping[tuple[str, str], Verdict] | None =
     return csv_text(header, rows)
 
 
-def summary_csv(table: Table) -> str:
-    """The summary lines of a grid, those beyond the paper's included."""
-    rows: list[list[Field]] = [
-        [
-            block.task,
-            line.name,
-            column.method,
-            statistic.value,
-            statistic.spread,
-            statistic.n,
-            statistic.rank,
-        ]
-        for block in table.blocks
-        for line in block.summaries
-        for column, statistic in zip(table.columns, line.statistics, strict=True)
-    ]
-    return csv_text(SUMMARY_COLUMNS, rows)
+def summary_csv(table: Table, printed: PrintedSummaries | None = None) -> str:
+    """The summary lines of a grid, those beyond the paper's included.
+
+    With ``printed``, the figures of the paper's own lines stand beside, as printed.
+    """
+    rows: list[list[Field]] = []
+    for block in table.blocks:
+        for line in block.summaries:
+            for column, mine in zip(table.columns, line.statistics, strict=True):
+                row: list[Field] = [block.task, line.name, column.method]
+                row += [mine.value, mine.spread, mine.n, mine.rank]
+                if printed is not None:
+                    theirs = printed.get((block.task, line.name, column.method), Statistic())
+                    row += [theirs.value, theirs.spread, theirs.rank]
+                rows.append(row)
+    header = SUMMARY_COLUMNS if printed is None else SUMMARY_COLUMNS + PRINTED_COLUMNS
+    return csv_text(header, rows)
 
 
 def sheet_csv(sheet: Sheet) -> str:

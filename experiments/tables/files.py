@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from experiments.findings import Findings
+from experiments.paper import Paper
 from experiments.tables import csvfiles, latex
 from experiments.tables.book import Book
 from experiments.tables.definitions import grids
@@ -28,6 +30,7 @@ TESTED = ("test-f1-tuned", "test-f1-default")
 
 def table_files(
     books: Sequence[Book],
+    paper: Paper,
     verdicts: Sequence[Verdict] = (),
     claims: Sequence[Claim] = (),
     categorical: Collection[str] = (),
@@ -37,13 +40,15 @@ def table_files(
     Parameters
     ----------
     books : one per protocol that has records; the one of protocol ``paper`` first.
+    paper : the printed figures, which stand beside those of protocol ``paper``.
     verdicts, claims : of protocol ``paper``.
     categorical : datasets with categorical columns, for the comparison of protocols.
     """
     files: dict[str, str] = {}
     for book in books:
-        judged = verdicts if book.source == "paper" else ()
-        files.update((f"{book.source}/{name}", text) for name, text in _book_files(book, judged))
+        judged, printed = (verdicts, paper.summaries) if book.source == "paper" else ((), {})
+        for name, text in _book_files(book, judged, printed):
+            files[f"{book.source}/{name}"] = text
     inputs = [name.removesuffix(".tex") for name in files if name.endswith(".tex")]
     files["macros.tex"] = macros_latex(books, verdicts, claims)
     files["all.tex"] = latex.document_latex(inputs)
@@ -53,7 +58,15 @@ def table_files(
     return files
 
 
-def _book_files(book: Book, verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
+def files_of(found: Findings) -> dict[str, str]:
+    """The files of everything that was found."""
+    books = list(found.books.values())
+    return table_files(books, found.paper, found.verdicts, found.claims, found.categorical)
+
+
+def _book_files(
+    book: Book, verdicts: Sequence[Verdict], printed: Mapping[str, csvfiles.PrintedSummaries]
+) -> Iterator[tuple[str, str]]:
     by_table: dict[str, dict[tuple[str, str], Verdict]] = {}
     for verdict in verdicts:
         by_table.setdefault(verdict.table, {})[verdict.dataset, verdict.method] = verdict
@@ -61,7 +74,7 @@ def _book_files(book: Book, verdicts: Sequence[Verdict]) -> Iterator[tuple[str, 
         if book.source != "paper" and not table.has_results:
             continue
         yield f"{name}.csv", csvfiles.table_csv(table, by_table.get(name))
-        yield f"{name}-summary.csv", csvfiles.summary_csv(table)
+        yield f"{name}-summary.csv", csvfiles.summary_csv(table, printed.get(name))
         yield from _table_latex(table)
     for sheet in [*book.sheets.values(), *tested_sheets(book)]:
         if sheet.rows:

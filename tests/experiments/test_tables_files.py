@@ -9,11 +9,11 @@ import subprocess
 import pytest
 from tables_support import Records, paper_as_ours
 
-from experiments.findings import Findings, findings_of
+from experiments.findings import findings_of
 from experiments.jobs import Job
 from experiments.paper import load_paper
 from experiments.record import RunRecord
-from experiments.tables.files import table_files, write_files
+from experiments.tables.files import files_of, write_files
 
 PAPER = load_paper()
 
@@ -55,10 +55,6 @@ def _under(protocol: str, jobs: list[Job], records: Records) -> tuple[list[Job],
     return moved_jobs, moved
 
 
-def _files(found: Findings) -> dict[str, str]:
-    return table_files(list(found.books.values()), found.verdicts, found.claims, found.categorical)
-
-
 @pytest.fixture(scope="module")
 def whole() -> dict[str, str]:
     jobs, records = paper_as_ours(PAPER)
@@ -67,7 +63,7 @@ def whole() -> dict[str, str]:
         "paper": {"cart": {"iris": {"max_depth": 3, "ccp_alpha": 0.01, "criterion": "gini"}}}
     }
     found = findings_of(jobs + clean_jobs, records | clean, _registry(), searched, PAPER)
-    return _files(found)
+    return files_of(found)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +74,7 @@ def with_gaps() -> dict[str, str]:
         for job in jobs
         if job.experiment in ("tuned", "runtime") and job.trial < 3 and job.dataset < "h"
     }
-    return _files(findings_of(jobs, kept, _registry(), paper=PAPER))
+    return files_of(findings_of(jobs, kept, _registry(), paper=PAPER))
 
 
 def test_every_table_of_the_paper_is_there(whole):
@@ -103,7 +99,7 @@ def test_files_are_the_same_whatever_the_order_of_jobs_and_records(whole):
     }
     everything = dict(reversed((records | clean).items()))
     shuffled = sorted([*clean_jobs, *jobs], key=lambda each: each.key)
-    again = _files(findings_of(shuffled, everything, _registry(), searched, PAPER))
+    again = files_of(findings_of(shuffled, everything, _registry(), searched, PAPER))
     assert again == whole
 
 
@@ -113,6 +109,19 @@ def test_table_csv_has_the_paper_and_the_verdict_beside(whole):
     assert len(lines) == 181
     assert all(line.endswith(",exact") for line in lines[1:])
     assert "verdict" not in whole["clean/test-f1-tuned.csv"]
+
+
+def test_summary_csv_has_the_printed_line_beside(whole):
+    lines = whole["paper/test-f1-tuned-summary.csv"].splitlines()
+    assert lines[0].endswith("paper_value,paper_spread,paper_rank")
+    first = next(line for line in lines if line.startswith("binary,MRR,gradtree")).split(",")
+    assert first[-3:] == ["0.758", "0.306", "1"]
+    assert next(line for line in lines if line.startswith("binary,Wins")).endswith(",,,")
+    assert "paper_value" not in whole["clean/test-f1-tuned-summary.csv"]
+
+
+def test_the_papers_inconsistencies_are_listed(whole):
+    assert whole["paper/paper-inconsistencies.csv"].count("\n") == 32
 
 
 def test_the_dataset_that_differs_from_its_printed_line_is_named(whole):

@@ -11,7 +11,7 @@ from tables_support import paper_as_ours
 
 from experiments.findings import findings_of
 from experiments.paper import load_paper
-from experiments.tables.files import table_files
+from experiments.tables.files import files_of
 
 PAPER = load_paper()
 MANY = 100_000
@@ -29,7 +29,7 @@ def test_a_hundred_thousand_records_take_seconds():
         round_ += 1
     began = time.perf_counter()
     found = findings_of(more_jobs, more, paper=PAPER)
-    files = table_files(list(found.books.values()), found.verdicts, found.claims)
+    files = files_of(found)
     seconds = time.perf_counter() - began
     assert len(files) > 40
     assert found.books["paper"].tables["test-f1-tuned"].cell("iris", "cart").n == 10 * round_
@@ -41,9 +41,9 @@ def test_neither_tensorflow_nor_learners_are_imported():
 import sys
 from experiments import accepted, verdict_text
 from experiments.findings import findings_of
-from experiments.tables.files import table_files
+from experiments.tables.files import files_of
 found = findings_of([], {})
-table_files(list(found.books.values()), found.verdicts, found.claims)
+files_of(found)
 heavy = {"tensorflow", "keras", "sklearn", "numba", "optuna", "matplotlib", "pydl85", "gradtree"}
 heavy |= {"baselines", "datasets"}
 print(sorted(heavy & set(sys.modules)))

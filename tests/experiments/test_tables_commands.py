@@ -1,0 +1,110 @@
+"""The verbs ``tables`` and ``verify`` on a store of records for jobs of the catalogue."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tables_support import spread_values
+
+from experiments import accepted
+from experiments.catalogue import jobs_of
+from experiments.cli import main
+from experiments.paper import load_paper
+from experiments.record import RunRecord
+from experiments.store import Store
+
+PAPER = load_paper()
+
+
+def _store(folder: Path, shift: float = 0.0) -> Path:
+    """CART on Iris as the paper prints it, tuned, or a little off."""
+    cell = PAPER.cells["test-f1-tuned"]["iris", "cart"]
+    assert cell.mean is not None
+    assert cell.std is not None
+    store = Store(folder)
+    values = spread_values(cell.mean + shift, cell.std)
+    for job in jobs_of("tuned", "paper", ["iris"], ["cart"]):
+        store.append(RunRecord.of(job, "ok", test_f1=values[job.trial]))
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch) -> Path:
+    """A folder of accepted verdicts of its own."""
+    folder = tmp_path / "results"
+    monkeypatch.setattr(accepted, "FOLDER", folder)
+    return folder
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_tables_are_written_and_the_same_again(tmp_path, capsys):
+    store, output = _store(tmp_path / "store"), tmp_path / "out"
+    assert main(["tables", "--store", str(store), "--output", str(output)]) == 0
+    assert "from 10 of" in capsys.readouterr().out
+    first = _contents(output)
+    assert b"multi,iris,cart,0.937" in first["paper/test-f1-tuned.csv"]
+    assert b"Echocardiogram" in first["paper/datasets.tex"]
+    again = tmp_path / "again"
+    assert main(["tables", "--store", str(store), "--output", str(again)]) == 0
+    assert _contents(again) == first
+
+
+def test_an_empty_store_gives_tables_of_gaps(tmp_path):
+    output = tmp_path / "out"
+    assert main(["tables", "--store", str(tmp_path / "none"), "--output", str(output)]) == 0
+    assert "& -- &" in (output / "paper" / "test-f1-default.tex").read_text()
+
+
+def test_verify_counts_and_accepts_and_guards(tmp_path, results, capsys):
+    store = _store(tmp_path / "store")
+    assert main(["verify", "--store", str(store)]) == 0
+    printed = capsys.readouterr().out
+    assert "CART: 1/36 exact, 35 missing" in printed
+    assert "26 cannot be told" in printed
+    assert "No verdicts have been accepted yet" in printed
+
+    assert main(["verify", "--store", str(store), "--update"]) == 0
+    assert {path.name for path in results.iterdir()} == {"verdicts.csv", "claims.csv"}
+    assert main(["verify", "--store", str(store)]) == 0
+    assert "Worse than accepted: nothing" in capsys.readouterr().out
+
+    worse = _store(tmp_path / "worse", shift=-0.004)
+    assert main(["verify", "--store", str(worse)]) == 1
+    printed = capsys.readouterr().out
+    assert "Worse than accepted: 1" in printed
+    assert "cart on iris was exact, is consistent" in printed
+
+
+def test_verify_writes_verdicts_where_asked(tmp_path, results):
+    store, output = _store(tmp_path / "store"), tmp_path / "out"
+    assert main(["verify", "--store", str(store), "--output", str(output)]) == 0
+    assert {path.name for path in output.iterdir()} == {"verdicts.csv", "claims.csv"}
+    assert not results.exists()
+
+
+def test_verify_tells_every_claim_when_asked(tmp_path, results, capsys):
+    assert main(["verify", "--store", str(tmp_path / "none"), "--claims"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("    ours:  ") == 26
+    assert "0 of 22 binary datasets have run" in printed
+
+
+def test_the_verbs_do_without_tensorflow(tmp_path):
+    program = f"""
+import sys
+from experiments.cli import main
+main(["tables", "--store", {str(tmp_path / "none")!r}, "--output", {str(tmp_path / "out")!r}])
+main(["verify", "--store", {str(tmp_path / "none")!r}])
+heavy = {{"tensorflow", "keras", "numba", "optuna", "matplotlib", "pydl85"}}
+print(sorted(heavy & set(sys.modules)))
+"""
+    outcome = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert outcome.stdout.strip().splitlines()[-1] == "[]"
