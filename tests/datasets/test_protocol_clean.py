@@ -1,0 +1,187 @@
+"""The clean preparation: stratified, and nothing learned from where it must not be."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets_support import made_up_dataset
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets import Dataset, Split, make_split
+from datasets.protocols.clean import preparation, split_rows, strata
+from datasets.table import Table
+
+PARTS = ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test")
+
+
+def with_table(dataset: Dataset, columns: object = None, y: object = None) -> Dataset:
+    """A copy with other columns or labels."""
+    table = dataset.table
+    return replace(dataset, table=Table(columns or table.columns, table.y if y is None else y))
+
+
+@given(st.lists(st.integers(1, 60), min_size=2, max_size=6), st.integers(0, 5))
+def test_parts_are_stratified(counts: list[int], seed: int) -> None:
+    counts[0] += 30
+    y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+    rows = split_rows(y, seed)
+    assert len(rows.test) == len(rows.valid) == len(y) // 5
+    together = np.concatenate([rows.train, rows.valid, rows.test])
+    assert np.array_equal(np.sort(together), np.arange(len(y)))
+    stratum = strata(y)
+    for name, size in zip(*np.unique(stratum, return_counts=True), strict=True):
+        for part in (rows.train, rows.valid, rows.test):
+            assert abs((stratum[part] == name).sum() - size * len(part) / len(y)) < 2
+
+
+def test_rare_classes_share_a_stratum() -> None:
+    def pools(*counts: int) -> list[int]:
+        y = np.repeat(np.arange(len(counts)), counts)
+        return [len(np.unique(y[strata(y) == stratum])) for stratum in np.unique(strata(y))]
+
+    assert pools(30, 5) == [1, 1]
+    assert pools(30, 20, 4) == [1, 2]
+    assert pools(1171, 141, 40, 20, 9, 4, 3, 1) == [1, 1, 1, 1, 1, 3]
+    assert pools(2, 81, 61, 4) == [1, 1, 2]
+
+
+def test_rows_without_a_label_are_dropped() -> None:
+    dataset = made_up_dataset(missing_labels=30)
+    split = make_split(dataset, "clean", 0)
+    used = np.concatenate([split.rows.train, split.rows.valid, split.rows.test])
+    assert np.array_equal(np.sort(used), np.arange(30, 200))
+    assert split.provenance.rows_before_rebalancing == 170 - 2 * 34
+
+
+@pytest.mark.parametrize("shares", [(0.6, 0.4), (0.5, 0.3, 0.2)])
+def test_no_row_sees_its_own_label(shares: tuple[float, ...]) -> None:
+    """Changing the label of a row changes the numbers of others, never its own."""
+    dataset = made_up_dataset(rows=60, shares=shares)
+    X, y = dataset.X, dataset.y
+    _, categories, names = preparation(dataset, "target", 42).transformers[1]
+    encode, raw = categories["encode"], X[names]
+    before = encode.fit_transform(raw, y)
+    changed_others = False
+    for row in range(len(y)):
+        labels = y.copy()
+        labels[row] = (labels[row] + 1) % len(shares)
+        after = encode.fit_transform(raw, labels)
+        np.testing.assert_array_equal(after[row], before[row])
+        changed_others |= not np.array_equal(after, before)
+    assert changed_others, "else the encoding would not depend on labels at all"
+
+
+@pytest.mark.parametrize("part", ["valid", "test"])
+def test_nothing_is_learned_from_other_parts(part: str) -> None:
+    dataset = made_up_dataset()
+    before = make_split(dataset, "clean", 0)
+    number, noise, colour, shape = (column.copy() for column in dataset.table.columns)
+    elsewhere = getattr(before.rows, part)
+    number[elsewhere] = 1000.0
+    noise[elsewhere] = np.nan
+    colour[elsewhere] = "red"
+    after = make_split(with_table(dataset, (number, noise, colour, shape)), "clean", 0)
+    np.testing.assert_array_equal(after.X_train, before.X_train)
+    assert not np.array_equal(getattr(after, f"X_{part}"), getattr(before, f"X_{part}"))
+
+
+def test_the_paper_learns_from_other_parts() -> None:
+    """The counterpart: the same change does reach the training part of the paper's protocol."""
+    dataset = made_up_dataset()
+    before = make_split(dataset, "paper", 0)
+    number, noise, colour, shape = (column.copy() for column in dataset.table.columns)
+    noise[before.rows.test] = 3.25
+    after = make_split(with_table(dataset, (number, noise, colour, shape)), "paper", 0)
+    assert not np.array_equal(after.X_train, before.X_train)
+
+
+def test_numbers_are_filled_with_the_training_median() -> None:
+    dataset = made_up_dataset()
+    split = make_split(dataset, "clean", 0)
+    noise = dataset.X["noise"].to_numpy()
+    gaps = np.isnan(noise[split.rows.test])
+    assert gaps.any()
+    assert len(set(split.X_test[gaps, 1])) == 1
+    median = np.nanmedian(noise[split.rows.train])
+    below = noise[split.rows.test] < median
+    assert (split.X_test[below, 1] < split.X_test[gaps, 1][0]).all()
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [((0.5, 0.5), "none"), ((0.85, 0.15), "smote"), ((0.9, 0.08, 0.02), "random-oversampling")],
+)
+def test_only_the_training_part_is_rebalanced(shares: tuple[float, ...], expected: str) -> None:
+    dataset = made_up_dataset(shares=shares)
+    split = make_split(dataset, "clean", 0)
+    assert split.provenance.rebalanced == expected
+    np.testing.assert_array_equal(split.y_valid, dataset.y[split.rows.valid])
+    np.testing.assert_array_equal(split.y_test, dataset.y[split.rows.test])
+    assert (len(split.y_train) > len(split.rows.train)) == (expected != "none")
+    counts = np.bincount(split.y_train)
+    if expected != "none":
+        assert len(set(counts)) == 1
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.85, 0.15), (0.9, 0.08, 0.02)])
+def test_a_split_is_the_same_every_time(shares: tuple[float, ...]) -> None:
+    first, second = (make_split(made_up_dataset(shares=shares), "clean", 3) for _ in range(2))
+    for part in PARTS:
+        np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
+    other = make_split(made_up_dataset(shares=shares), "clean", 4)
+    assert not np.array_equal(first.X_test, other.X_test)
+
+
+def test_two_classes_make_one_column_per_category_and_more_one_per_class() -> None:
+    binary = make_split(made_up_dataset(), "clean", 0)
+    assert binary.feature_names == ("number", "noise", "colour", "shape")
+    three = make_split(made_up_dataset(shares=(0.4, 0.3, 0.3)), "clean", 0)
+    assert three.feature_names[:3] == ("number", "noise", "colour_0")
+    assert three.n_features == 2 + 2 * 3
+
+
+def test_one_hot_for_those_who_ask() -> None:
+    split = make_split(made_up_dataset(shares=(0.9, 0.08, 0.02)), "clean", 0)
+    other = split.one_hot()
+    assert other.provenance.encoding == "one-hot"
+    assert other.one_hot is None
+    for part in ("train", "valid", "test"):
+        np.testing.assert_array_equal(getattr(other.rows, part), getattr(split.rows, part))
+    assert set(np.unique(other.X_train[:, 2:])) == {0.0, 1.0}, "no mixture of categories"
+    np.testing.assert_array_equal(other.X_test[:, :2], split.X_test[:, :2])
+    assert "colour_red" in other.feature_names
+    assert make_split(made_up_dataset(), "paper", 0).one_hot is None
+
+
+def test_a_category_that_training_never_saw() -> None:
+    dataset = made_up_dataset(missing="none")
+    rows = make_split(dataset, "clean", 0).rows
+    number, noise, colour, shape = dataset.table.columns
+    texts = np.asarray(colour, dtype=object)
+    texts[rows.test[0]] = "new"
+    changed = with_table(dataset, (number, noise, pd.Categorical(texts), shape))
+    split = make_split(changed, "clean", 0)
+    assert np.isfinite(split.X_test).all()
+    one_hot = split.one_hot()
+    colours = [i for i, name in enumerate(one_hot.feature_names) if name.startswith("colour_")]
+    assert one_hot.X_test[0, colours].tolist() == [0.0] * len(colours)
+
+
+def test_the_preprocessing_maps_raw_rows_to_the_parts() -> None:
+    dataset = made_up_dataset()
+    split = make_split(dataset, "clean", 1)
+    raw = dataset.X.iloc[split.rows.test]
+    np.testing.assert_array_equal(split.preprocessing.transform(raw), split.X_test)
+
+
+def test_a_split_travels_between_processes() -> None:
+    split: Split = pickle.loads(pickle.dumps(make_split(made_up_dataset(), "clean", 0)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert split.one_hot().X_test.shape[0] == split.X_test.shape[0]

@@ -1,0 +1,198 @@
+"""The paper's preparation, step by step and as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from category_encoders import LeaveOneOutEncoder
+from datasets_support import made_up_dataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.preprocessing import QuantileTransformer
+
+from datasets import PROTOCOLS, load_dataset, make_split
+from datasets.protocols import data_seed
+from datasets.protocols.encoding import LeaveOneOutMeans, NormalQuantiles
+from datasets.protocols.filling import FillMissing
+from datasets.protocols.paper import fit_quantiles, rebalance, split_rows
+from datasets.protocols.rebalancing import has_rare_class
+
+
+@given(st.integers(5, 1000), st.integers(0, 20))
+def test_parts_are_of_60_20_and_20_percent(n_rows: int, seed: int) -> None:
+    rows = split_rows(n_rows, seed)
+    assert len(rows.test) == len(rows.valid) == n_rows // 5
+    together = np.concatenate([rows.train, rows.valid, rows.test])
+    assert np.array_equal(np.sort(together), np.arange(n_rows))
+
+
+@st.composite
+def categories_and_labels(
+    draw: st.DrawFn,
+) -> tuple[pd.DataFrame, NDArray[np.int64], pd.DataFrame]:
+    rows, new_rows = draw(st.integers(2, 40)), draw(st.integers(1, 10))
+    level = st.sampled_from(["a", "b", "c", "d", "e"])
+    columns = st.fixed_dictionaries(
+        {
+            "kind": st.lists(level, min_size=rows + new_rows, max_size=rows + new_rows),
+            "sort": st.lists(level, min_size=rows + new_rows, max_size=rows + new_rows),
+        }
+    )
+    frame = pd.DataFrame(draw(columns), dtype="category")
+    frame.insert(1, "number", np.arange(rows + new_rows) / 7)
+    y = np.array(draw(st.lists(st.integers(0, 3), min_size=rows, max_size=rows)))
+    return frame.iloc[:rows], y, frame.iloc[rows:]
+
+
+@settings(max_examples=25)
+@given(categories_and_labels())
+def test_means_are_those_of_category_encoders(
+    drawn: tuple[pd.DataFrame, NDArray[np.int64], pd.DataFrame],
+) -> None:
+    X, y, X_new = drawn
+    target = pd.Series(y, index=X.index)
+    theirs = LeaveOneOutEncoder(cols=["kind", "sort"]).fit(X, target)
+    ours = LeaveOneOutMeans(["kind", "sort"])
+    np.testing.assert_array_equal(ours.fit_transform(X, y), theirs.transform(X, target))
+    np.testing.assert_array_equal(ours.transform(X_new), theirs.transform(X_new))
+    np.testing.assert_array_equal(ours.fit(X, y).transform(X), theirs.transform(X))
+
+
+def test_the_formula_of_leaving_one_out() -> None:
+    X = pd.DataFrame({"kind": pd.Categorical(list("aaabbc"))})
+    y = np.array([1, 0, 1, 1, 0, 1])
+    means = LeaveOneOutMeans(["kind"])
+    mean = 4 / 6
+    assert means.fit_transform(X, y)[:, 0].tolist() == [1 / 2, 2 / 2, 1 / 2, 0, 1, mean]
+    seen = pd.DataFrame({"kind": ["a", "b", "c", "never seen"]})
+    assert means.transform(seen)[:, 0].tolist() == [2 / 3, 1 / 2, mean, mean]
+    assert means.mapping["kind"].to_dict() == {"a": 2 / 3, "b": 1 / 2, "c": mean}
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 999, 1000, 1001, 3861])
+def test_quantiles_are_those_of_scikit_learn(rows: int) -> None:
+    draw = np.random.default_rng(rows)
+    X = np.column_stack([draw.normal(size=rows), draw.integers(0, 3, rows), draw.random(rows) / 7])
+    theirs = QuantileTransformer(
+        n_quantiles=min(1000, rows), output_distribution="normal", subsample=None
+    ).fit(X)
+    ours = NormalQuantiles(min(1000, rows)).fit(X)
+    np.testing.assert_array_equal(ours.references_, theirs.references_)
+    np.testing.assert_array_equal(ours.quantiles_, theirs.quantiles_)
+    np.testing.assert_array_equal(ours.transform(X), theirs.transform(X))
+
+
+def test_the_noise_of_the_quantile_fit() -> None:
+    X = np.column_stack([np.arange(50.0), np.zeros(50)])
+    fitted = fit_quantiles(X, np.random.RandomState(42))
+    np.random.seed(42)  # noqa: NPY002  (the authors used the global stream)
+    normal = np.random.randn(50, 2)  # noqa: NPY002
+    expected = np.sort(X + normal * [1e-3 / X[:, 0].std(), 1.0], axis=0)
+    np.testing.assert_allclose(fitted.quantiles_, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ((75, 25), "smote"),
+        ((74, 26), "none"),
+        ((40, 40, 11), "smote"),
+        ((40, 40, 12), "none"),
+        ((95, 5), "random-oversampling"),
+        ((94, 6), "smote"),
+        ((50, 50, 0), "none"),
+        ((50, 0, 10), "smote"),
+    ],
+)
+def test_when_and_how_a_part_is_rebalanced(counts: tuple[int, ...], expected: str) -> None:
+    y = np.repeat(np.arange(len(counts)), counts)
+    X = np.random.default_rng(0).normal(size=(len(y), 3))
+    X_new, y_new, how = rebalance(X, y, np.random.RandomState(42))
+    assert how == expected
+    assert has_rare_class(y) == (expected != "none")
+    np.testing.assert_array_equal(X_new[: len(y)], X)
+    np.testing.assert_array_equal(y_new[: len(y)], y)
+    present = np.bincount(y_new)[np.bincount(y_new) > 0]
+    if expected == "none":
+        assert len(y_new) == len(y)
+    else:
+        assert set(present) == {max(counts)}
+    repeated = {row.tobytes() for row in X_new[len(y) :]} <= {row.tobytes() for row in X}
+    assert repeated == (expected != "smote")
+
+
+def test_missing_values_are_filled_from_all_rows() -> None:
+    X = pd.DataFrame(
+        {
+            "number": [1.0, np.nan, 3.0, 3.0, 1.0, 10.0],
+            "kind": pd.Categorical(["b", "a", None, "b", "a", "c"]),
+        }
+    )
+    assert FillMissing("mode").fit(X).values_ == {"number": 1.0, "kind": "a"}
+    assert FillMissing("mean").fit(X).values_ == {"number": 3.6, "kind": "a"}
+    kept = FillMissing("category").fit(X[["kind"]])
+    assert kept.transform(X[["kind"]])["kind"].tolist() == ["b", "a", "?", "b", "a", "c"]
+    with pytest.raises(ValueError, match="'number' has missing values, but the rule is none"):
+        FillMissing("none").fit(X)
+
+
+def test_a_missing_label_becomes_the_most_frequent_class() -> None:
+    split = make_split(made_up_dataset(missing_labels=30, shares=(0.7, 0.3)), "paper", 0)
+    parts = np.concatenate([split.rows.train, split.rows.valid, split.rows.test])
+    assert len(parts) == 200
+    assert set(split.y_test) | set(split.y_valid) | set(split.y_train) == {0, 1}
+
+
+def test_training_rows_leak_their_label_and_test_rows_do_not() -> None:
+    dataset = made_up_dataset(shares=(0.5, 0.5), missing="none")
+    split = make_split(dataset, "paper", 0)
+    colour = dataset.X["colour"].to_numpy()
+    values = split.X_train[:, 2]
+    for level in np.unique(colour):
+        mine = (colour == level)[split.rows.train]
+        assert len(set(values[mine & (split.y_train == 0)])) == 1
+        assert values[mine & (split.y_train == 0)][0] > values[mine & (split.y_train == 1)][0]
+        assert len(set(split.X_test[(colour == level)[split.rows.test], 2])) == 1
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.85, 0.15), (0.5, 0.3, 0.2), (0.9, 0.08, 0.02)])
+def test_a_split_is_the_same_every_time(shares: tuple[float, ...]) -> None:
+    first = make_split(made_up_dataset(shares=shares), "paper", 3)
+    np.random.seed(7)  # noqa: NPY002
+    state = np.random.get_state()[1].tolist()  # noqa: NPY002
+    second = make_split(made_up_dataset(shares=shares), "paper", 3)
+    assert np.random.get_state()[1].tolist() == state, "the global stream is left alone"  # noqa: NPY002
+    for part in ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test"):
+        np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
+    other = make_split(made_up_dataset(shares=shares), "paper", 4)
+    assert not np.array_equal(first.X_test, other.X_test)
+
+
+def test_the_preprocessing_maps_raw_rows_to_the_parts() -> None:
+    dataset = made_up_dataset()
+    split = make_split(dataset, "paper", 1)
+    raw = dataset.X.iloc[split.rows.test]
+    np.testing.assert_array_equal(split.preprocessing.transform(raw), split.X_test)
+    assert split.feature_names == ("number", "noise", "colour", "shape")
+
+
+def test_the_provenance_tells_how_a_split_came_about() -> None:
+    dataset = load_dataset("wine", sources=["installed"])
+    split = make_split(dataset, "paper", 2)
+    made = split.provenance
+    assert (made.dataset, made.content_hash) == ("wine", dataset.record.content_hash)
+    assert (made.protocol, made.protocol_version) == ("paper", PROTOCOLS["paper"].version)
+    assert (made.trial, made.seed, made.source) == (2, 44, "installed sklearn")
+    assert (made.rebalanced, made.rows_before_rebalancing) == ("none", 108)
+    assert (split.n_features, split.n_classes, split.task) == (12, 3, "multi")
+    assert split.X_train_valid.shape == (143, 12)
+    assert len(split.y_train_valid) == 143
+
+
+def test_unknown_protocols_and_trials() -> None:
+    with pytest.raises(ValueError, match="no protocol 'dirty'; known are paper, clean"):
+        make_split(made_up_dataset(), "dirty", 0)
+    with pytest.raises(ValueError, match="trial -1 is negative"):
+        data_seed(-1)
