@@ -22,6 +22,9 @@ ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed")
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
 
+SEARCH = "search"
+"""The hyperparameter search: jobs of another kind, made in ``experiments.search``."""
+
 Setting = Literal["default", "published", "ours"]
 
 
@@ -97,10 +100,15 @@ def jobs_of(
     datasets : slugs; all 36 in the paper's order when not given.
     methods : those of the experiment when not given. Any known learner may be
         named for ``default``; elsewhere what the experiment has not is left out.
+    trials : of the ten; for ``search``, which of its candidates.
     setting : overrides where the parameters come from (``ours``: our own search).
     """
-    plan = experiment_of(experiment)
     slugs = list(datasets) if datasets is not None else list(all_datasets())
+    if experiment == SEARCH:
+        from experiments.search.jobs import search_jobs
+
+        return search_jobs(protocol, slugs, methods, trials)
+    plan = experiment_of(experiment)
     return [
         make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting)
         for dataset in slugs

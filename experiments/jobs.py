@@ -71,8 +71,10 @@ class Job:
         return (*where, self.params_json, self.measured, self.evaluation)
 
     def __str__(self) -> str:
-        what = f"{self.protocol}/{self.experiment} {self.dataset} {self.method} trial {self.trial}"
-        return what if self.evaluation == HOLDOUT else f"{what} {self.evaluation}"
+        what = f"{self.protocol}/{self.experiment} {self.dataset} {self.method}"
+        if self.evaluation == HOLDOUT:
+            return f"{what} trial {self.trial}"
+        return f"{what} {self.evaluation} of {self.key[:6]}"
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from experiments.executors.contract import Executor, Limits
     from experiments.jobs import Job
     from experiments.profiles import Filters, Profile
 
@@ -23,6 +20,16 @@ def add_store(parser: argparse.ArgumentParser) -> None:
         default=Path(".runs"),
         metavar="FOLDER",
         help="folder of run records (default: %(default)s)",
+    )
+
+
+def add_plugins(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="a module that offers more learners or datasets (repeatable)",
     )
 
 
@@ -48,27 +55,19 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         choices=("published", "ours"),
         help="hyperparameters of `tuned`: the paper's (default) or those our search found",
     )
-    group.add_argument(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="MODULE",
-        help="a module that offers more learners or datasets (repeatable)",
-    )
+    add_plugins(group)
 
 
 def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("how")
     group.add_argument(
         "--workers",
-        type=int,
+        type=_positive,
         default=os.cpu_count() or 1,
         metavar="N",
         help="jobs at a time (default: one per core, %(default)s)",
     )
-    group.add_argument(
-        "--time-limit", type=float, metavar="S", help="seconds per job (default: the profile's)"
-    )
+    group.add_argument("--time-limit", type=float, metavar="S", help="seconds per job")
     group.add_argument(
         "--memory-limit",
         type=float,
@@ -77,7 +76,7 @@ def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     )
     group.add_argument(
         "--threads",
-        type=int,
+        type=_positive,
         default=1,
         metavar="N",
         help="threads of every numerical library in a job (default: %(default)s)",
@@ -85,43 +84,16 @@ def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     return group
 
 
-def limits_of(args: argparse.Namespace, profile: Profile) -> Limits:
-    from experiments.executors.contract import Limits, memory_share
-
-    return Limits(
-        seconds=args.time_limit or profile.time_limit,
-        memory_mb=args.memory_limit or memory_share(args.workers),
-        threads=args.threads,
+def add_executor(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler"
     )
-
-
-def executor_of(args: argparse.Namespace, limits: Limits) -> Executor:
-    """The executor that was asked for: supervised processes unless told otherwise."""
-    if args.inline:
-        from experiments.executors.inline import InlineExecutor
-
-        return InlineExecutor()
-    if args.scheduler:
-        from experiments.executors.cluster import DaskExecutor
-
-        return DaskExecutor(args.scheduler, limits)
-    from experiments.executors.pool import ProcessExecutor
-
-    return ProcessExecutor(args.workers, limits)
-
-
-@contextmanager
-def interrupts_on_sigterm() -> Iterator[None]:
-    """Let a polite kill end a run as cleanly as Ctrl-C does."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    group.add_argument(
+        "--inline",
+        action="store_true",
+        help="run in this very process, without limits, for debugging",
+    )
+    group.add_argument("--plain", action="store_true", help="lines of text even on a terminal")
 
 
 def selected(args: argparse.Namespace) -> tuple[Profile, list[Job]]:
@@ -129,51 +101,54 @@ def selected(args: argparse.Namespace) -> tuple[Profile, list[Job]]:
     from experiments.profiles import select
 
     profile = profile_of(args)
-    return profile, select(profile, filters_of(args))
+    try:
+        return profile, select(profile, filters_of(args))
+    except LookupError as problem:
+        raise SystemExit(str(problem.args[0])) from None
 
 
 def profile_of(args: argparse.Namespace) -> Profile:
     from experiments.profiles import profiles
 
-    known = profiles()
-    if args.profile not in known:
-        raise SystemExit(f"unknown profile {args.profile!r}; known are {', '.join(known)}")
-    return known[args.profile]
+    check("profile", [args.profile], list(profiles()))
+    return profiles()[args.profile]
 
 
 def filters_of(args: argparse.Namespace) -> Filters:
     """Filters with every name checked, so that a typo never selects nothing in silence."""
     from experiments import plugins
-    from experiments.catalogue import EXPERIMENTS
+    from experiments.catalogue import EXPERIMENTS, SEARCH
     from experiments.profiles import Filters
 
     plugins.use(args.plugin)
-    datasets = None
-    if args.dataset is not None:
-        try:
-            datasets = [plugins.resolve_dataset(text) for text in args.dataset]
-        except LookupError as problem:
-            raise SystemExit(str(problem.args[0])) from None
-    _check("experiment", args.experiment, list(EXPERIMENTS))
-    _check("learner", args.method, plugins.learner_slugs())
-    for protocol in args.protocol or ():
-        try:
-            plugins.protocol_version(protocol)
-        except KeyError as problem:
-            raise SystemExit(problem.args[0]) from None
+    check("experiment", args.experiment, [*EXPERIMENTS, SEARCH])
+    check("learner", args.method, plugins.learner_slugs())
+    check("protocol", args.protocol, plugins.protocols())
     return Filters(
         experiments=args.experiment,
         protocols=args.protocol,
-        datasets=datasets,
+        datasets=None if args.dataset is None else dataset_slugs(args.dataset),
         methods=args.method,
         trials=args.trial,
         setting="ours" if args.params == "ours" else None,
     )
 
 
-def _check(what: str, wanted: list[str] | None, known: list[str]) -> None:
-    import difflib
+def dataset_slugs(wanted: list[str] | None) -> list[str]:
+    """Slugs of datasets given by name or slug; all of them if none is given."""
+    from experiments import plugins
+    from experiments.catalogue import all_datasets
 
+    if wanted is None:
+        return list(all_datasets())
+    try:
+        return [plugins.resolve_dataset(text) for text in wanted]
+    except LookupError as problem:
+        raise SystemExit(str(problem.args[0])) from None
+
+
+def check(what: str, wanted: list[str] | None, known: list[str]) -> None:
+    """End with a hint if a name is not among those known."""
     for name in wanted or ():
         if name not in known:
             close = difflib.get_close_matches(name, known, n=2)
@@ -186,9 +161,28 @@ def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
+def shard(text: str) -> tuple[int, int]:
+    """``"2/4"`` as two numbers."""
+    try:
+        index, count = map(int, text.split("/"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form 1/4") from None
+    if not 1 <= index <= count:
+        raise argparse.ArgumentTypeError(f"{text!r}: the first number must be 1 to {count}")
+    return index, count
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
+
+
 def _trials(text: str) -> list[int]:
     trials: list[int] = []
     for piece in words(text):
         first, _, last = piece.partition("-")
+        if not first.isdigit() or not (last or first).isdigit():
+            raise argparse.ArgumentTypeError(f"{text!r} is not of the form 0-4,7")
         trials += range(int(first), int(last or first) + 1)
     return trials

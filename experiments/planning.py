@@ -70,13 +70,15 @@ def make_plan(
 
 def render(plan: Plan, profile: Profile) -> str:
     """The plan for people: a line per learner, the total, and the shorter ways."""
-    lines = [f"Profile {profile.slug}: {profile.about}.", ""]
-    lines += [per_method(plan), "", total(plan)]
-    if guessed := basis(plan):
-        lines.append(guessed)
+    lines = [f"Profile {profile.slug}: {profile.about}.", "", render_jobs(plan)]
     if len(plan.jobs) > MANY_JOBS:
         lines += shorter(profile)
     return "\n".join(lines)
+
+
+def render_jobs(plan: Plan) -> str:
+    """A line per learner, the total, and what the estimate rests on."""
+    return "\n".join([per_method(plan), "", total(plan), basis(plan)]).rstrip()
 
 
 def per_method(plan: Plan) -> str:

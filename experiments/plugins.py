@@ -116,11 +116,15 @@ def resolve_dataset(text: str) -> str:
     return datasets.resolve(text)
 
 
+def protocols() -> list[str]:
+    import datasets
+
+    return list(datasets.PROTOCOLS)
+
+
 def protocol_version(protocol: str) -> str:
     import datasets
 
     if protocol not in datasets.PROTOCOLS:
-        raise KeyError(
-            f"unknown protocol {protocol!r}; known are {', '.join(sorted(datasets.PROTOCOLS))}"
-        )
+        raise KeyError(f"unknown protocol {protocol!r}; known are {', '.join(protocols())}")
     return datasets.PROTOCOLS[protocol].version

@@ -22,6 +22,7 @@ class Part:
     protocol: str
     datasets: str | list[str] | dict[str, int]
     trials: int
+    methods: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,16 @@ def _jobs_of_part(part: Part, filters: Filters) -> list[Job]:
         part.experiment,
         part.protocol,
         smallest_first(_datasets(part, filters)),
-        filters.methods,
+        _methods(part, filters),
         trials if filters.trials is None else [t for t in trials if t in filters.trials],
         setting,
     )
+
+
+def _methods(part: Part, filters: Filters) -> Collection[str] | None:
+    if part.methods is None or filters.methods is None:
+        return filters.methods or part.methods
+    return [method for method in filters.methods if method in part.methods]
 
 
 def _datasets(part: Part, filters: Filters) -> list[str]:

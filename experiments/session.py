@@ -11,11 +11,18 @@ from experiments import artifacts
 from experiments.executors.contract import Executor, Running
 from experiments.jobs import Job
 from experiments.perform import Outcome
-from experiments.queue import Queue
 from experiments.record import RunRecord
 from experiments.store import Store
 
 TICK_SECONDS = 0.5
+
+
+class JobSource(Protocol):
+    """Where jobs come from: a list in some order, or a search that thinks as it goes."""
+
+    def __len__(self) -> int: ...
+    def take(self) -> Job | None: ...
+    def finish(self, record: RunRecord) -> Sequence[RunRecord]: ...
 
 
 class Listener(Protocol):
@@ -41,7 +48,7 @@ class Summary:
 
 
 def run_session(
-    queue: Queue, store: Store, executor: Executor, listeners: Sequence[Listener] = ()
+    queue: JobSource, store: Store, executor: Executor, listeners: Sequence[Listener] = ()
 ) -> Summary:
     """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
 
@@ -62,7 +69,7 @@ def run_session(
 
 @dataclass
 class _Session:
-    queue: Queue
+    queue: JobSource
     store: Store
     executor: Executor
     listeners: Sequence[Listener]

@@ -23,10 +23,12 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
+    from experiments.driving import limits_of
     from experiments.planning import make_plan, render
     from experiments.store import Store
 
     profile, jobs = options.selected(args)
-    plan = make_plan(jobs, Store(args.store), options.limits_of(args, profile), args.workers)
+    limits = limits_of(args, profile.time_limit)
+    plan = make_plan(jobs, Store(args.store), limits, args.workers)
     print(render(plan, profile))
     return 0
