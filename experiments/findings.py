@@ -37,6 +37,7 @@ class Findings:
     books : protocol -> tables; ``paper`` always, others where they have records.
     printed : the paper's own tables.
     verdicts, claims : of protocol ``paper`` against the paper.
+    clean_claims : the same claims under protocol ``clean``; empty without records of it.
     categorical : datasets with categorical columns.
     """
 
@@ -46,6 +47,7 @@ class Findings:
     printed: Book
     verdicts: tuple[Verdict, ...]
     claims: tuple[Claim, ...]
+    clean_claims: tuple[Claim, ...]
     categorical: frozenset[str]
 
 
@@ -79,6 +81,9 @@ def findings_of(
         printed=printed,
         verdicts=tuple(judge(books["paper"].tables, printed.tables, numbers)),
         claims=tuple(check_claims(books["paper"], printed, numbers)),
+        clean_claims=tuple(
+            check_claims(books["clean"], printed, numbers) if "clean" in books else ()
+        ),
         categorical=frozenset(slug for slug, spec in specs.items() if spec.categorical),
     )
 

@@ -11,9 +11,9 @@ they are over datasets is for ``experiments.statistics``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from experiments.paper import TIMEOUT, Paper
+from experiments.paper import TIMEOUT, TRIALS, Paper
 from experiments.tables.book import Book
 from experiments.tables.definitions import method_name
 from experiments.tables.grids import mean_statistic
@@ -35,6 +35,8 @@ class Evidence:
     book: Book
     printed: Book
     paper: Paper
+    trials: list[int] = field(default_factory=list)
+    """Trials behind the cells that were looked at."""
 
     def table(self, name: str, task: Task, methods: Iterable[str] = ()) -> Table:
         """A table once it has every cell of these methods (all unless given) the paper has."""
@@ -50,7 +52,12 @@ class Evidence:
         )
         if whole < len(rows):
             raise UndecidedError(f"{table.title}: {whole} of {len(rows)} {task} datasets have run")
+        for row in rows:
+            self.look_at(*(row.cells[table.column(method)] for method in wanted))
         return table
+
+    def look_at(self, *cells: Cell) -> None:
+        self.trials.extend(cell.n for cell in cells if cell.mean is not None)
 
 
 def settled(cell: Cell, printed: Cell) -> bool:
@@ -117,6 +124,9 @@ def _check(sentence: Sentence, evidence: Evidence) -> tuple[ClaimOutcome, str]:
         holds, numbers = sentence.check(evidence)
     except UndecidedError as gap:
         return "cannot be told", str(gap)
+    fewest = min(evidence.trials, default=TRIALS)
+    if fewest < TRIALS:
+        numbers += f" (cells from {fewest} trials upwards)"
     return ("holds" if holds else "does not hold"), numbers
 
 

@@ -15,6 +15,8 @@ Address = tuple[str, str, str, str]
 """protocol, experiment, dataset, method"""
 
 PAPER_LIMIT_SECONDS = 3600.0
+REPEATS_ITSELF = ("skipped", "timeout", "memory")
+"""How a run ends for reasons that lie in the method and the dataset, not in the trial."""
 NOT_A_TREE = "n/a"
 """Printed where a method has a result but not this measure, e.g. the size of an ensemble."""
 
@@ -87,12 +89,16 @@ def summarise(attempts: Iterable[Attempt], measure: Measure) -> Cell:
 
 
 def _reason(planned: tuple[Attempt, ...]) -> str:
-    """What to print when every run is over and none gave a number; empty while any is open."""
-    records = [attempt.record for attempt in planned]
-    if not records or any(record is None for record in records):
+    """What to print when no run gave a number; empty while one still may.
+
+    What refuses a dataset or exceeds its limits will do so in the open trials as well;
+    after a crash or an error the others are waited for.
+    """
+    made = [attempt.record for attempt in planned if attempt.record is not None]
+    if len(made) < len(planned) and not all(record.status in REPEATS_ITSELF for record in made):
         return ""
-    texts = Counter(reason_text(record) for record in records if record is not None)
-    return max(sorted(texts), key=texts.__getitem__)
+    texts = Counter(reason_text(record) for record in made)
+    return max(sorted(texts), key=texts.__getitem__, default="")
 
 
 def reason_text(record: RunRecord) -> str:

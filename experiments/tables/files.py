@@ -33,6 +33,7 @@ def table_files(
     paper: Paper,
     verdicts: Sequence[Verdict] = (),
     claims: Sequence[Claim] = (),
+    clean_claims: Sequence[Claim] = (),
     categorical: Collection[str] = (),
 ) -> dict[str, str]:
     """Every file by its name below the output folder.
@@ -41,7 +42,7 @@ def table_files(
     ----------
     books : one per protocol that has records; the one of protocol ``paper`` first.
     paper : the printed figures, which stand beside those of protocol ``paper``.
-    verdicts, claims : of protocol ``paper``.
+    verdicts, claims : of protocol ``paper``; ``clean_claims`` of ``clean``.
     categorical : datasets with categorical columns, for the comparison of protocols.
     """
     files: dict[str, str] = {}
@@ -54,14 +55,17 @@ def table_files(
     files["all.tex"] = latex.document_latex(inputs)
     by_source = {book.source: book for book in books}
     if {"paper", "clean"} <= set(by_source):
-        files.update(_protocol_files(by_source["paper"], by_source["clean"], categorical))
+        pair = (by_source["paper"], by_source["clean"])
+        files.update(_protocol_files(*pair, categorical, (claims, clean_claims)))
     return files
 
 
 def files_of(found: Findings) -> dict[str, str]:
     """The files of everything that was found."""
     books = list(found.books.values())
-    return table_files(books, found.paper, found.verdicts, found.claims, found.categorical)
+    return table_files(
+        books, found.paper, found.verdicts, found.claims, found.clean_claims, found.categorical
+    )
 
 
 def _book_files(
@@ -104,12 +108,17 @@ def tested_sheets(book: Book) -> list[Sheet]:
     return sheets
 
 
-def _protocol_files(paper: Book, clean: Book, categorical: Collection[str]) -> dict[str, str]:
+def _protocol_files(
+    paper: Book,
+    clean: Book,
+    categorical: Collection[str],
+    claims: tuple[Sequence[Claim], Sequence[Claim]],
+) -> dict[str, str]:
     tables = {name: (paper.tables[name], clean.tables[name]) for name in TESTED}
     found = {name: changes(*pair, categorical) for name, pair in tables.items()}
     return {
         "clean.csv": changes_csv([change for group in found.values() for change in group]),
-        "clean.md": protocol_page(tables, found),
+        "clean.md": protocol_page(tables, found, claims),
     }
 
 

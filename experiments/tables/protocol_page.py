@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from experiments.tables.csvfiles import csv_text
 from experiments.tables.definitions import method_name
 from experiments.tables.model import TASK_NAMES, Table
+from experiments.tables.outcomes import Claim
 from experiments.tables.protocols import (
     MOVED,
     Change,
@@ -49,9 +50,14 @@ def changes_csv(found: Sequence[Change]) -> str:
 
 
 def protocol_page(
-    tables: Mapping[str, tuple[Table, Table]], found: Mapping[str, Sequence[Change]]
+    tables: Mapping[str, tuple[Table, Table]],
+    found: Mapping[str, Sequence[Change]],
+    claims: tuple[Sequence[Claim], Sequence[Claim]],
 ) -> str:
-    """Markdown for the given tables: name -> (paper, clean), with their changes."""
+    """Markdown for the given tables: name -> (paper, clean), with their changes.
+
+    ``claims`` are those of the paper as checked under either protocol.
+    """
     parts = [INTRODUCTION]
     for name, (paper, clean) in tables.items():
         parts.append(f"## {paper.title}\n")
@@ -68,7 +74,26 @@ def protocol_page(
                 parts.append(_method_table(title, method_changes(subset)))
         parts += [_ranking_paragraph(change) for change in ranking_changes(paper, clean)]
         parts.append(_dataset_table(paper, compared))
+    parts.append(_claims_table(*claims))
     return "\n".join(parts)
+
+
+def _claims_table(paper: Sequence[Claim], clean: Sequence[Claim]) -> str:
+    """The claims that can be told under ``clean``, with its numbers."""
+    told = [
+        (before, after)
+        for before, after in zip(paper, clean, strict=True)
+        if after.outcome != "cannot be told"
+    ]
+    lines = ["## The paper's claims under both protocols", ""]
+    if not told:
+        return "\n".join([*lines, "None can be told under `clean` from these records.", ""])
+    lines += ["| claim | `paper` | `clean` | under `clean` |", "|---|---|---|---|"]
+    lines += [
+        f"| {after.sentence} | {before.outcome} | {after.outcome} | {after.ours} |"
+        for before, after in told
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _method_table(title: str, rows: Sequence[MethodChange]) -> str:

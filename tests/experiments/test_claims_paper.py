@@ -123,6 +123,16 @@ def test_a_crash_leaves_a_claim_open_but_a_timeout_after_an_hour_does_not():
         assert _outcomes(found)["multi-second"] == outcome
 
 
+def test_fewer_trials_are_mentioned():
+    jobs, records = paper_as_ours(PAPER)
+    kept = {job.key: records[job.key] for job in jobs if job.trial < 4}
+    found = findings_of(jobs, kept, paper=PAPER)
+    claim = next(claim for claim in found.claims if claim.slug == "binary-mrr")
+    assert claim.outcome == "holds"
+    assert claim.ours.endswith("(cells from 4 trials upwards)")
+    assert claim.ours.startswith(claim.paper)
+
+
 def test_a_tie_is_no_lead():
     jobs, records = [], {}
     for method in ("gradtree", "gradtree-gumbel", "gradtree-annealed"):

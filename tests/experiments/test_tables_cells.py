@@ -77,6 +77,15 @@ def test_a_failure_beside_open_trials_settles_nothing():
     assert summarise([failed, Attempt(1, 42, None)], "test_f1").pending
 
 
+@pytest.mark.parametrize(
+    ("status", "text"), [("skipped", "n>12"), ("timeout", ">60 min"), ("memory", "memory")]
+)
+def test_what_a_method_cannot_do_is_settled_by_its_first_trial(status, text):
+    ended = Attempt(0, 42, RunRecord.of(job("t", "d", "m", 0), status, reason="n>12"))
+    cell = summarise([ended, Attempt(1, 42, None)], "test_f1")
+    assert cell.missing == text
+
+
 def test_protocols_and_experiments_are_kept_apart():
     jobs, records = runs("tuned", "iris", "cart", SCORES)
     more_jobs, more = runs("tuned", "iris", "cart", [0.1], protocol="clean")

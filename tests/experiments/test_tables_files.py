@@ -140,6 +140,9 @@ def test_the_clean_page_tells_who_gains(whole):
     page = whole["clean.md"]
     assert "| GradTree | 20 | +0.005 |" in page
     assert "**Binary** (22 datasets complete under both)." in page
+    assert (
+        "| GradTree has the best mean reciprocal rank on binary datasets. | holds | holds |" in page
+    )
     assert whole["clean.csv"].count("\n") == 361
 
 
