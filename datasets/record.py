@@ -1,4 +1,16 @@
-"""A dataset record: the facts about one dataset, read from TOML. Unknown keys are errors."""
+"""A dataset record: the facts about one dataset, read from TOML. Unknown keys are errors.
+
+What a file of ``records/`` may say, besides the fields of :class:`Record` and, for the
+original files, of :class:`Layout`:
+
+- ``features`` in the order used, or ``drop``: the columns left out besides the label;
+- ``categorical`` columns, or ``numeric``: the only ones that are not categorical;
+- ``classes`` in order, each with the label texts that mean it (its name always does);
+- ``files``: the original files with their SHA-256;
+- ``sources`` in the order tried: a :class:`Source` each, with what differs from the original
+  layout; ``label_last`` says that only the label stands elsewhere;
+- ``"pixel 1..36"`` in a list of columns stands for 36 of them.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +122,7 @@ class Record:
 
 
 _LAYOUT_KEYS = {entry.name for entry in fields(Layout)}
-_SOURCE_KEYS = {"kind", "where", "members", "exercised"} | _LAYOUT_KEYS
+_SOURCE_KEYS = {"kind", "where", "members", "exercised", "label_last"} | _LAYOUT_KEYS
 _CLASS_KEYS = {"name", "values", "rows"}
 _RECORD_KEYS = (
     {entry.name for entry in fields(Record)} - {"slug", "layout"}
@@ -213,6 +225,9 @@ def _layout(facts: Mapping[str, Any], base: Layout | None) -> Layout:
 
 def _source(slug: str, entry: Mapping[str, Any], base: Layout, facts: Mapping[str, Any]) -> Source:
     _only(entry, _SOURCE_KEYS, f"{slug}, sources")
+    if entry.get("label_last"):
+        others = [column for column in base.columns if column != facts["label"]]
+        base = replace(base, columns=(*others, facts["label"]))
     return Source(
         kind=_choice(entry["kind"], SourceKind, slug),
         where=str(entry["where"]),

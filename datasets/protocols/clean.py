@@ -62,7 +62,9 @@ def split_of(dataset: Dataset, rows: Rows, trial: int, encoding: Encoding = "tar
         ),
         preprocessing=prepare,
         rows=rows,
-        one_hot=partial(split_of, dataset, rows, trial, "one-hot") if encoding == "target" else None,
+        one_hot=partial(split_of, dataset, rows, trial, "one-hot")
+        if encoding == "target"
+        else None,
     )
 
 
