@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -14,10 +15,13 @@ from experiments.figures.runtime import RuntimePoint, runtime_against_shape
 from experiments.figures.save import inline_svg
 from experiments.figures.size import SizePoint, f1_against_size
 from experiments.figures.training import Curve, training_curves
+from experiments.figures.trees import DrawnTree, trees_one_above_another
 from experiments.report.model import DatasetPage, FigureEntry
+from experiments.tables.definitions import method_name
 from experiments.tables.model import TASK_NAMES, TASKS, Table, Task
 from experiments.tables.significance import Comparison, comparisons
 
+FIRST_FIGURE_DATASET = "echocardiogram"
 PROTOCOLS_FIGURE = "clean-against-paper"
 
 
@@ -29,6 +33,7 @@ class Plate:
     title: str
     caption: str
     figure: Figure
+    on_white: bool = False
 
 
 def plates(
@@ -40,6 +45,7 @@ def plates(
 ) -> Iterator[Plate]:
     """Every figure of the suite, drawn from tables alone (and stored training histories)."""
     test = ours["test-f1-tuned"]
+    yield from _first_figure(datasets)
     for task in TASKS:
         yield _comparison(test, printed["test-f1-tuned"], task)
     yield Plate(
@@ -80,7 +86,31 @@ def plates(
 def entry(plate: Plate) -> FigureEntry:
     """The plate as inline SVG for the page."""
     svg = inline_svg(plate.figure, plate.name, f"{plate.title}. {plate.caption}")
-    return FigureEntry(plate.name, plate.title, plate.caption, svg)
+    return FigureEntry(plate.name, plate.title, plate.caption, svg, plate.on_white)
+
+
+def _first_figure(datasets: Sequence[DatasetPage]) -> Iterator[Plate]:
+    stored = {
+        tree["method"]: DrawnTree(f"{method_name(tree['method'])}, {_facts(tree)}", tree)
+        for page in datasets
+        if page.slug == FIRST_FIGURE_DATASET
+        for tree in page.trees
+        if tree["protocol"] == "paper"
+    }
+    drawn = [stored[method] for method in ("gradtree", "cart") if method in stored]
+    if drawn:
+        yield Plate(
+            "figure-1-trees",
+            "Figure 1: the trees on Echocardiogram",
+            "The upper part of the trees of one trial, in the units of the raw data; dots mark "
+            "where a tree goes on. The whole trees are in the section of the dataset.",
+            trees_one_above_another(drawn),
+            on_white=True,
+        )
+
+
+def _facts(tree: Mapping[str, Any]) -> str:
+    return f"{len(tree['tree']['feature'])} nodes, test F1 {tree['test_f1']:.3f}"
 
 
 def _comparison(ours: Table, printed: Table, task: Task) -> Plate:

@@ -71,6 +71,8 @@ class FigureEntry:
     title: str
     caption: str
     svg: str
+    on_white: bool = False
+    """Its colours mean something on white only: it keeps a white ground in the dark."""
 
 
 @dataclass(frozen=True)

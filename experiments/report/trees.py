@@ -7,7 +7,7 @@ One JSON file per dataset, ``<folder>/<slug>.json``::
      "trees": [{"method": "cart", "experiment": "tuned", "protocol": "paper", "trial": 0,
                 "seed": 42, "test_f1": 0.93, "class_names": [...],
                 "tree": <Tree.to_dict()>,
-                "splits": {"0": ["petal width", "<= 0.8", "> 0.8"], ...}}]}
+                "splits": {"0": ["petal width", "≤ 0.8", "> 0.8"], ...}}]}
 
 ``tree`` is the tree as learned, on preprocessed columns; ``splits`` says for
 each inner node which raw column it tests and what sends a row left or right.
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from gradtree.tree import Tree
 
 FORMAT = "gradtree-report-trees/1"
-IMPOSSIBLE = "impossible"
-"""How :mod:`gradtree.conditions` says that no raw value goes this way."""
 NO_NEW_ROW = "no new row"
+"""Stands on a branch that no raw value takes, though rows of training did."""
 LEAK_NOTE = (
     f"A branch marked “{NO_NEW_ROW}” is taken by training rows only: their encoded value depends "
     "on their own label."
@@ -50,8 +49,12 @@ def describe_tree(
     experiment : the experiment as part of which it is shown.
     raw : raw rows, best those of training: then borders have as few digits as tell them apart.
     """
+    from gradtree.conditions import NOTHING
     from gradtree.rules import describe
     from gradtree.units import original_units
+
+    def words(condition: Any) -> str:
+        return NO_NEW_ROW if condition.brief == NOTHING else condition.brief.replace("<=", "≤")
 
     splits = describe(tree, units=original_units(split.preprocessing, raw))
     return {
@@ -64,7 +67,7 @@ def describe_tree(
         "class_names": list(split.class_names),
         "tree": tree.to_dict(),
         "splits": {
-            str(node): [sides.column, sides.left.brief, sides.right.brief]
+            str(node): [sides.column, words(sides.left), words(sides.right)]
             for node, sides in sorted(splits.items())
         },
     }
@@ -111,16 +114,11 @@ def _node(entry: Mapping[str, Any], index: int) -> list[Any]:
     if tree["children_left"][index] >= 0:
         column, left, right = entry["splits"][str(index)]
         children = [tree["children_left"][index], tree["children_right"][index]]
-        return [*children, column, _branch(left), _branch(right)]
+        return [*children, column, left, right]
     shares = tree["value"][index]
     best = max(range(len(shares)), key=shares.__getitem__)
     rows = tree["n_node_samples"][index] if tree.get("n_node_samples") else None
     return [best, round(shares[best], 4), rows]
-
-
-def _branch(condition: str) -> str:
-    """Where the encoding of training rows knows their label, some branches are theirs alone."""
-    return NO_NEW_ROW if condition == IMPOSSIBLE else condition
 
 
 def _caption(entry: Mapping[str, Any], nodes: list[list[Any]]) -> str:

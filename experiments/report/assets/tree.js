@@ -1,6 +1,6 @@
 // A decision tree as SVG that can be moved and magnified with pointer, wheel and keys.
 const TreeView = (() => {
-  const ROW = 92, GAP = 22, PAD = 12, BOX = 30, LEAF = 44, LABEL = 30;
+  const ROW = 106, GAP = 22, PAD = 12, BOX = 30, LEAF = 44, LABEL = 30;
   const CLASS_COLOURS = ["blue", "orange", "green", "purple", "sky", "vermilion", "grey"];
   const classColour = (index) => `var(--${CLASS_COLOURS[index % CLASS_COLOURS.length]})`;
   const pen = document.createElement("canvas").getContext("2d");
@@ -93,7 +93,7 @@ const TreeView = (() => {
       if (inner) {
         [[box.node[0], box.node[3]], [box.node[1], box.node[4]]].forEach(([child, text]) => {
           const to = boxes[child];
-          const bend = box.y + BOX + 14;
+          const bend = box.y + LEAF + 12;
           edges.append(svg("path", { class: "edge", d: `M${box.x},${box.y + BOX} V${bend} H${to.x} V${to.y}` }));
           words.append(svg("text", { class: "edge-label", x: (box.x + to.x) / 2, y: bend + 16, "text-anchor": "middle" }, brief(text), svg("title", {}, text)));
         });
