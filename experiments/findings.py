@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from experiments.claims import check_claims
 from experiments.jobs import Job
@@ -99,11 +99,36 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
     from experiments.catalogue import EXPERIMENTS, jobs_of
     from experiments.store import Store
 
-    jobs = [
-        job
-        for protocol in PROTOCOLS
-        for experiment in EXPERIMENTS
-        for job in jobs_of(experiment, protocol, setting=setting if experiment == "tuned" else None)
-    ]
+    jobs: list[Job] = []
+    for protocol in PROTOCOLS:
+        for experiment in EXPERIMENTS:
+            if experiment == "tuned" and setting == "ours":
+                jobs += _jobs_with_our_params(protocol)
+            else:
+                jobs += jobs_of(experiment, protocol)
     registry: dict[str, Spec] = {slug: datasets.record(slug) for slug in datasets.names()}
-    return findings_of(jobs, Store(store).latest(), registry)
+    return findings_of(jobs, Store(store).latest(), registry, _searched())
+
+
+def _jobs_with_our_params(protocol: str) -> list[Job]:
+    """The tuned experiment where a search has been finished, and of DL8.5, which has none."""
+    from experiments.catalogue import jobs_of
+    from experiments.search.winners import read_winners
+
+    jobs = jobs_of("tuned", protocol, methods=["dl85"])
+    for winner in read_winners():
+        if winner.protocol == protocol:
+            jobs += jobs_of("tuned", protocol, [winner.dataset], [winner.method], setting="ours")
+    return jobs
+
+
+def _searched() -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
+    """What our searches found, with the score that made it win."""
+    from experiments.search.winners import read_winners
+
+    found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+    for winner in read_winners():
+        methods = found.setdefault(winner.protocol, {})
+        params = {**winner.params, "cross-validated F1": winner.score}
+        methods.setdefault(winner.method, {})[winner.dataset] = params
+    return found
