@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from experiments.tables.definitions import Grid, grids
-from experiments.tables.outcomes import CLAIM_OUTCOMES, Claim, Verdict
+from experiments.tables.outcomes import CLAIM_OUTCOMES, Claim, ClaimOutcome, Verdict
 from experiments.verdicts import LEVEL, Agreement, agreements
 
 
@@ -19,7 +19,11 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
     compared = agreements(verdicts)
     for name, grid in grids().items():
         lines.append(f"\n{grid.title}" + (" (another machine)" if grid.machine_dependent else ""))
-        lines += [f"  {agreement_line(each, grid)}" for each in compared if each.table == name]
+        columns = [each for each in compared if each.table == name]
+        if any(each.n for each in columns):
+            lines += [f"  {agreement_line(each, grid)}" for each in columns]
+        else:
+            lines.append("  not run")
     return lines
 
 
@@ -38,13 +42,20 @@ def agreement_line(agreement: Agreement, grid: Grid) -> str:
     )
 
 
+PLURAL: dict[ClaimOutcome, str] = {
+    "holds": "hold",
+    "does not hold": "do not hold",
+    "cannot be told": "cannot be told",
+}
+
+
 def claim_lines(claims: Sequence[Claim], in_full: bool = False) -> list[str]:
-    """How many claims hold, which do not, and with ``in_full`` the numbers of all."""
+    """How many claims hold, and which do not; with ``in_full`` the numbers of all."""
     counts = Counter(claim.outcome for claim in claims)
-    head = ", ".join(f"{counts[outcome]} {outcome}" for outcome in CLAIM_OUTCOMES)
+    head = ", ".join(f"{counts[outcome]} {PLURAL[outcome]}" for outcome in CLAIM_OUTCOMES)
     lines = [f"Claims of the paper ({len(claims)}): {head}"]
     for claim in claims:
-        if in_full or claim.outcome != "holds":
+        if in_full or claim.outcome == "does not hold":
             lines.append(f"  {claim.outcome}: {claim.sentence} [{claim.slug}]")
             lines.append(f"    ours:  {claim.ours}")
             lines.append(f"    paper: {claim.paper}")

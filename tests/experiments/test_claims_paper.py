@@ -146,7 +146,7 @@ def test_a_tie_is_no_lead():
 
 def test_lines_name_what_does_not_hold(as_printed):
     assert claim_lines(as_printed.claims) == [
-        "Claims of the paper (26): 26 holds, 0 does not hold, 0 cannot be told"
+        "Claims of the paper (26): 26 hold, 0 do not hold, 0 cannot be told"
     ]
     full = claim_lines(as_printed.claims, in_full=True)
     assert sum("GradTree has the best mean reciprocal rank" in line for line in full) == 1

@@ -67,6 +67,7 @@ def test_verify_counts_and_accepts_and_guards(tmp_path, results, capsys):
     printed = capsys.readouterr().out
     assert "CART: 1/36 exact, 35 missing" in printed
     assert "26 cannot be told" in printed
+    assert "Runtime (another machine)\n  not run" in printed
     assert "No verdicts have been accepted yet" in printed
 
     assert main(["verify", "--store", str(store), "--update"]) == 0
