@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from imblearn.over_sampling import SMOTE, RandomOverSampler
 from numpy.typing import NDArray
 
 from datasets.split import Rebalancing
@@ -28,6 +27,9 @@ def oversample(
     New rows are interpolated by SMOTE, which draws from ``smote_stream``. Without a stream,
     or where a class has too few rows to have SMOTE's neighbours, rows are repeated at random.
     """
+    # Most datasets need no rebalancing, and this import takes longer than their preparation.
+    from imblearn.over_sampling import SMOTE, RandomOverSampler
+
     if smote_stream is not None and _counts(y).min() > SMOTE_NEIGHBOURS:
         sampler = SMOTE(k_neighbors=SMOTE_NEIGHBOURS, random_state=smote_stream)
         return *sampler.fit_resample(X, y), "smote"

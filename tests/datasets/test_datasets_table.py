@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from datasets_support import fruit_table
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -30,6 +30,7 @@ def tables(draw: st.DrawFn) -> Table:
     return Table(tuple(columns), y)
 
 
+@settings(max_examples=40)
 @given(tables())
 def test_bytes_and_back(table: Table) -> None:
     again = Table.from_bytes(table.to_bytes())

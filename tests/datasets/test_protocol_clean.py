@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from datasets_support import made_up_dataset
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets import Dataset, Split, make_split
@@ -26,6 +26,7 @@ def with_table(dataset: Dataset, columns: object = None, y: object = None) -> Da
     return replace(dataset, table=Table(columns or table.columns, table.y if y is None else y))
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=6), st.integers(0, 5))
 def test_parts_are_stratified(counts: list[int], seed: int) -> None:
     counts[0] += 30
