@@ -15,6 +15,8 @@ Address = tuple[str, str, str, str]
 """protocol, experiment, dataset, method"""
 
 PAPER_LIMIT_SECONDS = 3600.0
+LONGEST_REASON = 12
+"""Characters that fit into a cell; a longer reason is told elsewhere."""
 REPEATS_ITSELF = ("skipped", "timeout", "memory")
 """How a run ends for reasons that lie in the method and the dataset, not in the trial."""
 NOT_A_TREE = "n/a"
@@ -105,7 +107,7 @@ def reason_text(record: RunRecord) -> str:
     """The few characters that stand in a table for a run without a number."""
     if record.status == "ok":
         return NOT_A_TREE
-    if record.status == "skipped":
+    if record.status == "skipped" and len(record.reason) <= LONGEST_REASON:
         return record.reason
     if record.status == "timeout":
         return _timeout_text(record.extra.get("limit", PAPER_LIMIT_SECONDS))

@@ -55,6 +55,7 @@ def test_what_was_not_run_is_pending():
     ("status", "fields", "text"),
     [
         ("skipped", {"reason": "n>12"}, "n>12"),
+        ("skipped", {"reason": "pydl8.5 is not installed"}, "skipped"),
         ("timeout", {"reason": "more than 60 min"}, ">60 min"),
         ("timeout", {"extra": {"limit": 3600.0}}, ">60 min"),
         ("timeout", {"extra": {"limit": 90.0}}, ">1.5 min"),
