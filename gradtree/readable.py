@@ -28,12 +28,15 @@ class ReadableTree:
         """Units to use where none are given."""
         return None
 
+    def _class_names(self) -> Sequence[Any]:
+        return list(self.classes_)
+
     def _labels(self, units: Units | None) -> dict[str, Any]:
         check_is_fitted(self)
         names: Sequence[str] | None = getattr(self, "feature_names_in_", None)
         chosen = self._units() if units is None else units
         names = None if chosen is not None else names
-        return {"feature_names": names, "class_names": self.classes_, "units": chosen}
+        return {"feature_names": names, "class_names": self._class_names(), "units": chosen}
 
     def rules(self, units: Units | None = None, **options: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.rules.decision_rules`."""
