@@ -75,11 +75,6 @@ class Interval:
     level: float
 
 
-def average_ranks(scores: ArrayLike, smaller_is_better: bool = False) -> NDArray[np.float64]:
-    """Mean rank of each method, 1 best, ties sharing the mean of their ranks."""
-    return np.asarray(_ranks(_matrix(scores), smaller_is_better).mean(axis=0))
-
-
 def friedman(scores: ArrayLike, smaller_is_better: bool = False) -> Friedman:
     """Friedman's test with Iman and Davenport's less conservative F statistic."""
     matrix = _matrix(scores)
