@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from experiments.display.text import counts
 from experiments.executors.contract import Limits
@@ -34,4 +35,6 @@ def conclude(jobs: Sequence[Job], store: Store, limits: Limits, interrupted: boo
 
 def resume_command() -> str:
     """The command that goes on where this one stopped: the same again."""
-    return shlex.join(["python", "-m", "experiments", *sys.argv[1:]])
+    script = Path(sys.argv[0])
+    program = ["-m", "experiments"] if script.name == "__main__.py" else [str(script)]
+    return shlex.join(["python", *program, *sys.argv[1:]])

@@ -49,7 +49,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--method", type=words, metavar="A,B", help="only these learners, e.g. cart,gradtree"
     )
-    group.add_argument("--trial", type=_trials, metavar="0-4,7", help="only these trials")
+    group.add_argument("--trial", type=trials, metavar="0-4,7", help="only these trials")
     group.add_argument(
         "--params",
         choices=("published", "ours"),
@@ -178,11 +178,12 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _trials(text: str) -> list[int]:
-    trials: list[int] = []
+def trials(text: str) -> list[int]:
+    """``"0-4,7"`` as a list of numbers."""
+    numbers: list[int] = []
     for piece in words(text):
         first, _, last = piece.partition("-")
         if not first.isdigit() or not (last or first).isdigit():
             raise argparse.ArgumentTypeError(f"{text!r} is not of the form 0-4,7")
-        trials += range(int(first), int(last or first) + 1)
-    return trials
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers

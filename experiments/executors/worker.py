@@ -70,7 +70,7 @@ def answer(job: Job, limits: Limits) -> Answer:
 
 def import_what_every_job_needs() -> None:
     """Before the clock of the first job starts."""
-    for module in ("datasets", "scipy.stats"):
+    for module in ("datasets", "scipy.stats", "sklearn.tree"):
         importlib.import_module(module)
     plugins.learner_slugs()
 

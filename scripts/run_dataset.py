@@ -1,0 +1,84 @@
+#!/usr/bin/env python
+"""Run every learner on one dataset and print its row beside the paper's.
+
+    .venv/bin/python scripts/run_dataset.py titanic
+    .venv/bin/python scripts/run_dataset.py "Heart Disease" --trial 0-2
+
+Writes tables and tree pictures to .runs/datasets/<slug>. What has been run
+before is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(REPOSITORY))
+
+from experiments import options  # noqa: E402 - the suite runs from its checkout
+
+TIME_LIMIT = 3600.0
+
+
+def arguments() -> argparse.Namespace:
+    description = (__doc__ or "").splitlines()[0]
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("dataset", help="name or slug, e.g. titanic")
+    parser.add_argument(
+        "--experiment", type=options.words, default=["tuned", "default"], metavar="A,B"
+    )
+    parser.add_argument("--protocol", default="paper", choices=("paper", "clean"))
+    parser.add_argument("--method", type=options.words, metavar="A,B", help="default: all")
+    parser.add_argument("--trial", type=options.trials, default=list(range(10)), metavar="0-4,7")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="for tables and pictures")
+    options.add_plugins(parser)
+    options.add_store(parser)
+    options.add_executor(options.add_how(parser))
+    return parser.parse_args()
+
+
+def main() -> int:
+    from experiments import one_dataset, plugins
+    from experiments.catalogue import EXPERIMENTS, jobs_of
+    from experiments.conclude import conclude
+    from experiments.display.progress import Progress
+    from experiments.driving import drive, limits_of
+    from experiments.planning import make_plan, render_jobs
+    from experiments.queue import Queue
+    from experiments.store import Store
+
+    args = arguments()
+    plugins.use(args.plugin)
+    options.check("experiment", args.experiment, list(EXPERIMENTS))
+    options.check("learner", args.method, plugins.learner_slugs())
+    (dataset,) = options.dataset_slugs([args.dataset])
+    jobs = [
+        job
+        for experiment in args.experiment
+        for job in jobs_of(experiment, args.protocol, [dataset], args.method, args.trial)
+    ]
+    store, limits = Store(args.store), limits_of(args, TIME_LIMIT)
+    plan = make_plan(list({job.key: job for job in jobs}.values()), store, limits, args.workers)
+    print(render_jobs(plan), flush=True)
+    interrupted = False
+    if plan.pending:
+        queue = Queue(plan.pending, harmless=plan.harmless())
+        progress = Progress(plan.pending, plan.estimates, args.workers)
+        interrupted = drive(args, queue, progress, limits, dataset).interrupted
+
+    records = store.latest()
+    comparisons = one_dataset.compare(dataset, args.protocol, jobs, records)
+    for comparison in comparisons:
+        print(f"\n{one_dataset.render(comparison)}")
+    folder = args.output or args.store / "datasets" / dataset
+    one_dataset.write_tables(folder, comparisons)
+    if not interrupted:
+        one_dataset.draw_trees(folder, jobs, records, args.store)
+    print(f"\nTables and trees are in {folder}.")
+    return conclude(plan.jobs, store, limits, interrupted)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
