@@ -75,6 +75,11 @@ class Interval:
     level: float
 
 
+def stable(value: float) -> float:
+    """To ten significant digits: vector units of processors differ in the last ones."""
+    return float(f"{value:.10g}")
+
+
 def friedman(scores: ArrayLike, smaller_is_better: bool = False) -> Friedman:
     """Friedman's test with Iman and Davenport's less conservative F statistic."""
     matrix = _matrix(scores)
@@ -98,17 +103,17 @@ def friedman(scores: ArrayLike, smaller_is_better: bool = False) -> Friedman:
     return Friedman(
         tuple(ranks.mean(axis=0).tolist()),
         n_datasets,
-        float(chi_squared),
-        float(chi_squared_p),
-        float(f_statistic),
-        float(p_value),
+        stable(chi_squared),
+        stable(chi_squared_p),
+        stable(f_statistic),
+        stable(p_value),
     )
 
 
 def nemenyi_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:
     """Two average ranks that differ by this much are significantly different."""
     quantile = stats.studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
-    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
+    return stable(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
 
 
 def critical_difference(
@@ -152,7 +157,7 @@ def wilcoxon_holm(scores: ArrayLike, methods: Sequence[str]) -> tuple[Pair, ...]
         Pair(
             methods[a],
             methods[b],
-            float((matrix[:, a] - matrix[:, b]).mean()),
+            stable((matrix[:, a] - matrix[:, b]).mean()),
             int((matrix[:, a] > matrix[:, b]).sum()),
             int((matrix[:, a] < matrix[:, b]).sum()),
             p_values[at],
@@ -180,7 +185,7 @@ def wilcoxon(differences: ArrayLike) -> float:
         chances = (chances + with_it) / 2
     positive = int(twice_ranks[values > 0].sum())
     tail = chances[: min(positive, total - positive) + 1].sum()
-    return float(min(1.0, 2 * tail))
+    return stable(min(1.0, 2 * tail))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -212,7 +217,7 @@ def bootstrap(
     picks = np.random.default_rng(seed).integers(len(sample), size=(draws, len(sample)))
     tail = (1 - level) / 2
     low, high = np.quantile(summarise(sample[picks]), [tail, 1 - tail])
-    return Interval(float(summarise(sample[None, :])[0]), float(low), float(high), level)
+    return Interval(stable(summarise(sample[None, :])[0]), stable(low), stable(high), level)
 
 
 def _ranks(matrix: Scores, smaller_is_better: bool) -> NDArray[np.float64]:

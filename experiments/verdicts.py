@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from scipy import stats
 
 from experiments.paper import Paper
-from experiments.statistics import holm, wilcoxon
+from experiments.statistics import holm, stable, wilcoxon
 from experiments.tables.definitions import Grid, grids
 from experiments.tables.model import Cell, Table, Task
 from experiments.tables.outcomes import OUTCOMES, Outcome, Verdict
@@ -150,7 +150,7 @@ def welch(ours: Cell, theirs: Cell, decimals: int, std_decimals: int) -> float:
         our_error = their_error * theirs.n
         degrees = theirs.n - 1.0
     t = difference / math.sqrt(our_error + their_error)
-    return float(2 * stats.t.sf(t, degrees))
+    return stable(2 * stats.t.sf(t, degrees))
 
 
 def _squared_error(population_std: float, n: int) -> float:
