@@ -45,6 +45,7 @@ def figures(slug: str, setting: str, trial: int) -> dict[str, str]:
         if setting == "default"
         else baselines.published_params("genetictree", known.name, known.task)
     )
+    params["mutation_prob"] = round(params["mutation_prob"], 1)  # recorded with the printed one
     split = make_split(load_dataset(slug), "paper", trial)
     fitted = learner.fit(split, params, 42)
     test = f1_score(split.y_test, fitted.estimator.predict(split.X_test), average="macro")
