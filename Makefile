@@ -24,7 +24,7 @@ data: setup ## Fetch and verify the 36 datasets
 	@$(PY) -m experiments data $(ARGS)
 
 reproduce: setup ## Run the paper's experiments (PROFILE=smoke, quick or paper), tables and report
-	@$(PY) -m experiments run --profile $(PROFILE) --workers $(WORKERS) --tables $(ARGS)
+	@$(PY) -m experiments run --profile $(PROFILE) --workers $(WORKERS) --refresh tables,report $(ARGS)
 
 tables: setup ## Tables as CSV and LaTeX, from the committed records
 	@$(PY) -m experiments tables $(ARGS)
