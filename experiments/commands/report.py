@@ -23,16 +23,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--output",
         type=Path,
-        default=results / "report.html",
-        metavar="FILE",
-        help="the page (default: results/report.html)",
-    )
-    parser.add_argument(
-        "--figures",
-        type=Path,
-        default=results / "figures",
+        default=results,
         metavar="FOLDER",
-        help="where the figures go (default: results/figures)",
+        help="where report.html and the folder figures go (default: results)",
     )
     parser.add_argument(
         "--no-figure-files",
@@ -69,9 +62,10 @@ def run(args: argparse.Namespace) -> int:
     )
     plates = draw(inputs)
     if not args.no_figure_files:
+        figures = args.output / "figures"
         for plate in plates:
-            save(plate.figure, args.figures / plate.name)
-        print(f"{args.figures}: {len(plates)} figures")
-    page = write(assemble(inputs, plates), args.output)
+            save(plate.figure, figures / plate.name)
+        print(f"{figures}: {len(plates)} figures")
+    page = write(assemble(inputs, plates), args.output / "report.html")
     print(f"{page}: {page.stat().st_size / 1e6:.1f} MB from {len(inputs.records):,} records")
     return 0

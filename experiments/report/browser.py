@@ -218,8 +218,15 @@ class Browser:
     def type(self, text: str) -> None:
         self.send("Input.insertText", text=text)
 
+    def settle(self) -> None:
+        """Wait until what was asked for is also painted."""
+        self.run(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+        )
+
     def picture(self, path: Path) -> Path:
         """Photograph what is visible as PNG."""
+        self.settle()
         answer = self.send("Page.captureScreenshot", format="png")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(answer["data"]))

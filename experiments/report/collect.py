@@ -84,7 +84,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
         claims=found.claims,
         datasets=dataset_pages(inputs),
         figures=tuple(entry(plate) for plate in figures),
-        sections=protocol_section(book, found.books.get(CLEAN), found.categorical),
+        sections=protocol_section(found),
         failures=tuple(failures_of(found.results)),
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records),

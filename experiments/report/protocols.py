@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
+from experiments.findings import Findings
 from experiments.report.gallery import PROTOCOLS_FIGURE
 from experiments.report.model import Section
-from experiments.tables.book import Book
 from experiments.tables.definitions import method_name
 from experiments.tables.model import TASK_NAMES, Entry, Sheet, SheetColumn, Table
+from experiments.tables.outcomes import Claim
 from experiments.tables.protocols import (
     MOVED,
     Change,
@@ -28,26 +29,27 @@ INTRODUCTION = (
 )
 
 
-def protocol_section(
-    ours: Book, clean: Book | None, categorical: Collection[str]
-) -> tuple[Section, ...]:
+def protocol_section(found: Findings) -> tuple[Section, ...]:
     """The section on both protocols; none before anything ran under both."""
-    if clean is None:
+    if "clean" not in found.books:
         return ()
-    pairs = [(ours.tables[name], clean.tables[name]) for name in TABLES]
-    found = [
-        (before, [c for c in changes(before, after, categorical) if c.difference is not None])
-        for before, after in pairs
+    ours, clean = found.books["paper"].tables, found.books["clean"].tables
+    pairs = [(ours[name], clean[name]) for name in TABLES]
+    compared = [(before, changes(before, after, found.categorical)) for before, after in pairs]
+    measured = [
+        (table, both)
+        for table, cells in compared
+        if (both := [change for change in cells if change.difference is not None])
     ]
-    measured = [(table, compared) for table, compared in found if compared]
     if not measured:
         return ()
     rankings = [
         (before, change) for before, after in pairs for change in ranking_changes(before, after)
     ]
-    sheets = [_change_sheet(table, compared) for table, compared in measured]
+    sheets = [_change_sheet(table, both) for table, both in measured]
     if rankings:
         sheets.insert(0, _ranking_sheet(rankings))
+    sheets += _claims_sheets(found.claims, found.clean_claims)
     return (
         Section(
             slug="clean",
@@ -128,3 +130,25 @@ def _change_sheet(table: Table, compared: Sequence[Change]) -> Sheet:
         ),
         rows=tuple(rows),
     )
+
+
+def _claims_sheets(paper: Sequence[Claim], clean: Sequence[Claim]) -> list[Sheet]:
+    """The claims that can be told under ``clean``, as one sheet if there are any."""
+    rows: list[tuple[Entry, ...]] = [
+        (after.sentence, before.outcome, after.outcome, after.ours)
+        for before, after in zip(paper, clean, strict=True)
+        if after.outcome != "cannot be told"
+    ]
+    if not rows:
+        return []
+    columns = ("Claim", "paper", "clean", "numbers under clean")
+    return [
+        Sheet(
+            name="protocols-claims",
+            title="The paper’s claims under both protocols",
+            caption="Those that the records of protocol clean suffice to tell",
+            source="paper and clean",
+            columns=tuple(SheetColumn(name) for name in columns),
+            rows=tuple(rows),
+        )
+    ]

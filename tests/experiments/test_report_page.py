@@ -187,6 +187,7 @@ def test_the_section_on_protocols_appears_once_clean_has_run(data: ReportData, p
     assert section.slug == "clean"
     assert {sheet.name for sheet in section.sheets} == {
         "protocols-mrr",
+        "protocols-claims",
         "test-f1-default-changes",
         "test-f1-tuned-changes",
     }
