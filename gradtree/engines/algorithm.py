@@ -24,7 +24,7 @@ def straight_through(hard: Any, soft: Any) -> Any:
     return soft + tf.stop_gradient(hard - soft)
 
 
-@tf.custom_gradient  # type: ignore[untyped-decorator]
+@tf.custom_gradient
 def entmax15(logits: Any) -> Any:
     """Entmax 1.5 of every row, by sorting (Peters, Niculae & Martins, 2019, algorithm 2)."""
     x = (logits - tf.reduce_max(logits, axis=1, keepdims=True)) / 2

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from gradtree.engines import adam
 from gradtree.engines.arithmetic import logistic_slopes
 from gradtree.engines.loss_kernels import call_loss
-from gradtree.engines.paths import activate_row, collect, descend, descend_mixed, distribute
+from gradtree.engines.paths import (
+    activate_row,
+    collect,
+    descend,
+    descend_mixed,
+    distribute,
+    find_leaves,
+)
 from gradtree.engines.selection import (
     EVALUATION,
     GUMBEL,
@@ -129,11 +136,11 @@ def gradients(run, kernel, rows, step):  # type: ignore[no-untyped-def]
     model, batch = run.model, run.batch
     choose(model, run.selection, step)
     if is_soft(run.selection, step):
-        descend_mixed(model, run.selection, batch, rows)
+        descend_mixed(run.selection, batch, rows)
     else:
         descend(model, batch, rows)
-    depth = batch.score.shape[1]
-    logistic_slopes(batch.score.ravel()[: rows * depth], batch.steepness.ravel()[: rows * depth])
+    for level in range(len(batch.node)):
+        logistic_slopes(batch.score[level, :rows], batch.steepness[level, :rows])
     loss = _outputs_and_loss(model.leaves.table, batch, rows, kernel, run.settings)
     n_visited = collect(model, batch, rows)
     distribute(model, run.selection, batch, n_visited, step, run.pace)
@@ -216,17 +223,11 @@ def _take_average(run, epoch):  # type: ignore[no-untyped-def]
 def _validate(run, shown, kernel):  # type: ignore[no-untyped-def]
     """Unweighted mean of the losses of the validation batches."""
     listed, size, batch = run.valid.listed, run.limits.batch_size, run.batch
-    feature, threshold, first_leaf = shown.feature, shown.threshold, len(shown.feature)
-    depth = batch.node.shape[1]
     total, n_batches = 0.0, 0
     for start in range(0, len(listed), size):
         part = listed[start : start + size]
         gather(run.valid, part, batch)
-        for b in range(len(part)):
-            node = 0
-            for _ in range(depth):
-                node = 2 * node + 2 - (threshold[node] > batch.X[b, feature[node]])
-            batch.leaf[b] = node - first_leaf
+        find_leaves(shown, batch.X[: len(part)], batch.leaf[: len(part)])
         total += _outputs_and_loss(shown.leaves.table, batch, len(part), kernel, run.settings)
         n_batches += 1
     return batch.loss.dtype.type(total / n_batches)

@@ -12,7 +12,7 @@ from gradtree.losses import CLIP, AnyLoss, CustomLoss, Loss
 
 
 def sample_losses(loss: AnyLoss, labels: Any, logits: Any) -> Any:
-    """Loss of every sample. ``logits`` has shape (batch,) for two classes, else (batch, classes)."""
+    """Loss of every sample. ``logits``: (batch,) for two classes, else (batch, classes)."""
     if isinstance(loss, CustomLoss):
         return _custom(loss, labels, logits)
     binary = logits.shape.rank == 1
@@ -63,7 +63,7 @@ def _custom(loss: CustomLoss, labels: Any, logits: Any) -> Any:
         call_loss(kernel, table, labels, settings, losses, slopes)
         return losses, slopes.reshape(logits.shape)
 
-    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    @tf.custom_gradient
     def value(logits: Any) -> Any:
         losses, slopes = tf.numpy_function(evaluate, [labels, logits], [logits.dtype] * 2)
         losses.set_shape(logits.shape[:1])

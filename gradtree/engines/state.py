@@ -44,12 +44,15 @@ class Model(NamedTuple):
     thresholds: Group
     logits: Group
     leaves: Group
-    feature: NDArray[np.int64]
+    feature: NDArray[np.uint32]
     threshold: Floats
 
 
 class Batch(NamedTuple):
-    """Work space for one batch. ``B`` rows, ``d`` levels, ``k`` outputs, ``N`` nodes."""
+    """Work space for one batch: ``B`` rows, ``d`` levels, ``k`` outputs, ``N`` nodes.
+
+    Node and leaf numbers are unsigned, which spares the compiler the case of negative indices.
+    """
 
     X: Floats  # (B, n_features)
     y: NDArray[np.int64]  # (B,)
@@ -57,15 +60,16 @@ class Batch(NamedTuple):
     output: Floats  # (B, k)
     loss: Floats  # (B,)
     slope: Floats  # (B, k), derivative of the batch loss by the output
-    node: NDArray[np.int64]  # (B, d), the path of each row
-    score: Floats  # (B, d), threshold minus feature at each node of the path
-    steepness: Floats  # (B, d), slope of the logistic function there
-    leaf: NDArray[np.int64]  # (B,), leaf reached
-    other: NDArray[np.int64]  # (B, d), leaf reached if that one decision were flipped
-    pull: Floats  # (N,), sum over rows of the derivative by the node's score
-    visited: NDArray[np.int64]  # nodes with a gradient in this batch
+    node: NDArray[np.uint32]  # (d, B), the path of each row
+    score: Floats  # (d, B), threshold minus feature at each node of the path
+    steepness: Floats  # (d, B), slope of the logistic function there
+    leaf: NDArray[np.uint32]  # (B,), leaf reached
+    other: NDArray[np.uint32]  # (d, B), leaf reached if that one decision were flipped
+    pull: Floats  # (d, B), derivative of the batch loss by the score
+    total_pull: Floats  # (N,), its sum over the rows of a node
+    visited: NDArray[np.uint32]  # nodes with a gradient in this batch
     is_visited: NDArray[np.bool_]  # (N,)
-    root: Floats  # (n_features,), square roots of a row's entmax
+    weights: Floats  # (n_features,), of the selector's Jacobian
 
 
 def new_group(table: Floats, dtype: Any) -> Group:
@@ -94,7 +98,7 @@ def new_model(start: DenseTree, dtype: Any) -> Model:
         new_group(start.thresholds, dtype),
         new_group(start.logits, dtype),
         new_group(start.leaves, dtype),
-        start.split_features.astype(np.int64),
+        start.split_features.astype(np.uint32),
         start.split_thresholds.astype(dtype),
     )
 
@@ -121,23 +125,24 @@ def new_batch(model: Model, size: int) -> Batch:
     def reals(*shape: int) -> Floats:
         return np.zeros(shape, dtype=dtype)
 
-    def integers(*shape: int) -> NDArray[np.int64]:
-        return np.zeros(shape, dtype=np.int64)
+    def numbers(*shape: int) -> NDArray[np.uint32]:
+        return np.zeros(shape, dtype=np.uint32)
 
     return Batch(
         X=reals(size, n_features),
-        y=integers(size),
+        y=np.zeros(size, dtype=np.int64),
         weight=reals(size),
         output=reals(size, n_outputs),
         loss=reals(size),
         slope=reals(size, n_outputs),
-        node=integers(size, depth),
-        score=reals(size, depth),
-        steepness=reals(size, depth),
-        leaf=integers(size),
-        other=integers(size, depth),
-        pull=reals(n_nodes),
-        visited=integers(n_nodes),
+        node=numbers(depth, size),
+        score=reals(depth, size),
+        steepness=reals(depth, size),
+        leaf=numbers(size),
+        other=numbers(depth, size),
+        pull=reals(depth, size),
+        total_pull=reals(n_nodes),
+        visited=numbers(n_nodes),
         is_visited=np.zeros(n_nodes, dtype=np.bool_),
-        root=reals(n_features),
+        weights=reals(n_features),
     )
