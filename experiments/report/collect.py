@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from experiments.figures.training import Curve
 from experiments.findings import Findings
+from experiments.paper import Paper
 from experiments.record import STATUSES, RunRecord
 from experiments.report.gallery import Plate, entry, plates
 from experiments.report.model import (
@@ -18,17 +19,22 @@ from experiments.report.model import (
     EnvironmentEntry,
     Failure,
     ReportData,
+    SheetGroup,
     Totals,
 )
 from experiments.report.protocols import protocol_section
+from experiments.report.seeds import draws_of, seeds_section
 from experiments.report.trees import read_trees
 from experiments.tables.cells import Results
 from experiments.tables.definitions import grids, method_name
 from experiments.tables.files import tested_sheets
-from experiments.tables.model import Table
+from experiments.tables.model import TASK_NAMES, Sheet, SheetColumn, Table
 from experiments.verdicts import LEVEL
 
 PAPER, CLEAN = "paper", "clean"
+SEEDS = "seeds"
+SETTINGS = ("hyperparameters", "datasets")
+INCONSISTENCY_COLUMNS = ("Table", "Task", "Method", "What", "Printed", "Recomputed", "Why")
 VERDICT_TEST = (
     "Consistent means that Welch’s t-test on the two means of ten trials, corrected by Holm "
     f"within a table, finds no difference at {LEVEL:g}."
@@ -71,7 +77,9 @@ def draw(inputs: Inputs) -> list[Plate]:
     found = inputs.findings
     clean = found.books[CLEAN].tables if CLEAN in found.books else {}
     ours = found.books[PAPER].tables
-    return list(plates(ours, found.printed.tables, clean, dataset_pages(inputs), inputs.curves))
+    draws = draws_of(found.books[PAPER].sheets.get(SEEDS))
+    pages = dataset_pages(inputs)
+    return list(plates(ours, found.printed.tables, clean, pages, inputs.curves, draws))
 
 
 def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
@@ -80,11 +88,11 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
     book = found.books[PAPER]
     return ReportData(
         tables=tuple(_tables(found)),
-        sheets=tuple(s for s in (*book.sheets.values(), *tested_sheets(book)) if s.rows),
+        sheet_groups=tuple(_sheet_groups(found)),
         claims=found.claims,
         datasets=dataset_pages(inputs),
         figures=tuple(entry(plate) for plate in figures),
-        sections=protocol_section(found),
+        sections=(*protocol_section(found), *seeds_section(book.sheets.get(SEEDS))),
         failures=tuple(failures_of(found.results)),
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records),
@@ -100,6 +108,44 @@ def _tables(found: Findings) -> Iterable[ComparedTable]:
     for protocol, book in found.books.items():
         if protocol != PAPER:
             yield from (ComparedTable(t) for t in book.tables.values() if _has_results(t))
+
+
+def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
+    """Summaries, statistics, and what is known of the paper; sheets without a row are left out."""
+    book = found.books[PAPER]
+    settings = [s for s in book.sheets.values() if s.name.startswith(SETTINGS)]
+    summaries = [s for s in book.sheets.values() if s not in settings and s.name != SEEDS]
+    for title, sheets in (
+        ("Summaries", summaries),
+        ("Over datasets", tested_sheets(book)),
+        ("The paper’s", [*settings, inconsistencies_sheet(found.paper)]),
+    ):
+        yield SheetGroup(title, tuple(sheet for sheet in sheets if sheet.rows))
+
+
+def inconsistencies_sheet(paper: Paper) -> Sheet:
+    """Printed figures that the paper's own cells contradict."""
+    titles = {name: grid.title for name, grid in grids().items()}
+    return Sheet(
+        name="inconsistencies",
+        title="Inconsistencies",
+        caption="Printed figures that the paper’s own printed cells contradict, found by "
+        "recomputing every rank and every summary line",
+        source="paper, as printed",
+        columns=tuple(SheetColumn(name) for name in INCONSISTENCY_COLUMNS),
+        rows=tuple(
+            (
+                titles.get(each.table, each.table),
+                TASK_NAMES[each.task],
+                method_name(each.method),
+                " ".join(part for part in (each.statistic, each.dataset, each.field) if part),
+                each.printed,
+                each.recomputed,
+                each.reason,
+            )
+            for each in paper.inconsistencies
+        ),
+    )
 
 
 def _has_results(table: Table) -> bool:

@@ -13,10 +13,12 @@ from experiments.figures.critical_difference import critical_difference
 from experiments.figures.protocols import Change, clean_against_paper
 from experiments.figures.runtime import RuntimePoint, runtime_against_shape
 from experiments.figures.save import inline_svg
+from experiments.figures.seeds import Draws, other_draws
 from experiments.figures.size import SizePoint, f1_against_size
 from experiments.figures.training import Curve, training_curves
 from experiments.figures.trees import DrawnTree, trees_one_above_another
 from experiments.report.model import DatasetPage, FigureEntry
+from experiments.report.seeds import SEEDS_FIGURE
 from experiments.tables.definitions import method_name
 from experiments.tables.model import TASK_NAMES, TASKS, Table, Task
 from experiments.tables.significance import Comparison, comparisons
@@ -42,6 +44,7 @@ def plates(
     clean: Mapping[str, Table],
     datasets: Sequence[DatasetPage],
     curves: Sequence[Curve] = (),
+    draws: Sequence[Draws] = (),
 ) -> Iterator[Plate]:
     """Every figure of the suite, drawn from tables alone (and stored training histories)."""
     test = ours["test-f1-tuned"]
@@ -72,6 +75,14 @@ def plates(
             "GradTree with tuned hyperparameters, first trial. Strong lines are the run that was "
             "chosen by its validation loss, faint ones its restarts; the dot is the epoch kept.",
             training_curves(curves),
+        )
+    if draws:
+        yield Plate(
+            SEEDS_FIGURE,
+            "Other random draws",
+            "Tuned GradTree, mean test F1 over ten trials: as printed, here with the authors’ "
+            "draws, and with other seeds.",
+            other_draws(draws),
         )
     if "test-f1-default" in clean:
         yield Plate(

@@ -109,11 +109,19 @@ class Section:
 
 
 @dataclass(frozen=True)
+class SheetGroup:
+    """Sheets offered together beside the tables."""
+
+    title: str
+    sheets: tuple[Sheet, ...]
+
+
+@dataclass(frozen=True)
 class ReportData:
     """The whole report."""
 
     tables: tuple[ComparedTable, ...]
-    sheets: tuple[Sheet, ...]
+    sheet_groups: tuple[SheetGroup, ...]
     claims: tuple[Claim, ...]
     datasets: tuple[DatasetPage, ...]
     figures: tuple[FigureEntry, ...] = ()

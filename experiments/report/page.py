@@ -136,7 +136,10 @@ def _tab_groups(data: ReportData) -> list[tuple[str, list[dict[str, str]]]]:
     groups = [
         ("As in the paper", [tab(t.name, t.ours.title) for t in data.tables if t.verdicts]),
         ("Protocol clean", [tab(t.name, t.ours.title) for t in data.tables if not t.verdicts]),
-        ("Summaries and settings", [tab(sheet.name, sheet.title) for sheet in data.sheets]),
+        *(
+            (group.title, [tab(sheet.name, sheet.title) for sheet in group.sheets])
+            for group in data.sheet_groups
+        ),
     ]
     return [(name, tabs) for name, tabs in groups if tabs]
 

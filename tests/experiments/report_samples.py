@@ -28,6 +28,7 @@ FIELDS = {
     "runtime": {"runtime": "wall_seconds"},
     "ablation-tuned": {"ablation-tuned": "test_f1"},
     "ablation-default": {"ablation-default": "test_f1"},
+    "seeds": {"test-f1-tuned": "test_f1"},
 }
 SETTINGS = {
     "tuned": '{"setting":"tuned"}',
@@ -35,6 +36,7 @@ SETTINGS = {
     "runtime": '{"setting":"no restarts"}',
     "ablation-tuned": '{"setting":"tuned"}',
     "ablation-default": '{"setting":"default"}',
+    "seeds": '{"setting":"other draws"}',
 }
 ENVIRONMENT = {
     "id": "0123456789",
@@ -73,23 +75,27 @@ def three_datasets(protocol: str, experiment: str, dataset: str, method: str) ->
 
 
 def jobs(paper: Paper) -> list[Job]:
-    return [
-        Job(
-            protocol,
-            experiment,
-            dataset,
-            method,
-            SETTINGS[experiment],
-            trial,
-            42,
-            content_hash=dataset,
-        )
+    planned = [
+        _job(protocol, experiment, dataset, method, trial, 42)
         for protocol in ("paper", "clean")
         for experiment, tables in FIELDS.items()
         if protocol == "paper" or experiment in ("tuned", "default")
         for dataset, method in paper.cells[next(iter(tables))]
         for trial in range(10)
+        if experiment != "seeds"
     ]
+    planned += [
+        _job("paper", "seeds", dataset, "gradtree", trial, seed)
+        for dataset in ("iris", "zoo", "adult")
+        for seed in (1042, 2042)
+        for trial in range(10)
+    ]
+    return planned
+
+
+def _job(protocol: str, experiment: str, dataset: str, method: str, trial: int, seed: int) -> Job:
+    params = SETTINGS[experiment]
+    return Job(protocol, experiment, dataset, method, params, trial, seed, content_hash=dataset)
 
 
 def records(paper: Paper, planned: Iterable[Job], keep: Keep) -> dict[str, RunRecord]:
@@ -120,7 +126,7 @@ def _value(paper: Paper, table: str, field: str, job: Job) -> float:
     cell = paper.cells[table][job.dataset, job.method]
     assert cell.mean is not None
     assert cell.std is not None
-    spread, shift = _noise(job.protocol, table, job.dataset, job.method)
+    spread, shift = _noise(job.protocol, table, job.dataset, job.method, str(job.seed))
     if job.method == "cart" and job.protocol == "paper":
         shift = 0.0
     moved = shift * (cell.mean if field in ("tree_size", "wall_seconds") else 1.0)

@@ -17,6 +17,7 @@ from experiments.figures.critical_difference import critical_difference
 from experiments.figures.protocols import Change, clean_against_paper
 from experiments.figures.runtime import RuntimePoint, runtime_against_shape
 from experiments.figures.save import FORMATS, inline_svg, render, save
+from experiments.figures.seeds import Draws, other_draws
 from experiments.figures.size import SizePoint, f1_against_size
 from experiments.figures.training import Curve, training_curves
 
@@ -65,7 +66,11 @@ def changes() -> Figure:
     )
 
 
-DRAWINGS = [sizes, runtimes, pairs, ranks, curves, changes]
+def draws() -> Figure:
+    return other_draws([Draws("Iris", 0.93, 0.92, 0.9, 0.02), Draws("Zoo", 0.9, None, 0.8, 0.05)])
+
+
+DRAWINGS = [sizes, runtimes, pairs, ranks, curves, changes, draws]
 
 
 def texts(figure: Figure) -> list[str]:
@@ -156,6 +161,16 @@ def test_changes_are_bars_of_clean_minus_paper() -> None:
     assert "mean -0.025" in axes.get_title(loc="left")
 
 
+def test_draws_show_the_printed_the_own_and_the_other_seeds() -> None:
+    axes = draws().axes[0]
+    lines = {line.get_label(): line.get_xdata(orig=False).tolist() for line in axes.lines}
+    assert lines["the paper"] == [0.93, 0.9]
+    assert lines["here, with the authors’ draws"] == [0.92]
+    (bars,) = axes.containers
+    np.testing.assert_allclose(bars.lines[0].get_xdata(orig=False), [0.9, 0.8])
+    np.testing.assert_allclose(bars.lines[2][0].get_segments()[1][:, 0], [0.75, 0.85])
+
+
 @pytest.mark.parametrize(
     "empty",
     [
@@ -165,6 +180,7 @@ def test_changes_are_bars_of_clean_minus_paper() -> None:
         lambda: critical_difference({}, [], names={}),
         lambda: training_curves([]),
         lambda: clean_against_paper([]),
+        lambda: other_draws([]),
     ],
 )
 def test_without_data_a_figure_says_so(empty: Callable[[], Figure]) -> None:

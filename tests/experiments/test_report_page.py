@@ -183,7 +183,7 @@ def test_an_empty_store_gives_a_page_that_says_so() -> None:
 
 
 def test_the_section_on_protocols_appears_once_clean_has_run(data: ReportData, page: str) -> None:
-    (section,) = data.sections
+    section, _ = data.sections
     assert section.slug == "clean"
     assert {sheet.name for sheet in section.sheets} == {
         "protocols-mrr",
@@ -192,6 +192,27 @@ def test_the_section_on_protocols_appears_once_clean_has_run(data: ReportData, p
         "test-f1-tuned-changes",
     }
     assert 'href="#clean"' in page
+
+
+def test_the_section_on_draws_tells_the_three_means(data: ReportData) -> None:
+    _, section = data.sections
+    found = samples.findings()
+    table = found.books["paper"].tables["test-f1-tuned"]
+    slugs = ("adult", "iris", "zoo")
+    printed = sum(found.paper.cells["test-f1-tuned"][slug, "gradtree"].mean for slug in slugs) / 3
+    here = sum(table.cell(slug, "gradtree").mean for slug in slugs) / 3
+    assert section.slug == "draws"
+    assert section.points[0].startswith(
+        f"Mean over 3 datasets: {printed:.3f} in the paper, {here:.3f} here"
+    )
+
+
+def test_the_papers_inconsistencies_are_listed(data: ReportData, page: str) -> None:
+    (group,) = [group for group in data.sheet_groups if group.title == "The paper’s"]
+    sheet = group.sheets[-1]
+    assert sheet.name == "inconsistencies"
+    assert len(sheet.rows) == len(samples.findings().paper.inconsistencies) > 5
+    assert 'id="table-inconsistencies"' in page
 
 
 def test_the_page_stays_small(page: str) -> None:
