@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 from experiments.figures.training import Curve
 from experiments.findings import Findings
-from experiments.paper import Paper
 from experiments.record import STATUSES, RunRecord
 from experiments.report.gallery import Plate, entry, plates
 from experiments.report.model import (
@@ -28,13 +27,12 @@ from experiments.report.trees import read_trees
 from experiments.tables.cells import Results
 from experiments.tables.definitions import grids, method_name
 from experiments.tables.files import tested_sheets
-from experiments.tables.model import TASK_NAMES, Sheet, SheetColumn, Table
+from experiments.tables.model import Table
 from experiments.verdicts import LEVEL
 
 PAPER, CLEAN = "paper", "clean"
 SEEDS = "seeds"
-SETTINGS = ("hyperparameters", "datasets")
-INCONSISTENCY_COLUMNS = ("Table", "Task", "Method", "What", "Printed", "Recomputed", "Why")
+ABOUT_PAPER = ("datasets", "paper-inconsistencies")
 VERDICT_TEST = (
     "Consistent means that Welch’s t-test on the two means of ten trials, corrected by Holm "
     f"within a table, finds no difference at {LEVEL:g}."
@@ -111,41 +109,23 @@ def _tables(found: Findings) -> Iterable[ComparedTable]:
 
 
 def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
-    """Summaries, statistics, and what is known of the paper; sheets without a row are left out."""
+    """What stands beside the tables, by kind; other draws have a section of their own."""
     book = found.books[PAPER]
-    settings = [s for s in book.sheets.values() if s.name.startswith(SETTINGS)]
-    summaries = [s for s in book.sheets.values() if s not in settings and s.name != SEEDS]
+    settings, about_paper, summaries = [], [], []
+    for sheet in book.sheets.values():
+        if sheet.name.startswith("hyperparameters"):
+            settings.append(sheet)
+        elif sheet.name in ABOUT_PAPER:
+            about_paper.append(sheet)
+        elif sheet.name != SEEDS:
+            summaries.append(sheet)
     for title, sheets in (
         ("Summaries", summaries),
         ("Over datasets", tested_sheets(book)),
-        ("The paper’s", [*settings, inconsistencies_sheet(found.paper)]),
+        ("Hyperparameters", settings),
+        ("The paper’s", about_paper),
     ):
         yield SheetGroup(title, tuple(sheet for sheet in sheets if sheet.rows))
-
-
-def inconsistencies_sheet(paper: Paper) -> Sheet:
-    """Printed figures that the paper's own cells contradict."""
-    titles = {name: grid.title for name, grid in grids().items()}
-    return Sheet(
-        name="inconsistencies",
-        title="Inconsistencies",
-        caption="Printed figures that the paper’s own printed cells contradict, found by "
-        "recomputing every rank and every summary line",
-        source="paper, as printed",
-        columns=tuple(SheetColumn(name) for name in INCONSISTENCY_COLUMNS),
-        rows=tuple(
-            (
-                titles.get(each.table, each.table),
-                TASK_NAMES[each.task],
-                method_name(each.method),
-                " ".join(part for part in (each.statistic, each.dataset, each.field) if part),
-                each.printed,
-                each.recomputed,
-                each.reason,
-            )
-            for each in paper.inconsistencies
-        ),
-    )
 
 
 def _has_results(table: Table) -> bool:

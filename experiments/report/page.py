@@ -131,7 +131,8 @@ def _gaps(compared: ComparedTable) -> str:
 
 def _tab_groups(data: ReportData) -> list[tuple[str, list[dict[str, str]]]]:
     def tab(name: str, title: str) -> dict[str, str]:
-        return {"name": name, "title": title.replace(" hyperparameters", "")}
+        short = title.replace(" hyperparameters", "").removeprefix("Hyperparameters of ")
+        return {"name": name, "title": short}
 
     groups = [
         ("As in the paper", [tab(t.name, t.ours.title) for t in data.tables if t.verdicts]),

@@ -10,9 +10,8 @@ from experiments.tables.ranking import mean_of
 SEEDS_FIGURE = "other-draws"
 INTRODUCTION = (
     "The published hyperparameters were chosen with the authors’ random draws, and this suite "
-    "uses the same ones, number for number. With other seeds the same configuration moves, on "
-    "small datasets by more than the differences between methods. What it is expected to give is "
-    "the mean over seeds; what the table prints is one draw."
+    "uses the same ones, number for number. With other seeds the same configuration gives other "
+    "numbers: what it is expected to give is the mean over seeds, what a table prints is one draw."
 )
 
 

@@ -209,10 +209,9 @@ def test_the_section_on_draws_tells_the_three_means(data: ReportData) -> None:
 
 def test_the_papers_inconsistencies_are_listed(data: ReportData, page: str) -> None:
     (group,) = [group for group in data.sheet_groups if group.title == "The paper’s"]
-    sheet = group.sheets[-1]
-    assert sheet.name == "inconsistencies"
+    (sheet,) = [sheet for sheet in group.sheets if sheet.name == "paper-inconsistencies"]
     assert len(sheet.rows) == len(samples.findings().paper.inconsistencies) > 5
-    assert 'id="table-inconsistencies"' in page
+    assert 'id="table-paper-inconsistencies"' in page
 
 
 def test_the_page_stays_small(page: str) -> None:

@@ -17,6 +17,7 @@
     for (const panel of panels) panel.classList.toggle("shown", panel.id === `table-${name}`);
     const judged = Boolean(shownPanel().querySelector('[data-judged="yes"]'));
     for (const part of all('[data-needs="paper"]', form)) part.hidden = !judged;
+    for (const part of all('[data-needs="tasks"]', form)) part.hidden = !shownPanel().querySelector("tbody[data-task]");
     Popover.hide();
     if (focus) tab.focus();
     filter();
