@@ -17,7 +17,6 @@ from experiments.jobs import Job, Measured
 MODEL_SEED = 42
 TRIALS = range(10)
 PAPER_METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
-BEYOND_PAPER = ("cart-pruned", "optimal-tree", "boosting")
 ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed")
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
@@ -37,7 +36,7 @@ class Experiment:
     methods : the learners, in the order of the table's columns.
     setting : where parameters come from: the default, or the paper's tuned ones.
     overrides : parameters changed for a method.
-    beyond : learners that join under protocols other than the paper's.
+    beyond : whether learners that the paper does not have join under other protocols.
     """
 
     slug: str
@@ -45,7 +44,7 @@ class Experiment:
     methods: tuple[str, ...]
     setting: Setting
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    beyond: tuple[str, ...] = ()
+    beyond: bool = False
     seeds: tuple[int, ...] = (MODEL_SEED,)
     measured: Measured = "shared"
 
@@ -54,9 +53,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     e.slug: e
     for e in (
         Experiment("tuned", "the published hyperparameters", PAPER_METHODS, "published"),
-        Experiment(
-            "default", "default hyperparameters", PAPER_METHODS, "default", beyond=BEYOND_PAPER
-        ),
+        Experiment("default", "default hyperparameters", PAPER_METHODS, "default", beyond=True),
         Experiment("ablation-tuned", "three feature selectors, published", ABLATIONS, "published"),
         Experiment("ablation-default", "three feature selectors, default", ABLATIONS, "default"),
         Experiment(
@@ -134,9 +131,11 @@ def methods_of(
     experiment: Experiment, protocol: str, wanted: Iterable[str] | None = None
 ) -> list[str]:
     """The learners an experiment runs under a protocol, narrowed to those wanted."""
-    offered = experiment.methods + (experiment.beyond if protocol != "paper" else ())
+    offered = list(experiment.methods)
+    if experiment.beyond and protocol != "paper":
+        offered += plugins.beyond_the_paper()
     if wanted is None:
-        return list(offered)
+        return offered
     if experiment.slug == "default":
         return list(wanted)
     return [method for method in wanted if method in offered]

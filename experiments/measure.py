@@ -87,16 +87,4 @@ def shape_of(tree: Tree | None) -> dict[str, int]:
     """Depth and leaves of a canonical tree; nothing for a learner that is no tree."""
     if tree is None:
         return {}
-    return {"depth": tree_depth(tree), "leaves": tree.n_leaves}
-
-
-def tree_depth(tree: Tree) -> int:
-    """Edges on the longest way from the root to a leaf."""
-    level = np.zeros(1, dtype=np.intp)
-    depth = 0
-    while True:
-        inner = level[tree.children_left[level] >= 0]
-        if not len(inner):
-            return depth
-        level = np.concatenate([tree.children_left[inner], tree.children_right[inner]])
-        depth += 1
+    return {"depth": tree.depth, "leaves": tree.n_leaves}

@@ -55,13 +55,13 @@ def roc_auc(truth: Labels, proba: Probabilities) -> float | None:
 
 
 def _binary_auc(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> float | None:
-    from scipy.stats import rankdata
-
     n_positive = int(positive.sum())
     n_negative = len(positive) - n_positive
     if not n_positive or not n_negative:
         return None
-    ranks = rankdata(score)[positive].sum()
+    _, place, count = np.unique(score, return_inverse=True, return_counts=True)
+    mean_rank = np.cumsum(count) - (count - 1) / 2  # equal scores share the mean of their ranks
+    ranks = mean_rank[place][positive].sum()
     return float((ranks - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -60,11 +62,22 @@ def run_session(
     except KeyboardInterrupt:
         session.summary.interrupted = True
     finally:
-        session.summary.left = len(session.queue) + len(executor.running())
-        executor.close()
-        for listener in listeners:
-            listener.close()
+        with signals_held():
+            session.summary.left = len(session.queue) + len(executor.running())
+            executor.close()
+            for listener in listeners:
+                listener.close()
     return session.summary
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Let Ctrl-C and a polite kill wait until this block is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass
@@ -78,10 +91,12 @@ class _Session:
     def loop(self) -> None:
         while self.queue or self.executor.running():
             self._start_what_fits()
-            for outcome in self.executor.wait(TICK_SECONDS):
-                self._keep(outcome)
-                for foregone in self.queue.finish(outcome.record):
-                    self._keep(Outcome(foregone))
+            outcomes = self.executor.wait(TICK_SECONDS)
+            foregone = [r for one in outcomes for r in self.queue.finish(one.record)]
+            self._start_what_fits()  # workers go on while their outcomes are written
+            with signals_held():
+                for outcome in [*outcomes, *map(Outcome, foregone)]:
+                    self._keep(outcome)
             running = self.executor.running()
             for listener in self.listeners:
                 listener.tick(running)

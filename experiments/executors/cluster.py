@@ -96,8 +96,9 @@ class DaskExecutor:
 
     def close(self) -> None:
         """Call back what is out; the cluster itself stays."""
-        self._client.cancel(list(self._flights), force=True)
-        self._client.run(stop_session, self._session.token, on_error="ignore")
+        with contextlib.suppress(Exception):  # the cluster may be gone
+            self._client.cancel(list(self._flights), force=True)
+            self._client.run(stop_session, self._session.token, on_error="ignore")
         self._client.close()
 
     def _collect(self, future: Future) -> Outcome | None:

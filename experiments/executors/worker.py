@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
-import importlib
 import math
 import os
 import resource
@@ -45,7 +44,7 @@ def main() -> None:
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the supervisor's business
     adopt_orphans()
-    import_what_every_job_needs()
+    plugins.learner_slugs()  # found before the clock of the first job starts
     while True:
         try:
             job, limits = connection.recv()
@@ -66,13 +65,6 @@ def answer(job: Job, limits: Limits) -> Answer:
         record = replace(record, extra={**record.extra, "limit": limits.memory_mb})
     reusable = record.status != "memory" and not has_children()
     return Answer(Outcome(record, outcome.predictions), reusable)
-
-
-def import_what_every_job_needs() -> None:
-    """Before the clock of the first job starts."""
-    for module in ("datasets", "scipy.stats", "sklearn.tree"):
-        importlib.import_module(module)
-    plugins.learner_slugs()
 
 
 def limit_memory(memory_mb: float) -> None:

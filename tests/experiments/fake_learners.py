@@ -186,13 +186,15 @@ def _logged(slug: str, fit: Callable[..., Fitted]) -> Callable[..., Fitted]:
     return logged
 
 
-def _learner(fit: Callable[..., Fitted], skip: Any = None, **declared: Any) -> Learner:
+def _learner(
+    fit: Callable[..., Fitted], skip: Any = None, params: Any = None, **declared: Any
+) -> Learner:
     slug = declared.pop("slug", f"fake-{fit.__name__.replace('_', '-')}")
     return Learner(
         slug=slug,
         name=slug.removeprefix("fake-").capitalize(),
         version="1",
-        defaults=lambda task: {},
+        defaults=lambda task: dict(params or {}),
         fit=_logged(slug, fit),
         in_paper=False,
         **declared,
@@ -202,6 +204,7 @@ def _learner(fit: Callable[..., Fitted], skip: Any = None, **declared: Any) -> L
 
 LEARNERS = [
     _learner(good, space={"shift": (0, 1, 2, 3), "seconds": (0.0, 0.001)}),
+    _learner(good, slug="fake-steady", params={"seconds": 0.1}),
     _learner(good, slug="fake-picky", skip=lambda n_features, n_classes: "too picky"),
     _learner(good, slug="fake-lacking", needs=("a_module_nobody_has",)),
     *[

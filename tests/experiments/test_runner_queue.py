@@ -1,0 +1,178 @@
+"""What to do, in which order, and what need not be tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from runner_helpers import fake_job
+
+from experiments.estimate import UNKNOWN_SECONDS, Estimator
+from experiments.executors.contract import Limits
+from experiments.jobs import Job
+from experiments.planning import make_plan, render_jobs
+from experiments.queue import Queue
+from experiments.record import RunRecord
+from experiments.store import Store
+from experiments.todo import shard, state_of, to_do
+
+LIMITS = Limits(seconds=60, memory_mb=1000)
+pytestmark = pytest.mark.usefixtures("fakes")
+
+
+def ok(job: Job, seconds: float = 1.0) -> RunRecord:
+    return RunRecord.of(job, "ok", test_f1=0.5, wall_seconds=seconds)
+
+
+def timeout(job: Job, limit: float = 60) -> RunRecord:
+    return RunRecord.of(job, "timeout", reason="more than 60 s", extra={"limit": limit})
+
+
+def take_all(queue: Queue) -> list[Job]:
+    taken = []
+    while (job := queue.take()) is not None:
+        taken.append(job)
+    return taken
+
+
+def test_jobs_of_a_group_wait_for_their_scout() -> None:
+    slow = [fake_job("sleeps", trial) for trial in range(3)]
+    good = [fake_job("good", trial) for trial in range(3)]
+    queue = Queue([*slow, *good])
+    assert take_all(queue) == [slow[0], good[0]]
+    assert queue.finish(ok(good[0])) == []
+    assert take_all(queue) == good[1:]
+    settled = queue.finish(timeout(slow[0]))
+    assert [record.trial for record in settled] == [1, 2]
+    assert {record.status for record in settled} == {"timeout"}
+    assert {record.reason for record in settled} == {"not tried: more than 60 s in trial 0"}
+    assert {record.extra["implied_by"] for record in settled} == {slow[0].key}
+    assert len(queue) == 0
+
+
+def test_after_a_successful_scout_all_may_go() -> None:
+    jobs = [fake_job("good", trial) for trial in range(3)]
+    queue = Queue(jobs)
+    (first,) = take_all(queue)
+    queue.finish(ok(first))
+    assert take_all(queue) == jobs[1:]
+
+
+def test_no_scout_where_records_show_no_danger_or_all_are_wanted() -> None:
+    jobs = [fake_job("good", trial) for trial in range(3)]
+    assert take_all(Queue(jobs, harmless={jobs[0].group})) == jobs
+    stubborn = Queue(jobs, give_up=False)
+    assert take_all(stubborn) == jobs
+    assert stubborn.finish(timeout(jobs[0])) == []
+
+
+def test_other_parameters_are_another_group() -> None:
+    jobs = [fake_job("sleeps", trial, seconds=s) for s in (1, 2) for trial in (0, 1)]
+    queue = Queue(jobs)
+    assert take_all(queue) == [jobs[0], jobs[2]]
+    queue.finish(timeout(jobs[0]))
+    assert len(queue) == 1
+
+
+def test_what_must_run_alone_runs_alone_and_last() -> None:
+    shared = [fake_job("good", trial) for trial in range(2)]
+    alone = [replace(job, measured="alone") for job in shared]
+    queue = Queue([*alone, *shared], give_up=False)
+    assert take_all(queue) == shared
+    queue.finish(ok(shared[0]))
+    assert queue.take() is None, "another job is still running"
+    queue.finish(ok(shared[1]))
+    assert take_all(queue) == alone[:1]
+    queue.finish(ok(alone[0]))
+    assert take_all(queue) == alone[1:]
+
+
+@pytest.mark.parametrize(
+    ("status", "extra", "state"),
+    [
+        ("ok", {}, "done"),
+        ("error", {}, "failed"),
+        ("crash", {}, "failed"),
+        ("timeout", {"limit": 60}, "limited"),
+        ("timeout", {"limit": 59}, "failed"),
+        ("memory", {"limit": 1000}, "limited"),
+        ("memory", {"limit": 999}, "failed"),
+        ("memory", {}, "failed"),
+    ],
+)
+def test_failures_are_no_results(status: str, extra: dict[str, float], state: str) -> None:
+    job = fake_job("good")
+    record = RunRecord.of(job, status, extra=extra)  # type: ignore[arg-type]
+    assert state_of(job, record, LIMITS) == state
+    again = to_do([job], {job.key: record}, LIMITS)
+    assert again == ([job] if state == "failed" else [])
+
+
+def test_a_skip_holds_as_long_as_its_reason() -> None:
+    picky, good = fake_job("picky"), fake_job("good")
+    skip = RunRecord.of(picky, "skipped", reason="too picky")
+    assert state_of(picky, skip, LIMITS) == "skipped"
+    stale = RunRecord.of(good, "skipped", reason="a library was missing")
+    assert state_of(good, stale, LIMITS) == "pending"
+    clean = replace(picky, protocol="clean")
+    seen = RunRecord.of(clean, "skipped", reason="too picky", extra={"shape": [4, 2]})
+    assert state_of(clean, seen, LIMITS) == "skipped"
+
+
+def test_retry_takes_just_what_is_asked_for() -> None:
+    jobs = [fake_job("good", trial) for trial in range(4)]
+    statuses = ("ok", "timeout", "crash")
+    records = {j.key: RunRecord.of(j, s) for j, s in zip(jobs, statuses, strict=False)}  # type: ignore[arg-type]
+    assert to_do(jobs, records, LIMITS, retry=["timeout", "crash"]) == jobs[1:3]
+    assert to_do(jobs, records, LIMITS, retry=["memory"]) == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_shards_part_the_work_and_keep_groups_whole(count: int) -> None:
+    jobs = [
+        fake_job("good", trial, dataset, shift=shift)
+        for dataset in ("fake-two", "fake-three")
+        for shift in range(3)
+        for trial in range(4)
+    ]
+    shards = [shard(jobs, index, count) for index in range(1, count + 1)]
+    assert sorted(job.key for part in shards for job in part) == sorted(job.key for job in jobs)
+    homes = {job.group: index for index, part in enumerate(shards) for job in part}
+    assert all(homes[job.group] == i for i, part in enumerate(shards) for job in part)
+    with pytest.raises(ValueError, match="must be 1 to"):
+        shard(jobs, count + 1, count)
+
+
+def test_estimates_come_from_the_most_similar_records() -> None:
+    known = fake_job("good", 0, "fake-two", shift=1)
+    records = [ok(known, 3.0), ok(fake_job("good", 1, "fake-two", shift=1), 5.0)]
+    estimator = Estimator(records, time_limit=60)
+    same = estimator.estimate(fake_job("good", 9, "fake-two", shift=1))
+    assert (same.basis, round(same.seconds)) == ("same parameters", 4)
+    assert estimator.estimate(fake_job("good", 9, "fake-two", shift=2)).basis == "same dataset"
+    other = estimator.estimate(fake_job("good", 0, "fake-three"))
+    assert other.basis == "other datasets"
+    assert other.seconds == pytest.approx(4 * (90 * 5) / (60 * 4), abs=0.1)
+    guess = estimator.estimate(fake_job("trivial"))
+    assert guess.basis == "a guess"
+    assert guess.seconds == pytest.approx(UNKNOWN_SECONDS, abs=0.1)
+
+
+def test_a_timeout_counts_with_its_limit_and_no_estimate_exceeds_the_present_one() -> None:
+    job = fake_job("sleeps")
+    assert Estimator([timeout(job, 50)], 60).estimate(job).seconds == pytest.approx(50, abs=0.1)
+    assert Estimator([timeout(job, 500)], 60).estimate(job).seconds == pytest.approx(60, abs=0.1)
+
+
+def test_a_plan_tells_jobs_done_and_time(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    jobs = [fake_job("good", trial) for trial in range(10)]
+    store = Store(tmp_path)
+    for job in jobs[:4]:
+        store.append(ok(job, 10.0))
+    plan = make_plan(jobs, store, LIMITS, workers=2)
+    assert (len(plan.jobs), len(plan.pending)) == (10, 6)
+    assert plan.wall_seconds == pytest.approx(30, abs=1)
+    assert plan.harmless() == {jobs[0].group}
+    text = render_jobs(plan)
+    assert "6 of 10 jobs to do: about 30 s with 2 worker(s)" in text
+    assert "6 same parameters" in text

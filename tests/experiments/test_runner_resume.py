@@ -1,0 +1,180 @@
+"""Kills, interrupts, shards, numbers of workers: the records are the same in the end."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+from fake_learners import LOG_VARIABLE
+from runner_helpers import descendants_left, soon_gone, steady
+
+from experiments.executors.launch import ROOT, python_environment
+from experiments.record import RunRecord
+from experiments.store import Store
+
+METHODS = "fake-steady,fake-raises,fake-picky"
+SELECTION = ["--dataset", "fake-two,fake-three", "--experiment", "default", "--protocol", "paper"]
+FAILED = 1
+
+pytestmark = pytest.mark.usefixtures("fakes")
+
+
+def command(store: Path, *more: str, methods: str = METHODS) -> list[str]:
+    return [
+        *[sys.executable, "-m", "experiments", "run", "--method", methods, *SELECTION],
+        *["--store", str(store), "--time-limit", "30", *more],
+    ]
+
+
+def start(store: Path, *more: str, methods: str = METHODS) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command(store, *more, methods=methods),
+        cwd=ROOT,
+        env={**python_environment(), LOG_VARIABLE: str(store) + ".log"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def finish(store: Path, *more: str, methods: str = METHODS) -> tuple[int, str]:
+    process = start(store, *more, methods=methods)
+    output, _ = process.communicate(timeout=120)
+    return process.returncode, output
+
+
+def outcome(store: Path) -> dict[str, RunRecord]:
+    """The records that count, without times."""
+    return {key: steady(record) for key, record in Store(store).latest().items()}
+
+
+def fits(store: Path) -> list[str]:
+    """Every fit that was really started, in order."""
+    log = Path(f"{store}.log")
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def fit_of(record: RunRecord) -> str:
+    return f"{record.protocol} {record.dataset} {record.method} {record.trial} {record.seed}"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunRecord]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADTREE_PLUGINS", "fake_learners")
+        store = tmp_path_factory.mktemp("undisturbed") / "store"
+        status, output = finish(store, "--workers", "2")
+    assert status == FAILED, output
+    records = outcome(store)
+    assert Counter(r.status for r in records.values()) == {"ok": 20, "error": 20, "skipped": 20}
+    return records
+
+
+def kill_everything(process: subprocess.Popen[str]) -> None:
+    """``kill -9`` of the whole tree at once: nobody gets to say goodbye."""
+    parent = psutil.Process(process.pid)
+    tree = [*parent.children(recursive=True), parent]
+    for one in tree:
+        with contextlib.suppress(psutil.Error):
+            one.kill()
+    process.communicate()
+
+
+def check_kills(store: Path, moments: int, undisturbed: dict[str, RunRecord]) -> None:
+    """Kill, resume, kill again …: what was finished at a kill is never fitted again."""
+    chance = random.Random(moments)
+    finished: set[str] = set()
+    for _ in range(moments):
+        seen = len(fits(store))
+        wanted = len(Store(store).history()) + chance.randrange(1, 15)
+        process = start(store, "--workers", "2")
+        while len(Store(store).history()) < wanted and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(chance.random() * 0.1)
+        kill_everything(process)
+        assert soon_gone()
+        assert not finished & set(fits(store)[seen:]), "a finished job ran twice"
+        finished = {fit_of(r) for r in Store(store).records() if r.status == "ok"}
+    seen = len(fits(store))
+    assert finish(store, "--workers", "2")[0] == FAILED
+    assert not finished & set(fits(store)[seen:]), "a finished job ran twice"
+    assert outcome(store) == undisturbed
+
+
+def test_killed_at_three_moments(tmp_path: Path, undisturbed: dict[str, RunRecord]) -> None:
+    check_kills(tmp_path / "store", 3, undisturbed)
+
+
+@pytest.mark.slow
+def test_killed_at_twenty_moments(tmp_path: Path, undisturbed: dict[str, RunRecord]) -> None:
+    check_kills(tmp_path / "store", 20, undisturbed)
+
+
+def test_one_worker_two_workers_and_shards_agree(
+    tmp_path: Path, undisturbed: dict[str, RunRecord]
+) -> None:
+    for index in (1, 2):
+        finish(tmp_path / str(index), "--workers", "1", "--shard", f"{index}/2")
+    parts = [outcome(tmp_path / str(index)) for index in (1, 2)]
+    assert not parts[0].keys() & parts[1].keys()
+    assert parts[0]
+    assert parts[1]
+    stores = [str(tmp_path / name) for name in ("1", "2", "all")]
+    merge = [sys.executable, "-m", "experiments", "merge", *stores[:2], "--into", stores[2]]
+    subprocess.run(merge, cwd=ROOT, check=True)
+    assert outcome(tmp_path / "all") == undisturbed
+    predictions = list((tmp_path / "all" / "predictions").rglob("*.npz"))
+    assert len(predictions) == 20
+
+
+def test_a_dead_supervisor_leaves_no_process(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    process = start(store, "--workers", "2", methods="fake-forks-and-sleeps")
+    while len([p for p in descendants_left() if p.name() == "sleep"]) < 4:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()  # the supervisor alone: its workers sleep in native code and cannot notice
+    process.communicate()
+    assert soon_gone()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_stops_cleanly(tmp_path: Path, number: signal.Signals) -> None:
+    store = tmp_path / "store"
+    process = start(store, "--workers", "2")
+    while len(Store(store).history()) < 5:
+        time.sleep(0.05)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 3, output
+    assert "Stopped. Nothing that had finished is lost." in output
+    assert f"Resume with: python -m experiments run --method {METHODS}" in output
+    assert soon_gone()
+    assert Store(store).torn() == 0
+    assert all(record.status != "crash" for record in Store(store).history())
+
+
+def test_only_failures_are_retried(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    methods = "fake-good,fake-raises"
+    assert finish(store, "--inline", "--trial", "0", methods=methods)[0] == FAILED
+    assert len(fits(store)) == 4
+    finish(store, "--inline", "--trial", "0", "--retry", "error", methods=methods)
+    assert sorted(fits(store)[4:]) == [line for line in sorted(fits(store)[:4]) if "raises" in line]
+    finish(store, "--inline", "--trial", "0", "--retry", "timeout,crash", methods=methods)
+    assert len(fits(store)) == 6
+
+
+def test_success_is_told_by_the_exit_status(tmp_path: Path) -> None:
+    methods = "fake-good,fake-picky"
+    status, output = finish(tmp_path / "store", "--inline", "--trial", "0", methods=methods)
+    assert status == 0, output
+    assert "[1/4]" in output

@@ -1,0 +1,224 @@
+"""The store: nothing whole is lost, nothing torn is believed, whatever the moment of a kill."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from experiments import environment, store
+from experiments.executors.launch import python_environment
+from experiments.lines import append_line, read_lines
+from experiments.merging import merge
+from experiments.record import STATUSES, RunRecord
+from experiments.store import Store, resolve
+
+
+def make_record(key: str = "k0", dataset: str = "iris", **fields: object) -> RunRecord:
+    values = {
+        "protocol": "paper",
+        "method": "cart",
+        "params": {"max_depth": 3, "criterion": "gini"},
+        "trial": 0,
+        "seed": 42,
+        "status": "ok",
+        "test_f1": 0.9369963369963371,
+        "finished": "2024-01-01T00:00:00.000Z",
+    }
+    return RunRecord(key=key, dataset=dataset, **{**values, **fields})  # type: ignore[arg-type]
+
+
+def test_records_read_back_equal(tmp_path: Path) -> None:
+    written = [
+        make_record("a", test_log_loss=1e-12, extra={"limit": 3.5}),
+        make_record("b", status="error", test_f1=None, traceback="Traceback\n  ü\n", log_tail="…"),
+        make_record("c", dataset="zoo", evaluation="cv:3", valid_f1=0.5),
+    ]
+    for record in written:
+        Store(tmp_path).append(record)
+    assert Store(tmp_path).latest() == {record.key: record for record in written}
+    assert (tmp_path / "paper" / "iris.jsonl").exists()
+    assert (tmp_path / "search-paper" / "zoo.jsonl").exists()
+
+
+def test_a_line_says_only_what_is_known(tmp_path: Path) -> None:
+    Store(tmp_path).append(make_record())
+    (line,) = read_lines(tmp_path / "paper" / "iris.jsonl").values
+    assert "train_f1" not in line
+    assert "traceback" not in line
+
+
+def test_a_kill_at_any_byte_loses_at_most_the_line_it_hit(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    records = [make_record(f"k{i}", reason="ümlaut") for i in range(3)]
+    for record in records:
+        Store(whole).append(record)
+    data = (whole / "paper" / "iris.jsonl").read_bytes()
+    ends = [i for i, byte in enumerate(data) if byte == ord("\n")]
+    for cut in range(len(data)):
+        folder = tmp_path / f"cut{cut}"
+        path = folder / "paper" / "iris.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data[:cut])
+        # A line is whole when its last byte is there, with or without the line break.
+        expected = [r.key for r, end in zip(records, ends, strict=True) if end <= cut]
+        assert list(Store(folder).latest()) == expected
+        late = make_record("late")
+        Store(folder).append(late)
+        assert list(Store(folder).latest()) == [*expected, "late"]
+
+
+def test_torn_lines_are_counted(tmp_path: Path) -> None:
+    Store(tmp_path).append(make_record())
+    with (tmp_path / "paper" / "iris.jsonl").open("ab") as file:
+        file.write(b'{"key": "torn", "st')
+    Store(tmp_path).append(make_record("next"))
+    assert Store(tmp_path).torn() == 1
+    assert list(Store(tmp_path).latest()) == ["k0", "next"]
+
+
+def test_a_record_of_a_newer_suite_is_refused(tmp_path: Path) -> None:
+    append_line(tmp_path / "paper" / "iris.jsonl", {**make_record().to_dict(), "new": 1})
+    with pytest.raises(ValueError, match=r"unknown fields \['new'\].*update the checkout"):
+        Store(tmp_path).records()
+
+
+def test_which_duplicate_counts_does_not_depend_on_the_order() -> None:
+    records = [
+        make_record(status=status, finished=f"2024-01-0{day}T00:00:00.000Z")
+        for status in STATUSES
+        for day in (1, 2)
+    ]
+    best = make_record(status="ok", finished="2024-01-02T00:00:00.000Z")
+    shuffler = random.Random(0)
+    for _ in range(50):
+        shuffler.shuffle(records)
+        assert resolve(records) == {"k0": best}
+    failures = [r for r in records if r.status in ("skipped", "timeout")]
+    for order in itertools.permutations(failures):
+        assert resolve(order)["k0"].status == "timeout"
+
+
+def test_a_later_failure_does_not_hide_a_success(tmp_path: Path) -> None:
+    Store(tmp_path).append(make_record(finished="2024-01-01T00:00:00.000Z"))
+    failed = make_record(status="crash", test_f1=None, finished="2024-01-02T00:00:00.000Z")
+    Store(tmp_path).append(failed)
+    assert Store(tmp_path).latest()["k0"].status == "ok"
+    assert len(Store(tmp_path).history()) == 2
+
+
+def test_environments_are_spelled_out_once(tmp_path: Path) -> None:
+    here = environment.describe()["id"]
+    for key in "abc":
+        Store(tmp_path).append(make_record(key, environment=here))
+    lines = read_lines(tmp_path / "environments.jsonl").values
+    assert [line["id"] for line in lines] == [here]
+    assert lines[0]["versions"]["numpy"]
+    assert set(Store(tmp_path).environments()) == {here}
+
+
+def test_files_stay_small_enough_to_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "ROLL_AT_BYTES", 2000)
+    rolling = Store(tmp_path)
+    for i in range(40):
+        rolling.append(make_record(f"k{i:02}"))
+    sizes = [path.stat().st_size for path in tmp_path.glob("paper/*.jsonl")]
+    assert len(sizes) > 3
+    assert max(sizes) < 3000
+    assert len(Store(tmp_path).latest()) == 40
+    rolling.compact()
+    assert sorted(Store(tmp_path).latest()) == [f"k{i:02}" for i in range(40)]
+    assert max(path.stat().st_size for path in tmp_path.glob("paper/*.jsonl")) <= 2000
+
+
+def test_compacting_is_a_function_of_the_records(tmp_path: Path) -> None:
+    records = [make_record(f"k{i}", trial=i) for i in range(5)]
+    failed = make_record("k0", status="crash", finished="2023-01-01T00:00:00.000Z")
+    for name, order in (("a", [failed, *records]), ("b", [*reversed(records), failed])):
+        for record in order:
+            Store(tmp_path / name).append(record)
+        Store(tmp_path / name).compact()
+    a, b = ((tmp_path / name / "paper" / "iris.jsonl").read_bytes() for name in "ab")
+    assert a == b
+    assert len(a.splitlines()) == 5
+
+
+def test_merging_twice_or_in_another_order_changes_nothing(tmp_path: Path) -> None:
+    first, second = Store(tmp_path / "1"), Store(tmp_path / "2")
+    first.append(make_record("shared", status="timeout", test_f1=None))
+    first.append(make_record("one"))
+    second.append(make_record("shared"))
+    second.append(make_record("two", dataset="zoo"))
+    second.append_environment({"id": "elsewhere", "versions": {}, "machine": {}})
+    here, there = Store(tmp_path / "12"), Store(tmp_path / "21")
+    tallies = [merge(first, here), merge(second, here), merge(second, here)]
+    assert [(t.new, t.better, t.known) for t in tallies] == [(2, 0, 0), (1, 1, 0), (0, 0, 2)]
+    merge(second, there)
+    merge(first, there)
+    assert here.latest() == there.latest()
+    assert here.latest()["shared"].status == "ok"
+    assert "elsewhere" in here.environments()
+
+
+def test_the_frame_has_one_row_per_key(tmp_path: Path) -> None:
+    Store(tmp_path).append(make_record("a", status="error", test_f1=None))
+    Store(tmp_path).append(make_record("a"))
+    Store(tmp_path).append(make_record("b", dataset="zoo"))
+    frame = Store(tmp_path).frame()
+    assert list(frame["key"]) == ["a", "b"]
+    assert list(frame["status"]) == ["ok", "ok"]
+    assert frame["params"][0]["max_depth"] == 3
+
+
+WRITER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from test_runner_store import make_record
+from experiments.store import Store
+for i in range(100):
+    Store(sys.argv[1]).append(make_record(f"{sys.argv[2]}-{i}", reason="x" * 500))
+"""
+
+
+def test_several_processes_append_at_once(tmp_path: Path) -> None:
+    here = str(Path(__file__).parent)
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), str(n), here], env=python_environment()
+        )
+        for n in range(3)
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    assert len(Store(tmp_path).latest()) == 300
+    assert Store(tmp_path).torn() == 0
+
+
+def test_appending_costs_the_same_in_a_large_store(tmp_path: Path) -> None:
+    large = tmp_path / "large" / "paper" / "iris.jsonl"
+    large.parent.mkdir(parents=True)
+    line = json.dumps(make_record().to_dict()) + "\n"
+    large.write_text(line * 1500)
+
+    def fastest(folder: Path) -> float:
+        target, seconds = Store(folder), []
+        for i in range(60):
+            began = time.perf_counter()
+            target.append(make_record(f"n{i}"))
+            seconds.append(time.perf_counter() - began)
+        return min(seconds)
+
+    # The fastest of many: what an append costs, not what the disk was doing.
+    assert fastest(tmp_path / "large") < 5 * fastest(tmp_path / "small")
+
+
+def test_to_dict_keeps_what_is_required_even_when_falsy() -> None:
+    record = replace(make_record(), params={}, trial=0)
+    assert RunRecord.from_dict(record.to_dict()) == record
