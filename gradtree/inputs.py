@@ -90,7 +90,8 @@ def as_training_type(X: NDArray[Any], dtype: str) -> NDArray[Any]:
             f"X has numbers beyond the range of {dtype}, in which the tree is trained; "
             "scale the columns first, for example with sklearn.preprocessing.QuantileTransformer"
         )
-    return rows
+    # The engine would be compiled anew for read-only rows, such as memory maps.
+    return rows if rows.flags.writeable else rows.copy()
 
 
 def read_classes(y: NDArray[Any], classes: Any = None) -> NDArray[Any]:

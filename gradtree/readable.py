@@ -40,19 +40,23 @@ class ReadableTree:
 
     def rules(self, units: Units | None = None, **options: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.rules.decision_rules`."""
-        return self.tree_.rules(**self._labels(units), **options)
+        labels = self._labels(units)
+        return self.tree_.rules(**labels, **options)
 
     def export_text(self, units: Units | None = None, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export.export_text`."""
-        return self.tree_.export_text(**self._labels(units), **options)
+        labels = self._labels(units)
+        return self.tree_.export_text(**labels, **options)
 
     def export_graphviz(self, units: Units | None = None, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export.export_graphviz`."""
-        return self.tree_.export_graphviz(**self._labels(units), **options)
+        labels = self._labels(units)
+        return self.tree_.export_graphviz(**labels, **options)
 
     def plot(self, units: Units | None = None, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot.plot_tree`."""
-        return self.tree_.plot(**self._labels(units), **options)
+        labels = self._labels(units)
+        return self.tree_.plot(**labels, **options)
 
     def to_sklearn(self) -> DecisionTreeClassifier:
         """A fitted scikit-learn tree with the same predictions, for the tools made for those."""

@@ -1,0 +1,58 @@
+"""Small data to train on, and settings that train in a blink."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gradtree import GradTreeClassifier
+
+
+def quick(**params: Any) -> GradTreeClassifier:
+    settings = {
+        "depth": 4,
+        "lr_leaf": 0.05,
+        "epochs": 100,
+        "patience": 40,
+        "restarts": 1,
+        "batch_size": 32,
+        "random_state": 0,
+    }
+    return GradTreeClassifier(**(settings | params))
+
+
+def boxes(
+    n_rows: int = 300, n_classes: int = 2, seed: int = 0, n_features: int = 4
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Classes in boxes that a few axis-aligned splits tell apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    y = (X[:, 0] > 0.2).astype(np.int64)
+    if n_classes > 2:
+        y += (n_classes - 2) * (X[:, 1] > 0.4)
+    return X, y
+
+
+def passengers(n_rows: int = 300, seed: int = 0) -> pd.DataFrame:
+    """A table as people have it: numbers, text, gaps, an identifier, a date, a constant."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["male", "female"], n_rows)
+    age = np.where(rng.random(n_rows) < 0.15, np.nan, rng.integers(1, 80, n_rows))
+    chance = np.where(sex == "female", 0.9, 0.1)
+    return pd.DataFrame(
+        {
+            "id": np.arange(1, n_rows + 1),
+            "name": [f"passenger {i}" for i in range(n_rows)],
+            "sex": sex,
+            "age": age,
+            "port": rng.choice(np.array(["S", "C", "Q", None]), n_rows, p=[0.5, 0.2, 0.2, 0.1]),
+            "cabin": pd.Series(rng.integers(1, 4, n_rows), dtype="Int64"),
+            "alone": rng.random(n_rows) < 0.5,
+            "boarded": pd.Timestamp("1912-04-10"),
+            "ship": "Titanic",
+            "survived": np.where(rng.random(n_rows) < chance, "yes", "no"),
+        }
+    )

@@ -1,0 +1,154 @@
+"""Bad input is named, with a remedy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from small_problems import boxes, quick
+
+from gradtree import memory
+
+X, Y = boxes(60)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"depth": -1}, "depth=-1 .* at least 1"),
+        ({"depth": 0}, "depth=0"),
+        ({"depth": 2.5}, "depth=2.5"),
+        ({"depth": True}, "depth=True"),
+        ({"lr_index": 0.0}, "lr_index=0.0 .* positive"),
+        ({"lr_values": -0.1}, "lr_values"),
+        ({"lr_values": np.inf}, "lr_values"),
+        ({"lr_leaf": "fast"}, "lr_leaf='fast' .* 'auto'"),
+        ({"loss": "hinge"}, "loss='hinge' .* 'focal'"),
+        ({"loss": 3}, "loss=3"),
+        ({"gamma": 0.5}, "gamma"),
+        ({"poly_epsilon": "2"}, "poly_epsilon"),
+        ({"selector": "softmax"}, "selector='softmax' .* 'gumbel'"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"epochs": 0}, "epochs"),
+        ({"patience": 0}, "patience"),
+        ({"restarts": -1}, "restarts"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"engine": "torch"}, "engine='torch' .* 'tensorflow'"),
+        ({"stream": "mine"}, "stream"),
+        ({"dtype": "float16"}, "dtype"),
+        ({"verbose": "yes"}, "verbose"),
+        ({"class_weight": "fair"}, "fair"),
+    ],
+)
+def test_impossible_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**params).fit(X, Y)
+
+
+def test_gaps():
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"(?s)NaN.*SimpleImputer.*fit_table"):
+        quick().fit(holes, Y)
+    model = quick(epochs=5).fit(X, Y)
+    with pytest.raises(ValueError, match="SimpleImputer"):
+        model.predict(holes)
+
+
+def test_infinite_and_huge_numbers():
+    endless, huge = X.copy(), X.copy()
+    endless[0, 0], huge[0, 0] = np.inf, 1e200
+    with pytest.raises(ValueError, match="infinity"):
+        quick().fit(endless, Y)
+    with pytest.raises(ValueError, match=r"range of float32.*QuantileTransformer"):
+        quick().fit(huge, Y)
+
+
+def test_columns_of_text_are_named():
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(sex="male", port="S")
+    with pytest.raises(ValueError, match=r"(?s)sex, port.*TargetEncoder.*fit_table"):
+        quick().fit(frame, Y)
+
+
+def test_one_class():
+    with pytest.raises(ValueError, match=r"only one class, .*at least two"):
+        quick().fit(X, np.zeros(len(X)))
+
+
+def test_numbers_instead_of_classes():
+    with pytest.raises(ValueError, match="continuous"):
+        quick().fit(X, X[:, 0])
+
+
+def test_shapes_that_do_not_fit():
+    with pytest.raises(ValueError, match="inconsistent"):
+        quick().fit(X, Y[:-1])
+    model = quick(epochs=5).fit(X, Y)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :2])
+
+
+def test_validation_rows_with_unseen_classes():
+    with pytest.raises(ValueError, match=r"y_valid has classes .*\[7\].*classes="):
+        quick().fit(X, Y, X_valid=X[:2], y_valid=[0, 7])
+    with pytest.raises(ValueError, match="belong together"):
+        quick().fit(X, Y, X_valid=X[:2])
+    with pytest.raises(ValueError, match="features"):
+        quick().fit(X, Y, X_valid=X[:2, :2], y_valid=[0, 1])
+
+
+def test_labels_beyond_the_named_classes():
+    with pytest.raises(ValueError, match=r"not in classes: \[1\]"):
+        quick().fit(X, Y, classes=[0, 5])
+
+
+def test_weights():
+    with pytest.raises(ValueError, match="zero"):
+        quick().fit(X, Y, sample_weight=np.zeros(len(X)))
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        quick().fit(X, Y, sample_weight=-np.ones(len(X)))
+    only_one = np.where(Y == 1, 0.0, 1.0)
+    with pytest.raises(ValueError, match="only one class"):
+        quick().fit(X, Y, sample_weight=only_one)
+
+
+def test_a_tree_that_does_not_fit_into_memory(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10_000_000)
+    with pytest.raises(MemoryError, match=r"depth=30 .* GB .* use depth <= 14"):
+        quick(depth=30).fit(X, Y)
+
+
+def test_depth_beyond_any_memory():
+    with pytest.raises(MemoryError, match="use depth <="):
+        quick(depth=60).fit(X, Y)
+
+
+def test_diverging_training():
+    with pytest.raises(FloatingPointError, match="learning rates"):
+        quick(lr_values=3e38, lr_leaf=3e38).fit(X * 1e30, Y)
+
+
+def test_unfitted_models():
+    for method in ("predict", "predict_proba", "apply"):
+        with pytest.raises(NotFittedError):
+            getattr(quick(), method)(X)
+    for method in ("export_text", "rules", "plot", "plot_history", "to_sklearn"):
+        with pytest.raises(NotFittedError):
+            getattr(quick(), method)()
+
+
+def test_warm_start_from_another_shape():
+    model = quick(warm_start=True, epochs=5).fit(X, Y)
+    with pytest.raises(ValueError, match="another shape"):
+        model.fit(X[:, :3], Y)
+    with pytest.raises(ValueError, match="another shape"):
+        model.set_params(depth=3).fit(X, Y)
+
+
+def test_streams():
+    with pytest.raises(ValueError, match="dictionary"):
+        quick(class_weight="balanced").partial_fit(X, Y)
+    model = quick().partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"not in classes: \[9\]"):
+        model.partial_fit(X[:2], [0, 9])

@@ -1,0 +1,256 @@
+"""What training does with rows, weights, seeds, losses and streams."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+
+import numpy as np
+import pytest
+from small_problems import boxes, quick
+
+from gradtree import CustomLoss, GradTreeClassifier
+from gradtree.holdout import hold_out
+from gradtree.parameters import train_config
+from gradtree.progress import ProgressBar
+from gradtree.training import Progress
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("selector", ["entmax", "annealed"])
+def test_boxes_are_learned(n_classes, selector):
+    X, y = boxes(600, n_classes)
+    model = quick(selector=selector, epochs=300, restarts=2).fit(X[:400], y[:400])
+    assert model.score(X[400:], y[400:]) > 0.9
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"selector": "gumbel"},
+        {"average_weights": True},
+        {"dtype": "float64"},
+        {"loss": "focal", "gamma": 2.0},
+        {"loss": "cross-entropy", "poly_epsilon": 2.0},
+        {"stream": "authors"},
+        {"prune": False},
+        {"validation_fraction": 0.0},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_option_trains_and_is_repeatable(params, n_classes):
+    X, y = boxes(150, n_classes)
+    one, other = (quick(epochs=20, **params).fit(X, y) for _ in range(2))
+    assert one.tree_ == other.tree_
+    assert one.score(X, y) > 0.2
+
+
+def test_the_seed_decides():
+    X, y = boxes()
+    assert quick(random_state=1).fit(X, y).tree_ != quick(random_state=2).fit(X, y).tree_
+    state = np.random.RandomState(5)
+    first, second = quick(random_state=state).fit(X, y), quick(random_state=state).fit(X, y)
+    assert first.tree_ != second.tree_
+    assert first.tree_ == quick(random_state=np.random.RandomState(5)).fit(X, y).tree_
+
+
+def test_fortran_float32_and_frames_train_alike():
+    X, y = boxes()
+    X = X.astype(np.float32)
+    expected = quick().fit(X, y).tree_
+    assert quick().fit(np.asfortranarray(X), y).tree_ == expected
+    assert quick().fit(X.astype(np.float64), y).tree_ == expected
+
+
+def test_auto_depends_on_the_number_of_classes():
+    params = GradTreeClassifier().get_params()
+    two, more = train_config(params, 2, 42), train_config(params, 3, 42)
+    assert (two.lr_leaf, two.restarts, two.loss.kind) == (0.005, 5, "cross-entropy")
+    assert (more.lr_leaf, more.restarts, more.loss.kind) == (0.05, 3, "focal")
+    assert two.run_seeds() == (42, 43, 45, 48, 52, 57)
+
+
+def test_given_validation_rows_are_not_trained_on_but_decide():
+    X, y = boxes(200)
+    model = quick(epochs=500, patience=10).fit(X, y, X_valid=X[:50], y_valid=1 - y[:50])
+    # The validation labels are wrong, so every step makes things worse.
+    assert max(run.best_epoch for run in model.history_) < 50
+    assert model.tree_.n_node_samples[0] == 200
+
+
+def test_classes_may_be_missing_from_the_training_rows():
+    X, y = boxes(100)
+    model = quick(epochs=10).fit(X, y, X_valid=X[:10], y_valid=np.full(10, 2), classes=[0, 1, 2])
+    assert model.predict_proba(X).shape == (100, 3)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_rows_of_weight_zero_are_as_good_as_absent():
+    X, y = boxes(200)
+    weight = np.ones(200)
+    weight[150:] = 0.0
+    y_with_noise = y.copy()
+    y_with_noise[150:] = 1 - y[150:]
+    with_weights = quick().fit(X, y_with_noise, sample_weight=weight)
+    assert with_weights.tree_ == quick().fit(X[:150], y[:150]).tree_
+
+
+def test_only_ratios_of_weights_matter():
+    X, y = boxes(200)
+    weight = np.random.default_rng(1).choice([1.0, 2.0, 4.0], 200)
+    one = quick().fit(X, y, sample_weight=weight)
+    assert one.tree_ == quick().fit(X, y, sample_weight=8 * weight).tree_
+    assert one.tree_ != quick().fit(X, y).tree_
+
+
+def test_class_weights_shift_predictions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] + rng.normal(size=400) > 1).astype(int)
+    shares = [
+        quick(class_weight=weights, epochs=200).fit(X, y).predict(X).mean()
+        for weights in ({0: 10.0, 1: 1.0}, None, "balanced", {0: 1.0, 1: 10.0})
+    ]
+    assert shares[0] < shares[2] < shares[3]
+    assert shares[0] <= shares[1] <= shares[3]
+
+
+COSTS = np.array([[0.0, 1.0], [20.0, 0.0]])
+
+
+def expected_cost(p, label, gradient):
+    loss = 0.0
+    for k in range(len(p)):
+        gradient[k] = COSTS[label, k]
+        loss += COSTS[label, k] * p[k]
+    return loss
+
+
+def test_a_loss_of_ones_own():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    plain = quick(epochs=150).fit(X, y)
+    careful = quick(epochs=150, loss=expected_cost).fit(X, y)
+    assert quick(epochs=150, loss=CustomLoss(expected_cost)).fit(X, y).tree_ == careful.tree_
+
+    def cost(model):
+        return COSTS[y, model.predict(X)].mean()
+
+    assert cost(careful) < cost(plain)
+    assert pickle.loads(pickle.dumps(careful)).tree_ == careful.tree_
+
+
+def test_pruning_changes_the_size_and_no_training_prediction():
+    X, y = boxes(200)
+    small, full = quick(depth=6).fit(X, y), quick(depth=6, prune=False).fit(X, y)
+    assert full.tree_.node_count == 2**7 - 1
+    assert small.tree_.node_count < full.tree_.node_count
+    trained = np.delete(np.arange(200), hold_out(y, 0.2, np.random.default_rng(0)))
+    np.testing.assert_array_equal(small.predict_proba(X[trained]), full.predict_proba(X[trained]))
+
+
+def test_warm_start_goes_on():
+    X, y = boxes(300)
+    model = quick(epochs=5, warm_start=True, restarts=0).fit(X, y)
+    losses = [model.history_[0].valid_loss[-1]]
+    for _ in range(8):
+        model.fit(X, y)
+        assert len(model.history_) == 1
+        losses.append(model.history_[0].valid_loss[-1])
+    assert losses[-1] < 0.5 * losses[0]
+    cold = quick(epochs=5, restarts=0).fit(X, y)
+    assert cold.history_[0].valid_loss[-1] == losses[0]
+
+
+def concept(X, late):
+    return X[:, 1] > 0.3 if late else X[:, 0] > 0
+
+
+def test_partial_fit_follows_a_drifting_stream():
+    rng = np.random.default_rng(0)
+    model = quick(depth=5, lr_values=0.02)
+    scores = []
+    for chunk in range(200):
+        X = rng.normal(size=(128, 4))
+        y = concept(X, late=chunk >= 100)
+        if chunk:
+            scores.append(model.score(X, y))
+        model.partial_fit(X, y, classes=[False, True])
+    before, at, after = scores[80:98], scores[99:102], scores[180:]
+    assert np.mean(before) > 0.95
+    assert np.mean(at) < 0.7
+    assert np.mean(after) > 0.95
+    assert model.n_epochs_ == 200
+    assert model.tree_.n_node_samples[0] == 2048
+
+
+def test_partial_fit_goes_on_from_fit_and_survives_copies():
+    X, y = boxes(300)
+    model = quick().fit(X, y)
+    before = model.score(X, y)
+    twin = copy.deepcopy(model)
+    assert model.partial_fit(X, y).tree_ == twin.partial_fit(X, y).tree_
+    assert model.score(X, y) > before - 0.05
+    restored = pickle.loads(pickle.dumps(model))
+    assert restored.tree_ == model.tree_
+    assert restored.partial_fit(X, y).score(X, y) > before - 0.05
+
+
+def test_fit_forgets_a_stream():
+    X, y = boxes(300)
+    model = quick().partial_fit(X, 1 - y)
+    assert model.fit(X, y).tree_ == quick().fit(X, y).tree_
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([50, 50], [10, 10]),
+        ([97, 3], [19, 1]),
+        ([10, 1], [2, 0]),
+        ([1, 1, 1], [0, 0, 0]),
+        ([2, 2], [1, 0]),
+        ([6, 7, 8], [1, 1, 2]),
+    ],
+)
+def test_validation_rows_are_stratified_and_leave_every_class_a_row(counts, expected):
+    y = np.random.default_rng(1).permutation(np.repeat(np.arange(len(counts)), counts))
+    rows = hold_out(y, 0.2, np.random.default_rng(0))
+    assert np.bincount(y[rows], minlength=len(counts)).tolist() == expected
+    assert len(set(rows.tolist())) == len(rows)
+    assert rows.tolist() == hold_out(y, 0.2, np.random.default_rng(0)).tolist()
+
+
+def test_tiny_training_sets():
+    model = quick(epochs=20).fit([[0.0], [1.0]], ["a", "b"])
+    assert model.predict([[0.0], [1.0]]).shape == (2,)
+    assert np.isnan(model.history_[0].valid_loss).all()
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_is_shown(capsys):
+    X, y = boxes(100)
+    quick(epochs=10, verbose=1).fit(X, y)
+    shown = capsys.readouterr().err
+    assert "compiles" in shown
+    assert "run 1/2" in shown
+    assert "run 2/2" in shown
+    quick(epochs=10).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_changes_one_line_of_a_terminal():
+    screen = Terminal()
+    bar = ProgressBar(patience=10, file=screen)
+    for run, epoch in ((0, 1), (0, 5), (1, 2)):
+        bar(Progress(run, 2, epoch, 10, epoch - 1, 0.25, 0.5, 0.25))
+    bar.close()
+    assert screen.getvalue().count("\n") == 2
+    assert "best 0.2500 in epoch 5" in screen.getvalue()

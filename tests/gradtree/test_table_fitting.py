@@ -1,0 +1,146 @@
+"""From a raw table to a readable tree."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_problems import passengers, quick
+
+from gradtree import TabularGradTree, fit_table
+from gradtree.table_columns import learn_columns
+
+SETTINGS = {"epochs": 150, "patience": 50, "restarts": 1, "random_state": 0, "lr_leaf": 0.05}
+
+pytestmark = pytest.mark.filterwarnings("ignore:columns left out")
+
+
+@pytest.fixture(scope="module")
+def model() -> TabularGradTree:
+    with pytest.warns(UserWarning, match=r"columns left out: id .*name .*boarded .*ship"):
+        return fit_table(passengers(), target="survived", depth=3, **SETTINGS)
+
+
+def test_three_lines(model):
+    text = model.export_text()
+    assert "sex = female" in text
+    assert "→ yes (" in text
+    assert model.score(passengers(seed=1), passengers(seed=1)["survived"]) > 0.8
+
+
+def test_rules_hold_for_raw_rows(model):
+    raw = passengers(seed=2)
+    raw.loc[:20, ["port", "age"]] = [["Belfast", 33.5]]
+    raw.loc[21:40, "sex"] = None
+    predicted = model.predict(raw)
+    covered = np.zeros(len(raw), dtype=int)
+    for rule in model.rules():
+        holds = rule.holds(raw)
+        covered += holds
+        assert set(predicted[holds]) <= {rule.prediction}
+    assert (covered == 1).all()
+
+
+def test_columns_that_cannot_help_are_left_out(model):
+    assert set(model.left_out_) == {"id", "name", "boarded", "ship"}
+    assert "numbers the rows" in model.left_out_["id"]
+    assert model.feature_names_in_.tolist() == list(passengers().drop(columns="survived"))
+
+
+def test_probabilities_and_pickles(model):
+    raw = passengers(seed=3)
+    proba = model.predict_proba(raw)
+    assert proba.shape == (300, 2)
+    assert model.classes_.tolist() == ["no", "yes"]
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(raw), proba)
+    assert again.export_text() == model.export_text()
+
+
+def test_columns_may_be_in_any_order_but_not_missing(model):
+    raw = passengers(seed=3)
+    np.testing.assert_array_equal(model.predict(raw[raw.columns[::-1]]), model.predict(raw))
+    with pytest.raises(ValueError, match=r"lacks columns .*: sex"):
+        model.predict(raw.drop(columns="sex"))
+    with pytest.raises(ValueError, match="'age' held numbers in training"):
+        model.predict(raw.assign(age="old"))
+
+
+def test_validation_rows_teach_the_preprocessing_nothing():
+    table = passengers()
+    one = fit_table(table, "survived", depth=2, **SETTINGS)
+    assert one.tree_.n_node_samples[0] == 240
+    assert one.preprocessing_[-1].quantiles_.shape[0] == 240
+
+
+def test_labels_that_are_numbers_are_named_after_their_column():
+    table = passengers().assign(survived=lambda t: (t["survived"] == "yes").astype(int))
+    text = fit_table(table, "survived", depth=2, **SETTINGS).export_text()
+    assert "survived = 1" in text
+
+
+def test_rows_without_a_target_are_left_out():
+    table = passengers()
+    table.loc[:9, "survived"] = None
+    with pytest.warns(UserWarning, match="10 rows without a value of 'survived'"):
+        model = fit_table(table, "survived", depth=2, **SETTINGS)
+    assert model.tree_.n_node_samples[0] == 232
+
+
+def test_numbers_can_be_categories():
+    table = passengers()
+    table["survived"] = np.where(table["cabin"] == 2, "yes", "no")
+    model = fit_table(table, "survived", categorical=["cabin"], depth=2, **SETTINGS)
+    assert "cabin in {1, 3}" in model.export_text()
+
+
+def test_more_than_two_classes_and_only_text():
+    table = passengers()[["sex", "port", "alone"]]
+    target = table["sex"].where(table["port"].notna(), "nobody")
+    model = TabularGradTree(quick(depth=3, epochs=200)).fit(table, target)
+    assert model.score(table, target) > 0.9
+    assert model.tree_.n_features == 9
+    assert "port = missing" in model.export_text()
+
+
+def test_the_same_seed_gives_the_same_tree():
+    one, other = (fit_table(passengers(), "survived", depth=3, **SETTINGS) for _ in range(2))
+    assert one.tree_ == other.tree_
+
+
+def test_mixed_types_in_a_column_become_text():
+    table = passengers(200)
+    table["port"] = [1 if i % 3 else "one" for i in range(200)]
+    model = fit_table(table, "survived", depth=2, **SETTINGS)
+    assert model.predict(table).shape == (200,)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda t: fit_table(t, "fare"), ValueError, "no column 'fare'.*survived"),
+        (lambda t: fit_table(t.to_numpy(), "fare"), ValueError, "no column 'fare'"),
+        (lambda t: TabularGradTree().fit(t.to_numpy(), t["sex"]), TypeError, "DataFrame"),
+        (lambda t: fit_table(t, "sex", categorical=["x"]), ValueError, "not there: x"),
+        (lambda t: fit_table(t[["ship", "sex"]], "sex"), ValueError, "no column of the table"),
+        (
+            lambda t: fit_table(t.assign(age=np.inf, cabin=[np.inf, 1.0] * 150), "survived"),
+            ValueError,
+            "infinite",
+        ),
+    ],
+)
+def test_errors_say_what_to_do(call, error, message):
+    with pytest.raises(error, match=message):
+        call(passengers())
+
+
+def test_kinds_of_columns():
+    columns = learn_columns(passengers().drop(columns="survived"))
+    assert columns.numbers == ("age", "cabin")
+    assert columns.categories == ("sex", "port", "alone")
+    tidy = columns.tidy(passengers())
+    assert tidy["cabin"].dtype == np.float64
+    assert pd.isna(tidy["port"]).sum() == passengers()["port"].isna().sum()
