@@ -21,10 +21,15 @@ def conclude(jobs: Sequence[Job], store: Store, limits: Limits, interrupted: boo
     """Print the summary of a run over all its jobs and return its exit status."""
     records = store.latest()
     statuses: Counter[str] = Counter(records[job.key].status for job in jobs if job.key in records)
-    states: Counter[str] = Counter(state_of(job, records.get(job.key), limits) for job in jobs)
+    state = {job: state_of(job, records.get(job.key), limits) for job in jobs}
+    states: Counter[str] = Counter(state.values())
+    without_data = {job.dataset for job in jobs if state[job] == "unavailable"}
     print(f"\n{len(jobs):,} jobs: {counts(statuses)}; {states['pending']:,} still to run.")
     if states["failed"]:
         print("What failed and why: python -m experiments failures --store", store.folder)
+    if states["unavailable"]:
+        print(f"Skipped for want of data: {', '.join(sorted(without_data))}.")
+        print("What to do about it: python -m experiments data")
     if interrupted or states["pending"]:
         if interrupted:
             print("Stopped. Nothing that had finished is lost.")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from experiments import plugins
+from experiments import artifacts
 from experiments.display.text import table as text_table
 from experiments.jobs import Job
 from experiments.paper import Paper, load_paper
 from experiments.record import RunRecord
+from experiments.splits import load_dataset, load_split
 from experiments.tables.cells import Results, collect
 from experiments.tables.csvfiles import table_csv
 from experiments.tables.definitions import grids
@@ -20,6 +22,11 @@ from experiments.tables.latex import table_latex
 from experiments.tables.model import Cell, Table
 from experiments.tables.outcomes import Verdict
 from experiments.verdicts import judge_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gradtree.tree import Tree
 
 TREES_SHOWN_DEPTH = 4
 
@@ -102,30 +109,34 @@ def draw_trees(
 ) -> list[Path]:
     """The tree of each learner in its first job, thresholds in original units."""
     from experiments.figures.save import save
-    from experiments.figures.trees import DrawnTree, trees_one_above_another
-    from experiments.report.harvest import harvest
 
-    first = {job.method: job for job in reversed(jobs) if _has_tree(job, records)}
+    first = {job.method: job for job in reversed(jobs) if _is_ok(job, records)}
     written: list[Path] = []
     for method, job in first.items():
-        found = harvest(
-            job.dataset,
-            records,
-            store,
-            experiment=job.experiment,
-            protocol=job.protocol,
-            methods=[method],
-            trial=job.trial,
-        )
-        for entry in found.trees:
-            where = f"{plugins.learner(method).name} on {plugins.facts(job.dataset).name}"
-            title = f"{where}, trial {job.trial}, test F1 {entry['test_f1']:.3f}"
-            drawn = [DrawnTree(title, entry)]
-            figure = trees_one_above_another(drawn, max_depth=TREES_SHOWN_DEPTH)
-            written += save(figure, folder / method)
+        tree = artifacts.load_tree(store, records[job.key])
+        if tree is not None:
+            written += save(_picture(tree, job), folder / method)
     return written
 
 
-def _has_tree(job: Job, records: Mapping[str, RunRecord]) -> bool:
-    record = records.get(job.key)
-    return record is not None and record.status == "ok" and record.leaves is not None
+def _picture(tree: Tree, job: Job) -> Figure:
+    import matplotlib.pyplot as plt
+
+    from gradtree.plot import plot_tree
+    from gradtree.units import original_units
+
+    split = load_split(job.dataset, job.protocol, job.trial)
+    raw = None if split.rows is None else load_dataset(job.dataset).X.iloc[split.rows.train]
+    axes = plot_tree(
+        tree,
+        class_names=split.class_names,
+        units=original_units(split.preprocessing, raw),
+        max_depth=TREES_SHOWN_DEPTH,
+    )
+    figure = cast("Figure", axes.figure)
+    plt.close(figure)
+    return figure
+
+
+def _is_ok(job: Job, records: Mapping[str, RunRecord]) -> bool:
+    return job.key in records and records[job.key].status == "ok"

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 TRACEBACK_CHARACTERS = 4000
 WARM_UP_ROWS = 100
+NO_DATA = "no data"
+"""Why a job is skipped whose dataset no source delivers; the record's log says what to do."""
 
 _WARM: set[str] = set()
 
@@ -80,7 +82,7 @@ def _attempt(job: Job) -> Outcome:
     except Exception as problem:
         if type(problem).__name__ != "DatasetUnavailable":
             raise
-        return Outcome(RunRecord.of(job, "skipped", reason=str(problem)))
+        return Outcome(RunRecord.of(job, "skipped", reason=NO_DATA, log_tail=str(problem)))
     learner = plugins.learner(job.method)
     shape = [split.n_features, split.n_classes]
     reason = learner.why_not(*shape)

@@ -13,23 +13,27 @@ from typing import Literal
 from experiments import plugins
 from experiments.executors.contract import Limits
 from experiments.jobs import Job
-from experiments.perform import skip_reason
+from experiments.perform import NO_DATA, skip_reason
 from experiments.record import RunRecord
 
-State = Literal["done", "skipped", "limited", "failed", "pending"]
+State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
+WORTH_TRYING = ("pending", "failed", "unavailable")
 
 
 def state_of(job: Job, record: RunRecord | None, limits: Limits) -> State:
     """Where a job stands.
 
-    ``limited``: it exceeded the limits it would be given again. ``failed``:
-    it ended otherwise than well and is worth another try.
+    ``limited``: it exceeded the limits it would be given again.
+    ``unavailable``: there was no data for it, but there may be by now.
+    ``failed``: it ended otherwise than well and is worth another try.
     """
     if record is None:
         return "pending"
     if record.status == "ok":
         return "done"
     if record.status == "skipped":
+        if record.reason == NO_DATA:
+            return "unavailable"
         return "skipped" if still_skipped(job, record) else "pending"
     granted = {"timeout": limits.seconds, "memory": limits.memory_mb}.get(record.status)
     if granted is not None and record.extra.get("limit", 0) >= granted:
@@ -54,7 +58,7 @@ def to_do(
     """The jobs a run has to do; with ``retry``, only those whose record has such a status."""
     if retry is not None:
         return [j for j in jobs if j.key in records and records[j.key].status in retry]
-    return [j for j in jobs if state_of(j, records.get(j.key), limits) in ("pending", "failed")]
+    return [j for j in jobs if state_of(j, records.get(j.key), limits) in WORTH_TRYING]
 
 
 def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:

@@ -157,7 +157,7 @@ def report(args: argparse.Namespace, subjects: list[Subject], interrupted: bool)
         else:
             unfinished.append((subject, missing))
     if winners:
-        write_winners(winners, args.winners or TABLE)
+        write_winners(winners, args.winners)
         print("", *map(render_winner, winners), sep="\n")
         print(f"\nWinners are in {args.winners or TABLE}.")
     for subject, missing in unfinished:

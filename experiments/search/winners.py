@@ -43,7 +43,7 @@ class Winner:
 
 def winning_params(protocol: str, dataset: str, method: str) -> dict[str, Any]:
     """All parameters for ``tuned --params ours``."""
-    for winner in read_winners(TABLE):
+    for winner in read_winners():
         if (winner.protocol, winner.dataset, winner.method) == (protocol, dataset, method):
             return complete(protocol, dataset, method, winner.params)
     raise LookupError(
@@ -65,12 +65,15 @@ def _read(path: Path, modified: int) -> tuple[Winner, ...]:
         return tuple(_from_row(row) for row in csv.DictReader(file))
 
 
-def read_winners(path: Path = TABLE) -> tuple[Winner, ...]:
+def read_winners(path: Path | None = None) -> tuple[Winner, ...]:
+    """The table at ``path``, or the committed one; a table that is not there is empty."""
+    path = path or TABLE
     return _read(path, path.stat().st_mtime_ns) if path.exists() else ()
 
 
-def write_winners(new: Iterable[Winner], path: Path = TABLE) -> None:
-    """Add winners to the table, replacing older ones of the same subject."""
+def write_winners(new: Iterable[Winner], path: Path | None = None) -> None:
+    """Add winners to a table, replacing older ones of the same subject."""
+    path = path or TABLE
     known = {(w.protocol, w.dataset, w.method): w for w in read_winners(path)}
     known.update({(w.protocol, w.dataset, w.method): w for w in new})
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -114,6 +114,9 @@ def test_a_skip_holds_as_long_as_its_reason() -> None:
     assert state_of(picky, skip, LIMITS) == "skipped"
     stale = RunRecord.of(good, "skipped", reason="a library was missing")
     assert state_of(good, stale, LIMITS) == "pending"
+    lacking = RunRecord.of(good, "skipped", reason="no data")
+    assert state_of(good, lacking, LIMITS) == "unavailable"
+    assert to_do([good], {good.key: lacking}, LIMITS) == [good]
     clean = replace(picky, protocol="clean")
     seen = RunRecord.of(clean, "skipped", reason="too picky", extra={"shape": [4, 2]})
     assert state_of(clean, seen, LIMITS) == "skipped"
