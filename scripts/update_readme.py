@@ -60,8 +60,8 @@ def results_block(found: Findings) -> str:
     claims = claim_lines(found.claims)[0].replace("Claims of the paper", "Its claims")
     lines = [
         "Each cell of the paper beside ours: *exact* at the printed digits, *consistent* by "
-        f"Welch's test at {LEVEL} (Holm's correction per table), significantly *better* or *worse*, or "
-        "*missing* because it has not been run completely.",
+        f"Welch's test at {LEVEL} (Holm's correction per table), significantly *better* or "
+        "*worse*, or *missing* because it has not been run completely.",
         "",
         *agreement_table(found),
         "",
