@@ -192,6 +192,28 @@ class Split:
     def column(self) -> str:
         return self.left.column
 
+    @property
+    def border(self) -> tuple[float, str] | None:
+        """Exact and printed border of a numeric split."""
+        if isinstance(self.left, Membership):
+            return None
+        if np.isfinite(self.left.high):
+            return self.left.high, self.left.high_text
+        return (self.left.low, self.left.low_text) if np.isfinite(self.left.low) else None
+
+    def printed(self, text: str) -> Split:
+        """The same numeric split with its border printed in another way."""
+        return Split(_printed(self.left, text), _printed(self.right, text))
+
+
+def _printed(side: Condition, text: str) -> Condition:
+    if isinstance(side, Membership):
+        return side
+    low_text = text if np.isfinite(side.low) else side.low_text
+    return replace(
+        side, low_text=low_text, high_text=text if np.isfinite(side.high) else side.high_text
+    )
+
 
 def numeric_split(
     column: str,

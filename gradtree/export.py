@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradtree.palette import node_colour, text_colour
+from gradtree.palette import node_colour
 from gradtree.rules import (
     Units,
     checked_class_names,
@@ -99,9 +99,7 @@ def export_graphviz(
         split = splits.get(node)
         label = node_verdict(tree, node, classes) if split is None else split.column
         fill = node_colour(tree.value[node]) if split is None else "#f2f2f2"
-        lines.append(
-            f'{node} [label={_quoted(label)}, fillcolor="{fill}", fontcolor="{text_colour(fill)}"];'
-        )
+        lines.append(f'{node} [label={_quoted(label)}, fillcolor="{fill}"];')
         if split is not None:
             sides = (tree.children_left[node], split.left), (tree.children_right[node], split.right)
             lines += [f"{node} -> {child} [label={_quoted(str(side))}];" for child, side in sides]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,36 +21,32 @@ def number_text(number: float, digits: int) -> str:
     return f"{number:.{digits}g}"
 
 
-def border_texts(
-    borders: NDArray[np.float64], cells: NDArray[np.float64] | None, digits: int
-) -> list[str]:
-    """Different texts for different borders of one column, as short as can be."""
-    texts = [border_text(border, cells, digits) for border in borders]
-    for precision in range(digits, 18):
-        doubled = [text for text, times in Counter(texts).items() if times > 1]
-        texts = [
-            number_text(border, precision) if text in doubled else text
-            for border, text in zip(borders, texts, strict=True)
-        ]
-        if not doubled:
-            break
-    return texts
-
-
 def border_text(border: float, cells: NDArray[np.float64] | None, digits: int) -> str:
     """A border with as few digits as separate the cells below from those above."""
     if cells is None or not np.isfinite(border):
         return number_text(border, digits)
-    below, above = cells[cells <= border], cells[cells > border]
-    low = below.max() if below.size else -np.inf
-    high = above.min() if above.size else np.inf
     known = cells[~np.isnan(cells)]
+    low = known[known <= border].max(initial=-np.inf)
+    high = known[known > border].min(initial=np.inf)
     if known.size and np.all(known == np.floor(known)) and low <= np.floor(border):
         return number_text(np.floor(border), 17)
     if low <= 0 < high and abs(border) < NEXT_TO_NOTHING * np.abs(known).max():
         return "0"
     for precision in range(min(digits, 2), 17):
-        text = number_text(border, precision)
-        if low <= float(text) < high:
-            return text
+        for number in (border, *_neighbours(border, precision)):
+            text = number_text(number, precision)
+            if low <= float(text) < high:
+                return text
     return repr(float(border))
+
+
+def _neighbours(number: float, digits: int) -> tuple[float, float]:
+    """The numbers of so many significant digits below and above."""
+    unit = 10.0 ** (np.floor(np.log10(abs(number))) - digits + 1) if number else 0.0
+    return number - unit, number + unit
+
+
+def distinct_text(number: float, taken: Collection[str], digits: int) -> str:
+    """A number with as many digits as make it look different from others."""
+    texts = (number_text(number, precision) for precision in range(digits, 18))
+    return next((text for text in texts if text not in taken), repr(float(number)))

@@ -20,6 +20,9 @@ OKABE_ITO = (
     "#999999",
 )
 
+# Shares of colour in the background of unsure and sure nodes: black text stays readable on both.
+PALEST, STRONGEST = 0.15, 0.7
+
 
 def class_colours(n_classes: int) -> list[str]:
     """One colour per class; from the ninth class on they repeat."""
@@ -33,18 +36,10 @@ def node_colour(shares: ArrayLike, colours: Sequence[str] | None = None) -> str:
     best = int(probabilities.argmax())
     chance = 1.0 / len(probabilities)
     sureness = 1.0 if chance == 1.0 else (probabilities[best] - chance) / (1.0 - chance)
-    return blend(palette[best], 0.25 + 0.75 * max(float(sureness), 0.0))
+    return blend(palette[best], PALEST + (STRONGEST - PALEST) * max(float(sureness), 0.0))
 
 
 def blend(colour: str, share: float) -> str:
     """Mix a colour with white."""
     channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 - share * (255 - c)):02x}" for c in channels)
-
-
-def text_colour(background: str) -> str:
-    """Black or white, whichever has the higher contrast (relative luminance of WCAG)."""
-    channels = np.array([int(background[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
-    return "#000000" if luminance > 0.179 else "#ffffff"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradtree.conditions import Split
 from gradtree.layout import tidy_positions
-from gradtree.palette import class_colours, node_colour, text_colour
+from gradtree.palette import class_colours, node_colour
 from gradtree.rules import Units, checked_class_names, describe
 from gradtree.tree import Tree
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from gradtree.training import RunHistory
 
 # Inches that a node takes, and the part of them that its box fills.
-NODE_WIDTH, NODE_HEIGHT = 1.25, 0.95
-BOX_WIDTH, BOX_HEIGHT = 0.86, 0.46
+NODE_WIDTH, NODE_HEIGHT = 1.0, 0.9
+BOX_WIDTH, BOX_HEIGHT = 0.92, 0.46
 FONT_SIZE = 8.0
-LINE_CHARACTERS = 17
+LINE_CHARACTERS, BOLD_CHARACTERS = 15, 12
+LABEL_PLACE = 0.45
 
 INNER_COLOUR, INK, EDGE_COLOUR = "#f4f4f4", "#222222", "#8a8a8a"
 
@@ -62,11 +63,9 @@ def plot_tree(
     classes = checked_class_names(tree, class_names)
     splits = describe(tree, feature_names, units, digits)
     positions = tidy_positions(tree, max_depth)
-    n_columns = max(column for column, _ in positions.values()) + 1
-    n_levels = max(depth for _, depth in positions.values()) + 1
+    n_columns, n_levels = _extent(positions)
     if ax is None:
-        size = (max(n_columns * NODE_WIDTH, 3.0), max(n_levels * NODE_HEIGHT, 1.5))
-        ax = plt.figure(figsize=size).add_axes((0, 0, 1, 1))
+        ax = plt.figure(figsize=drawing_inches(tree, max_depth)).add_axes((0, 0, 1, 1))
     artist = _TreeArtist(ax, tree, classes, colours or class_colours(tree.n_classes))
     ax.set_axis_off()
     ax.set_xlim(-0.5, n_columns - 0.5)
@@ -78,6 +77,18 @@ def plot_tree(
         else:
             artist.leaf(node, column, -depth, cut_off=split is not None)
     return ax
+
+
+def drawing_inches(tree: Tree, max_depth: int | None = None) -> tuple[float, float]:
+    """Width and height that a drawing needs for its text to be readable."""
+    n_columns, n_levels = _extent(tidy_positions(tree, max_depth))
+    return n_columns * NODE_WIDTH, n_levels * NODE_HEIGHT
+
+
+def _extent(positions: dict[int, tuple[float, int]]) -> tuple[float, int]:
+    """Columns and levels that a drawing takes."""
+    columns, depths = zip(*positions.values(), strict=True)
+    return max(columns) + 1, max(depths) + 1
 
 
 class _TreeArtist:
@@ -108,15 +119,13 @@ class _TreeArtist:
     def leaf(self, node: int, x: float, y: float, cut_off: bool) -> None:
         shares = self.tree.value[node]
         best = int(shares.argmax())
-        fill = node_colour(shares, self.colours)
-        ink = text_colour(fill)
-        self._box(x, y, fill, self.colours[best], dashed=cut_off)
+        self._box(x, y, node_colour(shares, self.colours), self.colours[best], dashed=cut_off)
         facts = f"{shares[best]:.0%}"
         if self.tree.n_node_samples is not None:
             facts += f" · n={int(self.tree.n_node_samples[node])}"
-        name = wrapped(self.classes[best], lines=1) + (" …" if cut_off else "")
-        self._text(x, y + 0.1, name, ink, weight="bold")
-        self._text(x, y - 0.1, facts, ink)
+        name = self.classes[best] + (" …" if cut_off else "")
+        self._text(x, y + 0.1, name, INK, weight="bold", fontsize=fitting_size(name))
+        self._text(x, y - 0.1, facts, INK)
 
     def _share(self, node: int) -> float:
         counts = self.tree.n_node_samples
@@ -134,9 +143,12 @@ class _TreeArtist:
             solid_capstyle="round",
             zorder=1,
         )
-        middle = ((start[0] + end[0]) / 2, (top + bottom) / 2)
-        backdrop = {"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
-        self._text(*middle, wrapped(pretty(label), 14), INK, zorder=2, bbox=backdrop)
+        # Labels hang outwards from their branch, away from the sibling's.
+        x = start[0] + LABEL_PLACE * (end[0] - start[0])
+        y = top + LABEL_PLACE * (bottom - top)
+        outwards = "right" if end[0] < start[0] else "left"
+        backdrop = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+        self._text(x, y, pretty(label), INK, ha=outwards, zorder=2, bbox=backdrop)
 
     def _box(self, x: float, y: float, fill: str, edge: str, dashed: bool = False) -> None:
         from matplotlib.patches import FancyBboxPatch
@@ -193,20 +205,25 @@ def plot_history(history: Sequence[RunHistory], *, ax: Axes | None = None) -> Ax
 
 
 def wrapped(text: str, width: int = LINE_CHARACTERS, lines: int = 2) -> str:
-    """Text broken at blanks, hyphens and underscores into few short lines."""
-    breakable = text.replace("_", "_\u200b").replace("-", "-\u200b").replace("/", "/\u200b")
-    pieces = textwrap.wrap(
-        breakable.replace("\u200b", " \u200b"),
-        width=width,
-        max_lines=lines,
-        placeholder=" …",
-        break_on_hyphens=False,
-    )
-    return "\n".join(pieces).replace(" \u200b", "").replace("\u200b", "")
+    """Text broken after blanks, hyphens, underscores and slashes into few short lines."""
+    rows = [""]
+    for piece in re.split(r"(?<=[-_/ ])", text):
+        if rows[-1] and len(rows[-1] + piece.rstrip()) > width:
+            rows.append("")
+        rows[-1] += piece
+    if len(rows) > lines:
+        rows = [*rows[: lines - 1], rows[lines - 1].rstrip() + "…"]
+    return "\n".join(row.strip() for row in rows)
+
+
+def fitting_size(text: str) -> float:
+    """Font size at which bold text fits into a box."""
+    return FONT_SIZE * min(1.0, max(BOLD_CHARACTERS / max(len(text), 1), 0.6))
 
 
 def pretty(text: str) -> str:
-    return text.replace("<=", "≤")
+    """A condition as it looks on paper."""
+    return text.replace("<=", "≤").replace(" or missing", "\nor n/a")
 
 
 def _pyplot() -> Any:

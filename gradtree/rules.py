@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.conditions import Condition, Split, numeric_split
-from gradtree.numbers import number_text
+from gradtree.numbers import distinct_text, number_text
 from gradtree.tree import LEAF, Tree
 
 
@@ -124,7 +124,26 @@ def describe(
         units = MatrixUnits(checked_feature_names(tree, feature_names), digits)
     inner = np.flatnonzero(tree.children_left != LEAF)
     splits = units.splits(tree.feature[inner], tree.threshold[inner])
-    return dict(zip(inner.tolist(), splits, strict=True))
+    return _told_apart(tree, dict(zip(inner.tolist(), splits, strict=True)), digits)
+
+
+def _told_apart(tree: Tree, splits: dict[int, Split], digits: int) -> dict[int, Split]:
+    """Different borders of a column on one way down must not look the same."""
+    told: dict[int, Split] = {}
+    # Borders above a node: how each is printed, by column.
+    above: dict[int, dict[str, dict[str, float]]] = {0: {}}
+    for node, split in splits.items():
+        seen = above.pop(node)
+        border = split.border
+        if border is not None:
+            own = seen.get(split.column, {})
+            if own.get(border[1], border[0]) != border[0]:
+                split = split.printed(distinct_text(border[0], own, digits))
+            text = split.border[1] if split.border else border[1]
+            seen = {**seen, split.column: {**own, text: border[0]}}
+        told[node] = split
+        above[int(tree.children_left[node])] = above[int(tree.children_right[node])] = seen
+    return told
 
 
 def checked_feature_names(tree: Tree, names: Sequence[str] | None) -> Sequence[str]:

@@ -25,7 +25,7 @@ from gradtree.conditions import (
     is_missing,
     numeric_split,
 )
-from gradtree.numbers import border_texts
+from gradtree.numbers import border_text
 from gradtree.probes import Prober, boundaries, transformed, unseen_category
 
 # The written rules are checked against the preprocessing on at most this many raw rows.
@@ -121,21 +121,15 @@ class OriginalUnits:
             return np.asarray(left.reshape(numbers.shape))
 
         last, starts_left = boundaries(side_of, len(wanted))
-        texts: dict[tuple[int, float], str] = {}
-        for column in set(columns):
-            borders = np.unique(last[np.array(columns) == column])
-            cells = None if self._raw is None else as_numbers(self._raw_column(column))
-            shown = border_texts(borders, cells, self._digits)
-            texts |= {(column, b): text for b, text in zip(borders.tolist(), shown, strict=True)}
         return {
-            pair: self._numeric_split(*pair, border, texts[column, border], left_first)
-            for pair, column, border, left_first in zip(
-                wanted, columns, last.tolist(), starts_left.tolist(), strict=True
+            pair: self._numeric_split(*pair, border, left_first)
+            for pair, border, left_first in zip(
+                wanted, last.tolist(), starts_left.tolist(), strict=True
             )
         }
 
     def _numeric_split(
-        self, feature: int, threshold: float, border: float, text: str, left_first: bool
+        self, feature: int, threshold: float, border: float, left_first: bool
     ) -> Split:
         column = self._sources[feature].column
         missing = self._image(feature).missing
@@ -144,7 +138,7 @@ class OriginalUnits:
         split = numeric_split(
             self.names[column],
             border,
-            text,
+            border_text(border, cells, self._digits),
             missing_left=missing_left == left_first,
             tell_missing=missing is not None and (cells is None or bool(np.isnan(cells).any())),
         )

@@ -13,7 +13,7 @@ from tree_samples import random_tree, stump
 
 from gradtree.layout import tidy_positions
 from gradtree.numbers import number_text
-from gradtree.palette import OKABE_ITO, node_colour, text_colour
+from gradtree.palette import OKABE_ITO, PALEST, STRONGEST, blend, node_colour
 from gradtree.tree import LEAF, Tree
 
 NAMES = {"feature_names": ["age", "fare"], "class_names": ["died", "survived"]}
@@ -152,12 +152,22 @@ def test_drawn_nodes_do_not_meet_and_parents_are_centred(seed, n_leaves):
         assert (left[0] + right[0]) / 2 == pytest.approx(positions[node][0])
 
 
-def test_unsure_nodes_are_paler_and_text_stays_readable():
-    assert node_colour([1.0, 0.0]) == OKABE_ITO[0].lower()
-    sure, unsure = node_colour([0.0, 1.0]), node_colour([0.45, 0.55])
-    assert sum(bytes.fromhex(unsure[1:])) > sum(bytes.fromhex(sure[1:]))
-    assert text_colour("#000000") == "#ffffff"
-    assert text_colour("#ffffff") == "#000000"
+def luminance(colour: str) -> float:
+    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
+
+
+def test_unsure_nodes_are_paler():
+    assert node_colour([1.0, 0.0]) == blend(OKABE_ITO[0], STRONGEST)
+    assert node_colour([0.5, 0.5]) == blend(OKABE_ITO[0], PALEST)
+    assert luminance(node_colour([0.4, 0.6])) > luminance(node_colour([0.1, 0.9]))
+
+
+@pytest.mark.parametrize("colour", OKABE_ITO)
+def test_black_text_is_readable_on_every_node(colour):
+    # WCAG asks for a contrast of 4.5 to 1.
+    assert (luminance(blend(colour, STRONGEST)) + 0.05) / 0.05 > 4.5
 
 
 def test_plot_shows_classes_columns_and_conditions():
@@ -175,3 +185,30 @@ def test_plot_can_be_cut_off_and_put_on_given_axes():
     figure.canvas.draw()
     assert "0 …" in {text.get_text() for text in axes.texts}
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("age", ["age"]),
+        ("age-at-heart-attack", ["age-at-heart-", "attack"]),
+        ("wall-motion-index", ["wall-motion-", "index"]),
+        ("STDs: Time since last diagnosis", ["STDs: Time", "since last…"]),
+        ("averyverylongnamewithoutanybreak", ["averyverylongnamewithoutanybreak"]),
+    ],
+)
+def test_names_are_broken_where_they_can_be(text, lines):
+    plot = pytest.importorskip("gradtree.plot")
+    assert plot.wrapped(text).splitlines() == lines
+
+
+def test_borders_that_differ_on_one_way_look_different():
+    tree = Tree(
+        children_left=[1, LEAF, 3, LEAF, LEAF],
+        children_right=[2, LEAF, 4, LEAF, LEAF],
+        feature=[0, LEAF, 0, LEAF, LEAF],
+        threshold=[1.00000001, np.nan, 1.00000002, np.nan, np.nan],
+        value=np.full((5, 2), 0.5),
+        n_features=1,
+    )
+    assert str(tree.rules()[1]) == "if 1 < x0 <= 1.00000002 then 0 (0.50)"

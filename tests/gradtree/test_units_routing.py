@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from gradtree.numbers import border_text, border_texts
+from gradtree.numbers import border_text
 from gradtree.tree import Tree
 from gradtree.units import original_units
 
@@ -310,13 +310,8 @@ def test_borders_are_printed_briefly():
     assert border_text(7.8999, prices, 4) == "7.9"
     assert border_text(17.3, prices, 4) == "17"
     assert border_text(7.5000001, None, 4) == "7.5"
-
-
-def test_different_borders_look_different():
-    partners = np.array([0.0, 1.0, 2.0, 3.0])
-    assert border_texts(np.array([1.2, 2.0, 2.51]), partners, 4) == ["1", "2", "2.51"]
-    close = np.array([1.00000001, 1.00000002])
-    assert len(set(border_texts(close, None, 4))) == 2
+    assert border_text(15.99995, np.array([15.67, 16.0]), 4) == "15.9"
+    assert border_text(64.00014, np.array([63.5, 64.0, 65.0]), 4) == "64"
 
 
 def test_next_to_nothing_is_zero_where_the_rows_allow_it():
