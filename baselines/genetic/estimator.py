@@ -132,8 +132,10 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
         for name in ("cross_prob", "mutation_prob"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} = {getattr(self, name)} must be between 0 and 1")
-        if self.cross_prob == self.mutation_prob == self.n_elitism == 0:
-            raise ValueError("no child would be born: set cross_prob, mutation_prob or n_elitism")
+        if self.mutation_prob == 0 and self.n_elitism == 0:
+            raise ValueError("the trees could die out: raise mutation_prob or n_elitism above 0")
+        if self.max_depth is not None and self.max_depth < 1:
+            raise ValueError(f"max_depth = {self.max_depth} must be at least 1, or None")
         if self.n_thresholds > LARGEST_CUT:
             raise ValueError(f"n_thresholds = {self.n_thresholds} exceeds {LARGEST_CUT}")
         return Settings(

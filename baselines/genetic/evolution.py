@@ -145,7 +145,7 @@ def select(fitness: NDArray[np.float64], n: int, random: RandomState) -> NDArray
     edges = np.cumsum(_shares(fitness))
     steps = np.full(n, 1 / n)
     steps[0] = random.random_sample() * steps[0]
-    chosen = np.searchsorted(edges / edges[-1], np.cumsum(steps))
+    chosen = np.searchsorted(edges / edges[-1], np.minimum(np.cumsum(steps), 1.0))
     repeated = np.concatenate([[False], chosen[1:] == chosen[:-1]])
     return np.concatenate([chosen[~repeated], chosen[repeated]])
 

@@ -123,7 +123,8 @@ def test_one_class_is_refused(wine: tuple[np.ndarray, np.ndarray]) -> None:
         ({"mutation_prob": -0.1}, "mutation_prob"),
         ({"n_thresholds": 0}, "n_thresholds"),
         ({"n_thresholds": 40_000}, "n_thresholds"),
-        ({"cross_prob": 0, "mutation_prob": 0, "n_elitism": 0}, "no child"),
+        ({"mutation_prob": 0, "n_elitism": 0}, "die out"),
+        ({"max_depth": 0}, "max_depth"),
     ],
 )
 def test_impossible_parameters_are_refused(
