@@ -10,6 +10,7 @@ The terminal picture replays committed records through the display that ``run`` 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -127,6 +128,7 @@ def draw_terminal(store: Path, path: Path) -> Path:
     from experiments.display.progress import Progress
     from experiments.estimate import Estimator
     from experiments.store import Store
+    from experiments.tables.files import write_files
 
     records = Store(store).latest()
     replay = _replay(records)
@@ -135,24 +137,29 @@ def draw_terminal(store: Path, path: Path) -> Path:
     estimates = {job.key: estimator.estimate(job) for job in replay.jobs}
     progress = Progress(replay.jobs, estimates, WORKERS, clock=lambda: now[0])
     with Path("/dev/null").open("w") as nowhere:
-        console = Console(
-            record=True,
-            width=TERMINAL_WIDTH,
-            file=nowhere,
-            force_terminal=True,
-            legacy_windows=False,
-        )
-        silent = Console(file=nowhere, force_terminal=True)
-        display = LiveDisplay(progress, "profile paper", silent)
+        display = LiveDisplay(progress, "profile paper", Console(file=nowhere))
         for record in replay.finished:
             display.finished(record)
         now[0] = replay.elapsed
         display.tick(replay.running)
-        console.print(display.render())
+        paper = Console(
+            file=nowhere,
+            record=True,
+            width=TERMINAL_WIDTH,
+            force_terminal=True,
+            color_system="truecolor",
+        )
+        paper.print(display.render())
         display.close()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        console.save_svg(str(path), title="make reproduce", unique_id="terminal")
+    drawing = paper.export_svg(title="make reproduce", unique_id="terminal")
+    write_files(path.parent, {path.name: _without_web_fonts(drawing)})
     return path
+
+
+def _without_web_fonts(drawing: str) -> str:
+    """Rich would have the viewer fetch a typeface; any monospaced one that is there will do."""
+    local = re.sub(r"@font-face \{.*?\}\s*", "", drawing, flags=re.DOTALL)
+    return local.replace("Fira Code", "ui-monospace, Menlo, Consolas, DejaVu Sans Mono")
 
 
 def _replay(records: dict[str, RunRecord]) -> Replay:

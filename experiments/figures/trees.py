@@ -31,9 +31,12 @@ class Side:
 
 @dataclass(frozen=True)
 class StoredSplit:
+    """Both sides of a split; its ``border`` was put into words when it was stored."""
+
     column: str
     left: Side
     right: Side
+    border: None = None
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,10 @@ def _sentence(bar: Bar, data: ReportData) -> str:
     rulings = Counter(claim.outcome for claim in data.claims)
     if data.claims:
         parts.append(
-            f"Of the {len(data.claims)} claims checked, {rulings['holds']} hold, "
-            f"{rulings['does not hold']} do not and {rulings['cannot be told']} cannot be told."
+            f"Of the {len(data.claims)} claims checked, {rulings['holds']} hold"
+            f"{'s' if rulings['holds'] == 1 else ''}, {rulings['does not hold']} do"
+            f"{'es' if rulings['does not hold'] == 1 else ''} not and "
+            f"{rulings['cannot be told']} cannot be told."
         )
     return " ".join(parts)
 
