@@ -158,7 +158,7 @@ def draw_terminal(store: Path, path: Path) -> Path:
 
 def _without_web_fonts(drawing: str) -> str:
     """Rich would have the viewer fetch a typeface; any monospaced one that is there will do."""
-    local = re.sub(r"@font-face \{.*?\}\s*", "", drawing, flags=re.DOTALL)
+    local = re.sub(r"@font-face \{.*?\}\s*|<!--.*?-->\s*", "", drawing, flags=re.DOTALL)
     return local.replace("Fira Code", "ui-monospace, Menlo, Consolas, DejaVu Sans Mono")
 
 
