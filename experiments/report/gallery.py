@@ -111,8 +111,8 @@ def _first_figure(datasets: Sequence[DatasetPage]) -> Iterator[Plate]:
     drawn = [stored[method] for method in ("gradtree", "cart") if method in stored]
     if drawn:
         yield Plate(
-            "figure-1-trees",
-            "Figure 1: the trees on Echocardiogram",
+            f"trees-{FIRST_FIGURE_DATASET}",
+            "Trees on Echocardiogram, as in the paper’s Figure 1",
             "The upper part of the trees of one trial, in the units of the raw data; dots mark "
             "where a tree goes on. The whole trees are in the section of the dataset.",
             trees_one_above_another(drawn),
