@@ -101,11 +101,12 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
 
 def _tables(found: Findings) -> Iterable[ComparedTable]:
     for name, table in found.books[PAPER].tables.items():
-        own = tuple(verdict for verdict in found.verdicts if verdict.table == name)
-        yield ComparedTable(table, own, counted=not grids()[name].machine_dependent)
+        verdicts = tuple(verdict for verdict in found.verdicts if verdict.table == name)
+        yield ComparedTable(table, verdicts, counted=not grids()[name].machine_dependent)
     for protocol, book in found.books.items():
-        if protocol != PAPER:
-            yield from (ComparedTable(t) for t in book.tables.values() if _has_results(t))
+        own = {} if protocol == PAPER else book.tables
+        tables = [*own.values(), *book.beyond.values()]
+        yield from (ComparedTable(table) for table in tables if _has_results(table))
 
 
 def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:

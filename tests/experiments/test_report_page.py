@@ -214,6 +214,13 @@ def test_the_papers_inconsistencies_are_listed(data: ReportData, page: str) -> N
     assert 'id="table-paper-inconsistencies"' in page
 
 
+def test_learners_beyond_the_paper_have_a_table_without_verdicts(content: dict) -> None:
+    about = content["tables"]["beyond-test-f1-clean"]
+    cell = about["cells"]["iris"][about["methods"].index("boosting")]
+    assert cell["mean"] == pytest.approx(0.9045)
+    assert "outcome" not in cell
+
+
 def test_the_page_stays_small(page: str) -> None:
     assert len(page.encode()) < 3_000_000
 
