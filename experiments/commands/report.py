@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
         environments=store.environments(),
         trees=args.trees,
         curves=read_curves(args.trees),
+        run_options=f" --params {args.params}" if args.params else "",
     )
     plates = draw(inputs)
     if not args.no_figure_files:

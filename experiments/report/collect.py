@@ -60,6 +60,7 @@ class Inputs:
     registry : dataset -> its record.
     environments : identifier -> versions and machine.
     trees : folder of stored trees, if there is one.
+    run_options : what the commands that repeat a cell need besides.
     """
 
     findings: Findings
@@ -68,6 +69,7 @@ class Inputs:
     environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     trees: Path | None = None
     curves: Sequence[Curve] = ()
+    run_options: str = ""
 
 
 def draw(inputs: Inputs) -> list[Plate]:
@@ -95,6 +97,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records),
         method_names=_method_names(found.results),
+        run_options=inputs.run_options,
         verdict_test=VERDICT_TEST,
     )
 

@@ -130,5 +130,7 @@ class ReportData:
     environments: tuple[EnvironmentEntry, ...] = ()
     totals: Totals = field(default=Totals(0, (), 0.0, 0.0))
     method_names: Mapping[str, str] = field(default_factory=dict)
+    run_options: str = ""
+    """What the commands that repeat a cell need besides, e.g. `` --params ours``."""
     verdict_test: str = ""
     """The test behind ``consistent``, ``better`` and ``worse``, in one sentence."""

@@ -28,8 +28,8 @@ def payload(data: ReportData) -> str:
         "methods": dict(data.method_names),
         "glyphs": GLYPHS,
         "primary": first.name if first else None,
-        "command": CELL_COMMAND,
-        "datasetCommand": DATASET_COMMAND,
+        "command": CELL_COMMAND + data.run_options,
+        "datasetCommand": DATASET_COMMAND + data.run_options,
     }
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 import report_samples as samples
 
+from experiments import options
+from experiments.cli import build_parser
 from experiments.report import view
 from experiments.report.collect import assemble
 from experiments.report.headline import printed_numbers
@@ -212,6 +214,20 @@ def test_the_papers_inconsistencies_are_listed(data: ReportData, page: str) -> N
     (sheet,) = [sheet for sheet in group.sheets if sheet.name == "paper-inconsistencies"]
     assert len(sheet.rows) == len(samples.findings().paper.inconsistencies) > 5
     assert 'id="table-paper-inconsistencies"' in page
+
+
+def test_the_command_of_a_cell_selects_its_ten_trials(data: ReportData, content: dict) -> None:
+    parser = build_parser()
+    for table in view.judged(data):
+        about = content["tables"][table.name]
+        for method in about["methods"]:
+            command = content["command"].format(dataset="iris", method=method, **about)
+            interpreter, _, module, *words = command.split()
+            assert (interpreter, module) == (".venv/bin/python", "experiments")
+            _, jobs = options.selected(parser.parse_args(words))
+            where = {(job.protocol, job.experiment, job.dataset, job.method) for job in jobs}
+            assert where == {("paper", table.ours.experiment, "iris", method)}
+            assert sorted(job.trial for job in jobs) == list(range(10))
 
 
 def test_learners_beyond_the_paper_have_a_table_without_verdicts(content: dict) -> None:
