@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from small_problems import boxes, quick
 
 from gradtree import GradTreeClassifier
@@ -31,6 +31,12 @@ EXPECTED_FAILURES = {
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_with_the_papers_defaults():
+    check_estimator(GradTreeClassifier(), expected_failed_checks=EXPECTED_FAILURES)
 
 
 def test_defaults_are_those_of_the_paper():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -150,6 +152,56 @@ def test_pruning_changes_the_size_and_no_training_prediction():
     assert small.tree_.node_count < full.tree_.node_count
     trained = np.delete(np.arange(200), hold_out(y, 0.2, np.random.default_rng(0)))
     np.testing.assert_array_equal(small.predict_proba(X[trained]), full.predict_proba(X[trained]))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_reference_engine_grows_the_same_tree(n_classes):
+    pytest.importorskip("tensorflow")
+    X, y = boxes(80, n_classes)
+    fast, plain = (
+        quick(epochs=4, depth=3, restarts=0, engine=engine).fit(X, y)
+        for engine in ("compiled", "tensorflow")
+    )
+    np.testing.assert_array_equal(fast.tree_.feature, plain.tree_.feature)
+    np.testing.assert_allclose(fast.tree_.threshold, plain.tree_.threshold, rtol=1e-4)
+    np.testing.assert_allclose(fast.tree_.value, plain.tree_.value, rtol=1e-4)
+
+
+PEAK_OF_A_FIT = """
+import threading, time
+import numpy as np
+from gradtree import GradTreeClassifier
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+def watch():
+    while not done.wait(0.01):
+        peak[0] = max(peak[0], resident())
+
+model = GradTreeClassifier(epochs=1, restarts=0, random_state=0)
+small = np.random.default_rng(0).normal(size=(500, 50))
+model.fit(small, small[:, 0] > 0)
+X = np.tile(small, (2000, 1))
+y = X[:, 0] > 0
+before, peak, done = resident(), [0], threading.Event()
+thread = threading.Thread(target=watch)
+thread.start()
+model.fit(X, y)
+done.set()
+thread.join()
+print((peak[0] - before) / X.nbytes)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_million_rows_take_less_than_twice_their_memory():
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK_OF_A_FIT], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < 1.0
 
 
 def test_warm_start_goes_on():
