@@ -29,6 +29,10 @@ class DL85Classifier(SearchedTreeClassifier):
         seconds; nothing in Python can interrupt it. With a limit, depths
         1, 2, … are solved in turn and the best tree is kept, since a search of
         full depth that is cut short may be worse than a finished one of less.
+    renumber : bool
+        Number the classes that occur in the training rows 0, 1, … for the
+        solver. It mislabels leaves when one of the smaller numbers does not
+        occur, as happened in the authors' experiments.
     random_state : ignored
         The search has no chance in it.
 
@@ -45,17 +49,21 @@ class DL85Classifier(SearchedTreeClassifier):
         max_depth: int = 4,
         min_sup: int = 1,
         time_limit: float | None = None,
+        renumber: bool = True,
         random_state: int | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.min_sup = min_sup
         self.time_limit = time_limit
+        self.renumber = renumber
         self.random_state = random_state
 
     def _binariser(self, X: NDArray[np.float64]) -> Binariser:
         return paper_binariser(X)
 
     def _search(self, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node:
+        names = np.unique(labels) if self.renumber else np.arange(len(self.classes_))
+        labels = np.searchsorted(names, labels)
         if self.time_limit is None:
             best = self._solve(columns, labels, self.max_depth, whole_seconds=0)
         else:
@@ -67,7 +75,7 @@ class DL85Classifier(SearchedTreeClassifier):
             )
         self.error_ = int(best.error_)
         self.proved_ = not best.timeout_ and best.max_depth == self.max_depth
-        return _node(best.tree_)
+        return _node(best.tree_, names)
 
     def _solve_in_turn(
         self, columns: NDArray[np.bool_], labels: NDArray[np.intp], seconds: float
@@ -95,8 +103,9 @@ class DL85Classifier(SearchedTreeClassifier):
         return None if solver.tree_ is None else solver
 
 
-def _node(found: Mapping[str, Any]) -> Node:
+def _node(found: Mapping[str, Any], names: NDArray[np.intp]) -> Node:
     """The solver's nested dictionaries; its left is where the column says yes."""
     if "feat" in found:
-        return Branch(int(found["feat"]), _node(found["left"]), _node(found["right"]))
-    return Leaf(int(found["value"]))
+        yes, no = _node(found["left"], names), _node(found["right"], names)
+        return Branch(int(found["feat"]), yes, no)
+    return Leaf(int(names[int(found["value"])]))

@@ -39,7 +39,13 @@ class SearchedTreeClassifier(ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _search(self, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node: ...
 
-    def fit(self, X: ArrayLike, y: ArrayLike, X_bins: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        X_bins: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
         """Search the tree.
 
         Parameters
@@ -48,10 +54,13 @@ class SearchedTreeClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
         X_bins : array-like of shape (any, n_features), optional
             The rows that the bins are made from, if not those of ``X``.
+        classes : array-like, optional
+            All class labels, in case some occur in none of the rows.
         """
         rows, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y if classes is None else classes)
+        labels = np.searchsorted(self.classes_, y)
         self.binariser_ = self._binariser(
             rows if X_bins is None else validate_data(self, X_bins, dtype=np.float64, reset=False)
         )

@@ -42,8 +42,9 @@ def with_shares(
 ) -> Node:
     """The same tree with the class shares of the given training rows in its leaves.
 
-    Where classes tie, the one that the leaf predicts gets the next larger
-    number, so that the largest share is always that of the prediction.
+    The largest share is always that of the class that the leaf predicts: where
+    classes tie, it gets the next larger number, and where it is not among the
+    most frequent classes, all of it.
     """
     if isinstance(node, Branch):
         yes = columns[:, node.column]
@@ -53,7 +54,9 @@ def with_shares(
             with_shares(node.no, columns[~yes], labels[~yes], n_classes),
         )
     shares = np.bincount(labels, minlength=n_classes) / max(len(labels), 1)
-    if shares.argmax() != node.label:
+    if shares[node.label] < shares.max():
+        shares = np.eye(n_classes)[node.label]
+    elif shares.argmax() != node.label:
         shares[node.label] = np.nextafter(shares.max(), 1.0)
     return Leaf(node.label, shares)
 
