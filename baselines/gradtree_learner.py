@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
 
-LOSSES = {"crossentropy": "crossentropy", "focal_crossentropy": "focal"}
+LOSSES = {"crossentropy": "cross-entropy", "focal_crossentropy": "focal"}
 TUNED_RESTARTS = 3
 
 
@@ -24,7 +26,7 @@ def defaults(task: Task, selector: str) -> dict[str, Any]:
         "lr_index": 0.05,
         "lr_values": 0.01,
         "lr_leaf": 0.005 if binary else 0.05,
-        "loss": "crossentropy" if binary else "focal",
+        "loss": "cross-entropy" if binary else "focal",
         "gamma": 3.0,
         "poly_epsilon": None,
         "selector": selector,
@@ -54,7 +56,13 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     from gradtree import GradTreeClassifier
 
     estimator = GradTreeClassifier(**params, random_state=seed)
-    estimator.fit(split.X_train, split.y_train, X_valid=split.X_valid, y_valid=split.y_valid)
+    estimator.fit(
+        split.X_train,
+        split.y_train,
+        X_valid=split.X_valid,
+        y_valid=split.y_valid,
+        classes=np.arange(split.n_classes),
+    )
     tree = estimator.tree_
     return Fitted(
         estimator, split.X_train, split.y_train, tree, tree.node_count, estimator.n_epochs_
@@ -76,7 +84,7 @@ def variant(slug: str, name: str, selector: str) -> Learner:
             "lr_index": (0.005, 0.01, 0.05, 0.25),
             "lr_values": (0.005, 0.01, 0.05, 0.1, 0.25),
             "lr_leaf": (0.005, 0.01, 0.05, 0.1, 0.2),
-            "loss": ("crossentropy", "focal"),
+            "loss": ("cross-entropy", "focal"),
             "poly_epsilon": (None, 2.0, 5.0),
         },
     )
