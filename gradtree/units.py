@@ -86,6 +86,7 @@ class OriginalUnits:
         self._prober = Prober(preprocessing, self._sources, self.names, self._raw)
         self._matrix = None if self._raw is None else transformed(preprocessing, self._raw)
         self._images: dict[int, Images] = {}
+        self._known: dict[tuple[int, float], Split] = {}
 
     def splits(
         self, features: NDArray[np.int32], thresholds: NDArray[np.float64]
@@ -98,12 +99,13 @@ class OriginalUnits:
                 f"the tree tests column {beyond}, but the preprocessing makes only "
                 f"{len(self._sources)} columns; was the tree trained on its output?"
             )
-        pairs = list(dict.fromkeys(wanted))
-        found = self._numeric_splits([p for p in pairs if self._image(p[0]).categories is None])
-        found |= {p: self._category_split(*p) for p in pairs if p not in found}
+        new = [pair for pair in dict.fromkeys(wanted) if pair not in self._known]
+        found = self._numeric_splits([p for p in new if self._image(p[0]).categories is None])
+        found |= {pair: self._category_split(*pair) for pair in new if pair not in found}
         for pair, split in found.items():
             self._check(*pair, split)
-        return [found[pair] for pair in wanted]
+        self._known |= found
+        return [self._known[pair] for pair in wanted]
 
     def _numeric_splits(self, wanted: list[tuple[int, float]]) -> dict[tuple[int, float], Split]:
         if not wanted:
