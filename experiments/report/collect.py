@@ -109,7 +109,7 @@ def _tables(found: Findings) -> Iterable[ComparedTable]:
     for protocol, book in found.books.items():
         own = {} if protocol == PAPER else book.tables
         tables = [*own.values(), *book.beyond.values()]
-        yield from (ComparedTable(table) for table in tables if _has_results(table))
+        yield from (ComparedTable(table) for table in tables if _compares(table))
 
 
 def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
@@ -132,9 +132,13 @@ def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
         yield SheetGroup(title, tuple(sheet for sheet in sheets if sheet.rows))
 
 
-def _has_results(table: Table) -> bool:
-    rows = (row for block in table.blocks for row in block.rows)
-    return any(cell.mean is not None for row in rows for cell in row.cells)
+def _compares(table: Table) -> bool:
+    """Whether two methods have results: one alone may be there for another table's sake."""
+    rows = [row for block in table.blocks for row in block.rows]
+    found = [
+        any(row.cells[at].mean is not None for row in rows) for at in range(len(table.columns))
+    ]
+    return sum(found) > 1
 
 
 def dataset_pages(inputs: Inputs) -> tuple[DatasetPage, ...]:
@@ -193,9 +197,10 @@ def _environments(inputs: Inputs) -> list[EnvironmentEntry]:
 
 
 def _facts(description: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    for part in ("machine", "versions"):
-        for name, value in description.get(part, {}).items():
-            yield name.replace("_", " "), str(value)
+    for name, value in description.get("machine", {}).items():
+        yield ("memory", f"{value} GB") if name == "memory_gb" else (name, str(value))
+    for name, value in description.get("versions", {}).items():
+        yield name, str(value)
 
 
 def _method_names(results: Results) -> dict[str, str]:

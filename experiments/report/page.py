@@ -23,7 +23,10 @@ SCRIPTS = ("core", "theme", "strip", "popover", "tables", "tree", "datasets")
 
 COMMANDS = (
     ("make reproduce", "Run everything, as far as it is not done, and rebuild this page."),
-    (CELL_COMMAND, "Repeat one cell of a table; add --trial 0 for a single trial."),
+    (
+        CELL_COMMAND.format(experiment="tuned", protocol="paper", dataset="iris", method="cart"),
+        "Repeat one cell, here CART on Iris; add --trial 0 for a single trial.",
+    ),
     (".venv/bin/python -m experiments status", "What is done, what is open."),
     (".venv/bin/python -m experiments report", "Rebuild this page from the records."),
 )

@@ -1,13 +1,14 @@
 // Each dataset's section is drawn when it is first opened.
 (() => {
-  function trials(slug) {
+  function trials(slug, room) {
     const about = DATA.tables[DATA.primary];
     if (!about?.cells[slug]) return null;
     const rows = about.methods.map((method, index) => ({ method, name: about.names[index], cell: about.cells[slug][index] }));
     const extent = extentOf(rows.map((row) => row.cell));
     if (!extent) return null;
-    const left = 110, width = 760, step = 34, height = rows.length * step;
-    const scale = scaleBetween(extent, left, width - 70);
+    // Drawn at the size it is shown, so that its words stay readable on a phone.
+    const width = Math.max(300, Math.min(760, room)), left = 92, step = 34, height = rows.length * step;
+    const scale = scaleBetween(extent, left, width - 48);
     const picture = svg("svg", { class: "strips", viewBox: `0 0 ${width} ${height + 24}`, role: "img", "aria-label": `${about.title}, trial by trial; the numbers are in the tables` },
       axis(extent, scale, height, 3));
     rows.forEach(({ method, name, cell }, index) => {
@@ -23,7 +24,7 @@
   function overview(slug) {
     const tables = Object.entries(DATA.tables).filter(([, about]) => about.cells[slug]);
     const methods = [...new Map(tables.flatMap(([, about]) => about.methods.map((method) => [method, DATA.methods[method] || method])))];
-    const body = tables.map(([, about]) => html("tr", {}, html("th", { scope: "row" }, about.title + (about.protocol === "paper" ? "" : ` (${about.protocol})`)),
+    const body = tables.map(([, about]) => html("tr", {}, html("th", { scope: "row" }, about.title.replace(" hyperparameters", "") + (about.protocol === "paper" ? "" : ` (${about.protocol})`)),
       methods.map(([method]) => {
         const cell = about.cells[slug][about.methods.indexOf(method)];
         if (!cell) return html("td", {}, "");
@@ -63,7 +64,7 @@
       if (!details.open || body.dataset.drawn) return;
       body.dataset.drawn = "yes";
       const slug = details.dataset.dataset;
-      body.replaceChildren(...[trials(slug), overview(slug), trees(slug), rerun(slug)].filter(Boolean));
+      body.replaceChildren(...[trials(slug, body.clientWidth), overview(slug), trees(slug), rerun(slug)].filter(Boolean));
     });
   }
 
