@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from datasets.errors import DatasetUnavailable
 from experiments import artifacts, environment, memory, plugins
 from experiments.jobs import HOLDOUT, Job
 from experiments.measure import measure
@@ -57,6 +58,9 @@ def perform(job: Job) -> Outcome:
         outcome = _attempt(job)
     except KeyboardInterrupt:
         raise
+    except DatasetUnavailable as problem:
+        record = RunRecord.of(job, "skipped", reason=NO_DATA, log_tail=str(problem))
+        outcome = Outcome(record)
     except BaseException as problem:  # a learner may raise anything, SystemExit included
         outcome = Outcome(failure(job, problem))
     finished = replace(
@@ -77,12 +81,7 @@ def _attempt(job: Job) -> Outcome:
         from experiments.search.folds import cross_validate
 
         return Outcome(cross_validate(job))
-    try:
-        split = load_split(job.dataset, job.protocol, job.trial)
-    except Exception as problem:
-        if type(problem).__name__ != "DatasetUnavailable":
-            raise
-        return Outcome(RunRecord.of(job, "skipped", reason=NO_DATA, log_tail=str(problem)))
+    split = load_split(job.dataset, job.protocol, job.trial)
     learner = plugins.learner(job.method)
     shape = [split.n_features, split.n_classes]
     reason = learner.why_not(*shape)

@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -68,13 +69,34 @@ def extras() -> Extras:
 
 @cache
 def _load(names: str) -> Extras:
-    modules = [importlib.import_module(name) for name in names.split(",") if name]
+    modules = [_import(name) for name in names.split(",") if name]
     learners = [learner for module in modules for learner in getattr(module, "LEARNERS", ())]
     datasets = [dataset for module in modules for dataset in getattr(module, "DATASETS", ())]
+    _refuse_known([learner.slug for learner in learners])
     return Extras(
         learners={learner.slug: learner for learner in learners},
         datasets={dataset.slug: dataset for dataset in datasets},
     )
+
+
+def _import(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as problem:
+        if problem.name != name:
+            raise
+        raise SystemExit(
+            f"no plug-in module {name!r}: is the folder it lies in named in PYTHONPATH?"
+        ) from None
+
+
+def _refuse_known(learner_slugs: list[str]) -> None:
+    """A plug-in that took the name of a learner of the suite would be mistaken for it."""
+    import baselines
+
+    for slug in learner_slugs:
+        if slug in baselines.learners():
+            raise SystemExit(f"a plug-in calls its learner {slug!r}, as the suite does: rename it")
 
 
 def use(names: list[str]) -> None:

@@ -29,11 +29,15 @@ class Refresher:
     verbs : of ``python -m experiments``; each is given ``--store`` and ``--output``.
     jobs : what the run has to do.
     store : folder of the records; results go to folders named after the verbs in it.
+    options : given to every verb as well.
     """
 
-    def __init__(self, verbs: Sequence[str], jobs: Sequence[Job], store: Path) -> None:
+    def __init__(
+        self, verbs: Sequence[str], jobs: Sequence[Job], store: Path, options: Sequence[str] = ()
+    ) -> None:
         self._verbs = list(verbs)
         self._store = store
+        self._options = list(options)
         self._row_of = {job.key: (job.protocol, job.experiment, job.dataset) for job in jobs}
         self._left = Counter(self._row_of.values())
         self._stale = False
@@ -78,4 +82,4 @@ class Refresher:
 
     def _command(self, verb: str) -> list[str]:
         place = ["--store", str(self._store), "--output", str(self._store / verb)]
-        return [sys.executable, "-m", "experiments", verb, *place]
+        return [sys.executable, "-m", "experiments", verb, *place, *self._options]

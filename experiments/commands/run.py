@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
     limits = limits_of(args, profile.time_limit)
     plan = make_plan(jobs, store, limits, args.workers, args.retry)
     print(render(plan, profile), flush=True)
-    refresher = Refresher(args.refresh, plan.pending, args.store)
+    shown = ["--params", args.params] if args.params else []
+    refresher = Refresher(args.refresh, plan.pending, args.store, shown)
     interrupted = False
     if plan.pending:
         queue = Queue(plan.pending, not args.keep_trying, plan.harmless())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,22 @@ def test_nobody_sees_the_fakes_without_asking() -> None:
     assert not [slug for slug in plugins.learner_slugs() if slug.startswith("fake")]
     with pytest.raises(KeyError):
         plugins.learner("fake-good")
+
+
+def test_a_missing_plugin_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(plugins.VARIABLE, "a_plugin_nobody_has")
+    with pytest.raises(SystemExit, match="no plug-in module 'a_plugin_nobody_has'"):
+        plugins.extras()
+
+
+def test_a_plugin_cannot_pose_as_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    import fake_learners
+
+    impostor = replace(fake_learners.LEARNERS[0], slug="cart")
+    monkeypatch.setitem(sys.modules, "impostor", SimpleNamespace(LEARNERS=[impostor]))
+    monkeypatch.setenv(plugins.VARIABLE, "impostor")
+    with pytest.raises(SystemExit, match="calls its learner 'cart', as the suite does"):
+        plugins.extras()
 
 
 def test_a_plugin_adds_its_learners(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,6 +118,47 @@ def test_killed_at_twenty_moments(tmp_path: Path, undisturbed: dict[str, RunReco
     check_kills(tmp_path / "store", 20, undisturbed)
 
 
+@pytest.mark.slow
+def test_real_tables_are_the_same_to_the_byte_after_kills(tmp_path: Path) -> None:
+    """Iris and Wine come with scikit-learn, so this needs no other data."""
+    select = ["--method", "cart,genetictree", "--dataset", "iris,wine", "--protocol", "paper"]
+    select += ["--experiment", "tuned,default"]
+    run = [sys.executable, "-m", "experiments", "run", *select, "--store"]
+    chance, env = random.Random(0), python_environment()
+    for name, kills in (("quiet", 0), ("killed", 5)):
+        store = tmp_path / name
+        for _ in range(kills):
+            wanted = len(Store(store).history()) + chance.randrange(1, 20)
+            process = subprocess.Popen(
+                [*run, str(store)], cwd=ROOT, env=env, text=True, stdout=subprocess.DEVNULL
+            )
+            while len(Store(store).history()) < wanted and process.poll() is None:
+                time.sleep(0.01)
+            kill_everything(process)
+        quietly([*run, str(store)])
+        write = [sys.executable, "-m", "experiments", "tables", "--store", str(store)]
+        write += ["--output", str(tmp_path / f"{name}-tables")]
+        quietly(write)
+    quiet, killed = (files_below(tmp_path / f"{name}-tables") for name in ("quiet", "killed"))
+    assert len(quiet) > 20
+    assert quiet == killed
+
+
+def quietly(command: list[str]) -> None:
+    done = subprocess.run(
+        command, cwd=ROOT, env=python_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
 def test_one_worker_two_workers_and_shards_agree(
     tmp_path: Path, undisturbed: dict[str, RunRecord]
 ) -> None:
