@@ -1,0 +1,133 @@
+"""Entmax 1.5 against a solver that shares nothing with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from gradtree.entmax import entmax15, entmax_root
+
+TOLERANCE = {np.float64: 1e-12, np.float32: 2e-6}
+
+rows = arrays(np.float64, st.integers(1, 60), elements=st.floats(-50, 50, width=32))
+close_rows = arrays(np.float64, st.integers(1, 300), elements=st.floats(-1, 1, width=32))
+tied_rows = arrays(np.float64, st.integers(1, 40), elements=st.sampled_from([-3.0, 0.0, 0.5, 0.75]))
+huge_rows = arrays(
+    np.float64, st.integers(1, 40), elements=st.sampled_from([-1e30, -1e8, 0.0, 2.0, 1e8, 1e30])
+)
+any_row = st.one_of(rows, close_rows, tied_rows, huge_rows)
+
+
+def bisected(row: np.ndarray) -> np.ndarray:
+    """Entmax 1.5 by halving the interval that holds the threshold, in extended precision."""
+    x = (row.astype(np.longdouble) - row.max()) / 2
+    low, high = np.longdouble(-1), np.longdouble(0)
+    for _ in range(120):
+        middle = (low + high) / 2
+        if (np.maximum(x - middle, 0) ** 2).sum() > 1:
+            low = middle
+        else:
+            high = middle
+    return np.asarray(np.maximum(x - low, 0) ** 2, dtype=np.float64)
+
+
+def entmax(row: np.ndarray, temperature: float = 1.0) -> np.ndarray:
+    return entmax15(row[None, :], temperature)[0]
+
+
+@given(any_row)
+def test_it_agrees_with_bisection(row):
+    np.testing.assert_allclose(entmax(row), bisected(row), rtol=0, atol=TOLERANCE[np.float64])
+
+
+@given(any_row)
+def test_single_precision_agrees_with_bisection(row):
+    single = row.astype(np.float32)
+    expected = bisected(single.astype(np.float64))
+    np.testing.assert_allclose(entmax(single), expected, rtol=0, atol=TOLERANCE[np.float32])
+
+
+@given(any_row)
+def test_it_is_a_distribution_that_respects_the_order(row):
+    weights = entmax(row)
+    assert (weights >= 0).all()
+    assert abs(weights.sum() - 1) < 1e-12
+    assert weights[row.argmax()] == weights.max()
+    assert (np.diff(weights[np.argsort(row, kind="stable")]) >= 0).all()
+
+
+@given(any_row)
+def test_equal_logits_get_equal_weights(row):
+    weights = entmax(row)
+    for value in np.unique(row):
+        assert np.ptp(weights[row == value]) == 0
+
+
+@given(arrays(np.float64, st.integers(1, 30), elements=st.integers(-6, 6)), st.integers(-999, 999))
+def test_a_shift_of_all_logits_changes_nothing(row, shift):
+    np.testing.assert_array_equal(entmax(row + shift), entmax(row))
+
+
+@given(rows, st.sampled_from([0.01, 0.3, 0.5, 2.0, 40.0]))
+def test_a_temperature_divides_the_logits(row, temperature):
+    np.testing.assert_allclose(
+        entmax(row, temperature), bisected(row / temperature), rtol=0, atol=1e-11
+    )
+
+
+@given(any_row, st.randoms(use_true_random=False))
+def test_the_order_of_the_features_does_not_matter(row, random):
+    order = np.array(random.sample(range(len(row)), len(row)))
+    np.testing.assert_allclose(entmax(row[order]), entmax(row)[order], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 1000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_equal_logits_share(size, dtype):
+    weights = entmax(np.full(size, 7.0, dtype=dtype))
+    np.testing.assert_allclose(weights, 1 / size, rtol=1e-5 if dtype == np.float32 else 1e-13)
+
+
+@pytest.mark.parametrize("lead", [1.999, 2.0, 2.001, 1e30])
+def test_a_lead_of_two_takes_all(lead):
+    weights = entmax(np.array([0.0, lead, 0.0]))
+    assert (weights[1] == 1.0) == (lead >= 2)
+    np.testing.assert_allclose(weights, bisected(np.array([0.0, lead, 0.0])), atol=1e-12)
+
+
+def jacobian(row: np.ndarray, temperature: float) -> np.ndarray:
+    """The closed form that the engine uses: ``diag(r) - r r' / sum(r)``, over the temperature."""
+    root = np.empty_like(row)
+    total = entmax_root(row, row.max(), temperature, root)
+    assert total == pytest.approx(root.sum(), rel=1e-12)
+    return (np.diag(root) - np.outer(root, root) / total) / temperature
+
+
+def differences(row: np.ndarray, temperature: float, step: float) -> np.ndarray:
+    columns = []
+    for f in range(len(row)):
+        shift = np.zeros_like(row)
+        shift[f] = step
+        above, below = (bisected((row + sign * shift) / temperature) for sign in (1, -1))
+        columns.append((above - below) / (2 * step))
+    return np.array(columns).T
+
+
+@given(
+    arrays(np.float64, st.integers(1, 8), elements=st.floats(-2, 2, width=32)),
+    st.sampled_from([0.25, 1.0, 3.0]),
+)
+def test_the_jacobian_is_the_derivative(row, temperature):
+    # The derivative is continuous, so central differences are off by the order of the step.
+    expected = differences(row, temperature, 1e-6)
+    np.testing.assert_allclose(jacobian(row, temperature), expected, rtol=0, atol=2e-4)
+
+
+@given(rows)
+def test_the_jacobian_moves_no_weight_in_total(row):
+    matrix = jacobian(row, 1.0)
+    np.testing.assert_allclose(matrix.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(matrix, matrix.T, atol=1e-15)
