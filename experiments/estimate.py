@@ -43,7 +43,8 @@ class Estimator:
     def _learn(self, record: RunRecord) -> None:
         if record.status == "skipped" or "implied_by" in record.extra:
             return
-        seconds = record.wall_seconds
+        # CPU time is what a job takes on a machine that has nothing else to do.
+        seconds = record.cpu_seconds if record.cpu_seconds is not None else record.wall_seconds
         if record.status == "timeout":
             seconds = record.extra.get("limit")
         if seconds is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ def measure(fitted: Fitted, split: Split) -> Measurement:
     truth = split.y_test
     predicted = predict(fitted.estimator, split.X_test, n_classes)
     proba = predict_proba(fitted.estimator, split.X_test, n_classes)
-    scores = {
+    scores: dict[str, Any] = {
         "train_f1": f1_on(fitted.estimator, fitted.X_fit, fitted.y_fit, n_classes),
         "valid_f1": f1_on(fitted.estimator, split.X_valid, split.y_valid, n_classes),
         "test_f1": metrics.macro_f1(truth, predicted, n_classes),
@@ -44,8 +45,8 @@ def measure(fitted: Fitted, split: Split) -> Measurement:
         "test_balanced_accuracy": metrics.balanced_accuracy(truth, predicted, n_classes),
         "test_roc_auc": metrics.roc_auc(truth, proba),
         "test_log_loss": metrics.log_loss(truth, proba),
-        "tree_size": fitted.size,
-        "epochs": fitted.epochs,
+        "tree_size": _count(fitted.size),
+        "epochs": _count(fitted.epochs),
         **shape_of(fitted.tree),
     }
     return Measurement(scores, truth, predicted, proba)
@@ -81,6 +82,11 @@ def predict_proba(estimator: Any, X: NDArray[np.float64], n_classes: int) -> NDA
     full = np.zeros((len(X), n_classes))
     full[:, classes.astype(np.int64)] = answer
     return full
+
+
+def _count(value: Any) -> int | None:
+    """A size or a number of epochs as a plain number, whatever kind of integer a learner has."""
+    return None if value is None else operator.index(value)
 
 
 def shape_of(tree: Tree | None) -> dict[str, int]:

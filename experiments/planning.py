@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from experiments.display.text import duration, table
-from experiments.estimate import Estimate, Estimator
+from experiments.estimate import OVERHEAD_SECONDS, Estimate, Estimator
 from experiments.executors.contract import Limits
 from experiments.jobs import Job
+from experiments.perform import skip_reason
 from experiments.profiles import Profile, profiles
 from experiments.store import COMMITTED, Store
 from experiments.todo import to_do
@@ -18,7 +19,8 @@ MANY_JOBS = 5000
 """A selection as large as the paper's profile: time to mention the shorter ones."""
 SAFE_SHARE = 0.25
 """Of its time limit: a job expected to take less is not suspected of exceeding it."""
-BASES = ("same parameters", "same dataset", "other datasets", "a guess")
+BASES = ("same parameters", "same dataset", "other datasets", "a guess", "not to be tried")
+SKIPPED = Estimate(OVERHEAD_SECONDS, "not to be tried")
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,31 @@ def make_plan(
     records = store.latest()
     estimator = Estimator([*Store(COMMITTED).records(), *records.values()], limits.seconds)
     pending = to_do(jobs, records, limits, retry)
-    estimates = {job.key: estimator.estimate(job) for job in pending}
-    return Plan(jobs, pending, estimates, workers, limits)
+    return Plan(jobs, pending, estimate_all(pending, estimator, limits), workers, limits)
+
+
+def estimate_all(jobs: Sequence[Job], estimator: Estimator, limits: Limits) -> dict[str, Estimate]:
+    """What each job will take; one expected to exceed its time spares the rest of its group."""
+    will_skip, hopeless = _skips(jobs), set()
+    estimates = {}
+    for job in jobs:
+        if _place(job) in will_skip or job.group in hopeless:
+            estimates[job.key] = SKIPPED
+            continue
+        estimates[job.key] = estimator.estimate(job)
+        if estimates[job.key].seconds > limits.seconds:
+            hopeless.add(job.group)
+    return estimates
+
+
+def _place(job: Job) -> tuple[str, str, str]:
+    return job.protocol, job.dataset, job.method
+
+
+def _skips(jobs: Sequence[Job]) -> set[tuple[str, str, str]]:
+    """Where a learner is known beforehand to decline, asked once per learner and dataset."""
+    one_each = {_place(job): job for job in jobs}
+    return {place for place, job in one_each.items() if skip_reason(job)}
 
 
 def render(plan: Plan, profile: Profile) -> str:

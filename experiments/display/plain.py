@@ -31,7 +31,7 @@ class PlainDisplay:
 
     def finished(self, record: RunRecord) -> None:
         self._progress.note(record)
-        name = self._names.pop(record.key, f"{record.dataset} {record.method} {record.trial}")
+        name = self._names.pop(record.key, f"{record.dataset} {record.method} trial {record.trial}")
         count = f"[{self._progress.finished}/{self._progress.jobs}]"
         self._say(f"{count} {name}: {outcome(record)}")
 

@@ -193,5 +193,7 @@ def _cause(status: int | None) -> str:
         return "the worker closed its connection"
     if status < 0:
         known = -status in signal.valid_signals() and -status < signal.SIGRTMIN
-        return f"killed by {signal.Signals(-status).name if known else f'signal {-status}'}"
+        name = signal.Signals(-status).name if known else f"signal {-status}"
+        hint = ", perhaps by the system for want of memory" if -status == signal.SIGKILL else ""
+        return f"killed by {name}{hint}"
     return f"exited with status {status}"

@@ -157,6 +157,12 @@ def returns_wrong_label(split: Any, params: Any, seed: int) -> Fitted:
     return _fitted(split, Constant(split.n_classes, answer=99))
 
 
+def returns_odd_size(split: Any, params: Any, seed: int) -> Fitted:
+    """A size that no record could hold, which must not end the run."""
+    plain = trivial(split, params, seed)
+    return Fitted(plain.estimator, plain.X_fit, plain.y_fit, None, float("nan"))  # type: ignore[arg-type]
+
+
 def forks(split: Any, params: Any, seed: int) -> Fitted:
     """Leaves children behind: a plain one and one that fled into a session of its own."""
     subprocess.Popen(["sleep", "3600"])
@@ -225,6 +231,7 @@ LEARNERS = [
             returns_nan_probabilities,
             returns_wrong_shape,
             returns_wrong_label,
+            returns_odd_size,
             forks,
             forks_and_sleeps,
         )

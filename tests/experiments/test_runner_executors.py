@@ -61,6 +61,7 @@ class Behaviour:
             ("returns-nan-probabilities", "no probabilities"),
             ("returns-wrong-shape", "shape (13, 2) for 12 rows"),
             ("returns-wrong-label", "labels outside 0..1"),
+            ("returns-odd-size", "'float' object cannot be interpreted as an integer"),
         ],
     )
     def test_no_prediction(self, executor: Executor, method: str, reason: str) -> None:

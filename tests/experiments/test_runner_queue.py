@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from runner_helpers import fake_job
@@ -167,7 +168,21 @@ def test_a_timeout_counts_with_its_limit_and_no_estimate_exceeds_the_present_one
     assert Estimator([timeout(job, 500)], 60).estimate(job).seconds == pytest.approx(60, abs=0.1)
 
 
-def test_a_plan_tells_jobs_done_and_time(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_one_expected_timeout_spares_the_rest_of_its_group(tmp_path: Path) -> None:
+    jobs = [fake_job("sleeps", trial) for trial in range(10)]
+    Store(tmp_path).append(timeout(jobs[0], limit=600))
+    plan = make_plan(jobs, Store(tmp_path), Limits(seconds=601), workers=1)
+    assert plan.wall_seconds > 10 * 600, "600 s did not suffice, 601 s may"
+    plan = make_plan(jobs[1:], Store(tmp_path), LIMITS, workers=1)
+    assert plan.wall_seconds == pytest.approx(60, abs=1)
+
+
+def test_what_will_be_skipped_costs_nothing(tmp_path: Path) -> None:
+    jobs = [fake_job("picky", trial) for trial in range(10)]
+    assert make_plan(jobs, Store(tmp_path), LIMITS, workers=1).wall_seconds < 1
+
+
+def test_a_plan_tells_jobs_done_and_time(tmp_path: Path) -> None:
     jobs = [fake_job("good", trial) for trial in range(10)]
     store = Store(tmp_path)
     for job in jobs[:4]:
