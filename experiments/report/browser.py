@@ -159,7 +159,7 @@ class Browser:
             raise BrowserError(f"{expression!r}: {text}")
         return answer["result"].get("value")
 
-    def wait_for(self, expression: str, seconds: float = 5.0) -> None:
+    def wait_for(self, expression: str, seconds: float = 15.0) -> None:
         """Wait until an expression becomes true."""
         deadline = time.monotonic() + seconds
         while not self.run(expression):
