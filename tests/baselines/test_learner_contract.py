@@ -1,0 +1,167 @@
+"""What every learner of the suite must do, whatever it is."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from learner_splits import made_up_split, split_of
+from sklearn.base import clone
+
+import baselines
+from baselines import Fitted, Learner, class_probabilities
+from datasets.split import Split
+
+LEARNERS = baselines.learners()
+TASKS = {"binary": 2, "multi": 3}
+GRADTREE = {"depth": 4, "epochs": 60, "patience": 30, "restarts": 1, "lr_leaf": 0.1}
+GENETIC = {"n_trees": 40, "max_iter": 15}
+QUICK: dict[str, dict[str, Any]] = {
+    "gradtree": GRADTREE,
+    "gradtree-gumbel": GRADTREE,
+    "gradtree-annealed": GRADTREE,
+    "genetictree": GENETIC,
+    "genetictree-no-penalty": GENETIC,
+    "dndt": {"epochs": 40},
+    "boosting": {"max_iter": 10, "min_samples_leaf": 5},
+}
+SEED = 42
+
+every_learner = pytest.mark.parametrize("slug", LEARNERS)
+every_task = pytest.mark.parametrize("task", TASKS)
+
+
+def installed(slug: str) -> Learner:
+    learner = LEARNERS[slug]
+    if learner.missing():
+        pytest.skip(f"{', '.join(learner.missing())} not installed")
+    return learner
+
+
+def fit(slug: str, split: Split) -> Fitted:
+    learner = installed(slug)
+    return learner.fit(split, {**learner.defaults(split.task), **QUICK.get(slug, {})}, SEED)
+
+
+@functools.cache
+def fitted(slug: str, task: str) -> tuple[Split, Fitted]:
+    split = made_up_split(TASKS[task])
+    return split, fit(slug, split)
+
+
+@every_learner
+@every_task
+def test_learns_more_than_the_largest_class(slug: str, task: str) -> None:
+    _, model = fitted(slug, task)
+    accuracy = np.mean(model.estimator.predict(model.X_fit) == model.y_fit)
+    assert accuracy > np.bincount(model.y_fit).max() / len(model.y_fit) + 0.1
+
+
+@every_learner
+@every_task
+def test_probabilities_and_predictions_agree(slug: str, task: str) -> None:
+    split, model = fitted(slug, task)
+    probabilities = class_probabilities(model.estimator, split.X_test, split.n_classes)
+    assert probabilities.shape == (len(split.X_test), split.n_classes)
+    assert probabilities.min() >= 0.0
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-6)
+    np.testing.assert_array_equal(
+        model.estimator.predict(split.X_test), probabilities.argmax(axis=1)
+    )
+
+
+@every_learner
+@every_task
+def test_the_tree_predicts_what_the_estimator_predicts(slug: str, task: str) -> None:
+    split, model = fitted(slug, task)
+    if model.tree is None:
+        assert model.size is None
+        return
+    assert model.tree.n_features == split.n_features
+    for X in (model.X_fit, split.X_test):
+        np.testing.assert_array_equal(model.tree.predict(X), model.estimator.predict(X))
+        expected = class_probabilities(model.estimator, X, split.n_classes)
+        np.testing.assert_allclose(model.tree.predict_proba(X), expected, rtol=1e-6, atol=1e-9)
+
+
+@every_learner
+@every_task
+def test_the_same_seed_gives_the_same_model(slug: str, task: str) -> None:
+    split, model = fitted(slug, task)
+    again = fit(slug, split)
+    assert again.tree == model.tree
+    np.testing.assert_array_equal(
+        again.estimator.predict_proba(split.X_test), model.estimator.predict_proba(split.X_test)
+    )
+
+
+@every_learner
+@every_task
+def test_size_is_counted_as_in_the_paper(slug: str, task: str) -> None:
+    split, model = fitted(slug, task)
+    if slug == "dndt":
+        assert model.size == 2 * split.n_features + 2**split.n_features
+    elif slug in ("dl85", "optimal-tree"):
+        assert model.size == count_nodes(model.estimator.found_)
+        assert model.size <= 31
+    elif model.tree is not None:
+        assert model.size == model.tree.node_count
+
+
+def count_nodes(node: Any) -> int:
+    children = [getattr(node, side) for side in ("yes", "no") if hasattr(node, side)]
+    return 1 + sum(count_nodes(child) for child in children)
+
+
+@every_learner
+def test_estimators_take_frames_and_arrays(slug: str) -> None:
+    split, model = fitted(slug, "binary")
+    names = list(split.feature_names)
+    frame, test_frame = (pd.DataFrame(X, columns=names) for X in (split.X_train, split.X_test))
+    labels = np.array(["no", "yes"])[split.y_train]
+    by_array = clone(model.estimator).fit(split.X_train, labels)
+    by_frame = clone(model.estimator).fit(frame, labels)
+    np.testing.assert_array_equal(by_frame.predict(test_frame), by_array.predict(split.X_test))
+    assert set(by_frame.predict(test_frame)) <= {"no", "yes"}
+    assert list(by_frame.feature_names_in_) == names
+
+
+@every_learner
+def test_a_class_without_training_rows(slug: str) -> None:
+    """Its probability may be anything small, but the columns stay in their places."""
+    split = made_up_split(3)
+    shifted = split_of(
+        np.concatenate([split.X_train, split.X_valid, split.X_test]),
+        np.concatenate([split.y_train, split.y_valid, split.y_test]) + 1,
+        n_classes=4,
+        protocol="clean",
+    )
+    model = fit(slug, shifted)
+    probabilities = class_probabilities(model.estimator, shifted.X_test, 4)
+    assert probabilities.shape == (len(shifted.X_test), 4)
+    np.testing.assert_array_equal(
+        model.estimator.predict(shifted.X_test), probabilities.argmax(axis=1)
+    )
+    assert np.mean(model.estimator.predict(model.X_fit) == model.y_fit) > 0.45
+    if model.tree is not None:
+        assert model.tree.n_classes == 4
+        np.testing.assert_array_equal(
+            model.tree.predict(shifted.X_test), probabilities.argmax(axis=1)
+        )
+
+
+@every_learner
+@every_task
+def test_parameters_are_complete_and_can_be_written_down(slug: str, task: Any) -> None:
+    learner = LEARNERS[slug]
+    defaults = learner.defaults(task)
+    tuned = baselines.published_params(slug, "Iris", task)
+    assert json.loads(json.dumps(defaults)) == defaults
+    assert tuned.keys() == defaults.keys()
+    assert set(learner.space) <= set(defaults)
+    for values in learner.space.values():
+        assert len(values) > 1
