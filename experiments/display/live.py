@@ -19,7 +19,7 @@ from experiments.jobs import Job
 from experiments.record import RunRecord
 
 REFRESH_SECONDS = 0.2
-BAR_WIDTH = 40
+BAR_WIDTH = 32
 RUNNING_SHOWN = 8
 
 
@@ -58,6 +58,8 @@ class LiveDisplay:
         parts: list[RenderableType] = [self._bars()]
         if self._running:
             parts += [Text(), self._jobs()]
+        if self._progress.latest:
+            parts += [Text(), *[Text(line, "dim") for line in self._progress.latest]]
         if self._progress.failures:
             parts += [Text(), self._failures()]
         return Panel(Group(*parts), title=self._title, title_align="left", border_style="blue")
@@ -65,15 +67,14 @@ class LiveDisplay:
     def _bars(self) -> Table:
         progress = self._progress
         grid = Table.grid(padding=(0, 2))
-        left = f"about {duration(progress.seconds_left())} left"
-        note = f"{duration(progress.elapsed)}, {left}" if self._unfinished() else ""
+        rows = f"{progress.rows_complete} of {progress.rows} rows complete"
+        note = f"{rows}, {duration(progress.elapsed)}"
+        if progress.finished < progress.jobs:
+            note += f", about {duration(progress.seconds_left())} left"
         grid.add_row(*_bar("all", progress.finished, progress.jobs), Text(note, "cyan"))
         for method, total in progress.total.items():
             grid.add_row(*_bar(method, progress.done[method], total), Text())
         return grid
-
-    def _unfinished(self) -> bool:
-        return self._progress.finished < self._progress.jobs
 
     def _jobs(self) -> Table:
         grid = Table.grid(padding=(0, 2))
@@ -92,5 +93,11 @@ class LiveDisplay:
 
 def _bar(name: str, done: int, total: int) -> tuple[RenderableType, ...]:
     style = "bold" if name == "all" else ""
-    bar = ProgressBar(total=max(total, 1), completed=done, width=BAR_WIDTH)
+    bar = ProgressBar(
+        total=max(total, 1),
+        completed=done,
+        width=BAR_WIDTH,
+        complete_style="blue",
+        finished_style="green",
+    )
     return Text(name, style), bar, Text(f"{done:,}/{total:,}", style, justify="right")

@@ -13,6 +13,7 @@ from experiments.record import RunRecord
 
 FAILURES = ("timeout", "memory", "crash", "error")
 FAILURES_SHOWN = 5
+LATEST_SHOWN = 3
 TRUSTED_SHARE = 0.05
 """Of the expected work that must be done before the pace so far corrects the estimate."""
 
@@ -38,6 +39,11 @@ class Progress:
         self.done: Counter[str] = Counter()
         self.statuses: Counter[str] = Counter()
         self.failures: deque[str] = deque(maxlen=FAILURES_SHOWN)
+        self.latest: deque[str] = deque(maxlen=LATEST_SHOWN)
+        self._row_of = {job.key: (job.protocol, job.experiment, job.dataset) for job in jobs}
+        self._left_of_row = Counter(self._row_of.values())
+        self.rows = len(self._left_of_row)
+        self.rows_complete = 0
         self._seconds = {job.key: estimates[job.key].seconds for job in jobs}
         self._expected = sum(self._seconds.values())
         self._left = self._expected
@@ -61,9 +67,15 @@ class Progress:
         self.done[record.method] += 1
         self.statuses[record.status] += 1
         self._left -= self._seconds.pop(record.key, 0.0)
+        if record.key in self._row_of:
+            row = self._row_of.pop(record.key)
+            self._left_of_row[row] -= 1
+            self.rows_complete += not self._left_of_row[row]
+        line = f"{record.dataset} {record.method} trial {record.trial}: {outcome(record)}"
         if record.status in FAILURES:
-            where = f"{record.dataset} {record.method} trial {record.trial}"
-            self.failures.append(f"{where}: {outcome(record)}")
+            self.failures.append(line)
+        elif record.status == "ok":
+            self.latest.append(line)
 
     def seconds_left(self) -> float:
         """The estimate of what remains, corrected by how the estimate has fared so far."""

@@ -33,8 +33,12 @@ def outcome(record: RunRecord) -> str:
     if record.status != "ok":
         return f"{record.status}: {record.reason}"
     score = record.test_f1 if record.test_f1 is not None else record.valid_f1
-    size = "" if record.tree_size is None else f", {record.tree_size} nodes"
-    return f"F1 {score:.3f}{size}, {duration(record.wall_seconds or 0)}"
+    parts = [
+        None if score is None else f"F1 {score:.3f}",
+        None if record.tree_size is None else f"{record.tree_size} nodes",
+        None if record.wall_seconds is None else duration(record.wall_seconds),
+    ]
+    return ", ".join(part for part in parts if part) or "ok"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -135,10 +135,10 @@ class Supervisor:
             if self.seconds > STARTUP_SECONDS:
                 return self._end("crash", f"the worker did not start in {STARTUP_SECONDS:.0f} s")
             return None
-        if self.seconds > self.limits.seconds:
-            return self._end("timeout", f"more than {duration(self.limits.seconds)}")
         if self._memory_mb(worker) > self.limits.memory_mb:
             return self._end("memory", f"more than {self.limits.memory_mb:,.0f} MB")
+        if self.seconds > self.limits.seconds:
+            return self._end("timeout", f"more than {duration(self.limits.seconds)}")
         return None
 
     def _memory_mb(self, worker: WorkerProcess) -> float:

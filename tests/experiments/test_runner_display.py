@@ -106,6 +106,8 @@ class TestDisplays:
             "worker 1",
             "paper/default fake-two fake-good trial 1",
             "75 s",
+            "0 of 1 rows complete",
+            "fake-two fake-good trial 0: F1 0.500",
             "Not well so far: 1 crash",
             "killed by SIGSEGV",
             "left",

@@ -20,7 +20,7 @@ from experiments.executors.inline import InlineExecutor
 from experiments.executors.pool import ProcessExecutor
 from experiments.perform import Outcome
 
-LIMITS = Limits(seconds=4.0, memory_mb=500.0)
+LIMITS = Limits(seconds=4.0, memory_mb=300.0)
 PATIENCE_SECONDS = 5.0
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from runner_helpers import run_all
 
 from experiments.executors.inline import InlineExecutor
+from experiments.executors.launch import ROOT, python_environment
 from experiments.jobs import Job
 from experiments.queue import Queue
 from experiments.record import RunRecord
@@ -230,3 +233,30 @@ def test_clean_folds_learn_nothing_from_the_fold_they_are_tested_on() -> None:
     assert scores[0] is not None
     assert scores[1] is not None
     assert scores[0] - scores[1] > 0.1
+
+
+def test_the_verb_stops_and_goes_on(tmp_path: Path) -> None:
+    """From the command line: a share of the trials, then the rest, then nothing to do."""
+    search = [sys.executable, "-m", "experiments", "search", "--plugin", "fake_learners"]
+    search += ["--dataset", "fake-three", "--method", "fake-good", "--trials", "12", "--inline"]
+    search += ["--store", str(tmp_path / "store"), "--winners", str(tmp_path / "winners.csv")]
+
+    def go(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*search, *more],
+            cwd=ROOT,
+            env=python_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    part = go("--shard", "1/2")
+    assert part.returncode == 3, part.stdout + part.stderr
+    assert "of 12 trials missing" in part.stdout
+    assert not (tmp_path / "winners.csv").exists()
+    whole = go()
+    assert whole.returncode == 0, whole.stdout + whole.stderr
+    (winner,) = read_winners(tmp_path / "winners.csv")
+    assert (winner.dataset, winner.trials, winner.failed) == ("fake-three", 12, 0)
+    assert "All" in go("--plan").stdout
