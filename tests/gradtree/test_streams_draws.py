@@ -124,5 +124,5 @@ def test_numpy_draws_are_the_same_in_another_process():
 
 
 def test_an_unknown_stream_is_named():
-    with pytest.raises(ValueError, match="'torch'.*numpy, authors"):
+    with pytest.raises(ValueError, match=r"'torch'.*numpy, authors"):
         stream("torch")
