@@ -133,7 +133,8 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
         return self.tree_.predict_proba(validate_data(self, X, dtype=np.float32, reset=False))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
 
 def _complete_tree(cuts: NDArray[np.float32], scores: NDArray[np.float32]) -> Tree:

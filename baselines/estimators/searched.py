@@ -77,4 +77,5 @@ class SearchedTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.tree_.predict_proba(validate_data(self, X, dtype=np.float64, reset=False))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

@@ -44,7 +44,7 @@ def with_shares(
 
     The largest share is always that of the class that the leaf predicts: where
     classes tie, it gets the next larger number, and where it is not among the
-    most frequent classes, all of it.
+    most frequent classes, or there are no rows, it gets all.
     """
     if isinstance(node, Branch):
         yes = columns[:, node.column]
@@ -54,7 +54,7 @@ def with_shares(
             with_shares(node.no, columns[~yes], labels[~yes], n_classes),
         )
     shares = np.bincount(labels, minlength=n_classes) / max(len(labels), 1)
-    if shares[node.label] < shares.max():
+    if len(labels) == 0 or shares[node.label] < shares.max():
         shares = np.eye(n_classes)[node.label]
     elif shares.argmax() != node.label:
         shares[node.label] = np.nextafter(shares.max(), 1.0)

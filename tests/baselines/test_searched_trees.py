@@ -1,0 +1,146 @@
+"""DL8.5 and the optimal tree over thresholds."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from learner_splits import made_up_split, split_of
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import baselines
+
+pytest.importorskip("pydl85", reason="pydl8.5 is not installed")
+pytest.importorskip("pystreed", reason="pystreed is not installed")
+
+from baselines.binarise import Binariser, paper_binariser
+from baselines.estimators.dl85 import DL85Classifier
+from baselines.estimators.optimal_tree import OptimalTreeClassifier
+
+
+def errors(model: Any, X: np.ndarray, y: np.ndarray) -> int:
+    return int(np.sum(model.predict(X) != y))
+
+
+def fewest_errors(columns: np.ndarray, y: np.ndarray, depth: int) -> int:
+    """By trying all trees."""
+    best = len(y) - int(np.bincount(y).max()) if len(y) else 0
+    if depth == 0 or best == 0:
+        return best
+    for column in columns.T:
+        sides = [fewest_errors(columns[side], y[side], depth - 1) for side in (column, ~column)]
+        best = min(best, sum(sides))
+    return best
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_tree_of_that_depth_has_fewer_errors(n_classes: int) -> None:
+    split = made_up_split(n_classes)
+    X, y = split.X_train, split.y_train
+    dl85 = DL85Classifier(max_depth=2).fit(X, y)
+    expected = fewest_errors(paper_binariser(X).transform(X), y, 2)
+    assert dl85.error_ == errors(dl85, X, y) == expected
+    assert dl85.proved_
+    optimal = OptimalTreeClassifier(max_depth=2, n_thresholds=4).fit(X, y)
+    assert errors(optimal, X, y) == fewest_errors(optimal.binariser_.transform(X), y, 2)
+
+
+class OnBins(OptimalTreeClassifier):
+    """STreeD on the columns that DL8.5 gets."""
+
+    def _binariser(self, X: np.ndarray) -> Binariser:
+        return paper_binariser(X)
+
+
+@pytest.mark.parametrize(("n_classes", "seed"), list(itertools.product([2, 3, 5], [0, 1])))
+def test_two_solvers_prove_the_same_error(n_classes: int, seed: int) -> None:
+    split = made_up_split(n_classes, n_features=6, n_rows=400, seed=seed)
+    X, y = split.X_train, split.y_train
+    dl85, streed = DL85Classifier(max_depth=4).fit(X, y), OnBins(max_depth=4).fit(X, y)
+    assert dl85.proved_
+    assert streed.proved_
+    assert errors(dl85, X, y) == errors(streed, X, y) > 0
+
+
+def test_bins_are_made_from_the_test_rows_too_in_protocol_paper_only() -> None:
+    learner = baselines.learner("dl85")
+    params = {**learner.defaults("binary"), "max_depth": 2}
+    for protocol, sees_test in (("paper", True), ("clean", False)):
+        split = made_up_split(2, protocol=protocol)
+        rows = [split.X_train_valid] + [split.X_test] * sees_test
+        expected = paper_binariser(np.concatenate(rows))
+        found = learner.fit(split, params, 42).estimator.binariser_
+        np.testing.assert_array_equal(found.low, expected.low)
+
+
+def test_a_class_without_rows_spoils_leaves_as_it_did_for_the_authors() -> None:
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 25, axis=0)
+    y = X.sum(axis=1).astype(np.int64) + 1  # classes 1, 2 and 3 of 0 to 3
+    classes = np.arange(4)
+    assert errors(DL85Classifier().fit(X, y, classes=classes), X, y) == 0
+    as_authors = DL85Classifier(renumber=False).fit(X, y, classes=classes)
+    assert errors(as_authors, X, y) == 25
+    assert as_authors.error_ == 0
+    order = np.random.default_rng(0).permutation(100)
+    learner = baselines.learner("dl85")
+    for protocol, wrong in (("paper", True), ("clean", False)):
+        split = split_of(X[order], y[order], 4, protocol)
+        fitted = learner.fit(split, learner.defaults("multi"), 42)
+        assert (errors(fitted.estimator, fitted.X_fit, fitted.y_fit) > 0) is wrong
+
+
+def hard_problem() -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    return random.integers(0, 2, (2000, 150)).astype(float), random.integers(0, 2, 2000)
+
+
+def test_a_time_limit_is_kept_and_beats_shallow_trees() -> None:
+    X, y = hard_problem()
+    started = time.monotonic()
+    limited = DL85Classifier(max_depth=4, time_limit=2.5).fit(X, y)
+    assert time.monotonic() - started < 30
+    assert not limited.proved_
+    assert errors(limited, X, y) < DL85Classifier(max_depth=1).fit(X, y).error_
+
+
+def test_the_best_depth_wins_within_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {1: 30, 2: 20, 3: 25, 4: None}
+
+    def solve(self: Any, columns: Any, labels: Any, depth: int, whole_seconds: int) -> Any:
+        assert 1 <= whole_seconds <= 9
+        if found[depth] is None:
+            return None
+        return SimpleNamespace(
+            error_=found[depth],
+            timeout_=depth > 2,
+            max_depth=depth,
+            tree_={"value": depth % 2, "error": 0},
+        )
+
+    monkeypatch.setattr(DL85Classifier, "_solve", solve)
+    split = made_up_split(2)
+    model = DL85Classifier(time_limit=9).fit(split.X_train, split.y_train)
+    assert model.error_ == 20
+    assert not model.proved_
+
+
+def test_no_tree_in_time_is_an_error_with_a_remedy() -> None:
+    split = made_up_split(2)
+    with pytest.raises(TimeoutError, match="raise time_limit"):
+        DL85Classifier(time_limit=0.5).fit(split.X_train, split.y_train)
+
+
+def test_without_anything_to_split_the_largest_class_is_predicted() -> None:
+    X, y = np.ones((5, 2)), np.array([0, 1, 1, 1, 0])
+    for model in (OptimalTreeClassifier(), DL85Classifier()):
+        assert model.fit(X, y).predict(X).tolist() == [1] * 5
+        assert model.size_ == 1
+
+
+@parametrize_with_checks([OptimalTreeClassifier(), DL85Classifier()])
+def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)

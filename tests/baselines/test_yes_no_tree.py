@@ -1,0 +1,80 @@
+"""Trees over yes/no columns say the same when written as thresholds."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baselines.binarise import Binariser, paper_binariser
+from baselines.estimators.yes_no_tree import Branch, Leaf, Node, on_features, size, with_shares
+
+N_COLUMNS, N_CLASSES = 8, 3
+leaves = st.integers(0, N_CLASSES - 1).map(Leaf)
+trees = st.recursive(
+    leaves, lambda node: st.builds(Branch, st.integers(0, N_COLUMNS - 1), node, node), max_leaves=16
+)
+intervals = st.tuples(
+    st.integers(0, 1),
+    st.sampled_from([-np.inf, -1.0, 0.0, 0.5]),
+    st.sampled_from([-0.5, 0.25, 1.0, np.inf]),
+)
+
+
+def decide(node: Node, columns: np.ndarray) -> int:
+    while isinstance(node, Branch):
+        node = node.yes if columns[node.column] else node.no
+    return node.label
+
+
+@given(trees, st.lists(intervals, min_size=N_COLUMNS, max_size=N_COLUMNS), st.integers(0, 99))
+def test_thresholds_decide_as_the_columns_do(
+    node: Node, columns: list[tuple[int, float, float]], seed: int
+) -> None:
+    feature, low, high = zip(*columns, strict=True)
+    binariser = Binariser(np.array(feature), np.array(low), np.array(high))
+    random = np.random.default_rng(seed)
+    X, labels = random.uniform(-2, 2, (40, 2)), random.integers(0, N_CLASSES, 40)
+    yes = binariser.transform(X)
+    tree = on_features(with_shares(node, yes, labels, N_CLASSES), binariser, X)
+    np.testing.assert_array_equal(tree.predict(X), [decide(node, row) for row in yes])
+    assert tree.n_node_samples is not None
+    assert tree.n_node_samples[0] == 40
+
+
+def test_size_counts_inner_nodes_and_leaves() -> None:
+    assert size(Leaf(0)) == 1
+    assert size(Branch(0, Leaf(0), Branch(1, Leaf(1), Leaf(0)))) == 5
+
+
+def test_an_open_interval_takes_one_threshold_and_a_closed_one_two() -> None:
+    X = np.arange(100.0)[:, np.newaxis]
+    binariser = paper_binariser(X)
+    labels = np.zeros(100, dtype=np.intp)
+    for column, thresholds in ((0, [19.5]), (2, [39.5, 59.5]), (4, [79.5])):
+        node = with_shares(Branch(column, Leaf(0), Leaf(0)), binariser.transform(X), labels, 2)
+        tree = on_features(node, binariser, X)
+        np.testing.assert_array_equal(np.sort(tree.threshold[tree.feature == 0]), thresholds)
+
+
+def test_what_a_path_has_decided_is_not_asked_again() -> None:
+    X = np.arange(100.0)[:, np.newaxis]
+    binariser = paper_binariser(X)
+    # In the first bin, hence not in the second.
+    node: Node = Branch(0, Branch(1, Leaf(0), Leaf(1)), Leaf(0))
+    columns, labels = binariser.transform(X), np.repeat([1, 0], [20, 80])
+    tree = on_features(with_shares(node, columns, labels, 2), binariser, X)
+    assert tree.node_count == 3
+    np.testing.assert_array_equal(tree.predict(X), labels)
+
+
+def test_shares_favour_the_prediction_of_the_leaf() -> None:
+    rows = np.zeros((4, 0), dtype=bool)
+    tied = with_shares(Leaf(2), rows, np.array([0, 2, 0, 2]), 3)
+    assert isinstance(tied, Leaf)
+    assert tied.shares is not None
+    np.testing.assert_allclose(tied.shares, [0.5, 0.0, 0.5])
+    assert tied.shares.argmax() == 2
+    mislabelled = with_shares(Leaf(1), rows, np.array([0, 0, 1, 2]), 3)
+    assert isinstance(mislabelled, Leaf)
+    np.testing.assert_array_equal(mislabelled.shares, [0, 1, 0])
