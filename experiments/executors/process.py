@@ -17,6 +17,7 @@ from experiments.executors import family
 from experiments.executors.launch import worker_environment
 
 LOG_KEPT_BYTES = 1 << 16
+CHUNKS_AT_A_TIME = 16
 LOG_TAIL_CHARACTERS = 4000
 NOISE = "Extension modules:"
 """After the Python stack of a crash comes one long line that names every compiled module."""
@@ -80,12 +81,19 @@ class WorkerProcess:
         return total
 
     def drain_log(self) -> None:
-        """Take what was printed, keeping the end of it only."""
+        """Take what was printed, keeping the end of it only.
+
+        Not for ever: a worker that never stops printing must not keep its
+        supervisor from looking at the clock.
+        """
         with contextlib.suppress(BlockingIOError):
-            while chunk := os.read(self._log, 1 << 16):
+            for _ in range(CHUNKS_AT_A_TIME):
+                chunk = os.read(self._log, LOG_KEPT_BYTES)
+                if not chunk:
+                    self._log_ended = True
+                    return
                 self._tail += chunk
                 del self._tail[:-LOG_KEPT_BYTES]
-            self._log_ended = True
 
     def log_tail(self) -> str:
         """The last lines that were printed."""

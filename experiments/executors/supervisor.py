@@ -188,12 +188,17 @@ def _patient_exit_status(worker: WorkerProcess) -> int | None:
     return None
 
 
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _cause(status: int | None) -> str:
     if status is None:
         return "the worker closed its connection"
     if status < 0:
-        known = -status in signal.valid_signals() and -status < signal.SIGRTMIN
-        name = signal.Signals(-status).name if known else f"signal {-status}"
         hint = ", perhaps by the system for want of memory" if -status == signal.SIGKILL else ""
-        return f"killed by {name}{hint}"
+        return f"killed by {_signal_name(-status)}{hint}"
     return f"exited with status {status}"

@@ -136,6 +136,12 @@ def prints(split: Any, params: Any, seed: int) -> Fitted:
     return _fitted(split, Constant(split.n_classes))
 
 
+def prints_for_ever(split: Any, params: Any, seed: int) -> Fitted:
+    block = b"y" * (1 << 20)
+    while True:
+        os.write(1, block)
+
+
 def prints_and_raises(split: Any, params: Any, seed: int) -> Fitted:
     prints(split, params, seed)
     raise ValueError("after much talk")
@@ -226,6 +232,7 @@ LEARNERS = [
             exits,
             exits_hard,
             prints,
+            prints_for_ever,
             prints_and_raises,
             returns_nan,
             returns_nan_probabilities,

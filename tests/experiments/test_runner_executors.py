@@ -98,6 +98,7 @@ class Supervision(Behaviour):
         [
             ("sleeps", "timeout", "more than 4.0 s"),
             ("forks-and-sleeps", "timeout", "more than 4.0 s"),
+            ("prints-for-ever", "timeout", "more than 4.0 s"),
             ("allocates", "memory", ""),
             ("allocates-natively", "memory", ""),
             ("segfaults", "crash", "killed by SIGSEGV"),
