@@ -1,0 +1,230 @@
+"""The compiled engine has the gradients of the TensorFlow reference.
+
+An error is measured against the largest entry of the same matrix. Where all samples are saturated,
+nothing but rounding may be left of a gradient; so a tenth of the rounding of a probability, times
+what leaves and features make of it, is not counted as an error.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from engine_runs import GROUPS, LOSSES, SELECTORS, begin, finish, random_tree, rows_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from gradtree.dense import DenseTree
+from gradtree.losses import CustomLoss, Loss
+from gradtree.selectors import Selector
+from gradtree.training import TrainConfig
+
+TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
+HARD = Selector("annealed", anneal_steps=1)
+PHASES = SELECTORS | {"annealed-hard": HARD}
+STEP = 3
+"""Batch whose gradients are compared: ``annealed`` mixes features in it, ``HARD`` does not."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    tree: DenseTree
+    X: NDArray[Any]
+    y: NDArray[np.int64]
+    weight: NDArray[Any] | None = None
+
+
+def problem(depth: int, n_features: int, n_classes: int, n_rows: int, seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    tree = random_tree(rng, depth, n_features, n_classes, "float64")
+    return Problem(tree, X, rng.integers(0, n_classes, n_rows))
+
+
+def cast(case: Problem, dtype: str) -> Problem:
+    tree = DenseTree(*(getattr(case.tree, group).astype(dtype) for group in GROUPS))
+    return replace(case, tree=tree, X=case.X.astype(dtype))
+
+
+def ties(case: Problem) -> Problem:
+    """Rows exactly on the thresholds of the root or of another node."""
+    node = np.arange(len(case.X)) // 2 % len(case.tree.thresholds)
+    node[::2] = 0
+    # A clear winner per node: of mixed thresholds and features only rounding would be left.
+    logits = 1000 * (case.tree.logits == case.tree.logits.max(axis=1, keepdims=True))
+    tree = replace(case.tree, logits=logits.astype(float) + 0.01 * case.tree.logits)
+    return replace(case, tree=tree, X=case.tree.thresholds[node])
+
+
+def equal_logits(case: Problem) -> Problem:
+    return replace(case, tree=replace(case.tree, logits=np.full_like(case.tree.logits, 0.3)))
+
+
+def half_equal_logits(case: Problem) -> Problem:
+    logits = np.round(case.tree.logits)
+    return replace(case, tree=replace(case.tree, logits=logits))
+
+
+def huge_logits(case: Problem) -> Problem:
+    return replace(case, tree=replace(case.tree, logits=1e8 * np.round(case.tree.logits)))
+
+
+def huge_leaves(case: Problem) -> Problem:
+    return replace(case, tree=replace(case.tree, leaves=300 * case.tree.leaves))
+
+
+def huge_features(case: Problem) -> Problem:
+    return replace(case, X=1e4 * case.X)
+
+
+def one_feature(case: Problem) -> Problem:
+    tree = DenseTree(case.tree.thresholds[:, :1], case.tree.logits[:, :1], case.tree.leaves)
+    return replace(case, tree=tree, X=case.X[:, :1])
+
+
+def duplicate_rows(case: Problem) -> Problem:
+    return replace(case, X=case.X[np.arange(len(case.X)) // 5])
+
+
+def weighted(case: Problem) -> Problem:
+    return replace(case, weight=np.arange(len(case.X)) % 4 + 0.5)
+
+
+INPUTS = {
+    "random": lambda case: case,
+    "ties": ties,
+    "equal-logits": equal_logits,
+    "half-equal-logits": half_equal_logits,
+    "huge-logits": huge_logits,
+    "huge-leaves": huge_leaves,
+    "huge-features": huge_features,
+    "one-feature": one_feature,
+    "duplicate-rows": duplicate_rows,
+    "weighted": weighted,
+}
+
+
+def gradients(
+    case: Problem, loss: Loss | CustomLoss, selector: Selector, engine: str
+) -> tuple[float, DenseTree]:
+    config = TrainConfig(
+        depth=case.tree.depth,
+        loss=loss,
+        selector=selector,
+        engine=engine,
+        dtype=case.X.dtype.name,
+        epochs=1,
+        lr_index=0.0,
+        lr_values=0.0,
+        lr_leaf=0.0,
+    )
+    run = begin(case.tree, rows_of(case.X, case.y, config.dtype, case.weight), config)
+    if selector is HARD and engine == "compiled":
+        finish(run)  # Without learning rates this only ends the phase of mixing.
+    return run.gradients(STEP)
+
+
+def assert_equal_gradients(case: Problem, loss: Loss | CustomLoss, selector: Selector) -> None:
+    (value, slopes), (expected_value, expected) = (
+        gradients(case, loss, selector, engine) for engine in ("compiled", "tensorflow")
+    )
+    dtype = case.X.dtype.name
+    tolerance, rounding = TOLERANCE[dtype], 0.1 * np.finfo(dtype).eps
+    span = np.abs(case.tree.leaves).max()
+    reach = np.abs(case.X).max() + np.abs(case.tree.thresholds).max()
+    factors = {"leaves": 1.0, "thresholds": span, "logits": span * reach}
+    assert abs(value - expected_value) <= tolerance * abs(expected_value) + rounding
+    for group in GROUPS:
+        ours, theirs = getattr(slopes, group), getattr(expected, group)
+        assert np.isfinite(theirs).all()
+        allowed = tolerance * np.abs(theirs).max() + rounding * factors[group]
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=allowed, err_msg=group)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _reference():
+    pytest.importorskip("tensorflow")
+
+
+COMBINATIONS = list(itertools.product(LOSSES, PHASES))
+
+
+@pytest.mark.parametrize("depth", range(1, 11))
+def test_every_depth_loss_and_selector(depth):
+    for number, (loss, selector) in enumerate(COMBINATIONS):
+        # Together the ten depths pass all numbers of classes from 2 to 26.
+        n_classes = 2 + (number + 3 * depth) % 25
+        case = problem(depth, 1 + number % 9, n_classes, 16, seed=100 * depth + number)
+        assert_equal_gradients(case, LOSSES[loss], PHASES[selector])
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("inputs", INPUTS)
+def test_all_inputs_with_every_loss_and_selector(inputs, dtype):
+    for number, (loss, selector) in enumerate(COMBINATIONS):
+        plain = cast(problem(3, 4, 2 + number % 2, 16, seed=number), dtype)
+        case = cast(INPUTS[inputs](plain), dtype)
+        assert_equal_gradients(case, LOSSES[loss], PHASES[selector])
+
+
+@pytest.mark.parametrize(
+    "number", range(len(COMBINATIONS)), ids=["-".join(c) for c in COMBINATIONS]
+)
+@settings(max_examples=8)
+@given(
+    depth=st.integers(0, 9),
+    n_classes=st.integers(0, 24),
+    inputs=st.integers(0, len(INPUTS) - 1),
+    n_features=st.integers(1, 12),
+    n_rows=st.integers(1, 24),
+    seed=st.integers(0, 1000),
+    dtype=st.sampled_from(sorted(TOLERANCE)),
+)
+def test_drawn_cases(number, depth, n_classes, inputs, n_features, n_rows, seed, dtype):
+    # Draws are the same for all combinations; turning them by its number gives each its own.
+    depth, n_classes = 1 + (depth + number) % 10, 2 + (n_classes + 7 * number) % 25
+    change = list(INPUTS.values())[(inputs + number) % len(INPUTS)]
+    plain = cast(problem(depth, n_features, n_classes, n_rows, seed), dtype)
+    loss, selector = COMBINATIONS[number]
+    assert_equal_gradients(cast(change(plain), dtype), LOSSES[loss], PHASES[selector])
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_trained_trees_whose_features_are_settled(n_classes):
+    case = problem(4, 5, n_classes, 60, seed=1)
+    config = TrainConfig(
+        depth=4, lr_index=0.5, lr_leaf=0.05, epochs=30, dtype="float64", restarts=0
+    )
+    run = finish(begin(case.tree, rows_of(case.X, case.y, "float64"), config))
+    trained = replace(case, tree=run.result())
+    ordered = np.sort(trained.tree.logits, axis=1)
+    settled = ordered[:, -1] - ordered[:, -2] > 2
+    assert settled.any()
+    assert not settled.all()
+    _, slopes = run.gradients(1000)
+    _, expected = gradients(trained, Loss(), Selector("entmax"), "tensorflow")
+    for group in GROUPS:
+        theirs = getattr(expected, group)
+        np.testing.assert_allclose(
+            getattr(slopes, group), theirs, rtol=0, atol=1e-10 * np.abs(theirs).max()
+        )
+
+
+def own_cross_entropy(p, label, gradient):
+    gradient[label] = -1.0 / p[label]
+    return -np.log(p[label])
+
+
+@pytest.mark.parametrize("engine", ["compiled", "tensorflow"])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_a_loss_of_ones_own_is_differentiated_like_a_built_in_one(engine, n_classes):
+    case = problem(4, 3, n_classes, 30, seed=2)
+    value, slopes = gradients(case, CustomLoss(own_cross_entropy), SELECTORS["entmax"], engine)
+    expected_value, expected = gradients(case, Loss(), SELECTORS["entmax"], engine)
+    assert value == pytest.approx(expected_value, rel=1e-12)
+    for group in GROUPS:
+        np.testing.assert_allclose(getattr(slopes, group), getattr(expected, group), atol=1e-13)

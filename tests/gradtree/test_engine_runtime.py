@@ -1,0 +1,149 @@
+"""How a training behaves as a program: repeatable, parallel, interruptible."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradtree.dense import DenseTree
+from gradtree.training import Progress, TrainConfig, train
+
+CONFIG = TrainConfig(depth=5, epochs=30, restarts=1, lr_leaf=0.05)
+ENDLESS = replace(CONFIG, depth=8, epochs=10**6, patience=10**6)
+
+
+def rows(n_rows: int = 200, n_features: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n_rows, n_features)).astype(np.float32)
+    return X, (X[:, 0] + rng.normal(size=n_rows) > 0).astype(np.int64)
+
+
+def fingerprint(tree: DenseTree) -> str:
+    parts = (tree.thresholds, tree.logits, tree.leaves)
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+
+
+def fitted(config: TrainConfig) -> str:
+    X, y = rows()
+    return fingerprint(train(X[:150], y[:150], X[150:], y[150:], 2, config).dense)
+
+
+PROGRAM = """
+import sys
+sys.path[:0] = {folders!r}
+from test_engine_runtime import CONFIG, fitted, replace
+print(fitted(replace(CONFIG, selector={selector!r})))
+assert "tensorflow" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize("selector", ["entmax", "gumbel", "annealed"])
+def test_a_seed_decides_everything_in_every_process(selector):
+    config = replace(CONFIG, selector=selector)
+    expected = fitted(config)
+    assert fitted(config) == expected
+    assert fitted(replace(config, seed=100)) != expected
+    program = PROGRAM.format(folders=[p for p in sys.path if p], selector=selector)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == expected
+
+
+def test_fits_in_threads_do_not_disturb_each_other():
+    configs = [replace(CONFIG, seed=seed, epochs=200, patience=200) for seed in (1, 2)]
+    alone = [fitted(config) for config in configs]
+    found: dict[int, str] = {}
+
+    def work(number: int) -> None:
+        found[number] = fitted(configs[number])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [found[0], found[1]] == alone
+
+
+def test_other_threads_run_during_a_turn():
+    """While one thread trains, this one goes on, which it could not if the lock were held."""
+    X, y = rows(3000)
+    turns: list[float] = []
+    stop = threading.Event()
+
+    def note(progress: Progress) -> None:
+        turns.append(time.perf_counter())
+        if stop.is_set():
+            raise InterruptedError
+
+    def work() -> None:
+        with pytest.raises(InterruptedError):
+            train(X, y, None, None, 2, ENDLESS, progress=note)
+
+    fitted(CONFIG)  # compiles
+    thread = threading.Thread(target=work)
+    thread.start()
+    ticks: list[float] = []
+    while len(turns) < 6:
+        time.sleep(0.005)
+        ticks.append(time.perf_counter())
+    stop.set()
+    thread.join(timeout=30)
+    assert not thread.is_alive()
+    within = [sum(begin < tick < end for tick in ticks) for begin, end in itertools.pairwise(turns)]
+    # A turn lasts about 0.2 s. Between two turns the lock is free for a moment: that is one tick.
+    assert max(within) >= 5
+
+
+def test_progress_is_shown_several_times_a_second():
+    X, y = rows(1000)
+    seen: list[tuple[float, Progress]] = []
+
+    def note(progress: Progress) -> None:
+        seen.append((time.perf_counter(), progress))
+        if len(seen) == 12:
+            raise InterruptedError
+
+    fitted(CONFIG)
+    with pytest.raises(InterruptedError):
+        train(X, y, None, None, 2, ENDLESS, progress=note)
+    epochs = [progress.epoch for _, progress in seen]
+    assert epochs == sorted(epochs)
+    assert epochs[-1] > epochs[0]
+    gaps = np.diff([moment for moment, _ in seen])
+    assert np.median(gaps) < 1.0
+    assert seen[-1][1].epochs == 10**6
+    assert np.isfinite(seen[-1][1].train_loss)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
+@pytest.mark.parametrize(("n_rows", "n_features"), [(100, 4), (60_000, 30)])
+def test_an_interrupt_is_heeded_at_once(n_rows, n_features):
+    """Also in the first turn on many rows, when the engine does not yet know how fast it is."""
+    X, y = rows(n_rows, n_features)
+    fitted(CONFIG)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        began = time.process_time()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            train(X, y, None, None, 2, ENDLESS)
+        taken = time.process_time() - began
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert taken < 1.5
