@@ -11,7 +11,7 @@ from experiments import plugins
 from experiments.jobs import HOLDOUT, Job, canonical_json
 from experiments.record import RunRecord
 
-UNKNOWN_SECONDS = 30.0
+UNKNOWN_SECONDS = 10.0
 """For a learner of which there is no record at all; plans say that it is a guess."""
 OVERHEAD_SECONDS = 0.05
 """Loading, measuring and storing, on top of fitting."""
