@@ -154,7 +154,7 @@ def soft_logits(X: Any, cuts: Any, scores: Any, temperature: Any) -> Any:
 
 def _memberships(sides: Any) -> Any:
     """Kronecker product over the features of (rows, features, 2); the last varies fastest."""
-    product = tf.ones_like(sides[:, :1, 0])
+    product = tf.ones([sides.shape[0], 1])
     for feature in range(sides.shape[1]):
         product = product[:, :, tf.newaxis] * sides[:, feature, tf.newaxis, :]
         product = tf.reshape(product, [-1, 2 ** (feature + 1)])
