@@ -27,7 +27,7 @@ pip install --quiet --upgrade pip
 pip install --quiet --editable '.[suite,dev]'
 
 # pydl8.5 is compiled on the spot. Without a compiler the suite goes on and reports DL8.5 as skipped.
-if ! pip install --quiet 'pydl8.5' 2>"$venv/pydl85.log"; then
+if ! pip install --quiet --editable '.[dl85]' 2>"$venv/pydl85.log"; then
     if command -v "${CXX:-c++}" >/dev/null; then
         reason="building pydl8.5 failed (see $venv/pydl85.log)"
     else
