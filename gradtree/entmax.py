@@ -10,57 +10,73 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gradtree.kernels import entry_kernel, kernel
 
 _PASSES = 64
 """More than any row needs: Newton's method doubles its digits with every pass."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "nsz"})
-def _excess(row, largest, scale, tau, root):  # type: ignore[no-untyped-def]
-    """Fill ``root`` with ``max(scale * (row - largest) - tau, 0)``.
+@kernel()
+def _keep_above(excess, count, step):  # type: ignore[no-untyped-def]
+    """Lower the first ``count`` entries by ``step`` and keep, at the front, those above zero.
 
-    Returns the number of positive entries, their sum and their sum of squares.
+    Returns how many are kept, their sum, their sum of squares and the least of them.
     """
-    zero = root.dtype.type(0)
-    count, total, squares = 0, zero, zero
-    for f in range(len(row)):
-        above = max((row[f] - largest) * scale - tau, zero)
-        root[f] = above
-        count += above > zero
+    zero, one = excess.dtype.type(0), excess.dtype.type(1)
+    kept, total, squares, least = 0, zero, zero, one
+    for i in range(count):
+        above = max(excess[i] - step, zero)
+        excess[kept] = above
+        kept += above > zero
         total += above
         squares += above * above
-    return count, total, squares
+        least = min(least, above if above > zero else one)
+    return kept, total, squares, least
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def entmax_root(row, largest, temperature, root):  # type: ignore[no-untyped-def]
-    """Fill ``root`` with the square roots of ``entmax(row / temperature)``; their sum.
+@kernel()
+def _threshold(row, largest, scale, excess):  # type: ignore[no-untyped-def]
+    """``tau``, as a distance from the largest entry of ``scale * row``.
 
-    The sum of squares above ``tau`` falls convexly in ``tau``, so Newton's method approaches the
-    solution from the left if it starts there (1 below the largest entry). As soon as the support
-    is right the solution is that of a quadratic equation, which is tried after Newton's steps.
+    The sum of squares above ``tau`` falls convexly in ``tau``, so Newton's method started left of
+    the solution stays there, and entries that have dropped below ``tau`` can be forgotten. Once the
+    entries left are the support, ``tau`` is the root of a quadratic equation; that is the case when
+    this root is below all of them.
     """
-    real = root.dtype.type
-    one = real(1)
-    scale = real(0.5) / real(temperature)
+    one = excess.dtype.type(1)
+    for f in range(len(row)):
+        excess[f] = (row[f] - largest) * scale
     tau = -one
-    solved_for = -1
+    count, total, squares, least = _keep_above(excess, len(row), tau)
     for _ in range(_PASSES):
-        count, total, squares = _excess(row, largest, scale, tau, root)
-        if count == solved_for or count == 0:
-            break
-        spread = total * total - count * (squares - one)
-        if solved_for < 0 and spread >= 0:
-            step = (squares - one) / (total + np.sqrt(spread))
-            solved_for = count
-        else:
-            step = (squares - one) / (total + total)
-            solved_for = -1
-        if tau + step == tau:
+        surplus = squares - one
+        spread = total * total - count * surplus
+        if spread >= 0:
+            root = surplus / (total + np.sqrt(spread))
+            if root < least:
+                return tau + root
+        # Both bound tau from below; the second is Jensen's inequality.
+        step = max(surplus / (total + total), total / count - one / np.sqrt(count * one))
+        if tau + step <= tau:
             break
         tau += step
+        count, total, squares, least = _keep_above(excess, count, step)
+    return tau
+
+
+@entry_kernel()
+def entmax_root(row, largest, temperature, root):  # type: ignore[no-untyped-def]
+    """Fill ``root`` with the square roots of ``entmax(row / temperature)``; their sum."""
+    real = root.dtype.type
+    scale = real(0.5) / real(temperature)
+    tau = _threshold(row, largest, scale, root)
+    zero = real(0)
+    total = zero
+    for f in range(len(row)):
+        root[f] = max((row[f] - largest) * scale - tau, zero)
+        total += root[f]
     return total
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gradtree.kernels import entry_kernel
 
 
 class Watch(NamedTuple):
@@ -21,7 +22,7 @@ def new_watch() -> Watch:
     return Watch(np.array([np.inf]), np.array([-1]), np.array([0]))
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def improves(watch: Watch, epoch: int, loss: float) -> bool:
     """Take note of an epoch's loss; whether it is strictly the best one."""
     if loss < watch.best_loss[0]:

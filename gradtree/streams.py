@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gradtree.dense import DenseTree
+from gradtree.kernels import entry_kernel, kernel
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -54,7 +54,7 @@ class Stream:
     order: Callable[[int], Order]
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def philox(low, high, key):  # type: ignore[no-untyped-def]
     """Two 64-bit words for the 128-bit counter (``low``, ``high``) and the 64-bit ``key``."""
     c0, c1, c2, c3 = low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT
@@ -66,7 +66,7 @@ def philox(low, high, key):  # type: ignore[no-untyped-def]
     return c0 | (c1 << _SHIFT), c2 | (c3 << _SHIFT)
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def fill_words(out, key, high):  # type: ignore[no-untyped-def]
     """Fill ``out`` with the 32-bit words that follow from ``key`` and counter half ``high``."""
     for group in range((len(out) + 3) // 4):
@@ -76,7 +76,7 @@ def fill_words(out, key, high):  # type: ignore[no-untyped-def]
             out[4 * group + lane] = words[lane]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def shuffle_rows(rows, key, high):  # type: ignore[no-untyped-def]
     """Shuffle ``rows`` in place as TensorFlow's ``RandomShuffle`` kernel does."""
     n = len(rows)
@@ -91,7 +91,7 @@ def shuffle_rows(rows, key, high):  # type: ignore[no-untyped-def]
         rows[i], rows[j] = rows[j], rows[i]
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def shuffle_epoch(rows, order, epoch):  # type: ignore[no-untyped-def]
     """Shuffle ``rows`` (which must be in their original order) in place for one epoch."""
     if order.reseeds:

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from gradtree.engines.state import BLOCK
+from gradtree.kernels import kernel
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 
@@ -48,7 +48,7 @@ def new_pace(dtype: Any) -> Pace:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def step_size(rate, step, dtype_one):  # type: ignore[no-untyped-def]
     """Learning rate of step 1, 2, ... with Adam's bias correction, in the parameters' precision."""
     real = type(dtype_one)
@@ -57,7 +57,7 @@ def step_size(rate, step, dtype_one):  # type: ignore[no-untyped-def]
     return real(rate) * np.sqrt(dtype_one - power_2) / (dtype_one - power_1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _catch_up(mean, square, steps, pace):  # type: ignore[no-untyped-def]
     """Decay a block's moments for steps without a gradient."""
     zero = mean.dtype.type(0)
@@ -69,21 +69,26 @@ def _catch_up(mean, square, steps, pace):  # type: ignore[no-untyped-def]
             square[i] = v if v > pace.least_square else zero
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def activate(group, block, step, pace):  # type: ignore[no-untyped-def]
-    """Make sure that the update of this step covers a block."""
-    if group.is_active[block]:
-        return
-    group.is_active[block] = True
-    group.active[group.n_active[0]] = block
-    group.n_active[0] += 1
-    if group.clock[block] > 0:
-        first, end = block * BLOCK, (block + 1) * BLOCK
-        missed = step - 1 - group.clock[block]
-        _catch_up(group.mean[first:end], group.square[first:end], missed, pace)
+@kernel()
+def activate(group, rows, width, step, pace):  # type: ignore[no-untyped-def]
+    """Have this step's update cover these rows of a table that is ``width`` wide."""
+    active, is_active, clock = group.active, group.is_active, group.clock
+    mean, square = group.mean, group.square
+    n_active = group.n_active[0]
+    for s in range(len(rows)):
+        first = np.int64(rows[s]) * width
+        for block in range(first // BLOCK, (first + width - 1) // BLOCK + 1):
+            if not is_active[block]:
+                is_active[block] = True
+                active[n_active] = block
+                n_active += 1
+                if clock[block] > 0:
+                    start, end = block * BLOCK, (block + 1) * BLOCK
+                    _catch_up(mean[start:end], square[start:end], step - 1 - clock[block], pace)
+    group.n_active[0] = n_active
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _update_block(value, slope, mean, square, size, pace):  # type: ignore[no-untyped-def]
     """Adam's update of one block; whether any value changed. Clears the gradient."""
     zero = value.dtype.type(0)
@@ -103,25 +108,22 @@ def _update_block(value, slope, mean, square, size, pace):  # type: ignore[no-un
     return changed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def update(group, step, size, pace):  # type: ignore[no-untyped-def]
     """Adam's update of a parameter matrix with the gradients in ``group.slope``."""
+    active, is_active, clock = group.active, group.is_active, group.clock
+    value, slope, mean, square = group.value, group.slope, group.mean, group.square
     kept = 0
     for a in range(group.n_active[0]):
-        block = group.active[a]
+        block = active[a]
         first, end = block * BLOCK, (block + 1) * BLOCK
         changed = _update_block(
-            group.value[first:end],
-            group.slope[first:end],
-            group.mean[first:end],
-            group.square[first:end],
-            size,
-            pace,
+            value[first:end], slope[first:end], mean[first:end], square[first:end], size, pace
         )
         if changed:
-            group.active[kept] = block
+            active[kept] = block
             kept += 1
         else:
-            group.is_active[block] = False
-            group.clock[block] = step
+            is_active[block] = False
+            clock[block] = step
     group.n_active[0] = kept

@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
+
+from gradtree.kernels import entry_kernel, kernel
 
 _single = np.float32
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _exp32(x):  # type: ignore[no-untyped-def]
     # exp(x) = 2**k exp(r) with |r| <= log(2) / 2, where log(2) is subtracted in two parts.
     x = min(max(x, _single(-87.0)), _single(88.0))
@@ -31,7 +33,7 @@ def _exp32(x):  # type: ignore[no-untyped-def]
     return p * np.int32(exponent).view(np.float32)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _log1p32(x):  # type: ignore[no-untyped-def]
     # log(1 + x) = 2 atanh(x / (2 + x)), for 0 <= x <= 1
     s = x / (x + _single(2.0))
@@ -69,7 +71,7 @@ def _log1p(x):  # type: ignore[no-untyped-def]
     return lambda x: math.log1p(x)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def sigmoid(x):  # type: ignore[no-untyped-def]
     """Logistic function, without overflow."""
     e = exp(-abs(x))
@@ -77,7 +79,7 @@ def sigmoid(x):  # type: ignore[no-untyped-def]
     return (one if x >= 0 else e) / (one + e)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@entry_kernel()
 def logistic_slopes(z, slopes):  # type: ignore[no-untyped-def]
     """Derivative of the logistic function at every entry of the flat array ``z``."""
     one = z.dtype.type(1)

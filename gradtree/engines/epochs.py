@@ -5,30 +5,32 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gradtree.engines import adam
 from gradtree.engines.arithmetic import logistic_slopes
 from gradtree.engines.loss_kernels import call_loss
 from gradtree.engines.paths import (
-    activate_row,
-    collect,
     descend,
     descend_mixed,
-    distribute,
     find_leaves,
+    logit_slopes,
+    pull_scores,
+    sum_over_rows,
+    threshold_slopes,
 )
 from gradtree.engines.selection import (
     EVALUATION,
     GUMBEL,
     Selection,
-    argmax,
     choose,
     choose_noisily,
+    choose_plainly,
     is_soft,
+    refresh_splits,
 )
-from gradtree.engines.state import BLOCK, Batch, Floats, Model
+from gradtree.engines.state import Batch, Floats, Model
+from gradtree.kernels import entry_kernel, kernel
 from gradtree.stopping import Watch, improves
 from gradtree.streams import Order, shuffle_epoch
 
@@ -100,7 +102,7 @@ def new_clock() -> Clock:
     return Clock(epoch, row, step, batches, np.zeros(1))
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def gather(samples, listed, batch):  # type: ignore[no-untyped-def]
     """Copy the listed samples into the work space."""
     for b in range(len(listed)):
@@ -112,7 +114,7 @@ def gather(samples, listed, batch):  # type: ignore[no-untyped-def]
             target[f] = source[f]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _outputs_and_loss(leaves, batch, rows, kernel, settings):  # type: ignore[no-untyped-def]
     """Fill outputs, losses and their derivatives; the loss of the batch."""
     for b in range(rows):
@@ -130,7 +132,7 @@ def _outputs_and_loss(leaves, batch, rows, kernel, settings):  # type: ignore[no
     return batch.loss.dtype.type(total / rows)
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def gradients(run, kernel, rows, step):  # type: ignore[no-untyped-def]
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
     model, batch = run.model, run.batch
@@ -142,84 +144,64 @@ def gradients(run, kernel, rows, step):  # type: ignore[no-untyped-def]
     for level in range(len(batch.node)):
         logistic_slopes(batch.score[level, :rows], batch.steepness[level, :rows])
     loss = _outputs_and_loss(model.leaves.table, batch, rows, kernel, run.settings)
-    n_visited = collect(model, batch, rows)
-    distribute(model, run.selection, batch, n_visited, step, run.pace)
-    for b in range(rows):
-        activate_row(model.leaves, batch.leaf[b], step, run.pace)
+    pull_scores(model.leaves, batch, rows)
+    n_visited = sum_over_rows(model, batch, rows)
+    threshold_slopes(model, run.selection, batch, n_visited, step, run.pace)
+    logit_slopes(model, run.selection, batch, n_visited, step, run.pace)
+    n_outputs = model.leaves.table.shape[1]
+    adam.activate(model.leaves, batch.leaf[:rows], n_outputs, step, run.pace)
     return loss
 
 
-@njit(cache=True, nogil=True)
-def _is_largest(row, best):  # type: ignore[no-untyped-def]
-    beaten = 0
-    for f in range(best):
-        beaten |= row[f] >= row[best]
-    for f in range(best + 1, len(row)):
-        beaten |= row[f] > row[best]
-    return beaten == 0
-
-
-@njit(cache=True, nogil=True)
-def _refresh_splits(model):  # type: ignore[no-untyped-def]
-    """Bring features and thresholds up to date with the parameters that an update changed."""
-    n_nodes, width = model.logits.table.shape
-    for a in range(model.logits.n_active[0]):
-        first = model.logits.active[a] * BLOCK
-        for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
-            row = model.logits.table[node]
-            if not _is_largest(row, model.feature[node]):
-                model.feature[node] = argmax(row)
-                model.threshold[node] = model.thresholds.table[node, model.feature[node]]
-    for a in range(model.thresholds.n_active[0]):
-        first = model.thresholds.active[a] * BLOCK
-        for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
-            model.threshold[node] = model.thresholds.table[node, model.feature[node]]
-
-
-@njit(cache=True, nogil=True)
+@kernel()
 def update_parameters(run, step):  # type: ignore[no-untyped-def]
+    """One step of Adam with the gradients in the ``slope`` of every group."""
     model, one = run.model, run.model.threshold.dtype.type(1)
     adam.update(model.logits, step, adam.step_size(run.rates.logits, step, one), run.pace)
     adam.update(model.thresholds, step, adam.step_size(run.rates.thresholds, step, one), run.pace)
     adam.update(model.leaves, step, adam.step_size(run.rates.leaves, step, one), run.pace)
-    if run.selection.kind != GUMBEL:
-        _refresh_splits(model)
+    refresh_splits(model, run.selection, step)
 
 
-@njit(cache=True, nogil=True)
-def _choose_plainly(model):  # type: ignore[no-untyped-def]
-    for node in range(len(model.feature)):
-        model.feature[node] = argmax(model.logits.table[node])
-        model.threshold[node] = model.thresholds.table[node, model.feature[node]]
+@kernel()
+def _copy(source, target):  # type: ignore[no-untyped-def]
+    for i in range(len(target)):
+        target[i] = source[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _copy_parameters(source, target):  # type: ignore[no-untyped-def]
-    target.thresholds.value[:] = source.thresholds.value
-    target.logits.value[:] = source.logits.value
-    target.leaves.value[:] = source.leaves.value
+    _copy(source.thresholds.value, target.thresholds.value)
+    _copy(source.logits.value, target.logits.value)
+    _copy(source.leaves.value, target.leaves.value)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
+def _mean_of_rows(rows, mean):  # type: ignore[no-untyped-def]
+    mean[:] = 0
+    for r in range(len(rows)):
+        for i in range(len(mean)):
+            mean[i] += rows[r, i]
+    for i in range(len(mean)):
+        mean[i] /= mean.dtype.type(len(rows))
+
+
+@kernel()
 def _take_average(run, epoch):  # type: ignore[no-untyped-def]
     """Average the parameters at the ends of the last few epochs."""
     recent, average = run.snapshots.recent, run.snapshots.average
     slot = recent[epoch % len(recent)]
     t, i = len(run.model.thresholds.value), len(run.model.logits.value)
-    slot[:t] = run.model.thresholds.value
-    slot[t : t + i] = run.model.logits.value
-    slot[t + i :] = run.model.leaves.value
+    _copy(run.model.thresholds.value, slot[:t])
+    _copy(run.model.logits.value, slot[t : t + i])
+    _copy(run.model.leaves.value, slot[t + i :])
     taken = min(epoch + 1, len(recent))
-    mean = recent[0].copy()
-    for other in range(1, taken):
-        mean += recent[other]
-    mean /= mean.dtype.type(taken)
-    average.thresholds.value[:] = mean[:t]
-    average.logits.value[:] = mean[t : t + i]
-    average.leaves.value[:] = mean[t + i :]
+    _mean_of_rows(recent[:taken, :t], average.thresholds.value)
+    _mean_of_rows(recent[:taken, t : t + i], average.logits.value)
+    _mean_of_rows(recent[:taken, t + i :], average.leaves.value)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _validate(run, shown, kernel):  # type: ignore[no-untyped-def]
     """Unweighted mean of the losses of the validation batches."""
     listed, size, batch = run.valid.listed, run.limits.batch_size, run.batch
@@ -233,7 +215,7 @@ def _validate(run, shown, kernel):  # type: ignore[no-untyped-def]
     return batch.loss.dtype.type(total / n_batches)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _end_epoch(run, kernel):  # type: ignore[no-untyped-def]
     """Validate, remember the best parameters, and say how the run goes on."""
     clock, selection = run.clock, run.selection
@@ -245,7 +227,7 @@ def _end_epoch(run, kernel):  # type: ignore[no-untyped-def]
     if selection.kind == GUMBEL and selection.noisy_evaluation:
         choose_noisily(shown, selection, EVALUATION + np.uint64(epoch))
     elif selection.kind == GUMBEL or len(run.snapshots.recent) > 0:
-        _choose_plainly(shown)
+        choose_plainly(shown)
     loss = clock.loss[0] / clock.batches[0]
     run.train_loss[epoch] = loss
     if len(run.valid.listed) > 0:
@@ -261,14 +243,14 @@ def _end_epoch(run, kernel):  # type: ignore[no-untyped-def]
     return EXHAUSTED if clock.epoch[0] >= run.limits.epochs else RUNNING
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def advance(run, kernel, budget):  # type: ignore[no-untyped-def]
     """Train on about ``budget`` rows and return whether the run is over."""
     clock, listed = run.clock, run.train.listed
     while budget > 0:
         start = clock.row[0]
         if start == 0:
-            run.shuffled[:] = listed
+            _copy(listed, run.shuffled)
             shuffle_epoch(run.shuffled, run.order, clock.epoch[0])
         part = run.shuffled[start : start + run.limits.batch_size]
         clock.step[0] += 1

@@ -16,45 +16,69 @@ from numba import carray, cfunc, njit, types
 from numpy.typing import NDArray
 
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
+from gradtree.kernels import entry_kernel, kernel
 from gradtree.losses import CLIP, AnyLoss, CustomLoss
 
 CROSS_ENTROPY, FOCAL = 0, 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _power(base, exponent):  # type: ignore[no-untyped-def]
-    if exponent == 3:
-        return base * base * base
     return type(base)(math.pow(base, exponent))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _binary(logits, labels, settings, losses, gradients):  # type: ignore[no-untyped-def]
+@kernel()
+def _margin(logit, label):  # type: ignore[no-untyped-def]
+    """Logit of the true class against the other, and its sign in front of ``logit``."""
+    sign = type(logit)(1) if label == 1 else -type(logit)(1)
+    return sign * logit, sign
+
+
+@kernel()
+def _binary_cross_entropy(logits, labels, losses, slopes):  # type: ignore[no-untyped-def]
+    zero = logits.dtype.type(0)
+    for b in range(len(logits)):
+        margin, sign = _margin(logits[b], labels[b])
+        losses[b] = max(-margin, zero) + log1p(exp(-abs(margin)))
+        slopes[b] = -sign * sigmoid(-margin)
+
+
+@kernel()
+def _focus(logits, labels, gamma, losses, slopes):  # type: ignore[no-untyped-def]
+    """Make focal losses of cross-entropies."""
+    one = logits.dtype.type(1)
+    for b in range(len(logits)):
+        margin, sign = _margin(logits[b], labels[b])
+        wrong = sigmoid(-margin)
+        factor = wrong * wrong * wrong if gamma == 3 else _power(wrong, gamma)
+        slopes[b] = -sign * factor * (gamma * losses[b] * (one - wrong) + wrong)
+        losses[b] *= factor
+
+
+@kernel()
+def _add_poly(logits, labels, epsilon, losses, slopes):  # type: ignore[no-untyped-def]
+    one = logits.dtype.type(1)
+    for b in range(len(logits)):
+        p = sigmoid(logits[b])
+        twice = sigmoid(p)
+        sign = one if labels[b] == 1 else -one
+        losses[b] += epsilon * (one - twice if labels[b] == 1 else twice)
+        slopes[b] -= sign * epsilon * twice * (one - twice) * p * (one - p)
+
+
+@kernel()
+def _binary(logits, labels, settings, losses, slopes):  # type: ignore[no-untyped-def]
     """One logit per sample, of class 1 against class 0."""
     real = logits.dtype.type
-    one, zero = real(1), real(0)
-    focal, gamma, epsilon = settings[0] == FOCAL, real(settings[1]), real(settings[2])
-    for b in range(len(labels)):
-        sign = one if labels[b] == 1 else -one
-        margin = sign * logits[b, 0]
-        entropy = max(-margin, zero) + log1p(exp(-abs(margin)))
-        wrong = sigmoid(-margin)
-        if focal:
-            factor = _power(wrong, gamma)
-            losses[b] = factor * entropy
-            slope = factor * (gamma * entropy * (one - wrong) + wrong)
-        else:
-            losses[b] = entropy
-            slope = wrong
-        if epsilon != zero:
-            p = sigmoid(logits[b, 0])
-            twice = sigmoid(p)
-            losses[b] += epsilon * (one - twice if sign > zero else twice)
-            slope += epsilon * twice * (one - twice) * p * (one - p)
-        gradients[b, 0] = -sign * slope
+    gamma, epsilon = real(settings[1]), real(settings[2])
+    _binary_cross_entropy(logits, labels, losses, slopes)
+    if settings[0] == FOCAL:
+        _focus(logits, labels, gamma, losses, slopes)
+    if epsilon != 0:
+        _add_poly(logits, labels, epsilon, losses, slopes)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def softmax(logits, p):  # type: ignore[no-untyped-def]
     """Fill ``p`` with the softmax of ``logits``; the logarithm of the sum of exponentials."""
     largest = logits[0]
@@ -70,7 +94,7 @@ def softmax(logits, p):  # type: ignore[no-untyped-def]
     return largest + type(total)(math.log(total))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _through_softmax(p, gradient):  # type: ignore[no-untyped-def]
     """Turn a derivative with respect to probabilities into one with respect to logits."""
     mean = p.dtype.type(0)
@@ -80,12 +104,13 @@ def _through_softmax(p, gradient):  # type: ignore[no-untyped-def]
         gradient[k] = p[k] * (gradient[k] - mean)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _multi_cross_entropy(logits, label, epsilon, p, again, gradient):  # type: ignore[no-untyped-def]
     real = p.dtype.type
     loss = softmax(logits, p) - logits[label]
     if epsilon == 0:
-        gradient[:] = p
+        for k in range(len(p)):
+            gradient[k] = p[k]
         gradient[label] -= real(1)
         return loss
     softmax(p, again)
@@ -99,7 +124,7 @@ def _multi_cross_entropy(logits, label, epsilon, p, again, gradient):  # type: i
     return loss + epsilon * (real(1) - again[label])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _multi_focal(logits, label, gamma, epsilon, p, gradient):  # type: ignore[no-untyped-def]
     real = p.dtype.type
     softmax(logits, p)
@@ -119,7 +144,7 @@ def _multi_focal(logits, label, gamma, epsilon, p, gradient):  # type: ignore[no
     return factor * entropy + epsilon * (real(1) - real(label))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _multi(logits, labels, settings, losses, gradients):  # type: ignore[no-untyped-def]
     """One logit per class."""
     real = logits.dtype.type
@@ -134,14 +159,14 @@ def _multi(logits, labels, settings, losses, gradients):  # type: ignore[no-unty
 
 
 def _built_in(logits, labels, rows, outputs, settings, losses, gradients):  # type: ignore[no-untyped-def]
-    logit_table = carray(logits, (rows, outputs))
-    gradient_table = carray(gradients, (rows, outputs))
     label_list, loss_list = carray(labels, (rows,)), carray(losses, (rows,))
     setting_list = carray(settings, (3,))
     if outputs == 1:
-        _binary(logit_table, label_list, setting_list, loss_list, gradient_table)
+        flat, slopes = carray(logits, (rows,)), carray(gradients, (rows,))
+        _binary(flat, label_list, setting_list, loss_list, slopes)
     else:
-        _multi(logit_table, label_list, setting_list, loss_list, gradient_table)
+        table, slope_table = carray(logits, (rows, outputs)), carray(gradients, (rows, outputs))
+        _multi(table, label_list, setting_list, loss_list, slope_table)
 
 
 def _signature(dtype: Any) -> Any:
@@ -193,7 +218,7 @@ def loss_kernel(loss: AnyLoss, dtype: Any) -> tuple[Any, NDArray[np.float64]]:
     return _built_in_kernel(np.dtype(dtype).type), settings
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def call_loss(kernel, logits, labels, settings, losses, gradients):  # type: ignore[no-untyped-def]
     """Evaluate a loss on the rows of ``logits``."""
     rows, outputs = logits.shape

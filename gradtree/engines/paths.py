@@ -10,17 +10,15 @@ needs two leaves: the one reached, and the one reached if its decision alone wer
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gradtree.engines.adam import activate
-from gradtree.engines.selection import ANNEALED, is_soft, jacobian_weights, temperature_at
-from gradtree.engines.state import BLOCK
-
+from gradtree.engines.selection import is_soft, jacobian_weights, temperature_at
+from gradtree.kernels import kernel
 
 _ONE, _TWO = np.uint32(1), np.uint32(2)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _step(feature, threshold, X, at):  # type: ignore[no-untyped-def]
     """Move every row from node ``at[b]`` to the child that it belongs to."""
     for b in range(len(at)):
@@ -29,7 +27,7 @@ def _step(feature, threshold, X, at):  # type: ignore[no-untyped-def]
         at[b] = node + node + _TWO - left
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def find_leaves(model, X, leaf):  # type: ignore[no-untyped-def]
     """Leaf that each row of ``X`` reaches."""
     first_leaf = np.uint32(len(model.feature))
@@ -41,7 +39,7 @@ def find_leaves(model, X, leaf):  # type: ignore[no-untyped-def]
         leaf[b] -= first_leaf
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _depth(model):  # type: ignore[no-untyped-def]
     depth = 0
     while 1 << depth <= len(model.feature):
@@ -49,7 +47,7 @@ def _depth(model):  # type: ignore[no-untyped-def]
     return depth
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def descend(model, batch, rows):  # type: ignore[no-untyped-def]
     """Path, leaf, and flipped leaves of the first ``rows`` rows of a batch.
 
@@ -81,7 +79,7 @@ def descend(model, batch, rows):  # type: ignore[no-untyped-def]
         leaf[b] -= first_leaf
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _mixed_score(selection, node, x):  # type: ignore[no-untyped-def]
     score = selection.offset[node]
     mixture = selection.choice[node]
@@ -90,7 +88,7 @@ def _mixed_score(selection, node, x):  # type: ignore[no-untyped-def]
     return score
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def descend_mixed(selection, batch, rows):  # type: ignore[no-untyped-def]
     """The same where every node tests a mixture of features."""
     depth = len(batch.node)
@@ -112,7 +110,7 @@ def descend_mixed(selection, batch, rows):  # type: ignore[no-untyped-def]
         batch.leaf[b] = node - first_leaf
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _dot(a, b):  # type: ignore[no-untyped-def]
     total = a.dtype.type(0)
     for k in range(len(a)):
@@ -120,99 +118,107 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
-def _pull(model, batch, rows):  # type: ignore[no-untyped-def]
+@kernel()
+def pull_scores(leaves, batch, rows):  # type: ignore[no-untyped-def]
     """Derivative of the batch loss by the score of every node on every path."""
-    leaves = model.leaves.table
-    zero = leaves.dtype.type(0)
+    table, flat, slope, leaf = leaves.table, leaves.value, batch.slope, batch.leaf
+    zero = flat.dtype.type(0)
     for level in range(len(batch.node)):
         others, pulls = batch.other[level], batch.pull[level]
         scores, steepness = batch.score[level], batch.steepness[level]
-        if leaves.shape[1] == 1:
-            flat = leaves[:, 0]
+        if table.shape[1] == 1:
             for b in range(rows):
-                pulls[b] = batch.slope[b, 0] * (flat[batch.leaf[b]] - flat[others[b]])
+                pulls[b] = slope[b, 0] * (flat[leaf[b]] - flat[others[b]])
         else:
             for b in range(rows):
-                here = _dot(batch.slope[b], leaves[batch.leaf[b]])
-                pulls[b] = here - _dot(batch.slope[b], leaves[others[b]])
+                pulls[b] = _dot(slope[b], table[leaf[b]]) - _dot(slope[b], table[others[b]])
         for b in range(rows):
             pulls[b] *= steepness[b] if scores[b] > zero else -steepness[b]
 
 
-@njit(cache=True, nogil=True)
-def collect(model, batch, rows):  # type: ignore[no-untyped-def]
+@kernel()
+def sum_over_rows(model, batch, rows):  # type: ignore[no-untyped-def]
     """Sum the derivatives by leaves and by node scores over the rows of a batch.
 
-    Afterwards ``batch.total_pull[i]`` is the sum of the score derivatives of node ``i``, and its
-    row of ``model.logits.slope_table`` that sum weighted with the rows' features. Returns the
-    number of nodes with a gradient, which ``batch.visited`` lists.
+    Afterwards ``batch.total_pull[i]`` is the sum of the score derivatives of node ``i`` and, unless
+    the node is settled, its row of ``model.logits.slope_table`` that sum weighted with the rows'
+    features. Returns the number of nodes passed, which ``batch.visited`` lists.
     """
-    leaf_slopes, sums = model.leaves.slope_table, model.logits.slope_table
+    node, pull, X, slope, leaf = batch.node, batch.pull, batch.X, batch.slope, batch.leaf
+    total_pull, visited, is_visited = batch.total_pull, batch.visited, batch.is_visited
+    settled, leaf_slopes, sums = model.settled, model.leaves.slope_table, model.logits.slope_table
+    n_visited = 0
     for b in range(rows):
+        x = X[b]
         for k in range(leaf_slopes.shape[1]):
-            leaf_slopes[batch.leaf[b], k] += batch.slope[b, k]
-    _pull(model, batch, rows)
-    n_visited = np.uint32(0)
-    for level in range(len(batch.node)):
-        path, pulls = batch.node[level], batch.pull[level]
-        for b in range(rows):
-            pull = pulls[b]
-            if pull == 0:
-                continue
-            node = path[b]
-            if not batch.is_visited[node]:
-                batch.is_visited[node] = True
-                batch.visited[n_visited] = node
-                n_visited = np.uint32(n_visited + _ONE)
-            batch.total_pull[node] += pull
-            total, x = sums[node], batch.X[b]
-            for f in range(len(x)):
-                total[f] += pull * x[f]
+            leaf_slopes[leaf[b], k] += slope[b, k]
+        for level in range(len(node)):
+            at, p = node[level, b], pull[level, b]
+            total_pull[at] += p
+            if not is_visited[at]:
+                is_visited[at] = True
+                visited[n_visited] = at
+                n_visited += 1
+            if not settled[at]:
+                total = sums[at]
+                for f in range(len(x)):
+                    total[f] += p * x[f]
     return n_visited
 
 
-@njit(cache=True, nogil=True)
-def activate_row(group, row, step, pace):  # type: ignore[no-untyped-def]
-    """Include a whole row of a parameter matrix in the update of this step."""
-    width = group.table.shape[1]
-    for block in range(row * width // BLOCK, (row * width + width - 1) // BLOCK + 1):
-        activate(group, block, step, pace)
+@kernel()
+def threshold_slopes(model, selection, batch, n_visited, step, pace):  # type: ignore[no-untyped-def]
+    """Gradients of the thresholds from what ``sum_over_rows`` left."""
+    table, flat = model.thresholds.slope_table, model.thresholds.slope
+    feature, visited, entry, total_pull = (
+        model.feature,
+        batch.visited,
+        batch.entry,
+        batch.total_pull,
+    )
+    width = np.uint32(table.shape[1])
+    if is_soft(selection, step):
+        for v in range(n_visited):
+            row, mixture = table[visited[v]], selection.choice[visited[v]]
+            for f in range(len(row)):
+                row[f] = total_pull[visited[v]] * mixture[f]
+        activate(model.thresholds, visited[:n_visited], len(table[0]), step, pace)
+    else:
+        for v in range(n_visited):
+            at = visited[v]
+            entry[v] = at * width + feature[at]
+            flat[entry[v]] = total_pull[at]
+        activate(model.thresholds, entry[:n_visited], 1, step, pace)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def distribute(model, selection, batch, n_visited, step, pace):  # type: ignore[no-untyped-def]
-    """Turn what ``collect`` summed into gradients of thresholds and logits."""
-    soft = is_soft(selection, step)
-    hard_for_good = selection.kind == ANNEALED and not soft
+@kernel()
+def _through_jacobian(weights, total, pull, thresholds, slopes, scale):  # type: ignore[no-untyped-def]
+    """Turn feature sums into the gradient of a row of logits, in place."""
+    mean = weights.dtype.type(0)
+    for f in range(len(slopes)):
+        slopes[f] = pull * thresholds[f] - slopes[f]
+        mean += weights[f] * slopes[f]
+    mean /= total
+    for f in range(len(slopes)):
+        slopes[f] = weights[f] * (slopes[f] - mean) * scale
+
+
+@kernel()
+def logit_slopes(model, selection, batch, n_visited, step, pace):  # type: ignore[no-untyped-def]
+    """Gradients of the logits from what ``sum_over_rows`` left, which is cleared."""
+    table, thresholds, settled = model.logits.slope_table, model.thresholds.table, model.settled
+    visited, is_visited, total_pull = batch.visited, batch.is_visited, batch.total_pull
+    weights = batch.weights
     temperature = temperature_at(selection, step)
-    real = model.threshold.dtype.type
+    scale = weights.dtype.type(1 / temperature)
+    moving = 0
     for v in range(n_visited):
-        node = batch.visited[v]
-        pull = batch.total_pull[node]
-        slopes = model.logits.slope_table[node]
-        thresholds = model.thresholds.table[node]
-        if soft:
-            for f in range(len(slopes)):
-                model.thresholds.slope_table[node, f] = pull * selection.choice[node, f]
-            activate_row(model.thresholds, node, step, pace)
-        else:
-            column = model.feature[node]
-            model.thresholds.slope_table[node, column] = pull
-            activate(model.thresholds, (node * len(slopes) + column) // BLOCK, step, pace)
-        if hard_for_good:
-            slopes[:] = 0
-        else:
-            weights = batch.weights
-            total = jacobian_weights(model, selection, node, temperature, weights)
-            mean = real(0)
-            for f in range(len(slopes)):
-                slopes[f] = pull * thresholds[f] - slopes[f]
-                mean += weights[f] * slopes[f]
-            mean /= total
-            scale = real(1 / temperature)
-            for f in range(len(slopes)):
-                slopes[f] = weights[f] * (slopes[f] - mean) * scale
-            activate_row(model.logits, node, step, pace)
-        batch.total_pull[node] = 0
-        batch.is_visited[node] = False
+        at = visited[v]
+        if not settled[at]:
+            total = jacobian_weights(model, selection, at, temperature, weights)
+            _through_jacobian(weights, total, total_pull[at], thresholds[at], table[at], scale)
+            visited[moving] = at
+            moving += 1
+        total_pull[at] = 0
+        is_visited[at] = False
+    activate(model.logits, visited[:moving], len(table[0]), step, pace)

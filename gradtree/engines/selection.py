@@ -6,11 +6,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gradtree.engines.loss_kernels import softmax
+from gradtree.engines.state import BLOCK
 from gradtree.entmax import entmax_root
+from gradtree.kernels import entry_kernel, kernel
 from gradtree.selectors import Selector
 from gradtree.streams import philox
 
@@ -18,6 +19,7 @@ ENTMAX, GUMBEL, ANNEALED = 0, 1, 2
 _KINDS = {"entmax": ENTMAX, "gumbel": GUMBEL, "annealed": ANNEALED}
 _WORD = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
+_ONE = np.uint32(1)
 EVALUATION = np.uint64(1 << 62)
 """Counters of the noise in evaluations start here, far from those of the batches."""
 FINAL = np.uint64(1 << 63)
@@ -56,13 +58,13 @@ def new_selection(selector: Selector, key: np.uint64, logits: NDArray[Any]) -> S
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def is_soft(selection, step):  # type: ignore[no-untyped-def]
     """Whether nodes mix features in this batch."""
     return selection.kind == ANNEALED and step <= selection.anneal_steps
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def temperature_at(selection, step):  # type: ignore[no-untyped-def]
     if selection.kind != ANNEALED:
         return selection.temperature
@@ -70,19 +72,20 @@ def temperature_at(selection, step):  # type: ignore[no-untyped-def]
     return selection.temperature * ratio ** ((step - 1) / selection.anneal_steps)
 
 
-@njit(cache=True, nogil=True)
+@entry_kernel()
 def fill_gumbel(noise, key, counter):  # type: ignore[no-untyped-def]
     """Standard Gumbel noise, a function of ``key`` and ``counter`` alone."""
-    flat = noise.ravel()
-    for i in range(0, len(flat), 4):
+    width = noise.shape[1]
+    for i in range(0, noise.size, 4):
         first, second = philox(np.uint64(i >> 2), counter, key)
         words = (first & _WORD, first >> _HALF, second & _WORD, second >> _HALF)
-        for lane in range(min(4, len(flat) - i)):
+        for lane in range(min(4, noise.size - i)):
             uniform = (np.float64(words[lane]) + 0.5) / 4294967296.0
-            flat[i + lane] = -math.log(-math.log(uniform))
+            row, column = divmod(i + lane, width)
+            noise[row, column] = -math.log(-math.log(uniform))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def argmax(row):  # type: ignore[no-untyped-def]
     """Index of the largest entry, the first one on ties."""
     best = 0
@@ -92,7 +95,56 @@ def argmax(row):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel(fastmath={"nnan", "nsz"})
+def _largest(row, least):  # type: ignore[no-untyped-def]
+    # Without NaN the order of comparisons does not matter, so they may be vectorised.
+    for f in range(len(row)):
+        least = max(least, row[f])
+    return least
+
+
+@kernel()
+def refresh_splits(model, selection, step):  # type: ignore[no-untyped-def]
+    """Bring the splits up to date with the parameters that an update changed."""
+    logits, thresholds = model.logits.table, model.thresholds.table
+    feature, threshold, settled = model.feature, model.threshold, model.settled
+    checked, moved = model.checked, model.logits.active[: model.logits.n_active[0]]
+    n_nodes, width = logits.shape
+    real = threshold.dtype.type
+    scale, none = real(0.5 / selection.temperature), real(-np.inf)
+    for a in range(0 if selection.kind == GUMBEL else len(moved)):
+        first = moved[a] * BLOCK
+        for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
+            if checked[node] == step:
+                continue
+            checked[node] = step
+            row, best = logits[node], feature[node]
+            runner_up = _largest(row[best + _ONE :], _largest(row[:best], none))
+            if runner_up >= row[best]:
+                feature[node] = argmax(row)
+                threshold[node] = thresholds[node, feature[node]]
+            lead = (runner_up - row[best]) * scale
+            settled[node] = lead <= real(-1) and selection.kind == ENTMAX
+    moved = model.thresholds.active[: model.thresholds.n_active[0]]
+    for a in range(len(moved)):
+        first = moved[a] * BLOCK
+        for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
+            threshold[node] = thresholds[node, feature[node]]
+    if selection.kind == ANNEALED and step == selection.anneal_steps:
+        settled[:] = True
+
+
+@kernel()
+def choose_plainly(model):  # type: ignore[no-untyped-def]
+    """Let every node take the feature with its largest logit."""
+    logits, thresholds = model.logits.table, model.thresholds.table
+    feature, threshold = model.feature, model.threshold
+    for i in range(len(feature)):
+        feature[i] = argmax(logits[i])
+        threshold[i] = thresholds[i, feature[i]]
+
+
+@kernel()
 def choose_noisily(model, selection, counter):  # type: ignore[no-untyped-def]
     """Draw noise and let every node take the feature with the largest noisy logit."""
     fill_gumbel(selection.choice, selection.key, counter)
@@ -103,7 +155,7 @@ def choose_noisily(model, selection, counter):  # type: ignore[no-untyped-def]
         model.threshold[i] = model.thresholds.table[i, model.feature[i]]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _mix(model, selection, temperature):  # type: ignore[no-untyped-def]
     for i in range(len(model.feature)):
         row = model.logits.table[i]
@@ -116,7 +168,7 @@ def _mix(model, selection, temperature):  # type: ignore[no-untyped-def]
         selection.offset[i] = offset
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def choose(model, selection, step):  # type: ignore[no-untyped-def]
     """What every node tests in the batch of this step. For entmax the model already knows."""
     if selection.kind == GUMBEL:
@@ -125,7 +177,7 @@ def choose(model, selection, step):  # type: ignore[no-untyped-def]
         _mix(model, selection, temperature_at(selection, step))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def jacobian_weights(model, selection, node, temperature, weights):  # type: ignore[no-untyped-def]
     """Fill ``weights`` with ``w`` of the selector's Jacobian and give the sum of ``w``.
 

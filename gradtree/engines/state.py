@@ -39,13 +39,19 @@ class Group(NamedTuple):
 
 
 class Model(NamedTuple):
-    """The three parameter groups and, per node, the split that they amount to."""
+    """The three parameter groups and, per node, the split that they amount to.
+
+    A node is ``settled`` if its largest logit leads by so much that entmax gives it all the weight:
+    the gradients of its logits are zero. ``checked`` is the last step at which that was looked at.
+    """
 
     thresholds: Group
     logits: Group
     leaves: Group
     feature: NDArray[np.uint32]
     threshold: Floats
+    settled: NDArray[np.bool_]
+    checked: NDArray[np.int64]
 
 
 class Batch(NamedTuple):
@@ -67,7 +73,8 @@ class Batch(NamedTuple):
     other: NDArray[np.uint32]  # (d, B), leaf reached if that one decision were flipped
     pull: Floats  # (d, B), derivative of the batch loss by the score
     total_pull: Floats  # (N,), its sum over the rows of a node
-    visited: NDArray[np.uint32]  # nodes with a gradient in this batch
+    visited: NDArray[np.uint32]  # (N,), nodes that rows of this batch pass
+    entry: NDArray[np.uint32]  # (N,), flat positions of their thresholds
     is_visited: NDArray[np.bool_]  # (N,)
     weights: Floats  # (n_features,), of the selector's Jacobian
 
@@ -100,6 +107,8 @@ def new_model(start: DenseTree, dtype: Any) -> Model:
         new_group(start.leaves, dtype),
         start.split_features.astype(np.uint32),
         start.split_thresholds.astype(dtype),
+        np.zeros(len(start.logits), dtype=np.bool_),
+        np.zeros(len(start.logits), dtype=np.int64),
     )
 
 
@@ -143,6 +152,7 @@ def new_batch(model: Model, size: int) -> Batch:
         pull=reals(depth, size),
         total_pull=reals(n_nodes),
         visited=numbers(n_nodes),
+        entry=numbers(n_nodes),
         is_visited=np.zeros(n_nodes, dtype=np.bool_),
         weights=reals(n_features),
     )
