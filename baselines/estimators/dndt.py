@@ -13,9 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from baselines.dndt import MOST_FEATURES
 from gradtree.tree import LEAF, Tree
-
-MOST_FEATURES = 12
 
 
 class DNDTClassifier(ClassifierMixin, BaseEstimator):
