@@ -107,3 +107,16 @@ def test_a_missing_library_is_a_reason_to_skip() -> None:
     assert cart.why_not(4, 2) is None
     lacking: Learner = replace(cart, needs=("json", "no_such_library"))
     assert lacking.why_not(4, 2) == "no_such_library not installed"
+
+
+def test_published_rows_have_the_names_of_the_datasets() -> None:
+    """A misspelt name would silently get the defaults."""
+    from datasets import names, record
+
+    known = {record(slug).name for slug in names()}
+    for slug in ("gradtree", "genetictree", "cart", "dndt"):
+        published = baselines.learner(slug).published
+        assert published is not None
+        with (baselines.PAPER / published).open(newline="") as file:
+            rows = {row["dataset"] for row in csv.DictReader(file)}
+        assert rows == known if slug != "dndt" else rows < known
