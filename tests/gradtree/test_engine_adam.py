@@ -9,6 +9,7 @@ import pytest
 from engine_runs import GROUPS, begin, random_tree, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from numpy.typing import NDArray
 
 from gradtree.engines import adam, epochs
@@ -44,13 +45,22 @@ class DenseAdam:
         return np.where(np.abs(part) > real(self.floors[floor]), part, real(0))
 
 
+@njit
+def sparse_step(group, rows, width, step, rate, pace, one):
+    adam.activate(group, rows, width, step, pace)
+    adam.update(group, step, adam.step_size(rate, step, one), pace)
+
+
+@njit
+def update_parameters(run, step):
+    epochs.update_parameters(run, step)
+
+
 def sparse_update(group: Group, slope: NDArray[Any], step: int, rate: float, pace: Any) -> None:
     """Give the rows that have a gradient to the engine."""
     rows = np.flatnonzero(slope.any(axis=1)).astype(np.uint32)
     group.slope_table[rows] = slope[rows]
-    adam.activate(group, rows, slope.shape[1], step, pace)
-    real = slope.dtype.type
-    adam.update(group, step, real(adam.step_size(rate, step, real(1))), pace)
+    sparse_step(group, rows, slope.shape[1], step, rate, pace, slope.dtype.type(1))
 
 
 @settings(max_examples=12)
@@ -131,7 +141,7 @@ def test_a_training_is_that_of_dense_adam(n_classes, selector):
         for name, group in groups.items():
             dense[name].update(group.slope_table.copy())
             plain[name].update(group.slope_table.copy())
-        epochs.update_parameters(run, step)
+        update_parameters(run, step)
         ever_idle |= 0 < groups["logits"].n_active[0] < len(groups["logits"].active) / 2
         for name, group in groups.items():
             assert (group.table == dense[name].value).all()
