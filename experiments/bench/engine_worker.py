@@ -1,0 +1,67 @@
+"""Worker process that times one of the two engines: ``python -m ... compiled|tensorflow``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal
+
+from experiments.bench.cases import Case
+from experiments.bench.data import Data, make_data
+from experiments.bench.serving import Fit, Stamp, Timing, now, serve, timing_of_epochs
+from gradtree.config import TrainConfig
+from gradtree.training import Progress, train
+
+_SHORTEST_SECONDS = 0.3
+"""Fits of the compiled engine are repeated for this long: one may take a millisecond."""
+
+
+def config_of(case: Case, epochs: int, engine: Literal["compiled", "tensorflow"]) -> TrainConfig:
+    """One run that never stops early."""
+    return TrainConfig(
+        depth=case.depth,
+        batch_size=case.batch_size,
+        epochs=epochs,
+        patience=epochs + 1,
+        restarts=0,
+        engine=engine,
+    )
+
+
+def _train(case: Case, data: Data, config: TrainConfig, progress: Any = None) -> None:
+    train(data.X, data.y, data.X_valid, data.y_valid, case.classes, config, progress=progress)
+
+
+def time_compiled(case: Case, data: Data) -> Timing:
+    """Time a fit of all epochs and one of a single epoch; the difference is that of the others."""
+    warm_up = Case("warm-up", 2, case.features, 4 * case.classes, case.classes, case.classes)
+    _train(warm_up, make_data(warm_up), config_of(warm_up, 2, "compiled"))
+    fits, whole, single = 0, Stamp(0.0, 0.0), Stamp(0.0, 0.0)
+    while whole.cpu < _SHORTEST_SECONDS:
+        fits += 1
+        began = now()
+        _train(case, data, config_of(case, case.epochs, "compiled"))
+        between = now()
+        _train(case, data, config_of(case, 1, "compiled"))
+        single = single.plus(now().since(between))
+        whole = whole.plus(between.since(began))
+    rest = whole.since(single)
+    return Timing(rest.divided(fits * (case.epochs - 1)), whole.divided(fits))
+
+
+def time_reference(case: Case, data: Data) -> Timing:
+    """Time a fit of the reference engine, which reports after every epoch."""
+    ends: list[Stamp] = []
+
+    def note(progress: Progress) -> None:
+        if progress.epoch > len(ends):
+            ends.append(now())
+
+    began = now()
+    _train(case, data, config_of(case, case.epochs, "tensorflow"), note)
+    return timing_of_epochs(began, ends, now())
+
+
+FITS: dict[str, Fit] = {"compiled": time_compiled, "tensorflow": time_reference}
+
+if __name__ == "__main__":
+    serve(FITS[sys.argv[1]])

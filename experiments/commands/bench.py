@@ -1,0 +1,161 @@
+"""``bench``: speed of the GradTree engines and of the authors' package."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from experiments.bench.cases import Case
+    from experiments.bench.rounds import Measurement
+    from experiments.bench.summary import Growth, Ratio
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+AUTHORS_PYTHON = "GRADTREE_AUTHORS_PYTHON"
+NAMED_GROUP = "named"
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = verbs.add_parser(
+        "bench",
+        help="time the engines against depth, features, samples and classes",
+        description=(
+            "Time the compiled engine, the TensorFlow reference and, if an interpreter that has "
+            "it is named, the authors' PyPI package GradTree: seconds of processor time per "
+            "epoch and per fit on made-up data, one core and one thread each, the engines "
+            "taking turns. Writes every fit, medians, ratios and growth exponents as CSV, and "
+            "a plot. Axes that are not measured this time keep their earlier fits."
+        ),
+    )
+    add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the benchmark."""
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller sizes")
+    parser.add_argument(
+        "--axis",
+        nargs="+",
+        choices=("depth", "features", "samples", "classes", NAMED_GROUP, "all"),
+        default=["all"],
+        help="what to vary; 'named' times the sizes of Banknote and Spambase at depth 10",
+    )
+    parser.add_argument(
+        "--engines",
+        nargs="+",
+        choices=("compiled", "tensorflow", "authors"),
+        help="what to time (default: both engines, and the authors' package on the named sizes "
+        "if its interpreter is known)",
+    )
+    parser.add_argument(
+        "--authors-python",
+        type=Path,
+        default=os.environ.get(AUTHORS_PYTHON),
+        metavar="PYTHON",
+        help="interpreter with the authors' package, which needs Python 3.11 and TensorFlow 2.13 "
+        f"(default: the environment variable {AUTHORS_PYTHON})",
+    )
+    parser.add_argument("--repeats", type=int, default=3, help="fits of each kind (default: 3)")
+    parser.add_argument(
+        "--epochs",
+        type=int,
+        default=4,
+        help="epochs per fit, of which the first is not counted (default: 4)",
+    )
+    parser.add_argument(
+        "--longest-epoch",
+        type=float,
+        default=20.0,
+        metavar="SECONDS",
+        help="spare an engine the sizes whose epochs would take longer than this (default: 20)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=REPOSITORY / "results" / "bench",
+        metavar="FOLDER",
+        help="where to write (default: results/bench)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from experiments.bench.rounds import Plan, measure
+    from experiments.bench.workers import OWN_ENGINES, Interpreters, WorkerError
+
+    interpreters = Interpreters(authors=args.authors_python and Path(args.authors_python))
+    wanted = _groups(args.axis, args.quick, args.epochs)
+    named = {group: cases for group, cases in wanted.items() if group == NAMED_GROUP}
+    axes = {group: cases for group, cases in wanted.items() if group != NAMED_GROUP}
+    everyone = (*OWN_ENGINES, "authors") if interpreters.authors else OWN_ENGINES
+    plans = [
+        Plan(groups, tuple(args.engines or engines), args.repeats, args.longest_epoch)
+        for groups, engines in ((named, everyone), (axes, OWN_ENGINES))
+        if groups
+    ]
+    try:
+        fits = [fit for plan in plans for fit in measure(plan, interpreters, _tell)]
+    except (ValueError, FileNotFoundError, WorkerError) as problem:
+        print(f"bench: {problem}", file=sys.stderr)
+        return 1
+    _write(fits, args.output)
+    return 0
+
+
+def _groups(chosen: list[str], quick: bool, epochs: int) -> dict[str, tuple[Case, ...]]:
+    from experiments.bench.cases import AXES, NAMED, grid
+
+    every = {NAMED_GROUP: NAMED} | {axis: grid(axis, quick=quick) for axis in AXES}
+    return {
+        group: tuple(replace(case, epochs=epochs) for case in cases)
+        for group, cases in every.items()
+        if group in chosen or "all" in chosen
+    }
+
+
+def _tell(fit: Measurement) -> None:
+    print(
+        f"{fit.case.name:<18} {fit.engine:<11} {fit.timing.epoch.cpu:10.4g} s/epoch "
+        f"{fit.timing.fit.cpu:10.4g} s/fit of {fit.case.epochs} epochs",
+        flush=True,
+    )
+
+
+def _write(fits: list[Measurement], output: Path) -> None:
+    from experiments.bench import files
+    from experiments.bench.plot import seconds_against_size
+    from experiments.bench.summary import growths, ratios, typical
+    from experiments.figures.save import save
+
+    measured = {fit.group for fit in fits}
+    kept = [fit for fit in files.read_fits(output / "fits.csv") if fit.group not in measured]
+    fits = kept + fits
+    rows, compared = typical(fits), ratios(fits)
+    grown = growths(rows)
+    files.write_fits(output / "fits.csv", fits)
+    files.write_typical(output / "medians.csv", rows)
+    files.write_ratios(output / "ratios.csv", compared)
+    files.write_growths(output / "growth.csv", grown)
+    files.write_machine(output / "machine.csv")
+    save(seconds_against_size(rows, grown), output / "seconds_per_epoch")
+    _summarise(compared, grown)
+    print(f"{output}: {len(fits)} fits")
+
+
+def _summarise(compared: list[Ratio], grown: list[Growth]) -> None:
+    for ratio in compared:
+        if ratio.group == NAMED_GROUP:
+            print(
+                f"{ratio.case.name}: compiled is {ratio.epoch_ratio:,.0f} times faster per epoch "
+                f"than {ratio.engine} (lowest of the rounds {ratio.lowest_epoch_ratio:,.0f}), "
+                f"{ratio.fit_ratio:,.0f} times per fit"
+            )
+    for growth in grown:
+        print(
+            f"{growth.axis}, {growth.engine}: exponent {growth.exponent:.2f}, "
+            f"steepest step {growth.steepest:.2f}"
+        )
