@@ -29,7 +29,7 @@ _STAMP = _source_stamp()
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator of a function that only other kernels call."""
+    """Decorator of a function that only other kernels call; Python must not, and would crash."""
     return _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS, **options)
 
 

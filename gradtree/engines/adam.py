@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradtree.engines.state import BLOCK
-from gradtree.kernels import kernel
+from gradtree.kernels import entry_kernel, kernel
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 
@@ -48,7 +48,7 @@ def new_pace(dtype: Any) -> Pace:
     )
 
 
-@kernel()
+@entry_kernel()
 def step_size(rate, step, dtype_one):  # type: ignore[no-untyped-def]
     """Learning rate of step 1, 2, ... with Adam's bias correction, in the parameters' precision."""
     real = type(dtype_one)
@@ -69,7 +69,7 @@ def _catch_up(mean, square, steps, pace):  # type: ignore[no-untyped-def]
             square[i] = v if v > pace.least_square else zero
 
 
-@kernel()
+@entry_kernel()
 def activate(group, rows, width, step, pace):  # type: ignore[no-untyped-def]
     """Have this step's update cover these rows of a table that is ``width`` wide."""
     active, is_active, clock = group.active, group.is_active, group.clock
@@ -108,7 +108,7 @@ def _update_block(value, slope, mean, square, size, pace):  # type: ignore[no-un
     return changed
 
 
-@kernel()
+@entry_kernel()
 def update(group, step, size, pace):  # type: ignore[no-untyped-def]
     """Adam's update of a parameter matrix with the gradients in ``group.slope``."""
     active, is_active, clock = group.active, group.is_active, group.clock

@@ -96,8 +96,7 @@ class CompiledRun:
         """Loss and gradients of all training rows as the batch of this step."""
         rows = len(self._run.train.listed)
         run = self._run._replace(batch=new_batch(self._run.model, rows))
-        epochs.gather(run.train, run.train.listed, run.batch)
-        loss = epochs.gradients(run, self._kernel, rows, step)
+        loss = epochs.batch_gradients(run, self._kernel, run.train.listed, step)
         groups = (run.model.thresholds, run.model.logits, run.model.leaves)
         thresholds, logits, leaves = (group.slope_table.copy() for group in groups)
         for group in groups:

@@ -102,7 +102,7 @@ def new_clock() -> Clock:
     return Clock(epoch, row, step, batches, np.zeros(1))
 
 
-@entry_kernel()
+@kernel()
 def gather(samples, listed, batch):  # type: ignore[no-untyped-def]
     """Copy the listed samples into the work space."""
     for b in range(len(listed)):
@@ -132,7 +132,7 @@ def _outputs_and_loss(leaves, batch, rows, kernel, settings):  # type: ignore[no
     return batch.loss.dtype.type(total / rows)
 
 
-@entry_kernel()
+@kernel()
 def gradients(run, kernel, rows, step):  # type: ignore[no-untyped-def]
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
     model, batch = run.model, run.batch
@@ -241,6 +241,19 @@ def _end_epoch(run, kernel):  # type: ignore[no-untyped-def]
     if run.watch.stale_epochs[0] >= run.limits.patience:
         return STOPPED
     return EXHAUSTED if clock.epoch[0] >= run.limits.epochs else RUNNING
+
+
+@entry_kernel()
+def batch_gradients(run, kernel, listed, step):  # type: ignore[no-untyped-def]
+    """Gradients of the listed training rows as the batch of this step; the batch loss."""
+    gather(run.train, listed, run.batch)
+    return gradients(run, kernel, len(listed), step)
+
+
+@entry_kernel()
+def batch_update(run, step):  # type: ignore[no-untyped-def]
+    """The update of the parameters that follows ``batch_gradients``."""
+    update_parameters(run, step)
 
 
 @entry_kernel()

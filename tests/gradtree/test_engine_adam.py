@@ -136,8 +136,7 @@ def test_a_training_is_that_of_dense_adam(n_classes, selector):
     for step in range(1, 500):
         # Half of the time only a few rows, so that some nodes are not passed for long.
         chosen = rng.choice(40 if step % 300 < 20 else 6, size=6, replace=False)
-        epochs.gather(run.train, chosen, run.batch)
-        epochs.gradients(run, kernel, len(chosen), step)
+        epochs.batch_gradients(run, kernel, chosen, step)
         for name, group in groups.items():
             dense[name].update(group.slope_table.copy())
             plain[name].update(group.slope_table.copy())
