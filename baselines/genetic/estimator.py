@@ -11,10 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from baselines.genetic.evolution import Settings, evolve
+from baselines.genetic.evolution import evolve
 from baselines.genetic.harvest import harvest
 from baselines.genetic.quirks import Quirks
 from baselines.genetic.rows import encode, thresholds_of
+from baselines.genetic.settings import Settings
 from gradtree.tree import Tree
 
 LARGEST_CUT = np.iinfo(np.int16).max

@@ -36,12 +36,13 @@ REMOVED = np.int64(-3)
 
 
 class Surgery(NamedTuple):
-    """Working memory: nodes to visit, with their new parent and side, and node numbers."""
+    """Working memory: nodes to visit, with their new parent and side, numbers, and flags."""
 
     node: NDArray[np.int64]
     parent: NDArray[np.int64]
     is_left: NDArray[np.bool_]
     free: NDArray[np.int64]
+    flagged: NDArray[np.bool_]
 
 
 def workspace(n_nodes: int) -> Surgery:
@@ -51,6 +52,7 @@ def workspace(n_nodes: int) -> Surgery:
         np.empty(n_nodes + 1, dtype=np.int64),
         np.empty(n_nodes + 1, dtype=np.bool_),
         np.empty(n_nodes, dtype=np.int64),
+        np.zeros(n_nodes, dtype=np.bool_),
     )
 
 
@@ -82,20 +84,36 @@ def list_subtree(nodes: Nodes, top: Index, work: Surgery) -> Index:
 
 
 @njit(cache=True, nogil=True)
-def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> Index:
-    """Mark the subtree as reached by no row; return the hits it had."""
-    hits = 0
+def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> None:
+    """Mark the subtree as reached by no row."""
     for i in range(list_subtree(nodes, top, work)):
         here = nodes[work.free[i]]
-        hits += here.hits
         here.hits, here.reached = 0, 0
-    return hits
+
+
+@njit(cache=True, nogil=True)
+def depth_without(nodes: Nodes, top: Index, depth: Index, work: Surgery) -> Index:
+    """Depth of a tree, which has depth ``depth``, without the subtree at ``top``."""
+    n_below, deepest = list_subtree(nodes, top, work), np.int64(0)
+    for i in range(n_below):
+        deepest = max(deepest, np.int64(nodes[work.free[i]].depth))
+    if deepest < depth:
+        return depth
+    for i in range(n_below):
+        work.flagged[work.free[i]] = True
+    deepest = np.int64(0)
+    for node in range(len(nodes)):
+        if not work.flagged[node]:
+            deepest = max(deepest, np.int64(nodes[node].depth))
+    for i in range(n_below):
+        work.flagged[work.free[i]] = False
+    return deepest
 
 
 @njit(cache=True, nogil=True)
 def graft(
     child: Nodes, count: Index, point: Index, donor: Nodes, branch: Index, work: Surgery
-) -> tuple[Index, Index]:
+) -> Index:
     """Replace the subtree at ``point`` of the child by the donor's at ``branch``.
 
     Parameters
@@ -105,7 +123,7 @@ def graft(
 
     Returns
     -------
-    count, top : the child's new number of nodes, and the grafted branch's number.
+    top : the grafted branch's number.
     """
     parent: Index = np.int64(child[point].parent)
     is_left = child[parent].left == point
@@ -113,8 +131,8 @@ def graft(
     for i in range(n_free):
         child[work.free[i]].parent = REMOVED
     count, n_free = transplant(donor, branch, child, parent, is_left, count, n_free, work)
-    count, parent = _close_gaps(child, count, n_free, parent, work)
-    return count, np.int64(child[parent].left if is_left else child[parent].right)
+    parent = _close_gaps(child, count, n_free, parent, work)
+    return np.int64(child[parent].left if is_left else child[parent].right)
 
 
 @njit(cache=True, nogil=True)
@@ -173,12 +191,10 @@ def _copy_node(
 
 
 @njit(cache=True, nogil=True)
-def _close_gaps(
-    child: Nodes, count: Index, n_free: Index, watched: Index, work: Surgery
-) -> tuple[Index, Index]:
+def _close_gaps(child: Nodes, count: Index, n_free: Index, watched: Index, work: Surgery) -> Index:
     """Move the last nodes into the freed numbers that are left, in the order they were freed.
 
-    Returns the number of nodes and the new number of the ``watched`` one.
+    Returns the new number of the ``watched`` one.
     """
     for i in range(n_free):
         gap = work.free[i]
@@ -194,7 +210,7 @@ def _close_gaps(
         _renumber(child, last, gap)
         if watched == last:
             watched = gap
-    return count, watched
+    return watched
 
 
 @njit(cache=True, nogil=True)

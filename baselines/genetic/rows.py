@@ -118,13 +118,15 @@ def reach(nodes: Nodes, node: Index, rows: Rows, work: Descent) -> Index:
 
 
 @njit(cache=True, nogil=True)
-def score(nodes: Nodes, top: Index, size: Index, rows: Rows, work: Descent) -> Index:
-    """Send the ``size`` words at the start of ``work`` down from ``top``.
+def score(
+    nodes: Nodes, top: Index, size: Index, rows: Rows, work: Descent, mark: bool | np.bool_
+) -> Index:
+    """Send the ``size`` words at the start of ``work`` down from ``top`` and count the hits.
 
-    Marks the nodes reached, notes the hits of their leaves and returns the sum
-    of hits. Nodes that no row reaches are left as they are.
+    ``mark`` notes in the nodes that they are reached, and in leaves their hits.
+    Nodes that no row reaches are left as they are.
     """
-    hits = 0
+    hits: Index = 0
     pending = 0
     if size:
         work.node[0], work.start[0], work.size[0] = top, 0, size
@@ -133,10 +135,13 @@ def score(nodes: Nodes, top: Index, size: Index, rows: Rows, work: Descent) -> I
         pending -= 1
         node, start, size = work.node[pending], work.start[pending], work.size[pending]
         here = nodes[node]
-        here.reached = 1
+        if mark:
+            here.reached = 1
         if here.left == LEAF:
-            here.hits = _hits(rows.of_class[here.feature], start, size, work)
-            hits += here.hits
+            found = _hits(rows.of_class[here.feature], start, size, work)
+            hits += found
+            if mark:
+                here.hits = found
             continue
         n_left, n_right = _divide(rows.below[here.feature, here.cut], start, size, work)
         if n_right:

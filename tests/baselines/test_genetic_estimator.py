@@ -15,9 +15,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines
 from baselines.genetic.estimator import GeneticTreeClassifier
-from baselines.genetic.evolution import Settings, Stopper
+from baselines.genetic.evolution import Stopper
 from baselines.genetic.harvest import canonical
 from baselines.genetic.quirks import Quirks
+from baselines.genetic.settings import Settings
 from baselines.genetic_original import as_class_indices
 
 FIXTURES = Path(__file__).parent / "fixtures"

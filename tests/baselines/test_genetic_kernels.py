@@ -8,11 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.genetic import jkiss, nodes
-from baselines.genetic.breeding import breed, draw_crossings, plant_stumps
-from baselines.genetic.evolution import Settings, _fittest, next_generation, select
+from baselines.genetic.evolution import next_generation
+from baselines.genetic.growing import grow, plant_stumps
+from baselines.genetic.judging import judge
 from baselines.genetic.nodes import LEAF, NO_PARENT, NODE, ROOT
+from baselines.genetic.population import describe
 from baselines.genetic.rows import encode, reach, score, thresholds_of
 from baselines.genetic.rows import workspace as descent_workspace
+from baselines.genetic.selection import fittest, select
+from baselines.genetic.settings import Settings
 
 
 def test_generator_draws_what_the_original_draws() -> None:
@@ -104,19 +108,25 @@ def test_graft_replaces_one_subtree(
     expected = as_shape(recipient)
     n_expected = len(recipient) - _size(as_shape(recipient, point)) + _size(joined)
     child = np.concatenate([recipient, np.zeros(len(giver), dtype=NODE)])
-    count, top = nodes.graft(
-        child, len(recipient), point, giver, branch, nodes.workspace(2 * len(child))
-    )
-    assert count == n_expected
-    assert_consistent(child[:count])
+    work = nodes.workspace(2 * len(child))
+    kept = depth_without_by_hand(recipient, point)
+    assert nodes.depth_without(recipient, point, recipient["depth"].max(), work) == kept
+    assert not work.flagged.any()
+    top = nodes.graft(child, len(recipient), point, giver, branch, work)
+    child = child[:n_expected]
+    assert_consistent(child)
     assert as_shape(child, top) == joined
     assert child[child[top]["parent"]][side] == top
     # Putting the old subtree back gives the old tree.
-    restored = np.concatenate([child[:count], np.zeros(len(recipient), dtype=NODE)])
-    n_restored, _ = nodes.graft(
-        restored, count, top, recipient, point, nodes.workspace(2 * len(restored))
-    )
-    assert as_shape(restored[:n_restored]) == expected
+    restored = np.concatenate([child, np.zeros(len(recipient), dtype=NODE)])
+    work = nodes.workspace(2 * len(restored))
+    nodes.graft(restored, len(child), top, recipient, point, work)
+    assert as_shape(restored) == expected
+
+
+def depth_without_by_hand(tree: np.ndarray, point: int) -> int:
+    outside = [node for node in range(len(tree)) if point not in (node, *ancestors(tree, node))]
+    return max(tree["depth"][outside])
 
 
 def _size(shape: object) -> int:
@@ -131,8 +141,7 @@ def test_gaps_are_closed_by_the_last_nodes_in_the_order_of_removal() -> None:
         tree[node] = (left, right, parent, node, 0 if node == 0 else 1 + (node > 2), 0, 0, 0)
     leaf = np.zeros(1, dtype=NODE)
     leaf[0] = (-1, -1, NO_PARENT, 99, 0, 0, 0, 0)
-    count, top = nodes.graft(tree, 7, 1, leaf, 0, nodes.workspace(14))
-    assert (count, top) == (5, 4)
+    assert nodes.graft(tree, 7, 1, leaf, 0, nodes.workspace(14)) == 4
     assert tree["feature"][:5].tolist() == [0, 6, 2, 5, 99]
 
 
@@ -163,7 +172,7 @@ def walk(tree: np.ndarray, thresholds: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("penalty", [0.01, 0.0])
-def test_incremental_scores_are_full_scores(
+def test_what_is_known_of_children_is_true_of_them_grown_up(
     sample: tuple[np.ndarray, np.ndarray], penalty: float
 ) -> None:
     X, y = sample
@@ -171,20 +180,19 @@ def test_incremental_scores_are_full_scores(
     data = encode(X, y, thresholds, 3)
     settings = Settings(n_trees=40, depth_penalty=penalty, mutation_prob=0.7, cross_prob=0.9)
     random = np.random.RandomState(3)
-    population = plant_stumps(random.randint(10**8, size=40), data)
-    spare = np.empty(0, dtype=NODE)
+    trees, brood = plant_stumps(random.randint(10**8, size=40), data)
+    nothing = np.empty(0, dtype=NODE)
     for _ in range(25):
-        fitness = population.hits / len(y) - penalty * population.depth
-        parents = population
-        population = next_generation(parents, fitness, data, settings, random, spare)
-        spare = parents.nodes
-    assert population.n_nodes.max() > 10
-    for i in range(len(population.start)):
-        tree = population.tree(i)
+        fitness = brood.hits / len(y) - penalty * brood.depth
+        trees, brood = next_generation(trees, brood, fitness, data, settings, random, nothing)
+    assert brood.n_nodes.max() > 10
+    grown = grow(trees, brood, np.arange(len(brood.hits)), data, nothing)
+    for i in range(len(brood.hits)):
+        tree = grown.tree(i)
         assert_consistent(tree)
         leaves = walk(tree, thresholds, X)
-        assert population.depth[i] == tree["depth"].max()
-        assert population.hits[i] == (tree["feature"][leaves] == y).sum()
+        assert brood.depth[i] == tree["depth"].max()
+        assert brood.hits[i] == (tree["feature"][leaves] == y).sum() == tree["hits"].sum()
         reached = set(leaves) | {p for leaf in leaves for p in ancestors(tree, leaf)}
         assert set(np.flatnonzero(tree["reached"])) == reached
 
@@ -201,7 +209,7 @@ def test_reach_and_score_of_a_stump(sample: tuple[np.ndarray, np.ndarray]) -> No
     X, y = sample
     thresholds = thresholds_of(X, 10)
     data = encode(X, y, thresholds, 3)
-    tree = plant_stumps(np.array([5]), data).tree(0)
+    tree = plant_stumps(np.array([5]), data)[0].tree(0)
     work = descent_workspace(len(data.everyone), 1)
     below = X[:, tree[0]["feature"]] <= thresholds[tree[0]["feature"], tree[0]["cut"]]
     for side, rows in (("left", below), ("right", ~below)):
@@ -212,7 +220,7 @@ def test_reach_and_score_of_a_stump(sample: tuple[np.ndarray, np.ndarray]) -> No
         assert (members == rows).all()
     leaf_class = np.where(below, tree[1]["feature"], tree[2]["feature"])
     size = reach(tree, ROOT, data, work)
-    assert score(tree, ROOT, size, data, work) == (leaf_class == y).sum()
+    assert score(tree, ROOT, size, data, work, np.bool_(False)) == (leaf_class == y).sum()
 
 
 def test_thresholds_are_order_statistics() -> None:
@@ -244,10 +252,10 @@ def test_selection_is_stochastic_universal(values: list[float], n: int, seed: in
 
 
 def test_elite_takes_the_first_of_equals_of_what_the_swaps_left() -> None:
-    assert _fittest(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist() == [1, 3, 2]
-    assert _fittest(np.array([1.0, 1.0, 5.0, 1.0]), 2).tolist() == [2, 1]
-    assert _fittest(np.array([1.0, 2.0]), 5).tolist() == [1, 0]
-    assert _fittest(np.array([1.0, 2.0]), 0).tolist() == []
+    assert fittest(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist() == [1, 3, 2]
+    assert fittest(np.array([1.0, 1.0, 5.0, 1.0]), 2).tolist() == [2, 1]
+    assert fittest(np.array([1.0, 2.0]), 5).tolist() == [1, 0]
+    assert fittest(np.array([1.0, 2.0]), 0).tolist() == []
 
 
 def test_crossing_at_the_root_takes_the_bare_branch(
@@ -255,16 +263,18 @@ def test_crossing_at_the_root_takes_the_bare_branch(
 ) -> None:
     X, y = sample
     data = encode(X, y, thresholds_of(X, 10), 3)
-    old = plant_stumps(np.arange(2), data)
-    none = np.empty(0, dtype=np.int64)
-    crossed = draw_crossings(
-        np.array([0]), np.array([1]), np.arange(2), np.arange(2), old.n_nodes, old.rng.copy()
+    old, _ = plant_stumps(np.arange(2), data)
+    brood = describe(
+        recipient=np.array([0, 1]),
+        point=np.array([0, 2]),
+        donor=np.array([1, 0]),
+        branch=np.array([2, 0]),
+        rng=jkiss.states(np.arange(2)),
     )
-    crossed.point[:], crossed.branch[:] = [0, 2], [2, 0]
-    no_rng = np.empty((0, jkiss.WORDS), dtype=np.uint64)
-    young = breed(old, none, no_rng, crossed, none, no_rng, data, np.empty(0, dtype=NODE))
+    judge(old, brood, data)
+    young = grow(old, brood, np.arange(2), data, np.empty(0, dtype=NODE))
     branch, whole = young.tree(0), young.tree(1)
     assert as_shape(branch) == as_shape(old.tree(1), 2)
-    assert young.hits[0] == (y == branch[0]["feature"]).sum()
-    assert whole["depth"].max() == young.depth[1] == 2
+    assert brood.hits[0] == (y == branch[0]["feature"]).sum()
+    assert brood.depth.tolist() == [0, 2]
     assert as_shape(whole, whole[0]["right"]) == as_shape(old.tree(0))
