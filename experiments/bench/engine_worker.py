@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from experiments.bench.cases import Case
 from experiments.bench.data import Data, make_data
-from experiments.bench.serving import Fit, Stamp, Timing, now, serve, timing_of_epochs
+from experiments.bench.serving import Fit, Stamp, Timing, middle, now, serve, timing_of_epochs
 from gradtree.config import TrainConfig
 from gradtree.training import Progress, train
 
@@ -35,17 +35,17 @@ def time_compiled(case: Case, data: Data) -> Timing:
     """Time a fit of all epochs and one of a single epoch; the difference is that of the others."""
     warm_up = Case("warm-up", 2, case.features, 4 * case.classes, case.classes, case.classes)
     _train(warm_up, make_data(warm_up), config_of(warm_up, 2, "compiled"))
-    fits, whole, single = 0, Stamp(0.0, 0.0), Stamp(0.0, 0.0)
-    while whole.cpu < _SHORTEST_SECONDS:
-        fits += 1
+    whole: list[Stamp] = []
+    rest: list[Stamp] = []
+    while sum(fit.cpu for fit in whole) < _SHORTEST_SECONDS:
         began = now()
         _train(case, data, config_of(case, case.epochs, "compiled"))
         between = now()
         _train(case, data, config_of(case, 1, "compiled"))
-        single = single.plus(now().since(between))
-        whole = whole.plus(between.since(began))
-    rest = whole.since(single)
-    return Timing(rest.divided(fits * (case.epochs - 1)), whole.divided(fits))
+        single = now().since(between)
+        whole.append(between.since(began))
+        rest.append(whole[-1].since(single))
+    return Timing(middle(rest).divided(case.epochs - 1), middle(whole))
 
 
 def time_reference(case: Case, data: Data) -> Timing:

@@ -10,9 +10,10 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
 from experiments.bench.cases import Case
 from experiments.bench.data import Data, load_data
@@ -28,10 +29,6 @@ class Stamp:
     def since(self, earlier: Stamp) -> Stamp:
         """Time between two moments."""
         return Stamp(self.wall - earlier.wall, self.cpu - earlier.cpu)
-
-    def plus(self, other: Stamp) -> Stamp:
-        """Two times together."""
-        return Stamp(self.wall + other.wall, self.cpu + other.cpu)
 
     def divided(self, parts: int) -> Stamp:
         """One of several equal parts of a time."""
@@ -52,6 +49,11 @@ Fit = Callable[[Case, Data], Timing]
 def now() -> Stamp:
     """This moment."""
     return Stamp(time.perf_counter(), time.process_time())
+
+
+def middle(times: Sequence[Stamp]) -> Stamp:
+    """Median of times, by each clock."""
+    return Stamp(median(each.wall for each in times), median(each.cpu for each in times))
 
 
 def timing_of_epochs(began: Stamp, ends: list[Stamp], finished: Stamp) -> Timing:
