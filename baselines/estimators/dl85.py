@@ -41,7 +41,7 @@ class DL85Classifier(SearchedTreeClassifier):
     error_ : int
         Training rows that the tree gets wrong.
     proved_ : bool
-        Whether the search ended, so that no tree of that depth is better.
+        Whether no tree up to that depth has fewer errors; not if time ran out.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class DL85Classifier(SearchedTreeClassifier):
         labels = np.searchsorted(names, labels)
         if self.time_limit is None:
             best = self._solve(columns, labels, self.max_depth, whole_seconds=0)
+            self.proved_ = True
         else:
             best = self._solve_in_turn(columns, labels, self.time_limit)
         if best is None:
@@ -74,21 +75,25 @@ class DL85Classifier(SearchedTreeClassifier):
                 "which counts in whole seconds, or leave it out"
             )
         self.error_ = int(best.error_)
-        self.proved_ = not best.timeout_ and best.max_depth == self.max_depth
         return _node(best.tree_, names)
 
     def _solve_in_turn(
         self, columns: NDArray[np.bool_], labels: NDArray[np.intp], seconds: float
     ) -> Any | None:
+        """The best solver of depths 1, 2, …; of equally good ones the shallowest."""
         deadline = time.monotonic() + seconds
-        best = None
+        best, self.proved_ = None, False
         for depth in range(1, self.max_depth + 1):
             left = int(deadline - time.monotonic())
-            if left < 1:
+            if left < 1 or self.proved_:
                 break
             solver = self._solve(columns, labels, depth, left)
-            if solver is not None and (best is None or solver.error_ <= best.error_):
+            if solver is None:
+                continue
+            if best is None or solver.error_ < best.error_:
                 best = solver
+            ended = depth == self.max_depth and not solver.timeout_
+            self.proved_ = bool(ended or best.error_ == 0)
         return best
 
     def _solve(

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from baselines.dndt import MOST_FEATURES
+from baselines.estimators.labels import all_classes, class_numbers
 from gradtree.tree import LEAF, Tree
 
 
@@ -97,19 +98,20 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
                 f"got {n_features}; select features or use another learner"
             )
         seed = self._seed()
+        if (X_valid is None) != (y_valid is None):
+            raise ValueError("X_valid and y_valid belong together; pass both or neither")
         if X_valid is None or y_valid is None:
             rows, rows_valid, y, y_valid = train_test_split(
                 rows, y, test_size=self.validation_fraction, random_state=seed
             )
         else:
             rows_valid = validate_data(self, X_valid, dtype=np.float32, reset=False)
-        y_valid = np.asarray(y_valid)
-        self.classes_ = np.unique(np.concatenate([y, y_valid]) if classes is None else classes)
+        self.classes_ = all_classes(classes, y, y_valid)
         trained = training.train(
             rows,
-            np.searchsorted(self.classes_, y),
+            class_numbers(self.classes_, y),
             rows_valid,
-            np.searchsorted(self.classes_, y_valid),
+            class_numbers(self.classes_, y_valid),
             training.initial_weights(seed, n_features, len(self.classes_)),
             training.Schedule(
                 self.learning_rate, self.temperature, self.batch_size, self.epochs, self.patience

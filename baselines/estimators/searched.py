@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from baselines.binarise import Binariser
+from baselines.estimators.labels import all_classes, class_numbers
 from baselines.estimators.yes_no_tree import Node, on_features, size, with_shares
 
 
@@ -59,8 +60,8 @@ class SearchedTreeClassifier(ClassifierMixin, BaseEstimator):
         """
         rows, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        self.classes_ = np.unique(y if classes is None else classes)
-        labels = np.searchsorted(self.classes_, y)
+        self.classes_ = all_classes(classes, y)
+        labels = class_numbers(self.classes_, y)
         self.binariser_ = self._binariser(
             rows if X_bins is None else validate_data(self, X_bins, dtype=np.float64, reset=False)
         )

@@ -124,6 +124,12 @@ def test_too_many_features_are_refused() -> None:
         DNDTClassifier().fit(split.X_train, split.y_train)
 
 
+def test_validation_rows_come_with_their_labels() -> None:
+    split = made_up_split(2)
+    with pytest.raises(ValueError, match="pass both or neither"):
+        DNDTClassifier().fit(split.X_train, split.y_train, X_valid=split.X_valid)
+
+
 @pytest.mark.slow
 @parametrize_with_checks([DNDTClassifier(epochs=300)])
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:

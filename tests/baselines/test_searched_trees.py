@@ -98,40 +98,56 @@ def hard_problem() -> tuple[np.ndarray, np.ndarray]:
     return random.integers(0, 2, (2000, 150)).astype(float), random.integers(0, 2, 2000)
 
 
-def test_a_time_limit_is_kept_and_beats_shallow_trees() -> None:
+def test_a_time_limit_is_kept_and_no_worse_than_a_stump() -> None:
     X, y = hard_problem()
     started = time.monotonic()
     limited = DL85Classifier(max_depth=4, time_limit=2.5).fit(X, y)
     assert time.monotonic() - started < 30
     assert not limited.proved_
-    assert errors(limited, X, y) < DL85Classifier(max_depth=1).fit(X, y).error_
+    assert errors(limited, X, y) <= DL85Classifier(max_depth=1).fit(X, y).error_
 
 
-def test_the_best_depth_wins_within_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {1: 30, 2: 20, 3: 25, 4: None}
-
+@pytest.mark.parametrize(
+    ("errors_by_depth", "timed_out", "best", "proved"),
+    [
+        ({1: 30, 2: 20, 3: 25, 4: None}, {3, 4}, 20, False),
+        ({1: 30, 2: 20, 3: 20, 4: 20}, set(), 20, True),
+        ({1: 30, 2: 20, 3: 19, 4: 25}, {4}, 19, False),
+        ({1: 30, 2: 0}, set(), 0, True),
+    ],
+)
+def test_the_best_depth_wins_within_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+    errors_by_depth: dict[int, int | None],
+    timed_out: set[int],
+    best: int,
+    proved: bool,
+) -> None:
     def solve(self: Any, columns: Any, labels: Any, depth: int, whole_seconds: int) -> Any:
-        assert 1 <= whole_seconds <= 9
-        if found[depth] is None:
-            return None
-        return SimpleNamespace(
-            error_=found[depth],
-            timeout_=depth > 2,
-            max_depth=depth,
-            tree_={"value": depth % 2, "error": 0},
-        )
+        assert 1 <= whole_seconds <= 99
+        found = errors_by_depth[depth]
+        stump = {"feat": depth, "left": {"value": 0}, "right": {"value": 1}}
+        result = SimpleNamespace(error_=found, timeout_=depth in timed_out, tree_=stump)
+        return None if found is None else result
 
     monkeypatch.setattr(DL85Classifier, "_solve", solve)
     split = made_up_split(2)
-    model = DL85Classifier(time_limit=9).fit(split.X_train, split.y_train)
-    assert model.error_ == 20
-    assert not model.proved_
+    model = DL85Classifier(time_limit=99).fit(split.X_train, split.y_train)
+    assert (model.error_, model.proved_) == (best, proved)
+    shallowest = min(depth for depth, found in errors_by_depth.items() if found == best)
+    assert model.found_.column == shallowest
 
 
 def test_no_tree_in_time_is_an_error_with_a_remedy() -> None:
     split = made_up_split(2)
     with pytest.raises(TimeoutError, match="raise time_limit"):
         DL85Classifier(time_limit=0.5).fit(split.X_train, split.y_train)
+
+
+def test_labels_must_be_among_the_classes() -> None:
+    split = made_up_split(3)
+    with pytest.raises(ValueError, match=r"labels \[2\] are not among the classes \[0, 1\]"):
+        OptimalTreeClassifier().fit(split.X_train, split.y_train, classes=[0, 1])
 
 
 def test_without_anything_to_split_the_largest_class_is_predicted() -> None:
