@@ -2,7 +2,7 @@
 """Time the engines, as ``python -m experiments bench`` does.
 
 .venv/bin/python scripts/bench.py --quick
-.venv/bin/python scripts/bench.py --axis named --authors-python ~/authors/bin/python
+.venv/bin/python scripts/bench.py --axis banknote --authors-python ~/authors/bin/python
 """
 
 from __future__ import annotations

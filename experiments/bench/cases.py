@@ -37,10 +37,10 @@ class Case:
         return int(getattr(self, axis))
 
 
-NAMED = (
-    Case("Banknote size", 10, 4, 823, 2, 274),
-    Case("Spambase size", 10, 57, 2761, 2, 920),
-)
+NAMED = {
+    "banknote": Case("Banknote size", 10, 4, 823, 2, 274),
+    "spambase": Case("Spambase size", 10, 57, 2761, 2, 920),
+}
 """Training and validation rows as in the paper's splits of the two datasets, at depth 10."""
 
 _BASE = Case("base", 6, 20, 2_000, 2, 500)

@@ -14,6 +14,9 @@ from gradtree.training import Progress, train
 _SHORTEST_SECONDS = 0.3
 """Fits of the compiled engine are repeated for this long: one may take a millisecond."""
 
+_ROWS_WORTH_TIMING = 100_000
+"""An epoch of few rows is lost in the set-up of a fit, so more of them are trained and divided."""
+
 
 def config_of(case: Case, epochs: int, engine: Literal["compiled", "tensorflow"]) -> TrainConfig:
     """One run that never stops early."""
@@ -32,20 +35,23 @@ def _train(case: Case, data: Data, config: TrainConfig, progress: Any = None) ->
 
 
 def time_compiled(case: Case, data: Data) -> Timing:
-    """Time a fit of all epochs and one of a single epoch; the difference is that of the others."""
+    """Time a fit, and an epoch as the difference between a longer fit and one of one epoch."""
     warm_up = Case("warm-up", 2, case.features, 4 * case.classes, case.classes, case.classes)
     _train(warm_up, make_data(warm_up), config_of(warm_up, 2, "compiled"))
+    many = max(case.epochs, 1 + _ROWS_WORTH_TIMING // case.samples)
     whole: list[Stamp] = []
     rest: list[Stamp] = []
-    while sum(fit.cpu for fit in whole) < _SHORTEST_SECONDS:
-        began = now()
-        _train(case, data, config_of(case, case.epochs, "compiled"))
-        between = now()
-        _train(case, data, config_of(case, 1, "compiled"))
-        single = now().since(between)
-        whole.append(between.since(began))
-        rest.append(whole[-1].since(single))
-    return Timing(middle(rest).divided(case.epochs - 1), middle(whole))
+    while sum(time.cpu for time in whole + rest) < _SHORTEST_SECONDS:
+        single, longer = (_time_fit(case, data, epochs) for epochs in (1, many))
+        rest.append(longer.since(single))
+        whole.append(longer if many == case.epochs else _time_fit(case, data, case.epochs))
+    return Timing(middle(rest).divided(many - 1), middle(whole))
+
+
+def _time_fit(case: Case, data: Data, epochs: int) -> Stamp:
+    began = now()
+    _train(case, data, config_of(case, epochs, "compiled"))
+    return now().since(began)
 
 
 def time_reference(case: Case, data: Data) -> Timing:

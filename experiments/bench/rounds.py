@@ -31,7 +31,7 @@ class Plan:
 
     Attributes
     ----------
-    groups : the cases of each axis, smallest first, and of ``named``.
+    groups : the cases of each axis, smallest first, and the named cases.
     engines : by slug, in the order of their turns.
     repeats : fits of every engine for every case.
     longest_epoch : seconds; an engine is spared the larger cases of a group once an epoch of
@@ -47,20 +47,13 @@ class Plan:
 Note = Callable[[Measurement], None]
 
 
-def measure(plan: Plan, interpreters: Interpreters, note: Note) -> list[Measurement]:
+def measure(plan: Plan, interpreters: Interpreters, note: Note) -> None:
     """Run every fit of a plan; ``note`` hears of each as it ends."""
-    measurements: list[Measurement] = []
-
-    def keep(measurement: Measurement) -> None:
-        measurements.append(measurement)
-        note(measurement)
-
     with ExitStack() as stack:
         workers = [stack.enter_context(Worker(name, interpreters)) for name in plan.engines]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for group, cases in plan.groups.items():
-            _measure_group(group, cases, workers, plan, folder, keep)
-    return measurements
+            _measure_group(group, cases, workers, plan, folder, note)
 
 
 def _measure_group(
@@ -69,7 +62,7 @@ def _measure_group(
     workers: Sequence[Worker],
     plan: Plan,
     folder: Path,
-    keep: Note,
+    note: Note,
 ) -> None:
     last: dict[str, tuple[Case, float]] = {}
     for case in cases:
@@ -85,7 +78,7 @@ def _measure_group(
             for worker in taking_part:
                 timing = worker.fit(case, data)
                 last[worker.engine] = case, timing.epoch.cpu
-                keep(Measurement(group, case, worker.engine, repeat, timing))
+                note(Measurement(group, case, worker.engine, repeat, timing))
 
 
 def _expected(case: Case, smaller: Case, seconds: float) -> float:

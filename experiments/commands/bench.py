@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 AUTHORS_PYTHON = "GRADTREE_AUTHORS_PYTHON"
-NAMED_GROUP = "named"
+NAMED_GROUPS = ("banknote", "spambase")
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,9 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--axis",
         nargs="+",
-        choices=("depth", "features", "samples", "classes", NAMED_GROUP, "all"),
+        choices=("depth", "features", "samples", "classes", *NAMED_GROUPS, "all"),
         default=["all"],
-        help="what to vary; 'named' times the sizes of Banknote and Spambase at depth 10",
+        help="what to vary; 'banknote' and 'spambase' time those sizes at depth 10",
     )
     parser.add_argument(
         "--engines",
@@ -84,32 +84,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from experiments.bench import files
     from experiments.bench.rounds import Plan, measure
     from experiments.bench.workers import OWN_ENGINES, Interpreters, WorkerError
 
     interpreters = Interpreters(authors=args.authors_python and Path(args.authors_python))
     wanted = _groups(args.axis, args.quick, args.epochs)
-    named = {group: cases for group, cases in wanted.items() if group == NAMED_GROUP}
-    axes = {group: cases for group, cases in wanted.items() if group != NAMED_GROUP}
+    named = {group: cases for group, cases in wanted.items() if group in NAMED_GROUPS}
+    axes = {group: cases for group, cases in wanted.items() if group not in NAMED_GROUPS}
     everyone = (*OWN_ENGINES, "authors") if interpreters.authors else OWN_ENGINES
     plans = [
         Plan(groups, tuple(args.engines or engines), args.repeats, args.longest_epoch)
         for groups, engines in ((named, everyone), (axes, OWN_ENGINES))
         if groups
     ]
+    earlier = files.read_fits(args.output / "fits.csv")
+    kept = [fit for fit in earlier if fit.group not in wanted]
+    fits: list[Measurement] = []
+
+    def note(fit: Measurement) -> None:
+        fits.append(fit)
+        _tell(fit)
+        files.write_fits(args.output / "fits.csv", kept + fits)
+
     try:
-        fits = [fit for plan in plans for fit in measure(plan, interpreters, _tell)]
+        for plan in plans:
+            measure(plan, interpreters, note)
     except (ValueError, FileNotFoundError, WorkerError) as problem:
         print(f"bench: {problem}", file=sys.stderr)
         return 1
-    _write(fits, args.output)
+    _write(kept + fits, args.output)
     return 0
 
 
 def _groups(chosen: list[str], quick: bool, epochs: int) -> dict[str, tuple[Case, ...]]:
     from experiments.bench.cases import AXES, NAMED, grid
 
-    every = {NAMED_GROUP: NAMED} | {axis: grid(axis, quick=quick) for axis in AXES}
+    named = {group: (case,) for group, case in NAMED.items()}
+    every = named | {axis: grid(axis, quick=quick) for axis in AXES}
     return {
         group: tuple(replace(case, epochs=epochs) for case in cases)
         for group, cases in every.items()
@@ -131,12 +143,8 @@ def _write(fits: list[Measurement], output: Path) -> None:
     from experiments.bench.summary import growths, ratios, typical
     from experiments.figures.save import save
 
-    measured = {fit.group for fit in fits}
-    kept = [fit for fit in files.read_fits(output / "fits.csv") if fit.group not in measured]
-    fits = kept + fits
     rows, compared = typical(fits), ratios(fits)
     grown = growths(rows)
-    files.write_fits(output / "fits.csv", fits)
     files.write_typical(output / "medians.csv", rows)
     files.write_ratios(output / "ratios.csv", compared)
     files.write_growths(output / "growth.csv", grown)
@@ -148,7 +156,7 @@ def _write(fits: list[Measurement], output: Path) -> None:
 
 def _summarise(compared: list[Ratio], grown: list[Growth]) -> None:
     for ratio in compared:
-        if ratio.group == NAMED_GROUP:
+        if ratio.group in NAMED_GROUPS:
             print(
                 f"{ratio.case.name}: compiled is {ratio.epoch_ratio:,.0f} times faster per epoch "
                 f"than {ratio.engine} (lowest of the rounds {ratio.lowest_epoch_ratio:,.0f}), "

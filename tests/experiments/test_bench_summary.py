@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from experiments.bench.cases import NAMED, along
@@ -13,7 +11,7 @@ from experiments.bench.serving import Stamp, Timing
 from experiments.bench.summary import growth_exponent, growths, ratios, typical
 
 
-def fit(case, engine: str, repeat: int, epoch: float, whole: float, group: str = "named"):
+def fit(case, engine: str, repeat: int, epoch: float, whole: float, group: str = "banknote"):
     return Measurement(
         group, case, engine, repeat, Timing(Stamp(9 * epoch, epoch), Stamp(9 * whole, whole))
     )
@@ -21,12 +19,12 @@ def fit(case, engine: str, repeat: int, epoch: float, whole: float, group: str =
 
 class TestMediansAndRatios:
     FITS = (
-        fit(NAMED[0], "compiled", 0, 0.001, 0.01),
-        fit(NAMED[0], "tensorflow", 0, 0.050, 2.0),
-        fit(NAMED[0], "compiled", 1, 0.002, 0.02),
-        fit(NAMED[0], "tensorflow", 1, 0.080, 2.0),
-        fit(NAMED[0], "compiled", 2, 0.004, 0.04),
-        fit(NAMED[0], "tensorflow", 2, 0.180, 2.0),
+        fit(NAMED["banknote"], "compiled", 0, 0.001, 0.01),
+        fit(NAMED["banknote"], "tensorflow", 0, 0.050, 2.0),
+        fit(NAMED["banknote"], "compiled", 1, 0.002, 0.02),
+        fit(NAMED["banknote"], "tensorflow", 1, 0.080, 2.0),
+        fit(NAMED["banknote"], "compiled", 2, 0.004, 0.04),
+        fit(NAMED["banknote"], "tensorflow", 2, 0.180, 2.0),
     )
 
     def test_medians_are_of_processor_time(self) -> None:
@@ -70,7 +68,7 @@ class TestGrowth:
         assert growth.steepest == pytest.approx(2.0)
 
     def test_named_cases_are_no_axis(self) -> None:
-        fits = [fit(case, "compiled", 0, 1.0, 2.0) for case in NAMED]
+        fits = [fit(case, "compiled", 0, 1.0, 2.0) for case in NAMED.values()]
         assert growths(typical(fits)) == []
 
 
@@ -90,6 +88,6 @@ class TestPlot:
         assert notes == ["exponent 1.00", "exponent 1.00"]
 
     def test_says_that_there_is_nothing(self) -> None:
-        rows = typical([fit(replace(NAMED[0]), "compiled", 0, 1.0, 2.0)])
+        rows = typical([fit(NAMED["banknote"], "compiled", 0, 1.0, 2.0)])
         figure = seconds_against_size(rows, [])
         assert figure.axes[0].texts[0].get_text() == "No axis was measured."
