@@ -212,9 +212,8 @@ def _work(interpreter: Path, folder: Path, timeout: float) -> None:
     except subprocess.TimeoutExpired as error:
         raise OriginalFailedError(f"genetic-tree was stopped after {timeout:g} seconds") from error
     if done.returncode < 0:
-        name = signal.Signals(-done.returncode).name
-        raise OriginalFailedError(
-            f"genetic-tree was killed by {name}; it dies so of a single feature or a single class"
-        )
+        killer = signal.Signals(-done.returncode)
+        reason = "; so it dies of a single feature or class" if killer == signal.SIGFPE else ""
+        raise OriginalFailedError(f"genetic-tree was killed by {killer.name}{reason}")
     if done.returncode:
         raise OriginalFailedError(f"genetic-tree failed: {done.stderr.strip()[-2000:]}")
