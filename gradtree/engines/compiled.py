@@ -21,9 +21,9 @@ from gradtree.stopping import Watch, new_watch
 AVERAGED_EPOCHS = 5
 _TURN_SECONDS = 0.2
 """After about this long a run returns to Python, so that it can be interrupted and shown."""
-
-
 _LARGEST_TURN = 2**30
+# Rows of the first turn, before it is known how long one takes: short on any data.
+_FIRST_TURN = 20_000
 
 
 class CompiledRun:
@@ -64,7 +64,7 @@ class CompiledRun:
             valid_loss=np.full(config.epochs, np.nan),
         )
         self._status = epochs.RUNNING
-        self._budget = 2 * len(train.rows)
+        self._budget = min(2 * len(train.rows), _FIRST_TURN)
 
     def advance(self) -> Status:
         """Train for a fraction of a second."""
