@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.kernels import entry_kernel, kernel
+from gradtree.kernels import Floats, Real, entry_kernel, kernel
 
 _PASSES = 64
 """More than any row needs: Newton's method doubles its digits with every pass."""
 
 
 @kernel()
-def _keep_above(excess, count, step):  # type: ignore[no-untyped-def]
+def _keep_above(excess: Floats, count: int, step: Real) -> tuple[int, Real, Real, Real]:
     """Lower the first ``count`` entries by ``step`` and keep, at the front, those above zero.
 
     Returns how many are kept, their sum, their sum of squares and the least of them.
@@ -37,7 +37,7 @@ def _keep_above(excess, count, step):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _threshold(row, largest, scale, excess):  # type: ignore[no-untyped-def]
+def _threshold(row: Floats, largest: Real, scale: Real, excess: Floats) -> Real:
     """``tau``, as a distance from the largest entry of ``scale * row``.
 
     The sum of squares above ``tau`` falls convexly in ``tau``, so Newton's method started left of
@@ -67,7 +67,7 @@ def _threshold(row, largest, scale, excess):  # type: ignore[no-untyped-def]
 
 
 @entry_kernel()
-def entmax_root(row, largest, temperature, root):  # type: ignore[no-untyped-def]
+def entmax_root(row: Floats, largest: Real, temperature: float, root: Floats) -> Real:
     """Fill ``root`` with the square roots of ``entmax(row / temperature)``; their sum."""
     real = root.dtype.type
     scale = real(0.5) / real(temperature)

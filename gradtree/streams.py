@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.dense import DenseTree
-from gradtree.kernels import entry_kernel, kernel
+from gradtree.kernels import Integers, entry_kernel, kernel
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -55,19 +55,19 @@ class Stream:
 
 
 @entry_kernel()
-def philox(low, high, key):  # type: ignore[no-untyped-def]
+def philox(low: np.uint64, high: np.uint64, key: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Two 64-bit words for the 128-bit counter (``low``, ``high``) and the 64-bit ``key``."""
     c0, c1, c2, c3 = low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT
     k0, k1 = key & _MASK, key >> _SHIFT
     for _ in range(10):
         a, b = c0 * _MULTIPLY_A, c2 * _MULTIPLY_B
-        c0, c1, c2, c3 = (b >> _SHIFT) ^ c1 ^ k0, b & _MASK, (a >> _SHIFT) ^ c3 ^ k1, a & _MASK
+        c0, c1, c2, c3 = ((b >> _SHIFT) ^ c1 ^ k0, b & _MASK, (a >> _SHIFT) ^ c3 ^ k1, a & _MASK)
         k0, k1 = (k0 + _WEYL_A) & _MASK, (k1 + _WEYL_B) & _MASK
     return c0 | (c1 << _SHIFT), c2 | (c3 << _SHIFT)
 
 
 @entry_kernel()
-def fill_words(out, key, high):  # type: ignore[no-untyped-def]
+def fill_words(out: NDArray[np.uint32], key: np.uint64, high: np.uint64) -> None:
     """Fill ``out`` with the 32-bit words that follow from ``key`` and counter half ``high``."""
     for group in range((len(out) + 3) // 4):
         first, second = philox(np.uint64(group), high, key)
@@ -77,7 +77,7 @@ def fill_words(out, key, high):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def shuffle_rows(rows, key, high):  # type: ignore[no-untyped-def]
+def shuffle_rows(rows: Integers, key: np.uint64, high: np.uint64) -> None:
     """Shuffle ``rows`` in place as TensorFlow's ``RandomShuffle`` kernel does."""
     n = len(rows)
     first = second = np.uint64(0)
@@ -92,7 +92,7 @@ def shuffle_rows(rows, key, high):  # type: ignore[no-untyped-def]
 
 
 @entry_kernel()
-def shuffle_epoch(rows, order, epoch):  # type: ignore[no-untyped-def]
+def shuffle_epoch(rows: Integers, order: Order, epoch: int) -> None:
     """Shuffle ``rows`` (which must be in their original order) in place for one epoch."""
     if order.reseeds:
         # tf.random.set_seed(seed + epoch), then tf.random.shuffle(rows, seed=seed + epoch)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradtree.engines.state import BLOCK
-from gradtree.kernels import entry_kernel, kernel
+from gradtree.engines.state import BLOCK, Group
+from gradtree.kernels import Floats, Numbers, Real, entry_kernel, kernel
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 
@@ -35,6 +35,7 @@ class Pace(NamedTuple):
 
 
 def new_pace(dtype: Any) -> Pace:
+    """The constants for parameters of this type."""
     real = np.dtype(dtype).type
     scale = 1.0 if real is np.float32 else 1e-100
     one = real(1)
@@ -49,16 +50,16 @@ def new_pace(dtype: Any) -> Pace:
 
 
 @entry_kernel()
-def step_size(rate, step, dtype_one):  # type: ignore[no-untyped-def]
+def step_size(rate: float, step: int, one: Real) -> Real:
     """Learning rate of step 1, 2, ... with Adam's bias correction, in the parameters' precision."""
-    real = type(dtype_one)
+    real = type(one)
     power_1 = real(np.float64(real(BETA_1)) ** step)
     power_2 = real(np.float64(real(BETA_2)) ** step)
-    return real(rate) * np.sqrt(dtype_one - power_2) / (dtype_one - power_1)
+    return real(rate) * np.sqrt(one - power_2) / (one - power_1)
 
 
 @kernel()
-def _catch_up(mean, square, steps, pace):  # type: ignore[no-untyped-def]
+def _catch_up(mean: Floats, square: Floats, steps: int, pace: Pace) -> None:
     """Decay a block's moments for steps without a gradient."""
     zero = mean.dtype.type(0)
     for _ in range(steps):
@@ -70,7 +71,7 @@ def _catch_up(mean, square, steps, pace):  # type: ignore[no-untyped-def]
 
 
 @entry_kernel()
-def activate(group, rows, width, step, pace):  # type: ignore[no-untyped-def]
+def activate(group: Group, rows: Numbers, width: int, step: int, pace: Pace) -> None:
     """Have this step's update cover these rows of a table that is ``width`` wide."""
     active, is_active, clock = group.active, group.is_active, group.clock
     mean, square = group.mean, group.square
@@ -89,8 +90,10 @@ def activate(group, rows, width, step, pace):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _update_block(value, slope, mean, square, size, pace):  # type: ignore[no-untyped-def]
-    """Adam's update of one block; whether any value changed. Clears the gradient."""
+def _update_block(
+    value: Floats, slope: Floats, mean: Floats, square: Floats, size: Real, pace: Pace
+) -> int:
+    """Adam's update of one block; nonzero if any value changed. Clears the gradient."""
     zero = value.dtype.type(0)
     changed = 0
     for i in range(BLOCK):
@@ -109,7 +112,7 @@ def _update_block(value, slope, mean, square, size, pace):  # type: ignore[no-un
 
 
 @entry_kernel()
-def update(group, step, size, pace):  # type: ignore[no-untyped-def]
+def update(group: Group, step: int, size: Real, pace: Pace) -> None:
     """Adam's update of a parameter matrix with the gradients in ``group.slope``."""
     active, is_active, clock = group.active, group.is_active, group.clock
     value, slope, mean, square = group.value, group.slope, group.mean, group.square

@@ -12,13 +12,13 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from gradtree.kernels import entry_kernel, kernel
+from gradtree.kernels import Floats, Real, entry_kernel, kernel
 
 _single = np.float32
 
 
 @kernel()
-def _exp32(x):  # type: ignore[no-untyped-def]
+def _exp32(x: Real) -> Real:
     # exp(x) = 2**k exp(r) with |r| <= log(2) / 2, where log(2) is subtracted in two parts.
     x = min(max(x, _single(-87.0)), _single(88.0))
     k = np.floor(x * _single(1.4426950408889634) + _single(0.5))
@@ -34,7 +34,7 @@ def _exp32(x):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _log1p32(x):  # type: ignore[no-untyped-def]
+def _log1p32(x: Real) -> Real:
     # log(1 + x) = 2 atanh(x / (2 + x)), for 0 <= x <= 1
     s = x / (x + _single(2.0))
     w = s * s
@@ -72,7 +72,7 @@ def _log1p(x):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def sigmoid(x):  # type: ignore[no-untyped-def]
+def sigmoid(x: Real) -> Real:
     """Logistic function, without overflow."""
     e = exp(-abs(x))
     one = type(e)(1)
@@ -80,7 +80,7 @@ def sigmoid(x):  # type: ignore[no-untyped-def]
 
 
 @entry_kernel()
-def logistic_slopes(z, slopes):  # type: ignore[no-untyped-def]
+def logistic_slopes(z: Floats, slopes: Floats) -> None:
     """Derivative of the logistic function at every entry of the flat array ``z``."""
     one = z.dtype.type(1)
     for i in range(len(z)):

@@ -13,8 +13,9 @@ from gradtree.engines import epochs
 from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.loss_kernels import loss_kernel
+from gradtree.engines.run import Limits, Rates, Rows, Run, new_clock, new_snapshots
 from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
-from gradtree.engines.state import Model, dense_tree, leaf_values, new_batch, new_model
+from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.selectors import as_selector
 from gradtree.stopping import Watch, new_watch
 
@@ -30,35 +31,28 @@ class CompiledRun:
     """One run of training; see ``gradtree.engines.contract.EngineRun``."""
 
     def __init__(
-        self,
-        initial: DenseTree,
-        train: Samples,
-        valid: Samples,
-        seeds: Seeds,
-        config: TrainConfig,
+        self, initial: DenseTree, train: Samples, valid: Samples, seeds: Seeds, config: TrainConfig
     ) -> None:
         dtype = np.dtype(config.dtype)
         model = new_model(initial, dtype)
-        limits = epochs.Limits(
-            config.batch_size_for(len(train.rows)), config.epochs, config.patience
-        )
+        limits = Limits(config.batch_size_for(len(train.rows)), config.epochs, config.patience)
         self._config = config
         self._selector = as_selector(config.selector)
         self._kernel, settings = loss_kernel(config.loss, dtype)
-        self._run = epochs.Run(
+        self._run = Run(
             model=model,
             batch=new_batch(model, limits.batch_size),
-            selection=new_selection(self._selector, seeds.noise, model.logits.table),
+            selection=new_selection(self._selector, seeds.noise, model.tree.logits),
             train=_rows(train, dtype),
             valid=_rows(valid, dtype),
             order=seeds.order,
             shuffled=np.empty_like(train.rows),
-            rates=epochs.Rates(config.lr_index, config.lr_values, config.lr_leaf),
+            rates=Rates(config.lr_index, config.lr_values, config.lr_leaf),
             pace=new_pace(dtype),
             limits=limits,
-            clock=epochs.new_clock(),
+            clock=new_clock(),
             watch=new_watch(),
-            snapshots=_snapshots(model, initial, config),
+            snapshots=new_snapshots(initial, dtype, AVERAGED_EPOCHS * config.average_weights),
             settings=settings,
             train_loss=np.full(config.epochs, np.nan),
             valid_loss=np.full(config.epochs, np.nan),
@@ -86,7 +80,7 @@ class CompiledRun:
             train=_rows(train, dtype),
             shuffled=np.empty_like(train.rows),
             batch=new_batch(run.model, size),
-            limits=epochs.Limits(size, done + n_epochs, done + n_epochs + 1),
+            limits=Limits(size, done + n_epochs, done + n_epochs + 1),
             train_loss=np.concatenate([run.train_loss[:done], room]),
             valid_loss=np.concatenate([run.valid_loss[:done], room]),
         )
@@ -118,10 +112,10 @@ class CompiledRun:
         snapshots = self._run.snapshots
         if self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0:
             tree = dense_tree(snapshots.best)
-        elif len(snapshots.recent):
+        elif self._config.average_weights:
             tree = dense_tree(snapshots.average)
         else:
-            tree = dense_tree(self._run.model)
+            tree = dense_tree(self._run.model.tree)
         if self._selector.kind != "gumbel" or not self._selector.noisy_evaluation:
             return tree
         noise = np.empty_like(tree.logits)
@@ -129,19 +123,10 @@ class CompiledRun:
         return DenseTree(tree.thresholds, tree.logits + noise, tree.leaves)
 
 
-def _rows(samples: Samples, dtype: np.dtype) -> epochs.Rows:
-    return epochs.Rows(
+def _rows(samples: Samples, dtype: np.dtype) -> Rows:
+    return Rows(
         np.ascontiguousarray(samples.X, dtype=dtype),
         np.ascontiguousarray(samples.y, dtype=np.int64),
         np.ascontiguousarray(samples.weight, dtype=dtype),
         np.ascontiguousarray(samples.rows, dtype=np.int64),
     )
-
-
-def _snapshots(model: Model, initial: DenseTree, config: TrainConfig) -> epochs.Snapshots:
-    dtype = model.threshold.dtype
-    best = new_model(initial, dtype)
-    groups = (model.thresholds, model.logits, model.leaves)
-    kept = AVERAGED_EPOCHS if config.average_weights else 0
-    recent = np.zeros((kept, sum(len(group.value) for group in groups)), dtype=dtype)
-    return epochs.Snapshots(best, recent, new_model(initial, dtype))

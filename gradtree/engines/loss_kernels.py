@@ -12,30 +12,30 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import carray, cfunc, njit, types
+from numba import carray, njit, types
 from numpy.typing import NDArray
 
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
-from gradtree.kernels import entry_kernel, kernel
+from gradtree.kernels import Floats, Integers, Real, callback, entry_kernel, kernel
 from gradtree.losses import CLIP, AnyLoss, CustomLoss
 
 CROSS_ENTROPY, FOCAL = 0, 1
 
 
 @kernel()
-def _power(base, exponent):  # type: ignore[no-untyped-def]
+def _power(base: Real, exponent: Real) -> Real:
     return type(base)(math.pow(base, exponent))
 
 
 @kernel()
-def _margin(logit, label):  # type: ignore[no-untyped-def]
+def _margin(logit: Real, label: int) -> tuple[Real, Real]:
     """Logit of the true class against the other, and its sign in front of ``logit``."""
     sign = type(logit)(1) if label == 1 else -type(logit)(1)
     return sign * logit, sign
 
 
 @kernel()
-def _binary_cross_entropy(logits, labels, losses, slopes):  # type: ignore[no-untyped-def]
+def _binary_cross_entropy(logits: Floats, labels: Integers, losses: Floats, slopes: Floats) -> None:
     zero = logits.dtype.type(0)
     for b in range(len(logits)):
         margin, sign = _margin(logits[b], labels[b])
@@ -44,7 +44,7 @@ def _binary_cross_entropy(logits, labels, losses, slopes):  # type: ignore[no-un
 
 
 @kernel()
-def _focus(logits, labels, gamma, losses, slopes):  # type: ignore[no-untyped-def]
+def _focus(logits: Floats, labels: Integers, gamma: Real, losses: Floats, slopes: Floats) -> None:
     """Make focal losses of cross-entropies."""
     one = logits.dtype.type(1)
     for b in range(len(logits)):
@@ -56,7 +56,9 @@ def _focus(logits, labels, gamma, losses, slopes):  # type: ignore[no-untyped-de
 
 
 @kernel()
-def _add_poly(logits, labels, epsilon, losses, slopes):  # type: ignore[no-untyped-def]
+def _add_poly(
+    logits: Floats, labels: Integers, epsilon: Real, losses: Floats, slopes: Floats
+) -> None:
     one = logits.dtype.type(1)
     for b in range(len(logits)):
         p = sigmoid(logits[b])
@@ -67,7 +69,9 @@ def _add_poly(logits, labels, epsilon, losses, slopes):  # type: ignore[no-untyp
 
 
 @kernel()
-def _binary(logits, labels, settings, losses, slopes):  # type: ignore[no-untyped-def]
+def _binary(
+    logits: Floats, labels: Integers, settings: NDArray[np.float64], losses: Floats, slopes: Floats
+) -> None:
     """One logit per sample, of class 1 against class 0."""
     real = logits.dtype.type
     gamma, epsilon = real(settings[1]), real(settings[2])
@@ -79,7 +83,7 @@ def _binary(logits, labels, settings, losses, slopes):  # type: ignore[no-untype
 
 
 @kernel()
-def softmax(logits, p):  # type: ignore[no-untyped-def]
+def softmax(logits: Floats, p: Floats) -> Real:
     """Fill ``p`` with the softmax of ``logits``; the logarithm of the sum of exponentials."""
     largest = logits[0]
     for k in range(1, len(p)):
@@ -95,7 +99,7 @@ def softmax(logits, p):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _through_softmax(p, gradient):  # type: ignore[no-untyped-def]
+def _through_softmax(p: Floats, gradient: Floats) -> None:
     """Turn a derivative with respect to probabilities into one with respect to logits."""
     mean = p.dtype.type(0)
     for k in range(len(p)):
@@ -105,7 +109,9 @@ def _through_softmax(p, gradient):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _multi_cross_entropy(logits, label, epsilon, p, again, gradient):  # type: ignore[no-untyped-def]
+def _multi_cross_entropy(
+    logits: Floats, label: int, epsilon: Real, p: Floats, again: Floats, gradient: Floats
+) -> Real:
     real = p.dtype.type
     loss = softmax(logits, p) - logits[label]
     if epsilon == 0:
@@ -125,7 +131,9 @@ def _multi_cross_entropy(logits, label, epsilon, p, again, gradient):  # type: i
 
 
 @kernel()
-def _multi_focal(logits, label, gamma, epsilon, p, gradient):  # type: ignore[no-untyped-def]
+def _multi_focal(
+    logits: Floats, label: int, gamma: Real, epsilon: Real, p: Floats, gradient: Floats
+) -> Real:
     real = p.dtype.type
     softmax(logits, p)
     low, high = real(CLIP), real(1) - real(CLIP)
@@ -145,7 +153,13 @@ def _multi_focal(logits, label, gamma, epsilon, p, gradient):  # type: ignore[no
 
 
 @njit(nogil=True, error_model="numpy")
-def _multi(logits, labels, settings, losses, gradients):  # type: ignore[no-untyped-def]
+def _multi(
+    logits: Floats,
+    labels: Integers,
+    settings: NDArray[np.float64],
+    losses: Floats,
+    gradients: Floats,
+) -> None:
     """One logit per class."""
     real = logits.dtype.type
     gamma, epsilon = real(settings[1]), real(settings[2])
@@ -158,14 +172,16 @@ def _multi(logits, labels, settings, losses, gradients):  # type: ignore[no-unty
             losses[b] = _multi_cross_entropy(logits[b], labels[b], epsilon, p, again, out)
 
 
-def _built_in(logits, labels, rows, outputs, settings, losses, gradients):  # type: ignore[no-untyped-def]
+def _built_in(
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+) -> None:
     label_list, loss_list = carray(labels, (rows,)), carray(losses, (rows,))
     setting_list = carray(settings, (3,))
     if outputs == 1:
         flat, slopes = carray(logits, (rows,)), carray(gradients, (rows,))
         _binary(flat, label_list, setting_list, loss_list, slopes)
     else:
-        table, slope_table = carray(logits, (rows, outputs)), carray(gradients, (rows, outputs))
+        table, slope_table = (carray(logits, (rows, outputs)), carray(gradients, (rows, outputs)))
         _multi(table, label_list, setting_list, loss_list, slope_table)
 
 
@@ -179,14 +195,22 @@ def _signature(dtype: Any) -> Any:
 
 @cache
 def _built_in_kernel(dtype: Any) -> Any:
-    return cfunc(_signature(dtype), cache=True)(_built_in)
+    return callback(_built_in, _signature(dtype), keep=True)
 
 
 @cache
 def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
     user = njit(error_model="numpy")(loss.function)
 
-    def kernel(logits, labels, rows, outputs, settings, losses, gradients):  # type: ignore[no-untyped-def]
+    def kernel(
+        logits: Any,
+        labels: Any,
+        rows: int,
+        outputs: int,
+        settings: Any,
+        losses: Any,
+        gradients: Any,
+    ) -> None:
         logit_table = carray(logits, (rows, outputs))
         gradient_table = carray(gradients, (rows, outputs))
         label_list, loss_list = carray(labels, (rows,)), carray(losses, (rows,))
@@ -206,7 +230,7 @@ def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
                 _through_softmax(p, slope)
                 gradient_table[b] = slope
 
-    return cfunc(_signature(dtype))(kernel)
+    return callback(kernel, _signature(dtype), keep=False)
 
 
 def loss_kernel(loss: AnyLoss, dtype: Any) -> tuple[Any, NDArray[np.float64]]:
@@ -219,7 +243,14 @@ def loss_kernel(loss: AnyLoss, dtype: Any) -> tuple[Any, NDArray[np.float64]]:
 
 
 @entry_kernel()
-def call_loss(kernel, logits, labels, settings, losses, gradients):  # type: ignore[no-untyped-def]
+def call_loss(
+    kernel: Any,
+    logits: Floats,
+    labels: Integers,
+    settings: NDArray[np.float64],
+    losses: Floats,
+    gradients: Floats,
+) -> None:
     """Evaluate a loss on the rows of ``logits``."""
     rows, outputs = logits.shape
     kernel(

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradtree.engines.adam import activate
-from gradtree.engines.selection import is_soft, jacobian_weights, temperature_at
-from gradtree.kernels import kernel
+from gradtree.engines.adam import Pace, activate
+from gradtree.engines.selection import Selection, is_soft, jacobian_weights, temperature_at
+from gradtree.engines.state import Batch, Group, Model, TreeArrays
+from gradtree.kernels import Floats, Numbers, Real, kernel
 
 _ONE, _TWO = np.uint32(1), np.uint32(2)
 
 
 @kernel()
-def _step(feature, threshold, X, at):  # type: ignore[no-untyped-def]
+def _step(feature: Numbers, threshold: Floats, X: Floats, at: Numbers) -> None:
     """Move every row from node ``at[b]`` to the child that it belongs to."""
     for b in range(len(at)):
         node = at[b]
@@ -28,34 +29,34 @@ def _step(feature, threshold, X, at):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def find_leaves(model, X, leaf):  # type: ignore[no-untyped-def]
+def find_leaves(tree: TreeArrays, X: Floats, leaf: Numbers) -> None:
     """Leaf that each row of ``X`` reaches."""
-    first_leaf = np.uint32(len(model.feature))
+    first_leaf = np.uint32(len(tree.feature))
     for b in range(len(leaf)):
         leaf[b] = 0
-    for _ in range(_depth(model)):
-        _step(model.feature, model.threshold, X, leaf)
+    for _ in range(_depth(tree)):
+        _step(tree.feature, tree.threshold, X, leaf)
     for b in range(len(leaf)):
         leaf[b] -= first_leaf
 
 
 @kernel()
-def _depth(model):  # type: ignore[no-untyped-def]
+def _depth(tree: TreeArrays) -> int:
     depth = 0
-    while 1 << depth <= len(model.feature):
+    while 1 << depth <= len(tree.feature):
         depth += 1
     return depth
 
 
 @kernel()
-def descend(model, batch, rows):  # type: ignore[no-untyped-def]
+def descend(tree: TreeArrays, batch: Batch, rows: int) -> None:
     """Path, leaf, and flipped leaves of the first ``rows`` rows of a batch.
 
     All rows, and the flipped paths of all levels so far, take one step at a time: their look-ups
     do not wait for one another.
     """
     X, leaf = batch.X[:rows], batch.leaf[:rows]
-    feature, threshold = model.feature, model.threshold
+    feature, threshold = tree.feature, tree.threshold
     first_leaf = np.uint32(len(feature))
     for b in range(rows):
         leaf[b] = 0
@@ -80,7 +81,7 @@ def descend(model, batch, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _mixed_score(selection, node, x):  # type: ignore[no-untyped-def]
+def _mixed_score(selection: Selection, node: int, x: Floats) -> Real:
     score = selection.offset[node]
     mixture = selection.choice[node]
     for f in range(len(x)):
@@ -89,7 +90,7 @@ def _mixed_score(selection, node, x):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def descend_mixed(selection, batch, rows):  # type: ignore[no-untyped-def]
+def descend_mixed(selection: Selection, batch: Batch, rows: int) -> None:
     """The same where every node tests a mixture of features."""
     depth = len(batch.node)
     first_leaf = np.uint32(len(selection.offset))
@@ -111,7 +112,7 @@ def descend_mixed(selection, batch, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _dot(a, b):  # type: ignore[no-untyped-def]
+def _dot(a: Floats, b: Floats) -> Real:
     total = a.dtype.type(0)
     for k in range(len(a)):
         total += a[k] * b[k]
@@ -119,7 +120,7 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def pull_scores(leaves, batch, rows):  # type: ignore[no-untyped-def]
+def pull_scores(leaves: Group, batch: Batch, rows: int) -> None:
     """Derivative of the batch loss by the score of every node on every path."""
     table, flat, slope, leaf = leaves.table, leaves.value, batch.slope, batch.leaf
     zero = flat.dtype.type(0)
@@ -137,16 +138,16 @@ def pull_scores(leaves, batch, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def sum_over_rows(model, batch, rows):  # type: ignore[no-untyped-def]
+def sum_over_rows(model: Model, batch: Batch, rows: int) -> int:
     """Sum the derivatives by leaves and by node scores over the rows of a batch.
 
     Afterwards ``batch.total_pull[i]`` is the sum of the score derivatives of node ``i`` and, unless
     the node is settled, its row of ``model.logits.slope_table`` that sum weighted with the rows'
     features. Returns the number of nodes passed, which ``batch.visited`` lists.
     """
-    node, pull, X, slope, leaf = batch.node, batch.pull, batch.X, batch.slope, batch.leaf
+    node, pull, X, slope, leaf = (batch.node, batch.pull, batch.X, batch.slope, batch.leaf)
     total_pull, visited, is_visited = batch.total_pull, batch.visited, batch.is_visited
-    settled, leaf_slopes, sums = model.settled, model.leaves.slope_table, model.logits.slope_table
+    settled, leaf_slopes, sums = (model.settled, model.leaves.slope_table, model.logits.slope_table)
     n_visited = 0
     for b in range(rows):
         x = X[b]
@@ -167,15 +168,13 @@ def sum_over_rows(model, batch, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def threshold_slopes(model, selection, batch, n_visited, step, pace):  # type: ignore[no-untyped-def]
+def threshold_slopes(
+    model: Model, selection: Selection, batch: Batch, n_visited: int, step: int, pace: Pace
+) -> None:
     """Gradients of the thresholds from what ``sum_over_rows`` left."""
     table, flat = model.thresholds.slope_table, model.thresholds.slope
-    feature, visited, entry, total_pull = (
-        model.feature,
-        batch.visited,
-        batch.entry,
-        batch.total_pull,
-    )
+    visited, entry, total_pull = batch.visited, batch.entry, batch.total_pull
+    feature = model.tree.feature
     width = np.uint32(table.shape[1])
     if is_soft(selection, step):
         for v in range(n_visited):
@@ -192,7 +191,9 @@ def threshold_slopes(model, selection, batch, n_visited, step, pace):  # type: i
 
 
 @kernel()
-def _through_jacobian(weights, total, pull, thresholds, slopes, scale):  # type: ignore[no-untyped-def]
+def _through_jacobian(
+    weights: Floats, total: Real, pull: Real, thresholds: Floats, slopes: Floats, scale: Real
+) -> None:
     """Turn feature sums into the gradient of a row of logits, in place."""
     mean = weights.dtype.type(0)
     for f in range(len(slopes)):
@@ -204,9 +205,11 @@ def _through_jacobian(weights, total, pull, thresholds, slopes, scale):  # type:
 
 
 @kernel()
-def logit_slopes(model, selection, batch, n_visited, step, pace):  # type: ignore[no-untyped-def]
+def logit_slopes(
+    model: Model, selection: Selection, batch: Batch, n_visited: int, step: int, pace: Pace
+) -> None:
     """Gradients of the logits from what ``sum_over_rows`` left, which is cleared."""
-    table, thresholds, settled = model.logits.slope_table, model.thresholds.table, model.settled
+    table, thresholds, settled = (model.logits.slope_table, model.tree.thresholds, model.settled)
     visited, is_visited, total_pull = batch.visited, batch.is_visited, batch.total_pull
     weights = batch.weights
     temperature = temperature_at(selection, step)
@@ -215,7 +218,7 @@ def logit_slopes(model, selection, batch, n_visited, step, pace):  # type: ignor
     for v in range(n_visited):
         at = visited[v]
         if not settled[at]:
-            total = jacobian_weights(model, selection, at, temperature, weights)
+            total = jacobian_weights(model.tree, selection, at, temperature, weights)
             _through_jacobian(weights, total, total_pull[at], thresholds[at], table[at], scale)
             visited[moving] = at
             moving += 1

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.engines.loss_kernels import softmax
-from gradtree.engines.state import BLOCK
+from gradtree.engines.state import BLOCK, Model, TreeArrays
 from gradtree.entmax import entmax_root
-from gradtree.kernels import entry_kernel, kernel
+from gradtree.kernels import Floats, Real, entry_kernel, kernel
 from gradtree.selectors import Selector
 from gradtree.streams import philox
 
@@ -59,13 +59,13 @@ def new_selection(selector: Selector, key: np.uint64, logits: NDArray[Any]) -> S
 
 
 @kernel()
-def is_soft(selection, step):  # type: ignore[no-untyped-def]
+def is_soft(selection: Selection, step: int) -> bool:
     """Whether nodes mix features in this batch."""
     return selection.kind == ANNEALED and step <= selection.anneal_steps
 
 
 @kernel()
-def temperature_at(selection, step):  # type: ignore[no-untyped-def]
+def temperature_at(selection: Selection, step: int) -> float:
     if selection.kind != ANNEALED:
         return selection.temperature
     ratio = selection.final_temperature / selection.temperature
@@ -73,7 +73,7 @@ def temperature_at(selection, step):  # type: ignore[no-untyped-def]
 
 
 @entry_kernel()
-def fill_gumbel(noise, key, counter):  # type: ignore[no-untyped-def]
+def fill_gumbel(noise: Floats, key: np.uint64, counter: np.uint64) -> None:
     """Standard Gumbel noise, a function of ``key`` and ``counter`` alone."""
     width = noise.shape[1]
     for i in range(0, noise.size, 4):
@@ -86,7 +86,7 @@ def fill_gumbel(noise, key, counter):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def argmax(row):  # type: ignore[no-untyped-def]
+def argmax(row: Floats) -> int:
     """Index of the largest entry, the first one on ties."""
     best = 0
     for f in range(1, len(row)):
@@ -96,7 +96,7 @@ def argmax(row):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath={"nnan", "nsz"})
-def _largest(row, least):  # type: ignore[no-untyped-def]
+def _largest(row: Floats, least: Real) -> Real:
     # Without NaN the order of comparisons does not matter, so they may be vectorised.
     for f in range(len(row)):
         least = max(least, row[f])
@@ -104,10 +104,10 @@ def _largest(row, least):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def refresh_splits(model, selection, step):  # type: ignore[no-untyped-def]
+def refresh_splits(model: Model, selection: Selection, step: int) -> None:
     """Bring the splits up to date with the parameters that an update changed."""
-    logits, thresholds = model.logits.table, model.thresholds.table
-    feature, threshold, settled = model.feature, model.threshold, model.settled
+    logits, thresholds = model.tree.logits, model.tree.thresholds
+    feature, threshold, settled = (model.tree.feature, model.tree.threshold, model.settled)
     checked, moved = model.checked, model.logits.active[: model.logits.n_active[0]]
     n_nodes, width = logits.shape
     real = threshold.dtype.type
@@ -135,50 +135,50 @@ def refresh_splits(model, selection, step):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def choose_plainly(model):  # type: ignore[no-untyped-def]
+def choose_plainly(tree: TreeArrays) -> None:
     """Let every node take the feature with its largest logit."""
-    logits, thresholds = model.logits.table, model.thresholds.table
-    feature, threshold = model.feature, model.threshold
-    for i in range(len(feature)):
-        feature[i] = argmax(logits[i])
-        threshold[i] = thresholds[i, feature[i]]
+    for i in range(len(tree.feature)):
+        tree.feature[i] = argmax(tree.logits[i])
+        tree.threshold[i] = tree.thresholds[i, tree.feature[i]]
 
 
 @kernel()
-def choose_noisily(model, selection, counter):  # type: ignore[no-untyped-def]
+def choose_noisily(tree: TreeArrays, selection: Selection, counter: np.uint64) -> None:
     """Draw noise and let every node take the feature with the largest noisy logit."""
     fill_gumbel(selection.choice, selection.key, counter)
-    for i in range(len(model.feature)):
+    for i in range(len(tree.feature)):
         for f in range(selection.choice.shape[1]):
-            selection.choice[i, f] += model.logits.table[i, f]
-        model.feature[i] = argmax(selection.choice[i])
-        model.threshold[i] = model.thresholds.table[i, model.feature[i]]
+            selection.choice[i, f] += tree.logits[i, f]
+        tree.feature[i] = argmax(selection.choice[i])
+        tree.threshold[i] = tree.thresholds[i, tree.feature[i]]
 
 
 @kernel()
-def _mix(model, selection, temperature):  # type: ignore[no-untyped-def]
-    for i in range(len(model.feature)):
-        row = model.logits.table[i]
+def _mix(tree: TreeArrays, selection: Selection, temperature: float) -> None:
+    for i in range(len(tree.feature)):
+        row = tree.logits[i]
         mixture = selection.choice[i]
         entmax_root(row, row[argmax(row)], temperature, mixture)
         offset = mixture.dtype.type(0)
         for f in range(len(row)):
             mixture[f] *= mixture[f]
-            offset += mixture[f] * model.thresholds.table[i, f]
+            offset += mixture[f] * tree.thresholds[i, f]
         selection.offset[i] = offset
 
 
 @kernel()
-def choose(model, selection, step):  # type: ignore[no-untyped-def]
-    """What every node tests in the batch of this step. For entmax the model already knows."""
+def choose(tree: TreeArrays, selection: Selection, step: int) -> None:
+    """What every node tests in the batch of this step. For entmax the tree already knows."""
     if selection.kind == GUMBEL:
-        choose_noisily(model, selection, np.uint64(step))
+        choose_noisily(tree, selection, np.uint64(step))
     elif is_soft(selection, step):
-        _mix(model, selection, temperature_at(selection, step))
+        _mix(tree, selection, temperature_at(selection, step))
 
 
 @kernel()
-def jacobian_weights(model, selection, node, temperature, weights):  # type: ignore[no-untyped-def]
+def jacobian_weights(
+    tree: TreeArrays, selection: Selection, node: int, temperature: float, weights: Floats
+) -> Real:
     """Fill ``weights`` with ``w`` of the selector's Jacobian and give the sum of ``w``.
 
     With ``g`` the derivative by the selector's output, the derivative by the logits is
@@ -191,6 +191,6 @@ def jacobian_weights(model, selection, node, temperature, weights):  # type: ign
             noisy[f] /= noisy.dtype.type(temperature)
         softmax(noisy, weights)
         return weights.dtype.type(1)
-    row = model.logits.table[node]
-    largest = row[model.feature[node]]
+    row = tree.logits[node]
+    largest = row[tree.feature[node]]
     return entmax_root(row, largest, temperature, weights)

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.dense import DenseTree
+from gradtree.kernels import Floats, Integers, Numbers
 
 BLOCK = 32
 """Parameters are updated in blocks of this many neighbours; see ``adam``."""
-
-Floats = NDArray[np.floating[Any]]
 
 
 class Group(NamedTuple):
@@ -32,49 +31,55 @@ class Group(NamedTuple):
     square: Floats
     table: Floats
     slope_table: Floats
-    active: NDArray[np.int64]
-    n_active: NDArray[np.int64]
+    active: Integers
+    n_active: Integers
     is_active: NDArray[np.bool_]
-    clock: NDArray[np.int64]
+    clock: Integers
+
+
+class TreeArrays(NamedTuple):
+    """A tree in training and, per node, the split that its parameters amount to."""
+
+    thresholds: Floats  # (N, n_features)
+    logits: Floats  # (N, n_features)
+    leaves: Floats  # (M, outputs)
+    feature: Numbers  # (N,)
+    threshold: Floats  # (N,)
 
 
 class Model(NamedTuple):
-    """The three parameter groups and, per node, the split that they amount to.
+    """A tree whose tables are those of three parameter groups.
 
     A node is ``settled`` if its largest logit leads by so much that entmax gives it all the weight:
     the gradients of its logits are zero. ``checked`` is the last step at which that was looked at.
     """
 
+    tree: TreeArrays
     thresholds: Group
     logits: Group
     leaves: Group
-    feature: NDArray[np.uint32]
-    threshold: Floats
     settled: NDArray[np.bool_]
-    checked: NDArray[np.int64]
+    checked: Integers
 
 
 class Batch(NamedTuple):
-    """Work space for one batch: ``B`` rows, ``d`` levels, ``k`` outputs, ``N`` nodes.
-
-    Node and leaf numbers are unsigned, which spares the compiler the case of negative indices.
-    """
+    """Work space for one batch: ``B`` rows, ``d`` levels, ``k`` outputs, ``N`` nodes."""
 
     X: Floats  # (B, n_features)
-    y: NDArray[np.int64]  # (B,)
+    y: Integers  # (B,)
     weight: Floats  # (B,)
     output: Floats  # (B, k)
     loss: Floats  # (B,)
     slope: Floats  # (B, k), derivative of the batch loss by the output
-    node: NDArray[np.uint32]  # (d, B), the path of each row
+    node: Numbers  # (d, B), the path of each row
     score: Floats  # (d, B), threshold minus feature at each node of the path
     steepness: Floats  # (d, B), slope of the logistic function there
-    leaf: NDArray[np.uint32]  # (B,), leaf reached
-    other: NDArray[np.uint32]  # (d, B), leaf reached if that one decision were flipped
+    leaf: Numbers  # (B,), leaf reached
+    other: Numbers  # (d, B), leaf reached if that one decision were flipped
     pull: Floats  # (d, B), derivative of the batch loss by the score
     total_pull: Floats  # (N,), its sum over the rows of a node
-    visited: NDArray[np.uint32]  # (N,), nodes that rows of this batch pass
-    entry: NDArray[np.uint32]  # (N,), flat positions of their thresholds
+    visited: Numbers  # (N,), nodes that rows of this batch pass
+    entry: Numbers  # (N,), flat positions of their thresholds
     is_visited: NDArray[np.bool_]  # (N,)
     weights: Floats  # (n_features,), of the selector's Jacobian
 
@@ -99,16 +104,32 @@ def new_group(table: Floats, dtype: Any) -> Group:
     )
 
 
-def new_model(start: DenseTree, dtype: Any) -> Model:
-    """A model at ``start``."""
-    return Model(
-        new_group(start.thresholds, dtype),
-        new_group(start.logits, dtype),
-        new_group(start.leaves, dtype),
+def new_tree(start: DenseTree, dtype: Any) -> TreeArrays:
+    """A copy of ``start``."""
+    return TreeArrays(
+        start.thresholds.astype(dtype),
+        start.logits.astype(dtype),
+        start.leaves.astype(dtype).reshape(len(start.leaves), -1),
         start.split_features.astype(np.uint32),
         start.split_thresholds.astype(dtype),
-        np.zeros(len(start.logits), dtype=np.bool_),
-        np.zeros(len(start.logits), dtype=np.int64),
+    )
+
+
+def new_model(start: DenseTree, dtype: Any) -> Model:
+    """A model at ``start``."""
+    parts = (start.thresholds, start.logits, start.leaves)
+    thresholds, logits, leaves = (new_group(part, dtype) for part in parts)
+    tree = new_tree(start, dtype)._replace(
+        thresholds=thresholds.table, logits=logits.table, leaves=leaves.table
+    )
+    n_nodes = len(start.logits)
+    return Model(
+        tree,
+        thresholds,
+        logits,
+        leaves,
+        np.zeros(n_nodes, dtype=np.bool_),
+        np.zeros(n_nodes, dtype=np.int64),
     )
 
 
@@ -117,24 +138,22 @@ def leaf_values(table: Floats) -> Floats:
     return table[:, 0].copy() if table.shape[1] == 1 else table.copy()
 
 
-def dense_tree(model: Model) -> DenseTree:
+def dense_tree(tree: TreeArrays) -> DenseTree:
     """A copy of the parameters."""
-    return DenseTree(
-        model.thresholds.table.copy(), model.logits.table.copy(), leaf_values(model.leaves.table)
-    )
+    return DenseTree(tree.thresholds.copy(), tree.logits.copy(), leaf_values(tree.leaves))
 
 
 def new_batch(model: Model, size: int) -> Batch:
     """Work space for batches of up to ``size`` rows."""
-    dtype = model.threshold.dtype
-    n_nodes, n_features = model.logits.table.shape
-    n_leaves, n_outputs = model.leaves.table.shape
+    dtype = model.tree.threshold.dtype
+    n_nodes, n_features = model.tree.logits.shape
+    n_leaves, n_outputs = model.tree.leaves.shape
     depth = n_leaves.bit_length() - 1
 
     def reals(*shape: int) -> Floats:
         return np.zeros(shape, dtype=dtype)
 
-    def numbers(*shape: int) -> NDArray[np.uint32]:
+    def numbers(*shape: int) -> Numbers:
         return np.zeros(shape, dtype=np.uint32)
 
     return Batch(
