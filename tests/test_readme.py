@@ -19,7 +19,7 @@ CUT_DOWN = {
     "make test": "make --dry-run test",
     "make reproduce": "make --dry-run reproduce",
     "make reproduce PROFILE=smoke": "make --dry-run reproduce PROFILE=smoke",
-    "make data": f"{sys.executable} -m experiments data --dataset wine --source installed",
+    "make data": f"{sys.executable} -m experiments data wine --source installed",
     "scripts/run_dataset.py titanic": (
         f"{sys.executable} scripts/run_dataset.py wine --method cart --trial 0 --store STORE"
     ),
@@ -27,7 +27,7 @@ CUT_DOWN = {
     "--store STORE --dataset wine --method cart",
     "--shard 2/2": f"{sys.executable} -m experiments run --profile quick --shard 2/2 "
     "--store STORE --dataset wine --method cart",
-    "experiments merge": f"{sys.executable} -m experiments merge STORE --into STORE-merged",
+    "experiments merge": f"{sys.executable} -m experiments merge results/records --into STORE",
     "dask scheduler": f"{sys.executable} -m dask scheduler --version",
     "dask worker": f"{sys.executable} -m dask worker --version",
     "--scheduler": f"{sys.executable} -m experiments run --help",
