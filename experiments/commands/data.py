@@ -102,7 +102,7 @@ def _show_live(records: list[Record], outcomes: Iterator[Availability]) -> list[
 
     seen: list[Availability] = []
     with Live(refresh_per_second=8) as live:
-        live.update(_table(_around(records, 0, live.console.height), seen))
+        live.update(_table(_around(records, 0, live.console.height), seen), refresh=True)
         for outcome in outcomes:
             seen.append(outcome)
             live.update(_table(_around(records, len(seen), live.console.height), seen))
