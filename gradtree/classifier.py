@@ -374,7 +374,3 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             )
         self.dense_ = dense
         self.tree_ = (pruned_tree if self.prune else full_tree)(dense, rows, trained)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the moments of a running ``partial_fit``, which begin anew in a copy."""
-        return {**super().__getstate__(), "_trainer": None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from gradtree.engines import epochs
 from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.loss_kernels import loss_kernel
-from gradtree.engines.run import Limits, Rates, Rows, Run, new_clock, new_snapshots
+from gradtree.engines.run import Limits, Rates, Rows, Run, new_clock, new_snapshots, no_rows
 from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.selectors import as_selector
@@ -85,6 +86,21 @@ class CompiledRun:
             valid_loss=np.concatenate([run.valid_loss[:done], room]),
         )
         self._status = epochs.RUNNING
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All that it takes to go on with other samples: not the present ones."""
+        run = self._run
+        kept = run._replace(
+            batch=new_batch(run.model, 0),
+            train=no_rows(run.train),
+            valid=no_rows(run.valid),
+            shuffled=run.shuffled[:0].copy(),
+        )
+        return {**self.__dict__, "_run": kept, "_kernel": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._kernel, _ = loss_kernel(self._config.loss, np.dtype(self._config.dtype))
 
     def gradients(self, step: int = 1) -> tuple[float, DenseTree]:
         """Loss and gradients of all training rows as the batch of this step."""

@@ -27,6 +27,10 @@ from gradtree.selectors import as_selector
 from gradtree.stopping import Watch, improves, new_watch
 from gradtree.streams import shuffle_epoch
 
+_VARIABLES = ("_values", "_means", "_squares")
+_SNAPSHOTS = ("_best", "_shown")
+_TRACED = ("_train_on", "_losses_of")
+
 
 class ReferenceRun:
     """One run of training; see ``gradtree.engines.contract.EngineRun``."""
@@ -55,6 +59,9 @@ class ReferenceRun:
         self._watch = new_watch()
         self._train_loss: list[float] = []
         self._valid_loss: list[float] = []
+        self._trace()
+
+    def _trace(self) -> None:
         self._train_on = tf.function(self._update)
         self._losses_of = tf.function(self._evaluate)
 
@@ -192,6 +199,25 @@ class ReferenceRun:
         self._patience = self._last_epoch + 1
         self._status = Status.RUNNING
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All that it takes to go on with other samples: not the present ones."""
+        state = {name: part for name, part in self.__dict__.items() if name not in _TRACED}
+        for name in _VARIABLES + _SNAPSHOTS:
+            state[name] = [part.numpy() for part in state[name]]
+        state["_recent"] = [[part.numpy() for part in epoch] for epoch in self._recent]
+        state["_train"], state["_valid"] = _nobody(self._train), _nobody(self._valid)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _VARIABLES:
+            setattr(self, name, [tf.Variable(part) for part in state[name]])
+        for name in _SNAPSHOTS:
+            setattr(self, name, [tf.constant(part) for part in state[name]])
+        recent = ([tf.constant(part) for part in epoch] for epoch in state["_recent"])
+        self._recent = deque(recent, maxlen=AVERAGED_EPOCHS)
+        self._trace()
+
     @property
     def watch(self) -> Watch:
         return self._watch
@@ -208,3 +234,10 @@ class ReferenceRun:
         if self._selector.kind == "gumbel" and self._selector.noisy_evaluation:
             logits = logits + self._noise(FINAL).numpy()
         return DenseTree(thresholds, logits, leaves)
+
+
+def _nobody(samples: Samples) -> Samples:
+    """None of the samples."""
+    return Samples(
+        samples.X[:0].copy(), samples.y[:0].copy(), samples.weight[:0].copy(), samples.rows[:0]
+    )

@@ -251,6 +251,26 @@ def test_partial_fit_goes_on_from_fit_and_survives_copies():
     assert restored.partial_fit(X, y).score(X, y) > before - 0.05
 
 
+@pytest.mark.parametrize("engine", ["compiled", "tensorflow"])
+@pytest.mark.parametrize("options", [{}, {"selector": "gumbel", "average_weights": True}])
+def test_a_pickled_stream_goes_on_as_if_it_had_not_been(engine, options):
+    X, y = boxes(600)
+    model = quick(depth=3, engine=engine, **options)
+    for chunk in range(3):
+        part = slice(100 * chunk, 100 * (chunk + 1))
+        model.partial_fit(X[part], y[part], classes=[0, 1])
+    restored, copied = pickle.loads(pickle.dumps(model)), copy.deepcopy(model)
+    for chunk in range(3, 6):
+        part = slice(100 * chunk, 100 * (chunk + 1))
+        for stream in (model, restored, copied):
+            stream.partial_fit(X[part], y[part])
+    for other in (restored, copied):
+        assert np.array_equal(other.dense_.thresholds, model.dense_.thresholds)
+        assert np.array_equal(other.dense_.logits, model.dense_.logits)
+        assert np.array_equal(other.dense_.leaves, model.dense_.leaves)
+        assert other.tree_ == model.tree_
+
+
 def test_fit_forgets_a_stream():
     X, y = boxes(300)
     model = quick().partial_fit(X, 1 - y)
