@@ -35,7 +35,9 @@ def _train(case: Case, data: Data, config: TrainConfig, progress: Any = None) ->
 
 
 def time_compiled(case: Case, data: Data) -> Timing:
-    """Time a fit, and an epoch as the difference between a longer fit and one of one epoch."""
+    """Time a fit and its phases; an epoch is the difference between fits of many and of one."""
+    from experiments.bench.phases import time_phases
+
     warm_up = Case("warm-up", 2, case.features, 4 * case.classes, case.classes, case.classes)
     _train(warm_up, make_data(warm_up), config_of(warm_up, 2, "compiled"))
     many = max(case.epochs, 1 + _ROWS_WORTH_TIMING // case.samples)
@@ -45,7 +47,8 @@ def time_compiled(case: Case, data: Data) -> Timing:
         single, longer = (_time_fit(case, data, epochs) for epochs in (1, many))
         rest.append(longer.since(single))
         whole.append(longer if many == case.epochs else _time_fit(case, data, case.epochs))
-    return Timing(middle(rest).divided(many - 1), middle(whole))
+    phases = time_phases(case, data, config_of(case, many, "compiled"))
+    return Timing(middle(rest).divided(many - 1), middle(whole), phases)
 
 
 def _time_fit(case: Case, data: Data, epochs: int) -> Stamp:

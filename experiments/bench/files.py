@@ -12,7 +12,7 @@ from typing import Any
 
 from experiments.bench.cases import Case
 from experiments.bench.rounds import Measurement
-from experiments.bench.serving import Stamp, Timing
+from experiments.bench.serving import Phases, Stamp, Timing
 from experiments.bench.summary import Growth, Ratio, Typical
 
 _CASE = tuple(field.name for field in fields(Case))
@@ -37,7 +37,8 @@ def _short(number: float) -> str:
 
 def write_fits(path: Path, fits: Iterable[Measurement]) -> Path:
     """Every timed fit, by processor time (``cpu``) and by the clock (``wall``), in seconds."""
-    header = ("group", *_CASE, "engine", "repeat", "epoch_cpu", "epoch_wall", "fit_cpu", "fit_wall")
+    times = ("epoch_cpu", "epoch_wall", "fit_cpu", "fit_wall", "gradients_cpu", "update_cpu")
+    header = ("group", *_CASE, "engine", "repeat", *times)
     return _write(
         path,
         header,
@@ -48,9 +49,14 @@ def write_fits(path: Path, fits: Iterable[Measurement]) -> Path:
                 for part in (fit.timing.epoch, fit.timing.fit)
                 for clock in ("cpu", "wall")
             ]
+            + _phases(fit.timing.phases)
             for fit in fits
         ),
     )
+
+
+def _phases(phases: Phases | None) -> list[str]:
+    return ["", ""] if phases is None else [_short(phases.gradients), _short(phases.update)]
 
 
 def read_fits(path: Path) -> list[Measurement]:
@@ -66,6 +72,9 @@ def _fit(row: dict[str, str]) -> Measurement:
     timing = Timing(
         Stamp(float(row["epoch_wall"]), float(row["epoch_cpu"])),
         Stamp(float(row["fit_wall"]), float(row["fit_cpu"])),
+        Phases(float(row["gradients_cpu"]), float(row["update_cpu"]))
+        if row["gradients_cpu"]
+        else None,
     )
     case = Case(name=row["name"], **size)
     return Measurement(row["group"], case, row["engine"], int(row["repeat"]), timing)
@@ -73,7 +82,8 @@ def _fit(row: dict[str, str]) -> Measurement:
 
 def write_typical(path: Path, rows: Iterable[Typical]) -> Path:
     """Medians of every case and engine."""
-    header = ("group", *_CASE, "engine", "repeats", "epoch_seconds", "fit_seconds")
+    seconds = ("epoch_seconds", "fit_seconds", "gradient_seconds", "update_seconds")
+    header = ("group", *_CASE, "engine", "repeats", *seconds)
     return _write(
         path,
         header,
@@ -81,10 +91,15 @@ def write_typical(path: Path, rows: Iterable[Typical]) -> Path:
             [
                 *(row.group, *_case(row.case), row.engine, row.repeats),
                 *(_short(row.epoch_seconds), _short(row.fit_seconds)),
+                *("" if part is None else _short(part) for part in _parts(row)),
             ]
             for row in rows
         ),
     )
+
+
+def _parts(row: Typical) -> tuple[float | None, float | None]:
+    return row.gradient_seconds, row.update_seconds
 
 
 def write_ratios(path: Path, rows: Iterable[Ratio]) -> Path:
@@ -103,13 +118,13 @@ def write_ratios(path: Path, rows: Iterable[Ratio]) -> Path:
 
 def write_growths(path: Path, rows: Iterable[Growth]) -> Path:
     """Growth exponents of every axis and engine."""
-    header = ("axis", "engine", "smallest", "largest", "sizes", "exponent", "steepest")
+    header = ("axis", "engine", "part", "smallest", "largest", "sizes", "exponent", "steepest")
     return _write(
         path,
         header,
         (
             [
-                *(row.axis, row.engine, min(row.sizes), max(row.sizes), len(row.sizes)),
+                *(row.axis, row.engine, row.part, min(row.sizes), max(row.sizes), len(row.sizes)),
                 *(f"{row.exponent:.3f}", f"{row.steepest:.3f}"),
             ]
             for row in rows

@@ -52,7 +52,7 @@ def seconds_against_size(rows: Sequence[Typical], growths: Sequence[Growth]) -> 
 
 
 def _panel(axes: Axes, axis: Axis, rows: Sequence[Typical], growths: Sequence[Growth]) -> None:
-    exponents = {growth.engine: growth.exponent for growth in growths}
+    exponents = {growth.engine: growth.exponent for growth in growths if growth.part == "epoch"}
     for engine in dict.fromkeys(row.engine for row in rows):
         own = [row for row in rows if row.engine == engine]
         x = np.array([row.case.size(axis) for row in own])

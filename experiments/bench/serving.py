@@ -36,11 +36,26 @@ class Stamp:
 
 
 @dataclass(frozen=True)
+class Phases:
+    """Processor seconds per epoch on the gradients and on the dense update of the parameters."""
+
+    gradients: float
+    update: float
+
+
+@dataclass(frozen=True)
 class Timing:
-    """What one fit took: an epoch, without the first one, and the whole."""
+    """What one fit took: an epoch, without the first one, the whole, and parts of an epoch."""
 
     epoch: Stamp
     fit: Stamp
+    phases: Phases | None = None
+
+    @classmethod
+    def from_json(cls, parts: dict[str, dict[str, float] | None]) -> Timing:
+        """The timing that ``asdict`` made these parts of."""
+        epoch, fit, phases = parts["epoch"] or {}, parts["fit"] or {}, parts["phases"]
+        return cls(Stamp(**epoch), Stamp(**fit), Phases(**phases) if phases else None)
 
 
 Fit = Callable[[Case, Data], Timing]

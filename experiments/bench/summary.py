@@ -11,13 +11,17 @@ import numpy as np
 
 from experiments.bench.cases import AXES, Axis, Case
 from experiments.bench.rounds import Measurement
+from experiments.bench.serving import Phases
 
 FASTEST = "compiled"
 
 
 @dataclass(frozen=True)
 class Typical:
-    """Medians over the repeats of one engine on one case, in seconds of processor time."""
+    """Medians over the repeats of one engine on one case, in seconds of processor time.
+
+    Gradients and update are parts of an epoch, known of the compiled engine only.
+    """
 
     group: str
     case: Case
@@ -25,6 +29,8 @@ class Typical:
     repeats: int
     epoch_seconds: float
     fit_seconds: float
+    gradient_seconds: float | None = None
+    update_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,12 +51,14 @@ class Growth:
 
     Attributes
     ----------
+    part : "epoch", or of the compiled engine "gradients": an epoch without the dense update.
     exponent : least-squares slope over all sizes, in logarithms.
     steepest : largest slope between neighbouring sizes.
     """
 
     axis: Axis
     engine: str
+    part: str
     sizes: tuple[int, ...]
     exponent: float
     steepest: float
@@ -67,9 +75,17 @@ def typical(measurements: Sequence[Measurement]) -> list[Typical]:
             len(same),
             median(fit.timing.epoch.cpu for fit in same),
             median(fit.timing.fit.cpu for fit in same),
+            *_parts([fit.timing.phases for fit in same]),
         )
         for key, same in fits.items()
     ]
+
+
+def _parts(found: Sequence[Phases | None]) -> tuple[float | None, float | None]:
+    known = [phases for phases in found if phases is not None]
+    if not known:
+        return None, None
+    return median(one.gradients for one in known), median(one.update for one in known)
 
 
 def ratios(measurements: Sequence[Measurement]) -> list[Ratio]:
@@ -110,10 +126,23 @@ def growths(rows: Sequence[Typical]) -> list[Growth]:
     for axis in AXES:
         for engine in dict.fromkeys(row.engine for row in rows):
             own = [row for row in rows if row.group == axis and row.engine == engine]
-            if len(own) < 2:
-                continue
-            points = [(row.case.size(axis), row.epoch_seconds) for row in own]
-            slopes = [growth_exponent(*zip(*pair, strict=True)) for pair in pairwise(points)]
-            sizes, seconds = zip(*points, strict=True)
-            found.append(Growth(axis, engine, sizes, growth_exponent(sizes, seconds), max(slopes)))
+            parts = {
+                "epoch": [(row.case.size(axis), row.epoch_seconds) for row in own],
+                "gradients": [
+                    (row.case.size(axis), row.gradient_seconds)
+                    for row in own
+                    if row.gradient_seconds
+                ],
+            }
+            found += [
+                _growth(axis, engine, part, points)
+                for part, points in parts.items()
+                if len(points) > 1
+            ]
     return found
+
+
+def _growth(axis: Axis, engine: str, part: str, points: Sequence[tuple[int, float]]) -> Growth:
+    slopes = [growth_exponent(*zip(*pair, strict=True)) for pair in pairwise(points)]
+    sizes, seconds = zip(*points, strict=True)
+    return Growth(axis, engine, part, sizes, growth_exponent(sizes, seconds), max(slopes))

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from experiments.bench.cases import Case
-from experiments.bench.serving import Stamp, Timing
+from experiments.bench.serving import Timing
 
 ENGINES: dict[str, str] = {
     "compiled": "compiled engine",
@@ -79,8 +79,7 @@ class Worker:
             answer = ""
         if not answer:
             raise WorkerError(f"{ENGINES[self.engine]}, {case.name}: {self._last_words()}")
-        timing = json.loads(answer)
-        return Timing(Stamp(**timing["epoch"]), Stamp(**timing["fit"]))
+        return Timing.from_json(json.loads(answer))
 
     def _last_words(self) -> str:
         status = self._process.wait()

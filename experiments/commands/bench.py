@@ -164,6 +164,6 @@ def _summarise(compared: list[Ratio], grown: list[Growth]) -> None:
             )
     for growth in grown:
         print(
-            f"{growth.axis}, {growth.engine}: exponent {growth.exponent:.2f}, "
+            f"{growth.axis}, {growth.engine}, {growth.part}: exponent {growth.exponent:.2f}, "
             f"steepest step {growth.steepest:.2f}"
         )

@@ -114,6 +114,11 @@ class CompiledRun:
         return float(loss), DenseTree(thresholds, logits, leaf_values(leaves))
 
     @property
+    def parts(self) -> tuple[Run, Any]:
+        """What the kernels of ``epochs`` take: the arrays of this run, and its loss."""
+        return self._run, self._kernel
+
+    @property
     def watch(self) -> Watch:
         return self._run.watch
 

@@ -93,6 +93,7 @@ class TestWorkers:
         measure(plan, Interpreters(), heard.append)
         assert [(fit.case.name, fit.repeat) for fit in heard] == [("tiny", 0), ("tiny", 1)]
         assert all(0 < fit.timing.epoch.cpu < fit.timing.fit.cpu for fit in heard)
+        assert all(fit.timing.phases is not None for fit in heard)
 
     def test_a_worker_that_dies_says_why(self, tmp_path: Path) -> None:
         with (
@@ -130,9 +131,11 @@ class TestVerb:
         ]
         assert all(float(row["epoch_seconds"]) > 0 for row in rows)
         assert read_fits(tmp_path / "fits.csv")[0] == old
-        assert "depth,compiled,1,2,2," in (tmp_path / "growth.csv").read_text()
+        growth = (tmp_path / "growth.csv").read_text()
+        assert "depth,compiled,epoch,1,2,2," in growth
+        assert "depth,compiled,gradients,1,2,2," in growth
         assert (tmp_path / "seconds_per_epoch.svg").stat().st_size > 1_000
-        assert "depth, compiled: exponent" in capsys.readouterr().out
+        assert "depth, compiled, epoch: exponent" in capsys.readouterr().out
 
     def test_says_what_is_missing(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

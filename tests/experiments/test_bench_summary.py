@@ -7,7 +7,7 @@ import pytest
 from experiments.bench.cases import NAMED, along
 from experiments.bench.plot import seconds_against_size
 from experiments.bench.rounds import Measurement
-from experiments.bench.serving import Stamp, Timing
+from experiments.bench.serving import Phases, Stamp, Timing
 from experiments.bench.summary import growth_exponent, growths, ratios, typical
 
 
@@ -66,6 +66,27 @@ class TestGrowth:
         assert growth.sizes == (1_000, 10_000, 100_000)
         assert growth.exponent == pytest.approx(1.0)
         assert growth.steepest == pytest.approx(2.0)
+
+    def test_the_dense_update_is_told_apart(self) -> None:
+        cases = along("depth", (2, 4, 8))
+        fits = [
+            Measurement(
+                "depth",
+                case,
+                "compiled",
+                0,
+                Timing(
+                    Stamp(1.0, case.depth + 2.0**case.depth),
+                    Stamp(9.0, 9.0),
+                    Phases(case.depth, 2.0**case.depth),
+                ),
+            )
+            for case in cases
+        ]
+        epoch, gradients = growths(typical(fits))
+        assert (epoch.part, gradients.part) == ("epoch", "gradients")
+        assert gradients.exponent == pytest.approx(1.0)
+        assert epoch.steepest > 3
 
     def test_named_cases_are_no_axis(self) -> None:
         fits = [fit(case, "compiled", 0, 1.0, 2.0) for case in NAMED.values()]
