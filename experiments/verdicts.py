@@ -38,6 +38,9 @@ LEVEL = 0.05
 ROUNDING_SLACK = 1e-9
 """Both ways of rounding a figure that lies in the middle count as equal."""
 
+AUTHORS_DECIMALS = 3
+"""To so many the authors' code rounds what the paper prints, in the size table with two only."""
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -126,7 +129,11 @@ def prints_alike(ours: Cell, theirs: Cell, grid: Grid) -> bool:
 
 
 def _rounds_to(value: float, printed: float, decimals: int) -> bool:
-    return abs(value - printed) <= half_unit(decimals) + ROUNDING_SLACK
+    """Whether a value prints as this figure, directly or by way of the authors' own rounding."""
+    return any(
+        abs(figure - printed) <= half_unit(decimals) + ROUNDING_SLACK
+        for figure in (value, round(value, AUTHORS_DECIMALS))
+    )
 
 
 def half_unit(decimals: int) -> float:

@@ -48,8 +48,10 @@ def _with_cell(dataset: str, method: str, cell: Cell, table: Table = PRINTED) ->
     return replace(table, blocks=blocks)
 
 
-def _verdict(dataset: str, method: str, cell: Cell):
-    verdicts = judge_table(GRID, _with_cell(dataset, method, cell), PRINTED, PAPER)
+def _verdict(dataset: str, method: str, cell: Cell, table: str = GRID.name):
+    grid = grids()[table]
+    printed = paper_table(grid, PAPER)
+    verdicts = judge_table(grid, _with_cell(dataset, method, cell, printed), printed, PAPER)
     return next(each for each in verdicts if (each.dataset, each.method) == (dataset, method))
 
 
@@ -106,14 +108,17 @@ def test_a_significant_difference_has_a_direction(shift, outcome):
 
 
 def test_smaller_trees_are_better():
-    grid = grids()["tree-size-tuned"]
-    printed = paper_table(grid, PAPER)
-    ours = _with_cell("blood-transfusion", "cart", _cell(20.0, 2.0), printed)
-    verdicts = judge_table(grid, ours, printed, PAPER)
-    verdict = next(
-        each for each in verdicts if (each.dataset, each.method) == ("blood-transfusion", "cart")
-    )
-    assert verdict.outcome == "better"
+    cell = _cell(20.0, 2.0)
+    assert _verdict("blood-transfusion", "cart", cell, "tree-size-tuned").outcome == "better"
+
+
+@pytest.mark.parametrize(
+    ("std", "outcome"), [(-0.0051, "exact"), (-0.0056, "consistent"), (0.0051, "exact")]
+)
+def test_sizes_were_rounded_to_three_decimals_before_two(std, outcome):
+    paper = PAPER.cells["tree-size-tuned"]["car", "genetictree"]
+    cell = _cell(paper.mean, paper.std + std)
+    assert _verdict("car", "genetictree", cell, "tree-size-tuned").outcome == outcome
 
 
 def test_without_a_result_it_is_missing_and_says_why():
