@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from experiments.paper import Paper
 from experiments.tables.cells import Results
+from experiments.tables.compute import compute_sheet
 from experiments.tables.grids import beyond_tables, our_tables, paper_tables
 from experiments.tables.hyperparameters import Searched, hyperparameter_sheets
 from experiments.tables.inconsistencies import inconsistencies_sheet
@@ -59,7 +60,11 @@ def our_book(
     if protocol == "paper" or found:
         sheets += hyperparameter_sheets(paper, found)
     if protocol == "paper":
-        sheets += [specs_sheet(paper, registry or {}), inconsistencies_sheet(paper)]
+        sheets += [
+            compute_sheet(results, paper),
+            specs_sheet(paper, registry or {}),
+            inconsistencies_sheet(paper),
+        ]
     sheets = [sheet for sheet in sheets if sheet.rows]
     beyond = beyond_tables(results, paper, protocol)
     return Book(protocol, tables, _by_name(sheets), penalty, beyond)
