@@ -1,0 +1,108 @@
+"""The results as the README shows them: counts per table and learner, and the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from experiments.findings import Findings
+from experiments.report.protocols import protocol_section
+from experiments.report.seeds import seeds_section
+from experiments.tables.compute import spent
+from experiments.tables.definitions import Grid, grids, method_name
+from experiments.tables.outcomes import OUTCOMES
+from experiments.verdict_text import claim_lines
+from experiments.verdicts import LEVEL, Agreement, agreements
+
+NOT_RUN = "not run yet"
+
+
+def results_block(found: Findings) -> str:
+    """Markdown that follows from the records alone."""
+    paragraphs = [_opening(found), *_tables(found), "\n".join(_points(found))]
+    return "\n\n".join(paragraphs)
+
+
+def _opening(found: Findings) -> str:
+    counted = [
+        verdict.outcome
+        for verdict in found.verdicts
+        if verdict.paper.mean is not None and not grids()[verdict.table].machine_dependent
+    ]
+    agree = sum(outcome in ("exact", "consistent") for outcome in counted)
+    rest = [
+        f"{counted.count(outcome):,} {word}"
+        for outcome, word in (
+            ("better", "significantly better"),
+            ("worse", "significantly worse"),
+            ("missing", "missing because they have not been run completely"),
+        )
+        if outcome in counted
+    ]
+    return (
+        f"**{agree:,} of the paper's {len(counted):,} numbers reproduce:** "
+        f"{counted.count('exact'):,} are *exact* at the printed digits, "
+        f"{counted.count('consistent'):,} *consistent* by Welch's test at {LEVEL} (Holm's "
+        f"correction per table); {', '.join(rest) or 'none is off'}. In brackets: the mean "
+        "difference from the paper where not all cells are exact."
+    )
+
+
+def _tables(found: Findings) -> Iterable[str]:
+    """One table for each set of columns that the paper's tables have."""
+    by_columns: dict[tuple[str, ...], list[Grid]] = {}
+    for grid in grids().values():
+        if not grid.machine_dependent:
+            names = tuple(column.name for column in grid.columns)
+            by_columns.setdefault(names, []).append(grid)
+    compared = {(each.table, each.method): each for each in agreements(found.verdicts)}
+    for names, same in by_columns.items():
+        lines = [f"| table of the paper | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+        for grid in same:
+            cells = [_cell(compared.get((grid.name, c.method)), grid) for c in grid.columns]
+            lines.append(f"| {grid.title} | {' | '.join(cells)} |")
+        yield "\n".join(lines)
+
+
+def _cell(agreement: Agreement | None, grid: Grid) -> str:
+    """Counts such as ``30 exact, 4 consistent (+0.0010)``."""
+    if agreement is None or not agreement.n:
+        return NOT_RUN
+    counts = [(agreement.counts[outcome], outcome) for outcome in OUTCOMES]
+    text = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
+    if agreement.counts["exact"] == agreement.total or agreement.mean_difference is None:
+        return text
+    return f"{text} ({agreement.mean_difference:+.{grid.decimals + 1}f})"
+
+
+def _points(found: Findings) -> Iterable[str]:
+    head, *details = claim_lines(found.claims)
+    failing = [line.strip().split(": ", 1)[1] for line in details if "does not hold:" in line]
+    claims = head.replace("Claims of the paper", "Its claims")
+    yield f"* **Claims.** {claims}." + "".join(f" Not: {_sentence(text)}" for text in failing)
+    sections = {
+        "Protocol `clean`": protocol_section(found),
+        "Other random draws": seeds_section(found.books["paper"].sheets.get("seeds")),
+    }
+    for title, section in sections.items():
+        for part in section:
+            yield f"* **{title}.** {' '.join(part.points)}"
+    yield f"* **Compute.** {_compute(found)}"
+
+
+def _sentence(claim: str) -> str:
+    """A claim without its identifier, as a sentence."""
+    return claim.split(" [")[0].rstrip(".") + "."
+
+
+def _compute(found: Findings) -> str:
+    learners = spent(found.results, found.paper)
+    compared = {one.method: one for one in learners if one.authors_hours is not None}
+    pairs = [
+        f"{method_name(method)} {one.compared_hours:.2f} here, {one.authors_hours:,.1f} there"
+        for method, one in compared.items()
+    ]
+    return (
+        f"{sum(one.runs for one in learners):,} fits took "
+        f"{sum(one.hours for one in learners):.1f} core-hours. In hours, for the same runs by the "
+        f"runtimes that the paper prints: {'; '.join(pairs)}."
+    )
