@@ -16,6 +16,7 @@ sys.path.insert(0, str(REPOSITORY))
 
 README = REPOSITORY / "README.md"
 RECORDS = REPOSITORY / "results" / "records"
+RATIOS = REPOSITORY / "results" / "bench" / "ratios.csv"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
@@ -35,7 +36,7 @@ def main() -> int:
     from experiments.report.readme import results_block
 
     now = README.read_text(encoding="utf-8")
-    fresh = updated(now, results_block(findings_in(RECORDS)))
+    fresh = updated(now, results_block(findings_in(RECORDS), RATIOS))
     if args.check:
         return int(fresh != now)
     README.write_text(fresh, encoding="utf-8")
