@@ -44,12 +44,17 @@ def seeds_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
 
 
 def between_seeds(attempts: tuple[Attempt, ...]) -> Statistic:
-    """Mean and sample deviation over seeds of the mean test F1 over trials."""
-    by_seed: dict[int, list[float]] = {}
+    """Mean and sample deviation of the mean test F1 over trials, over the seeds with all trials."""
+    by_seed: dict[int, list[float | None]] = {}
     for attempt in attempts:
-        if attempt.record is not None and attempt.record.test_f1 is not None:
-            by_seed.setdefault(attempt.seed, []).append(attempt.record.test_f1)
-    means = [ranking.mean_of(values) for _, values in sorted(by_seed.items())]
+        score = None if attempt.record is None else attempt.record.test_f1
+        by_seed.setdefault(attempt.seed, []).append(score)
+    complete = [
+        [score for score in scores if score is not None]
+        for _, scores in sorted(by_seed.items())
+        if None not in scores
+    ]
+    means = [ranking.mean_of(scores) for scores in complete]
     if not means:
         return Statistic()
     return Statistic(ranking.mean_of(means), ranking.sample_std(means), len(means))

@@ -130,6 +130,8 @@ def test_seeds_are_averaged_over_trials_before_they_are_compared():
     assert found.value == pytest.approx(0.7)
     assert found.spread == pytest.approx(statistics.stdev([0.6, 0.8]))
     assert found.n == 2
+    half_done = [*attempts, Attempt(0, 3, attempts[0].record), Attempt(1, 3, None)]
+    assert between_seeds(tuple(half_done)) == found
 
 
 def test_the_sheet_of_seeds_sets_them_beside_the_paper():
