@@ -176,12 +176,17 @@ def test_one_worker_two_workers_and_shards_agree(
     assert len(predictions) == 20
 
 
-def test_a_dead_supervisor_leaves_no_process(tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    process = start(store, "--workers", "2", methods="fake-forks-and-sleeps")
+def wait_for_sleepers(process: subprocess.Popen[str]) -> None:
+    """Until two jobs sleep in native code, each with two processes of its own."""
     while len([p for p in descendants_left() if p.name() == "sleep"]) < 4:
         assert process.poll() is None
         time.sleep(0.05)
+
+
+def test_a_dead_supervisor_leaves_no_process(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    process = start(store, "--workers", "2", methods="fake-forks-and-sleeps")
+    wait_for_sleepers(process)
     process.kill()  # the supervisor alone: its workers sleep in native code and cannot notice
     process.communicate()
     assert soon_gone()
@@ -189,18 +194,19 @@ def test_a_dead_supervisor_leaves_no_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_stops_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    store = tmp_path / "store"
-    process = start(store, "--workers", "2")
-    while len(Store(store).history()) < 5:
-        time.sleep(0.05)
+    store, methods = tmp_path / "store", "fake-steady,fake-forks-and-sleeps"
+    finish(store, "--trial", "0-4", methods="fake-steady")
+    finished = outcome(store)
+    process = start(store, "--workers", "2", "--trial", "0-4", methods=methods)
+    wait_for_sleepers(process)
     process.send_signal(number)
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 3, output
     assert "Stopped. Nothing that had finished is lost." in output
-    assert f"Resume with: python -m experiments run --method {METHODS}" in output
+    assert f"Resume with: python -m experiments run --method {methods}" in output
     assert soon_gone()
     assert Store(store).torn() == 0
-    assert all(record.status != "crash" for record in Store(store).history())
+    assert outcome(store) == finished
 
 
 def test_only_failures_are_retried(tmp_path: Path) -> None:
