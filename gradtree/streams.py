@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.dense import DenseTree
-from gradtree.kernels import Integers, entry_kernel, kernel
+from gradtree.kernels import Integers, Numbers, entry_kernel, kernel
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -54,26 +54,50 @@ class Stream:
     order: Callable[[int], Order]
 
 
-@entry_kernel()
+_Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
+
+
+@kernel(inline="always")
+def _two_rounds(words: _Words, key: np.uint64, done: int) -> _Words:
+    c0, c1, c2, c3 = words
+    k0 = ((key & _MASK) + np.uint64(done) * _WEYL_A) & _MASK
+    k1 = ((key >> _SHIFT) + np.uint64(done) * _WEYL_B) & _MASK
+    a, b = c0 * _MULTIPLY_A, c2 * _MULTIPLY_B
+    c0, c1, c2, c3 = ((b >> _SHIFT) ^ c1 ^ k0, b & _MASK, (a >> _SHIFT) ^ c3 ^ k1, a & _MASK)
+    k0, k1 = (k0 + _WEYL_A) & _MASK, (k1 + _WEYL_B) & _MASK
+    a, b = c0 * _MULTIPLY_A, c2 * _MULTIPLY_B
+    return (b >> _SHIFT) ^ c1 ^ k0, b & _MASK, (a >> _SHIFT) ^ c3 ^ k1, a & _MASK
+
+
+@entry_kernel(inline="always")
 def philox(low: np.uint64, high: np.uint64, key: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Two 64-bit words for the 128-bit counter (``low``, ``high``) and the 64-bit ``key``."""
-    c0, c1, c2, c3 = low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT
-    k0, k1 = key & _MASK, key >> _SHIFT
-    for _ in range(10):
-        a, b = c0 * _MULTIPLY_A, c2 * _MULTIPLY_B
-        c0, c1, c2, c3 = ((b >> _SHIFT) ^ c1 ^ k0, b & _MASK, (a >> _SHIFT) ^ c3 ^ k1, a & _MASK)
-        k0, k1 = (k0 + _WEYL_A) & _MASK, (k1 + _WEYL_B) & _MASK
+    """Two 64-bit words for the 128-bit counter (``low``, ``high``) and the 64-bit ``key``.
+
+    The ten rounds are spelled out: with a loop in it, a loop over counters is not vectorised.
+    """
+    words = (low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT)
+    words = _two_rounds(words, key, 0)
+    words = _two_rounds(words, key, 2)
+    words = _two_rounds(words, key, 4)
+    words = _two_rounds(words, key, 6)
+    c0, c1, c2, c3 = _two_rounds(words, key, 8)
     return c0 | (c1 << _SHIFT), c2 | (c3 << _SHIFT)
 
 
 @entry_kernel()
-def fill_words(out: NDArray[np.uint32], key: np.uint64, high: np.uint64) -> None:
+def fill_words(out: Numbers, key: np.uint64, high: np.uint64) -> None:
     """Fill ``out`` with the 32-bit words that follow from ``key`` and counter half ``high``."""
-    for group in range((len(out) + 3) // 4):
+    whole = len(out) // 4
+    for group in range(whole):
         first, second = philox(np.uint64(group), high, key)
-        words = (first & _MASK, first >> _SHIFT, second & _MASK, second >> _SHIFT)
-        for lane in range(min(4, len(out) - 4 * group)):
-            out[4 * group + lane] = words[lane]
+        out[4 * group] = first & _MASK
+        out[4 * group + 1] = first >> _SHIFT
+        out[4 * group + 2] = second & _MASK
+        out[4 * group + 3] = second >> _SHIFT
+    first, second = philox(np.uint64(whole), high, key)
+    words = (first & _MASK, first >> _SHIFT, second & _MASK, second >> _SHIFT)
+    for lane in range(len(out) - 4 * whole):
+        out[4 * whole + lane] = words[lane]
 
 
 @kernel()

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from gradtree.engines.loss_kernels import softmax
 from gradtree.engines.state import BLOCK, Model, TreeArrays
 from gradtree.entmax import entmax_root
-from gradtree.kernels import Floats, Real, entry_kernel, kernel
+from gradtree.kernels import Floats, Numbers, Real, entry_kernel, kernel
 from gradtree.selectors import Selector
-from gradtree.streams import philox
+from gradtree.streams import fill_words, philox
 
 ENTMAX, GUMBEL, ANNEALED = 0, 1, 2
 _KINDS = {"entmax": ENTMAX, "gumbel": GUMBEL, "annealed": ANNEALED}
 _WORD = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 _ONE = np.uint32(1)
+_BEGINNING_BITS = 10
+_TO_BEGINNING = np.uint32(32 - _BEGINNING_BITS)
 EVALUATION = np.uint64(1 << 62)
 """Counters of the noise in evaluations start here, far from those of the batches."""
 FINAL = np.uint64(1 << 63)
@@ -29,8 +31,10 @@ FINAL = np.uint64(1 << 63)
 class Selection(NamedTuple):
     """A selector and what it computes for one batch.
 
-    ``choice`` holds the noisy logits (gumbel) or the mixture of features (annealed) of every node,
-    ``offset`` the mixture of its thresholds. They are empty where the selector does not need them.
+    For annealed, ``choice`` holds the mixture of features of every node and ``offset`` that of its
+    thresholds. For gumbel, ``words`` holds the random words behind the noise of every logit,
+    ``bounds`` what ``_gumbel_bounds`` gives, and ``choice`` the noisy logits of one node. They are
+    empty where the selector does not need them.
     """
 
     kind: int
@@ -41,11 +45,14 @@ class Selection(NamedTuple):
     key: np.uint64
     choice: NDArray[Any]
     offset: NDArray[Any]
+    words: Numbers
+    bounds: NDArray[Any]
 
 
 def new_selection(selector: Selector, key: np.uint64, logits: NDArray[Any]) -> Selection:
     """Room for the choices of a tree whose logits have this shape and type."""
-    n_nodes = 0 if selector.kind == "entmax" else len(logits)
+    n_rows = {"entmax": 0, "gumbel": 1, "annealed": len(logits)}[selector.kind]
+    noisy = selector.kind == "gumbel"
     return Selection(
         _KINDS[selector.kind],
         selector.temperature,
@@ -53,8 +60,10 @@ def new_selection(selector: Selector, key: np.uint64, logits: NDArray[Any]) -> S
         selector.anneal_steps,
         selector.noisy_evaluation,
         key,
-        np.zeros_like(logits[:n_nodes]),
-        np.zeros(n_nodes, dtype=logits.dtype),
+        np.zeros_like(logits[:n_rows]),
+        np.zeros(n_rows, dtype=logits.dtype),
+        np.zeros(logits.size * noisy, dtype=np.uint32),
+        _gumbel_bounds(logits.dtype)[:, : None if noisy else 0],
     )
 
 
@@ -72,6 +81,12 @@ def temperature_at(selection: Selection, step: int) -> float:
     return selection.temperature * ratio ** ((step - 1) / selection.anneal_steps)
 
 
+@kernel()
+def _gumbel(word: int) -> float:
+    """The Gumbel variate of a word of 32 bits; it grows with the word."""
+    return -math.log(-math.log((np.float64(word) + 0.5) / 4294967296.0))
+
+
 @entry_kernel()
 def fill_gumbel(noise: Floats, key: np.uint64, counter: np.uint64) -> None:
     """Standard Gumbel noise, a function of ``key`` and ``counter`` alone."""
@@ -80,9 +95,16 @@ def fill_gumbel(noise: Floats, key: np.uint64, counter: np.uint64) -> None:
         first, second = philox(np.uint64(i >> 2), counter, key)
         words = (first & _WORD, first >> _HALF, second & _WORD, second >> _HALF)
         for lane in range(min(4, noise.size - i)):
-            uniform = (np.float64(words[lane]) + 0.5) / 4294967296.0
             row, column = divmod(i + lane, width)
-            noise[row, column] = -math.log(-math.log(uniform))
+            noise[row, column] = _gumbel(words[lane])
+
+
+def _gumbel_bounds(dtype: np.dtype) -> NDArray[Any]:
+    """Variates that those of the words with each beginning do not fall below, or rise above."""
+    first = np.arange(1 << _BEGINNING_BITS) * 2.0 ** (32 - _BEGINNING_BITS)
+    last = first + 2.0 ** (32 - _BEGINNING_BITS) - 1
+    ends = -np.log(-np.log((np.stack([first, last]) + 0.5) / 2.0**32))
+    return (ends + np.array([[-1e-6], [1e-6]])).astype(dtype)
 
 
 @kernel()
@@ -144,13 +166,39 @@ def choose_plainly(tree: TreeArrays) -> None:
 
 @kernel()
 def choose_noisily(tree: TreeArrays, selection: Selection, counter: np.uint64) -> None:
-    """Draw noise and let every node take the feature with the largest noisy logit."""
-    fill_gumbel(selection.choice, selection.key, counter)
-    for i in range(len(tree.feature)):
-        for f in range(selection.choice.shape[1]):
-            selection.choice[i, f] += tree.logits[i, f]
-        tree.feature[i] = argmax(selection.choice[i])
-        tree.threshold[i] = tree.thresholds[i, tree.feature[i]]
+    """Let every node take the feature with the largest logit plus noise of ``fill_gumbel``.
+
+    Logarithms are taken only where bounds from a table leave more than one feature.
+    """
+    fill_words(selection.words, selection.key, counter)
+    least, most = selection.bounds[0], selection.bounds[1]
+    width = tree.logits.shape[1]
+    for node in range(len(tree.feature)):
+        row, words = tree.logits[node], selection.words[node * width : (node + 1) * width]
+        floor = row[0] + least[words[0] >> _TO_BEGINNING]
+        for f in range(1, width):
+            floor = max(floor, row[f] + least[words[f] >> _TO_BEGINNING])
+        candidates, chosen = 0, 0
+        for f in range(width):
+            if row[f] + most[words[f] >> _TO_BEGINNING] >= floor:
+                candidates += 1
+                chosen = f
+        if candidates > 1:
+            chosen = _largest_sum(row, words, most, floor)
+        tree.feature[node] = chosen
+        tree.threshold[node] = tree.thresholds[node, chosen]
+
+
+@kernel()
+def _largest_sum(row: Floats, words: Numbers, most: Floats, floor: Real) -> int:
+    """Index of the largest logit plus noise, the first one on ties."""
+    chosen, largest = -1, floor
+    for f in range(len(row)):
+        if row[f] + most[words[f] >> _TO_BEGINNING] >= floor:
+            noisy = row[f] + row.dtype.type(_gumbel(words[f]))
+            if chosen < 0 or noisy > largest:
+                chosen, largest = f, noisy
+    return chosen
 
 
 @kernel()
@@ -186,8 +234,10 @@ def jacobian_weights(
     entmax, or the softmax itself.
     """
     if selection.kind == GUMBEL:
-        noisy = selection.choice[node]
+        noisy, logits = selection.choice[0], tree.logits[node]
+        words = selection.words[node * len(logits) : (node + 1) * len(logits)]
         for f in range(len(noisy)):
+            noisy[f] = logits[f] + noisy.dtype.type(_gumbel(words[f]))
             noisy[f] /= noisy.dtype.type(temperature)
         softmax(noisy, weights)
         return weights.dtype.type(1)
