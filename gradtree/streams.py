@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.dense import DenseTree
-from gradtree.kernels import Integers, entry_kernel, kernel
+from gradtree.engines.kernels import Integers, entry_kernel, kernel
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)

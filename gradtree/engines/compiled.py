@@ -17,8 +17,8 @@ from gradtree.engines.loss_kernels import loss_kernel
 from gradtree.engines.run import Limits, Rates, Rows, Run, new_clock, new_snapshots, no_rows
 from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
+from gradtree.engines.stopping import Watch, new_watch
 from gradtree.selectors import as_selector
-from gradtree.stopping import Watch, new_watch
 
 AVERAGED_EPOCHS = 5
 _TURN_SECONDS = 0.2

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.dense import DenseTree
-from gradtree.stopping import Watch
+from gradtree.engines.stopping import Watch
 from gradtree.streams import Order
 
 

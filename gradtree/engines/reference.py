@@ -23,8 +23,8 @@ from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.selection import EVALUATION, FINAL, fill_gumbel
+from gradtree.engines.stopping import Watch, improves, new_watch
 from gradtree.selectors import as_selector
-from gradtree.stopping import Watch, improves, new_watch
 from gradtree.streams import shuffle_epoch
 
 _VARIABLES = ("_values", "_means", "_squares")

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from gradtree.dense import DenseTree
 from gradtree.engines.adam import Pace
+from gradtree.engines.kernels import Floats, Integers
 from gradtree.engines.selection import Selection
 from gradtree.engines.state import Batch, Model, TreeArrays, new_tree
-from gradtree.kernels import Floats, Integers
-from gradtree.stopping import Watch
+from gradtree.engines.stopping import Watch
 from gradtree.streams import Order
 
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.engines.entmax import entmax_root
+from gradtree.engines.kernels import Floats, Real, entry_kernel, kernel
 from gradtree.engines.loss_kernels import softmax
 from gradtree.engines.state import BLOCK, Model, TreeArrays
-from gradtree.entmax import entmax_root
-from gradtree.kernels import Floats, Real, entry_kernel, kernel
 from gradtree.selectors import Selector
 from gradtree.streams import philox
 

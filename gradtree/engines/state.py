@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.dense import DenseTree
-from gradtree.kernels import Floats, Integers, Numbers
+from gradtree.engines.kernels import Floats, Integers, Numbers
 
 BLOCK = 32
 """Parameters are updated in blocks of this many neighbours; see ``adam``."""

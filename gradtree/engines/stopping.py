@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.kernels import entry_kernel
+from gradtree.engines.kernels import entry_kernel
 
 
 class Watch(NamedTuple):

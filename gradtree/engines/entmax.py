@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.kernels import Floats, Real, entry_kernel, kernel
+from gradtree.engines.kernels import Floats, Real, entry_kernel, kernel
 
 _PASSES = 64
 """More than any row needs: Newton's method doubles its digits with every pass."""

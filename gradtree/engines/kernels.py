@@ -30,8 +30,8 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False
 
 
 def _source_stamp() -> tuple[tuple[str, float, int], ...]:
-    package = Path(__file__).parent
-    files = sorted([*package.glob("*.py"), *package.glob("engines/*.py")])
+    package = Path(__file__).parents[1]
+    files = sorted(package.rglob("*.py"))
     return tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
 
 
