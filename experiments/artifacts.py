@@ -14,7 +14,7 @@ from experiments.measure import Measurement
 from experiments.record import RunRecord
 
 if TYPE_CHECKING:
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
 FOLDER = "predictions"
 
@@ -60,7 +60,7 @@ def load(folder: Path, record: RunRecord) -> dict[str, NDArray[np.generic]] | No
 
 def load_tree(folder: Path, record: RunRecord) -> Tree | None:
     """The canonical tree of one record, where it was kept."""
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
     arrays = load(folder, record) or {}
     parts = {

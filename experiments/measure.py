@@ -14,7 +14,7 @@ from experiments import metrics
 if TYPE_CHECKING:
     from baselines.contract import Fitted
     from datasets.split import Split
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
 
 class PredictionError(ValueError):

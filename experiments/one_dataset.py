@@ -26,7 +26,7 @@ from experiments.verdicts import judge_table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
 TREES_SHOWN_DEPTH = 4
 

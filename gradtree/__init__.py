@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradtree.plot import plot_history, plot_tree
     from gradtree.selectors import Selector
     from gradtree.table import TabularGradTree, fit_table
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
     from gradtree.units import original_units
 
 __all__ = [
@@ -42,7 +42,7 @@ _HOMES = {
     "Loss": "losses",
     "Selector": "selectors",
     "TabularGradTree": "table",
-    "Tree": "tree",
+    "Tree": "trees.tree",
     "export_graphviz": "export",
     "export_text": "export",
     "fit_table": "table",

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.dense import DenseTree
 from gradtree.holdout import hold_out
 from gradtree.inputs import (
     TrainingRows,
@@ -24,10 +23,11 @@ from gradtree.inputs import (
 from gradtree.memory import check_fits
 from gradtree.parameters import check_parameters, train_config
 from gradtree.progress import ProgressBar
-from gradtree.pruning import full_tree, pruned_tree
 from gradtree.readable import ReadableTree
 from gradtree.training import RunHistory, TrainConfig, Trainer, TrainResult, train
-from gradtree.tree import Tree
+from gradtree.trees.dense import DenseTree
+from gradtree.trees.pruning import full_tree, pruned_tree
+from gradtree.trees.tree import Tree
 
 # A stream's tree is pruned by so many of its latest rows.
 RECENT_ROWS = 2048

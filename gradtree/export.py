@@ -12,7 +12,7 @@ from gradtree.rules import (
     describe,
     node_verdict,
 )
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 
 def export_text(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.traversal import node_depths
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.traversal import node_depths
+from gradtree.trees.tree import LEAF, Tree
 
 
 def visible_nodes(tree: Tree, max_depth: int | None = None) -> NDArray[np.intp]:

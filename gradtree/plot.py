@@ -10,7 +10,7 @@ from gradtree.conditions import Split
 from gradtree.layout import tidy_positions
 from gradtree.palette import class_colours, node_colour
 from gradtree.rules import Units, checked_class_names, describe
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.rules import Rule, Units
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier

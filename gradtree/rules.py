@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradtree.conditions import Condition, Split, numeric_split
 from gradtree.numbers import distinct_text, number_text
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.tree import LEAF, Tree
 
 
 class Units(Protocol):

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.dense import DenseTree
 from gradtree.engines.kernels import Integers, entry_kernel, kernel
+from gradtree.trees.dense import DenseTree
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.config import TrainConfig
-from gradtree.dense import DenseTree
+from gradtree.trees.dense import DenseTree
 
 if TYPE_CHECKING:
     from gradtree.engines.contract import EngineRun, Samples, Seeds

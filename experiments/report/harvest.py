@@ -21,7 +21,7 @@ from experiments.splits import load_dataset, load_split
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
 METHODS = ("gradtree", "cart", "dl85", "genetictree")
 CURVE_DATASETS = (

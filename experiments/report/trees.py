@@ -25,7 +25,7 @@ from experiments.tables.files import write_files
 if TYPE_CHECKING:
     from datasets.split import Split
     from experiments.record import RunRecord
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
 FORMAT = "gradtree-report-trees/1"
 NO_NEW_ROW = "no new row"

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.config import TrainConfig
-from gradtree.dense import DenseTree
 from gradtree.engines import epochs
 from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds, Status
@@ -19,6 +18,7 @@ from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.engines.stopping import Watch, new_watch
 from gradtree.selectors import as_selector
+from gradtree.trees.dense import DenseTree
 
 AVERAGED_EPOCHS = 5
 _TURN_SECONDS = 0.2

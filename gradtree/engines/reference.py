@@ -10,7 +10,6 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from gradtree.config import TrainConfig
-from gradtree.dense import DenseTree
 from gradtree.engines.adam import BETA_1, BETA_2, EPSILON
 from gradtree.engines.algorithm import (
     Parameters,
@@ -26,6 +25,7 @@ from gradtree.engines.selection import EVALUATION, FINAL, fill_gumbel
 from gradtree.engines.stopping import Watch, improves, new_watch
 from gradtree.selectors import as_selector
 from gradtree.streams import shuffle_epoch
+from gradtree.trees.dense import DenseTree
 
 _VARIABLES = ("_values", "_means", "_squares")
 _SNAPSHOTS = ("_best", "_shown")

@@ -20,7 +20,7 @@ from experiments.report.browser import Browser, find_browser
 from experiments.report.collect import assemble, draw
 from experiments.report.page import write
 from experiments.report.trees import FORMAT
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
 

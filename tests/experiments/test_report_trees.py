@@ -26,7 +26,7 @@ from experiments.report.trees import (
     read_trees,
     write_trees,
 )
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 from gradtree.numbers import border_text
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 from gradtree.units import original_units
 
 NUMBERS = ["age", "fare"]

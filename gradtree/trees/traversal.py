@@ -13,7 +13,7 @@ import numpy as np
 from numba import float32, float64, int32, njit, types, void
 from numpy.typing import NDArray
 
-from gradtree.tree import LEAF
+from gradtree.trees.tree import LEAF
 
 # Rows of other types (integers, booleans, objects) are converted in pieces of this many.
 CHUNK = 65_536

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.traversal import fill_upwards
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.traversal import fill_upwards
+from gradtree.trees.tree import LEAF, Tree
 
 # What an empty leaf weighs, so that shares of rows stay defined below empty nodes.
 EMPTY_WEIGHT = 1e-9

@@ -21,9 +21,9 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from gradtree.dense import DenseTree
-from gradtree.traversal import CHUNK, fill_upwards
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.dense import DenseTree
+from gradtree.trees.traversal import CHUNK, fill_upwards
+from gradtree.trees.tree import LEAF, Tree
 
 
 def pruned_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tree:

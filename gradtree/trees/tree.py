@@ -86,13 +86,13 @@ class Tree:
     @property
     def depth(self) -> int:
         """Splits on the longest way from the root to a leaf; 0 for a single leaf."""
-        from gradtree.traversal import node_depths
+        from gradtree.trees.traversal import node_depths
 
         return int(node_depths(self.children_left, self.children_right).max())
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
         """Index of the leaf that each row of ``X`` reaches."""
-        from gradtree.traversal import leaves_reached
+        from gradtree.trees.traversal import leaves_reached
 
         rows = np.asarray(X)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
@@ -137,15 +137,15 @@ class Tree:
         return plot_tree(self, **options)
 
     def to_sklearn(self, **labels: Any) -> DecisionTreeClassifier:
-        """A fitted scikit-learn tree; see :func:`gradtree.bridge.to_sklearn`."""
-        from gradtree.bridge import to_sklearn
+        """A fitted scikit-learn tree; see :func:`gradtree.trees.bridge.to_sklearn`."""
+        from gradtree.trees.bridge import to_sklearn
 
         return to_sklearn(self, **labels)
 
     @classmethod
     def from_sklearn(cls, estimator: DecisionTreeClassifier) -> Tree:
-        """The tree of a fitted classifier; see :func:`gradtree.bridge.from_sklearn`."""
-        from gradtree.bridge import from_sklearn
+        """The tree of a fitted classifier; see :func:`gradtree.trees.bridge.from_sklearn`."""
+        from gradtree.trees.bridge import from_sklearn
 
         return from_sklearn(estimator)
 
