@@ -123,7 +123,7 @@ def _picture(tree: Tree, job: Job) -> Figure:
     import matplotlib.pyplot as plt
 
     from gradtree.plot import plot_tree
-    from gradtree.units import original_units
+    from gradtree.units.original import original_units
 
     split = load_split(job.dataset, job.protocol, job.trial)
     raw = None if split.rows is None else load_dataset(job.dataset).X.iloc[split.rows.train]

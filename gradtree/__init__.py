@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradtree.selectors import Selector
     from gradtree.table import TabularGradTree, fit_table
     from gradtree.trees.tree import Tree
-    from gradtree.units import original_units
+    from gradtree.units.original import original_units
 
 __all__ = [
     "CustomLoss",
@@ -46,7 +46,7 @@ _HOMES = {
     "export_graphviz": "export",
     "export_text": "export",
     "fit_table": "table",
-    "original_units": "units",
+    "original_units": "units.original",
     "plot_history": "plot",
     "plot_tree": "plot",
 }

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradtree.conditions import Split
 from gradtree.layout import tidy_positions
 from gradtree.palette import class_colours, node_colour
 from gradtree.rules import Units, checked_class_names, describe
 from gradtree.trees.tree import Tree
+from gradtree.units.conditions import Split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

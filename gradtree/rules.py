@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.conditions import Condition, Split, numeric_split
-from gradtree.numbers import distinct_text, number_text
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.units.conditions import Condition, Split, numeric_split
+from gradtree.units.numbers import distinct_text, number_text
 
 
 class Units(Protocol):
@@ -93,7 +93,7 @@ def decision_rules(
     class_names : sequence, optional
         Names in the order of the columns of ``tree.value``; ``0, 1, …`` without them.
     units : Units, optional
-        Writes splits in original units, see :func:`gradtree.units.original_units`;
+        Writes splits in original units, see :func:`gradtree.original_units`;
         takes the place of ``feature_names``.
     digits : int, default=4
         Significant digits of printed thresholds (without ``units``).

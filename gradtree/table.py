@@ -22,11 +22,11 @@ from sklearn.preprocessing import QuantileTransformer, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.classifier import GradTreeClassifier
-from gradtree.conditions import as_text
 from gradtree.holdout import hold_out
 from gradtree.readable import ReadableTree
 from gradtree.table_columns import TableColumns, learn_columns
-from gradtree.units import OriginalUnits, original_units
+from gradtree.units.conditions import as_text
+from gradtree.units.original import OriginalUnits, original_units
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tree_samples import random_tree, stump
 
 from gradtree.layout import tidy_positions
-from gradtree.numbers import number_text
 from gradtree.palette import OKABE_ITO, PALEST, STRONGEST, blend, node_colour
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.units.numbers import number_text
 
 NAMES = {"feature_names": ["age", "fare"], "class_names": ["died", "survived"]}
 

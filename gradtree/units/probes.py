@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.columns import Source
+from gradtree.units.columns import Source
 
 # Raw numbers beyond this are not expected; far inside the range where transformers overflow.
 LARGEST = 1e30

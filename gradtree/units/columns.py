@@ -31,7 +31,7 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from gradtree.conditions import is_missing
+from gradtree.units.conditions import is_missing
 
 COLUMN_BY_COLUMN = (
     Binarizer,

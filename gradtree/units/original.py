@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.columns import Source, raw_names, trace
-from gradtree.conditions import (
+from gradtree.units.columns import Source, raw_names, trace
+from gradtree.units.conditions import (
     Split,
     as_numbers,
     category_split,
     is_missing,
     numeric_split,
 )
-from gradtree.numbers import border_text
-from gradtree.probes import Prober, boundaries, transformed, unseen_category
+from gradtree.units.numbers import border_text
+from gradtree.units.probes import Prober, boundaries, transformed, unseen_category
 
 # The written rules are checked against the preprocessing on at most this many raw rows.
 CHECKED_ROWS = 10_000
