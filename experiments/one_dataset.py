@@ -122,8 +122,8 @@ def draw_trees(
 def _picture(tree: Tree, job: Job) -> Figure:
     import matplotlib.pyplot as plt
 
-    from gradtree.plot import plot_tree
     from gradtree.units.original import original_units
+    from gradtree.views.plot import plot_tree
 
     split = load_split(job.dataset, job.protocol, job.trial)
     raw = None if split.rows is None else load_dataset(job.dataset).X.iloc[split.rows.train]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
-    from gradtree.rules import Rule
+    from gradtree.views.rules import Rule
 
 LEAF = -1
 FORMAT = "gradtree.Tree/1"
@@ -113,26 +113,26 @@ class Tree:
         return np.asarray(self.value.argmax(axis=1)[self.apply(X)])
 
     def rules(self, **labels: Any) -> list[Rule]:
-        """One readable rule per leaf; see :func:`gradtree.rules.decision_rules`."""
-        from gradtree.rules import decision_rules
+        """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
+        from gradtree.views.rules import decision_rules
 
         return decision_rules(self, **labels)
 
     def export_text(self, **options: Any) -> str:
-        """The tree as indented text; see :func:`gradtree.export.export_text`."""
-        from gradtree.export import export_text
+        """The tree as indented text; see :func:`gradtree.export_text`."""
+        from gradtree.views.export import export_text
 
         return export_text(self, **options)
 
     def export_graphviz(self, **options: Any) -> str:
-        """The tree in the DOT language; see :func:`gradtree.export.export_graphviz`."""
-        from gradtree.export import export_graphviz
+        """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
+        from gradtree.views.export import export_graphviz
 
         return export_graphviz(self, **options)
 
     def plot(self, **options: Any) -> Any:
-        """Draw the tree with matplotlib; see :func:`gradtree.plot.plot_tree`."""
-        from gradtree.plot import plot_tree
+        """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
+        from gradtree.views.plot import plot_tree
 
         return plot_tree(self, **options)
 

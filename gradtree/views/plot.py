@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradtree.layout import tidy_positions
-from gradtree.palette import class_colours, node_colour
-from gradtree.rules import Units, checked_class_names, describe
 from gradtree.trees.tree import Tree
 from gradtree.units.conditions import Split
+from gradtree.views.layout import tidy_positions
+from gradtree.views.palette import class_colours, node_colour
+from gradtree.views.rules import Units, checked_class_names, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def plot_tree(
     ----------
     tree : Tree
     feature_names, class_names, units, digits
-        As in :func:`gradtree.rules.decision_rules`.
+        As in :func:`gradtree.views.rules.decision_rules`.
     max_depth : int, optional
         Draw only so many levels of splits.
     colours : sequence of str, optional

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradtree.palette import node_colour
-from gradtree.rules import (
+from gradtree.trees.tree import Tree
+from gradtree.views.palette import node_colour
+from gradtree.views.rules import (
     Units,
     checked_class_names,
     describe,
     node_verdict,
 )
-from gradtree.trees.tree import Tree
 
 
 def export_text(
@@ -30,7 +30,7 @@ def export_text(
     ----------
     tree : Tree
     feature_names, class_names, units, digits
-        As in :func:`gradtree.rules.decision_rules`.
+        As in :func:`gradtree.views.rules.decision_rules`.
     max_depth : int, optional
         Branches below this many splits are cut off and marked with ``…``.
 
@@ -80,7 +80,7 @@ def export_graphviz(
     ----------
     tree : Tree
     feature_names, class_names, units, digits
-        As in :func:`gradtree.rules.decision_rules`.
+        As in :func:`gradtree.views.rules.decision_rules`.
 
     Returns
     -------

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.rules import Rule, Units
 from gradtree.trees.tree import Tree
+from gradtree.views.rules import Rule, Units
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
@@ -39,22 +39,22 @@ class ReadableTree:
         return {"feature_names": names, "class_names": self._class_names(), "units": chosen}
 
     def rules(self, units: Units | None = None, **options: Any) -> list[Rule]:
-        """One readable rule per leaf; see :func:`gradtree.rules.decision_rules`."""
+        """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
         labels = self._labels(units)
         return self.tree_.rules(**labels, **options)
 
     def export_text(self, units: Units | None = None, **options: Any) -> str:
-        """The tree as indented text; see :func:`gradtree.export.export_text`."""
+        """The tree as indented text; see :func:`gradtree.export_text`."""
         labels = self._labels(units)
         return self.tree_.export_text(**labels, **options)
 
     def export_graphviz(self, units: Units | None = None, **options: Any) -> str:
-        """The tree in the DOT language; see :func:`gradtree.export.export_graphviz`."""
+        """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
         labels = self._labels(units)
         return self.tree_.export_graphviz(**labels, **options)
 
     def plot(self, units: Units | None = None, **options: Any) -> Any:
-        """Draw the tree with matplotlib; see :func:`gradtree.plot.plot_tree`."""
+        """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
         labels = self._labels(units)
         return self.tree_.plot(**labels, **options)
 
