@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradtree.classifier import GradTreeClassifier
-    from gradtree.losses import CustomLoss, Loss
-    from gradtree.selectors import Selector
     from gradtree.table import TabularGradTree, fit_table
+    from gradtree.training.losses import CustomLoss, Loss
+    from gradtree.training.selectors import Selector
     from gradtree.trees.tree import Tree
     from gradtree.units.original import original_units
     from gradtree.views.export import export_graphviz, export_text
@@ -37,10 +37,10 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "CustomLoss": "losses",
+    "CustomLoss": "training.losses",
     "GradTreeClassifier": "classifier",
-    "Loss": "losses",
-    "Selector": "selectors",
+    "Loss": "training.losses",
+    "Selector": "training.selectors",
     "TabularGradTree": "table",
     "Tree": "trees.tree",
     "export_graphviz": "views.export",

@@ -22,8 +22,8 @@ from gradtree.inputs import (
 )
 from gradtree.memory import check_fits
 from gradtree.parameters import check_parameters, train_config
-from gradtree.progress import ProgressBar
-from gradtree.training import RunHistory, TrainConfig, Trainer, TrainResult, train
+from gradtree.training.progress import ProgressBar
+from gradtree.training.train import RunHistory, TrainConfig, Trainer, TrainResult, train
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.pruning import full_tree, pruned_tree
 from gradtree.trees.tree import Tree

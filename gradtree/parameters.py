@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
-from gradtree.config import TrainConfig
-from gradtree.losses import AnyLoss, CustomLoss, Loss
-from gradtree.selectors import Selector
+from gradtree.training.config import TrainConfig
+from gradtree.training.losses import AnyLoss, CustomLoss, Loss
+from gradtree.training.selectors import Selector
 
 # The authors' defaults that differ between two classes and more.
 TWO_CLASSES: dict[str, Any] = {"lr_leaf": 0.005, "loss": "cross-entropy", "restarts": 5}

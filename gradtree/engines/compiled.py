@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.config import TrainConfig
 from gradtree.engines import epochs
 from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds, Status
@@ -17,7 +16,8 @@ from gradtree.engines.run import Limits, Rates, Rows, Run, new_clock, new_snapsh
 from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.engines.stopping import Watch, new_watch
-from gradtree.selectors import as_selector
+from gradtree.training.config import TrainConfig
+from gradtree.training.selectors import as_selector
 from gradtree.trees.dense import DenseTree
 
 AVERAGED_EPOCHS = 5

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.engines.stopping import Watch
-from gradtree.streams import Order
+from gradtree.training.streams import Order
 from gradtree.trees.dense import DenseTree
 
 

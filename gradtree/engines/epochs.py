@@ -32,7 +32,7 @@ from gradtree.engines.selection import (
 )
 from gradtree.engines.state import Batch, TreeArrays
 from gradtree.engines.stopping import improves
-from gradtree.streams import shuffle_epoch
+from gradtree.training.streams import shuffle_epoch
 
 RUNNING, STOPPED, EXHAUSTED = 0, 1, 2
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
 from gradtree.engines.kernels import Floats, Integers, Real, callback, entry_kernel, kernel
-from gradtree.losses import CLIP, AnyLoss, CustomLoss
+from gradtree.training.losses import CLIP, AnyLoss, CustomLoss
 
 CROSS_ENTROPY, FOCAL = 0, 1
 

@@ -9,7 +9,6 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from gradtree.config import TrainConfig
 from gradtree.engines.adam import BETA_1, BETA_2, EPSILON
 from gradtree.engines.algorithm import (
     Parameters,
@@ -23,8 +22,9 @@ from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.selection import EVALUATION, FINAL, fill_gumbel
 from gradtree.engines.stopping import Watch, improves, new_watch
-from gradtree.selectors import as_selector
-from gradtree.streams import shuffle_epoch
+from gradtree.training.config import TrainConfig
+from gradtree.training.selectors import as_selector
+from gradtree.training.streams import shuffle_epoch
 from gradtree.trees.dense import DenseTree
 
 _VARIABLES = ("_values", "_means", "_squares")

@@ -12,7 +12,7 @@ from gradtree.engines.kernels import Floats, Integers
 from gradtree.engines.selection import Selection
 from gradtree.engines.state import Batch, Model, TreeArrays, new_tree
 from gradtree.engines.stopping import Watch
-from gradtree.streams import Order
+from gradtree.training.streams import Order
 from gradtree.trees.dense import DenseTree
 
 

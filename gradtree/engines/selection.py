@@ -12,8 +12,8 @@ from gradtree.engines.entmax import entmax_root
 from gradtree.engines.kernels import Floats, Real, entry_kernel, kernel
 from gradtree.engines.loss_kernels import softmax
 from gradtree.engines.state import BLOCK, Model, TreeArrays
-from gradtree.selectors import Selector
-from gradtree.streams import philox
+from gradtree.training.selectors import Selector
+from gradtree.training.streams import philox
 
 ENTMAX, GUMBEL, ANNEALED = 0, 1, 2
 _KINDS = {"entmax": ENTMAX, "gumbel": GUMBEL, "annealed": ANNEALED}

@@ -15,7 +15,7 @@ from gradtree.views.rules import Units, checked_class_names, describe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from gradtree.training import RunHistory
+    from gradtree.training.train import RunHistory
 
 # Inches that a node takes, and the part of them that its box fills.
 NODE_WIDTH, NODE_HEIGHT = 1.0, 0.9

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradtree.training import Progress, TrainConfig, train
+from gradtree.training.train import Progress, TrainConfig, train
 from gradtree.trees.dense import DenseTree
 
 CONFIG = TrainConfig(depth=5, epochs=30, restarts=1, lr_leaf=0.05)

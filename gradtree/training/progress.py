@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from gradtree.training import Progress
+    from gradtree.training.train import Progress
 
 BAR_CHARACTERS = 20
 

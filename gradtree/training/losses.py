@@ -45,7 +45,7 @@ class Loss:
         if self.kind not in ("cross-entropy", "focal"):
             raise ValueError(
                 f"unknown loss {self.kind!r}; choose 'cross-entropy' or 'focal', "
-                "or write your own with gradtree.losses.CustomLoss"
+                "or write your own with gradtree.CustomLoss"
             )
         if self.gamma < 1:
             raise ValueError(f"the focal loss needs gamma >= 1, not {self.gamma}")
@@ -68,7 +68,7 @@ class CustomLoss:
     Missing class 1 costs five times as much as a false alarm:
 
     >>> import numpy as np
-    >>> from gradtree.losses import CustomLoss
+    >>> from gradtree import CustomLoss
     >>> COST = np.array([[0.0, 1.0], [5.0, 0.0]])
     >>> def expected_cost(p, label, gradient):
     ...     loss = 0.0

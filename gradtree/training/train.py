@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.config import TrainConfig
+from gradtree.training.config import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _begin(
 
 def _seeds(seed: int, config: TrainConfig) -> Seeds:
     from gradtree.engines.contract import Seeds
-    from gradtree.streams import noise_key, stream
+    from gradtree.training.streams import noise_key, stream
 
     return Seeds(stream(config.stream).order(seed), noise_key(seed))
 
@@ -167,7 +167,7 @@ def train(
     progress : callable, optional
         Called with a ``Progress`` several times a second.
     """
-    from gradtree.streams import stream
+    from gradtree.training.streams import stream
 
     held_out = np.asarray([] if valid_rows is None else valid_rows, dtype=np.int64)
     if X_valid is not None and len(held_out):
@@ -238,7 +238,7 @@ class Trainer:
     def __init__(
         self, n_features: int, n_classes: int, config: TrainConfig, start: DenseTree | None = None
     ) -> None:
-        from gradtree.streams import stream
+        from gradtree.training.streams import stream
 
         self.config = config
         self._initial = start or stream(config.stream).initial(

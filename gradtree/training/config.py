@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gradtree.losses import AnyLoss, Loss
-from gradtree.selectors import Selector
+from gradtree.training.losses import AnyLoss, Loss
+from gradtree.training.selectors import Selector
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class TrainConfig:
     average_weights : evaluate, and in the end use, the mean of the parameters of the last five
         epochs. The paper describes this; the authors' code computes averages but never uses them.
     engine : ``"compiled"`` or ``"tensorflow"``.
-    stream : where random draws come from; see ``gradtree.streams``.
+    stream : where random draws come from; see ``gradtree.training.streams``.
     seed : of the first run. Those of the restarts follow from it.
     dtype : precision of the parameters.
     """
