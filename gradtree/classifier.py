@@ -12,16 +12,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.holdout import hold_out
-from gradtree.inputs import (
+from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
     read_rows,
     read_training_rows,
     read_validation,
 )
-from gradtree.memory import check_fits
-from gradtree.parameters import check_parameters, train_config
+from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.memory import check_fits
+from gradtree.inputs.parameters import check_parameters, train_config
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import RunHistory, TrainConfig, Trainer, TrainResult, train
 from gradtree.trees.dense import DenseTree

@@ -22,8 +22,8 @@ from sklearn.preprocessing import QuantileTransformer, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.classifier import GradTreeClassifier
-from gradtree.holdout import hold_out
-from gradtree.table_columns import TableColumns, learn_columns
+from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.table_columns import TableColumns, learn_columns
 from gradtree.units.conditions import as_text
 from gradtree.units.original import OriginalUnits, original_units
 from gradtree.views.readable import ReadableTree

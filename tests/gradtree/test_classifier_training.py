@@ -13,8 +13,8 @@ import pytest
 from small_problems import boxes, quick
 
 from gradtree import CustomLoss, GradTreeClassifier
-from gradtree.holdout import hold_out
-from gradtree.parameters import train_config
+from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.parameters import train_config
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import Progress
 
