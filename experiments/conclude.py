@@ -10,9 +10,9 @@ from pathlib import Path
 
 from experiments.display.text import counts
 from experiments.executors.contract import Limits
-from experiments.jobs import Job
+from experiments.planning.jobs import Job
+from experiments.planning.todo import state_of
 from experiments.store import Store
-from experiments.todo import state_of
 
 EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE = 0, 1, 3
 

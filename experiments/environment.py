@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from experiments.jobs import canonical_json
+from experiments.planning.jobs import canonical_json
 
 PACKAGES = (
     "numpy",

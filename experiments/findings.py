@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.claims import check_claims
-from experiments.jobs import Job
 from experiments.paper import Paper, load_paper
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.tables.book import Book, our_book, paper_book
 from experiments.tables.cells import Results, collect
@@ -23,7 +23,7 @@ from experiments.tables.specs import Spec
 from experiments.verdicts import judge
 
 if TYPE_CHECKING:
-    from experiments.catalogue import Setting
+    from experiments.planning.catalogue import Setting
 
 PROTOCOLS = ("paper", "clean")
 
@@ -96,7 +96,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
     setting : ``ours`` takes the tuned experiment with the hyperparameters of our search.
     """
     import datasets
-    from experiments.catalogue import EXPERIMENTS, jobs_of
+    from experiments.planning.catalogue import EXPERIMENTS, jobs_of
     from experiments.store import Store
 
     jobs: list[Job] = []
@@ -112,7 +112,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
 
 def _jobs_with_our_params(protocol: str) -> list[Job]:
     """The tuned experiment where a search has been finished, and of DL8.5, which has none."""
-    from experiments.catalogue import jobs_of
+    from experiments.planning.catalogue import jobs_of
     from experiments.search.winners import read_winners
 
     jobs = jobs_of("tuned", protocol, methods=["dl85"])

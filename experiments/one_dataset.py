@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 from experiments import artifacts
 from experiments.display.text import table as text_table
-from experiments.jobs import Job
 from experiments.paper import Paper, load_paper
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.splits import load_dataset, load_split
 from experiments.tables.cells import Results, collect

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from datasets.errors import DatasetUnavailable
-from experiments import artifacts, environment, memory, plugins
-from experiments.jobs import HOLDOUT, Job
+from experiments import artifacts, environment, memory
 from experiments.measure import measure
+from experiments.planning import plugins
+from experiments.planning.jobs import HOLDOUT, Job
 from experiments.record import RunRecord, Status
 from experiments.splits import load_split
 

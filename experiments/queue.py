@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
 
-from experiments.jobs import Job
 from experiments.perform import now
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 
 Group = tuple[str, ...]

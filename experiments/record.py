@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal
 
-from experiments.jobs import HOLDOUT, Job, Measured
+from experiments.planning.jobs import HOLDOUT, Job, Measured
 
 Status = Literal["ok", "timeout", "memory", "crash", "error", "skipped"]
 STATUSES: tuple[Status, ...] = ("ok", "timeout", "memory", "crash", "error", "skipped")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments.executors.contract import Running
 from experiments.executors.launch import worker_environment
-from experiments.jobs import Job
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 
 PAUSE_SECONDS = 30.0

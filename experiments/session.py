@@ -11,8 +11,8 @@ from typing import Protocol
 
 from experiments import artifacts
 from experiments.executors.contract import Executor, Running
-from experiments.jobs import Job
 from experiments.perform import Outcome
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.store import Store
 

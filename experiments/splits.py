@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from experiments import plugins
+from experiments.planning import plugins
 
 if TYPE_CHECKING:
     from datasets.split import Split

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments import environment
-from experiments.jobs import HOLDOUT, canonical_json
 from experiments.lines import append_line, read_lines, replace_lines
+from experiments.planning.jobs import HOLDOUT, canonical_json
 from experiments.record import RunRecord
 
 if TYPE_CHECKING:

@@ -56,11 +56,11 @@ def run(args: argparse.Namespace) -> int:
     from experiments.conclude import conclude
     from experiments.display.progress import Progress
     from experiments.driving import drive, limits_of
-    from experiments.planning import make_plan, render
+    from experiments.planning.plan import make_plan, render
+    from experiments.planning.todo import shard
     from experiments.queue import Queue
     from experiments.refresh import Refresher
     from experiments.store import Store
-    from experiments.todo import shard
 
     profile, jobs = options.selected(args)
     if args.shard:

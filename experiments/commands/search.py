@@ -64,8 +64,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments import plugins
-    from experiments.profiles import smallest_first
+    from experiments.planning import plugins
+    from experiments.planning.profiles import smallest_first
     from experiments.search.sampler import Subject
 
     plugins.use(args.plugin)
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
 def can_search(method: str, dataset: str) -> bool:
     """Leave out learners that would skip every trial."""
-    from experiments import plugins
+    from experiments.planning import plugins
 
     facts = plugins.facts(dataset)
     return plugins.learner(method).why_not(facts.n_features, len(facts.class_counts)) is None
@@ -93,11 +93,11 @@ def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """All candidates at once, in any order."""
     from experiments.display.progress import Progress
     from experiments.driving import drive, limits_of
-    from experiments.planning import make_plan, render_jobs
+    from experiments.planning.plan import make_plan, render_jobs
+    from experiments.planning.todo import shard
     from experiments.queue import Queue
     from experiments.search.jobs import search_jobs
     from experiments.store import Store
-    from experiments.todo import shard
 
     jobs = [
         job

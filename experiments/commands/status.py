@@ -24,7 +24,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.display.text import table
-    from experiments.profiles import every_use
+    from experiments.planning.profiles import every_use
     from experiments.record import STATUSES
     from experiments.store import Store
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from experiments.display.progress import FAILURES, Progress
 from experiments.display.text import counts, duration
 from experiments.executors.contract import Running
-from experiments.jobs import Job
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 
 REFRESH_SECONDS = 0.2

@@ -7,8 +7,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 
 from experiments.display.text import outcome
-from experiments.estimate import Estimate
-from experiments.jobs import Job
+from experiments.planning.estimate import Estimate
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 
 FAILURES = ("timeout", "memory", "crash", "error")

@@ -15,11 +15,12 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from experiments import environment, plugins
+from experiments import environment
 from experiments.executors.contract import Limits, Running
 from experiments.executors.remote import Session, run_supervised, stop_session
-from experiments.jobs import Job
 from experiments.perform import Outcome, now
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from experiments.display.text import duration
 from experiments.executors.contract import Limits
 from experiments.executors.process import WorkerProcess
 from experiments.executors.worker import BEGIN, Answer
-from experiments.jobs import Job
 from experiments.perform import Outcome, now
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord, Status
 
 STARTUP_SECONDS = 180.0

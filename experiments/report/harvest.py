@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments import artifacts, plugins
-from experiments.catalogue import jobs_of
+from experiments import artifacts
 from experiments.figures.training import Curve
-from experiments.jobs import Job
+from experiments.planning import plugins
+from experiments.planning.catalogue import jobs_of
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.report.trees import describe_tree
 from experiments.splits import load_dataset, load_split

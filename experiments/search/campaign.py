@@ -13,7 +13,7 @@ import numpy as np
 import optuna
 from optuna.trial import TrialState
 
-from experiments.jobs import Job
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.search.jobs import candidate_job
 from experiments.search.sampler import SamplerName, Subject, distributions, make_study

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import plugins
-from experiments.jobs import Job
 from experiments.measure import f1_on
 from experiments.perform import timed_fit
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.splits import load_dataset, load_split
 

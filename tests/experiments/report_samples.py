@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from experiments.findings import Findings, findings_of
-from experiments.jobs import Job
 from experiments.paper import Paper, PrintedDataset, load_paper
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.report.collect import Inputs
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import psutil
 
-from experiments import plugins
 from experiments.executors.contract import Executor
 from experiments.executors.launch import python_environment
-from experiments.jobs import Job
 from experiments.perform import Outcome
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
 from experiments.record import VOLATILE, RunRecord
 
 TOKEN = "RUNNER_TEST_TOKEN"

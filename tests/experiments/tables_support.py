@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from experiments.jobs import Job
 from experiments.paper import Paper
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.tables.definitions import Grid, grids
 from experiments.tables.model import Cell

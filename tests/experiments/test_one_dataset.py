@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from experiments import one_dataset
-from experiments.catalogue import jobs_of
 from experiments.executors.launch import ROOT, python_environment
+from experiments.planning.catalogue import jobs_of
 from experiments.record import RunRecord
 
 SCRIPT = str(ROOT / "scripts" / "run_dataset.py")

@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 
 from baselines import learner
 from experiments import artifacts
-from experiments.catalogue import jobs_of
 from experiments.measure import measure
 from experiments.perform import timed_fit
+from experiments.planning.catalogue import jobs_of
 from experiments.record import RunRecord
 from experiments.report import harvest
 

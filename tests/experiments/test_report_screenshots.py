@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from experiments.profiles import Filters, profiles, select
+from experiments.planning.profiles import Filters, profiles, select
 from experiments.record import RunRecord
 from experiments.store import Store
 

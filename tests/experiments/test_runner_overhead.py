@@ -12,7 +12,7 @@ from runner_helpers import fake_job, run_all
 
 from experiments.executors.contract import Limits
 from experiments.executors.pool import ProcessExecutor
-from experiments.jobs import Job
+from experiments.planning.jobs import Job
 from experiments.queue import Queue
 from experiments.session import run_session
 from experiments.store import Store

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from runner_helpers import fake_job
 
-from experiments import artifacts, perform, plugins, splits
-from experiments.catalogue import jobs_of
+from experiments import artifacts, perform, splits
+from experiments.planning import plugins
+from experiments.planning.catalogue import jobs_of
 from experiments.record import RunRecord
 
 

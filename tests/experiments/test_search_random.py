@@ -14,7 +14,8 @@ from runner_helpers import run_all
 
 from experiments.executors.inline import InlineExecutor
 from experiments.executors.launch import ROOT, python_environment
-from experiments.jobs import Job
+from experiments.planning.jobs import Job
+from experiments.planning.todo import shard, to_do
 from experiments.queue import Queue
 from experiments.record import RunRecord
 from experiments.search import winners
@@ -27,7 +28,6 @@ from experiments.search.space import candidate, space_of
 from experiments.search.winners import Winner, read_winners, winning_params, write_winners
 from experiments.session import run_session
 from experiments.store import Store
-from experiments.todo import shard, to_do
 
 FAKE = Subject("paper", "fake-three", "fake-good")
 
@@ -172,7 +172,7 @@ class TestSearch:
     def test_winners_feed_the_tuned_experiment(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from experiments.catalogue import jobs_of, params_of
+        from experiments.planning.catalogue import jobs_of, params_of
 
         monkeypatch.setattr(winners, "TABLE", tmp_path / "winners.csv")
         params_of.cache_clear()

@@ -10,9 +10,9 @@ import pytest
 from tables_support import spread_values
 
 from experiments import accepted
-from experiments.catalogue import jobs_of
 from experiments.cli import main
 from experiments.paper import load_paper
+from experiments.planning.catalogue import jobs_of
 from experiments.record import RunRecord
 from experiments.store import Store
 

@@ -10,8 +10,8 @@ import pytest
 from tables_support import Records, paper_as_ours
 
 from experiments.findings import findings_of
-from experiments.jobs import Job
 from experiments.paper import load_paper
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.tables.files import files_of, write_files
 

@@ -7,8 +7,8 @@ from tables_support import Records, paper_as_ours
 
 from experiments import accepted
 from experiments.findings import Findings, findings_of
-from experiments.jobs import Job
 from experiments.paper import load_paper
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 from experiments.tables.files import write_files
 

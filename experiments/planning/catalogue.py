@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
-from experiments import plugins
-from experiments.jobs import Job, Measured
+from experiments.planning import plugins
+from experiments.planning.jobs import Job, Measured
 
 MODEL_SEED = 42
 TRIALS = range(10)

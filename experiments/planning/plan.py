@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from experiments.display.text import duration, table
-from experiments.estimate import OVERHEAD_SECONDS, Estimate, Estimator
 from experiments.executors.contract import Limits
-from experiments.jobs import Job
 from experiments.perform import skip_reason
-from experiments.profiles import Profile, profiles
+from experiments.planning.estimate import OVERHEAD_SECONDS, Estimate, Estimator
+from experiments.planning.jobs import Job
+from experiments.planning.profiles import Profile, profiles
+from experiments.planning.todo import to_do
 from experiments.store import COMMITTED, Store
-from experiments.todo import to_do
 
 MANY_JOBS = 5000
 """A selection as large as the paper's profile: time to mention the shorter ones."""

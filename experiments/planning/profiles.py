@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from experiments import plugins
-from experiments.catalogue import Setting, all_datasets, jobs_of
-from experiments.jobs import Job
+from experiments.planning import plugins
+from experiments.planning.catalogue import Setting, all_datasets, jobs_of
+from experiments.planning.jobs import Job
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from experiments import plugins
-from experiments.jobs import HOLDOUT, Job, canonical_json
+from experiments.planning import plugins
+from experiments.planning.jobs import HOLDOUT, Job, canonical_json
 from experiments.record import RunRecord
 
 UNKNOWN_SECONDS = 10.0

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
-from experiments import plugins
 from experiments.executors.contract import Limits
-from experiments.jobs import Job
 from experiments.perform import NO_DATA, skip_reason
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
 from experiments.record import RunRecord
 
 State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
