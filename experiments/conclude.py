@@ -12,7 +12,7 @@ from experiments.display.text import counts
 from experiments.executors.contract import Limits
 from experiments.planning.jobs import Job
 from experiments.planning.todo import state_of
-from experiments.store import Store
+from experiments.records.store import Store
 
 EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE = 0, 1, 3
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from experiments.display.plain import PlainDisplay
 from experiments.display.progress import Progress
 from experiments.executors.contract import Executor, Limits, memory_share
+from experiments.records.store import Store
 from experiments.session import JobSource, Listener, Summary, run_session
-from experiments.store import Store
 
 
 def limits_of(args: argparse.Namespace, time_limit: float) -> Limits:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.claims import check_claims
 from experiments.paper import Paper, load_paper
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.tables.book import Book, our_book, paper_book
 from experiments.tables.cells import Results, collect
 from experiments.tables.hyperparameters import Searched
@@ -97,7 +97,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
     """
     import datasets
     from experiments.planning.catalogue import EXPERIMENTS, jobs_of
-    from experiments.store import Store
+    from experiments.records.store import Store
 
     jobs: list[Job] = []
     for protocol in PROTOCOLS:

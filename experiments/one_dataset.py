@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from experiments import artifacts
 from experiments.display.text import table as text_table
 from experiments.paper import Paper, load_paper
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records import artifacts
+from experiments.records.record import RunRecord
 from experiments.splits import load_dataset, load_split
 from experiments.tables.cells import Results, collect
 from experiments.tables.csvfiles import table_csv

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from datasets.errors import DatasetUnavailable
-from experiments import artifacts, environment, memory
+from experiments import memory
 from experiments.measure import measure
 from experiments.planning import plugins
 from experiments.planning.jobs import HOLDOUT, Job
-from experiments.record import RunRecord, Status
+from experiments.records import artifacts, environment
+from experiments.records.record import RunRecord, Status
 from experiments.splits import load_split
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from experiments.perform import now
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 
 Group = tuple[str, ...]
 

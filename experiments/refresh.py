@@ -12,7 +12,7 @@ from pathlib import Path
 from experiments.executors.contract import Running
 from experiments.executors.launch import worker_environment
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 
 PAUSE_SECONDS = 30.0
 

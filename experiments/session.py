@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from experiments import artifacts
 from experiments.executors.contract import Executor, Running
 from experiments.perform import Outcome
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
-from experiments.store import Store
+from experiments.records import artifacts
+from experiments.records.record import RunRecord
+from experiments.records.store import Store
 
 TICK_SECONDS = 0.5
 

@@ -48,7 +48,7 @@ def main() -> int:
     from experiments.planning.catalogue import EXPERIMENTS, jobs_of
     from experiments.planning.plan import make_plan, render_jobs
     from experiments.queue import Queue
-    from experiments.store import Store
+    from experiments.records.store import Store
 
     args = arguments()
     plugins.use(args.plugin)

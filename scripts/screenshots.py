@@ -23,7 +23,7 @@ sys.path.insert(0, str(REPOSITORY))
 if TYPE_CHECKING:
     from experiments.executors.contract import Running
     from experiments.planning.jobs import Job
-    from experiments.record import RunRecord
+    from experiments.records.record import RunRecord
     from experiments.report.browser import Browser
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
@@ -127,7 +127,7 @@ def draw_terminal(store: Path, path: Path) -> Path:
     from experiments.display.live import LiveDisplay
     from experiments.display.progress import Progress
     from experiments.planning.estimate import Estimator
-    from experiments.store import Store
+    from experiments.records.store import Store
     from experiments.tables.files import write_files
 
     records = Store(store).latest()

@@ -25,7 +25,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     from experiments.driving import limits_of
     from experiments.planning.plan import make_plan, render
-    from experiments.store import Store
+    from experiments.records.store import Store
 
     profile, jobs = options.selected(args)
     limits = limits_of(args, profile.time_limit)

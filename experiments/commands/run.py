@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
     from experiments.planning.plan import make_plan, render
     from experiments.planning.todo import shard
     from experiments.queue import Queue
+    from experiments.records.store import Store
     from experiments.refresh import Refresher
-    from experiments.store import Store
 
     profile, jobs = options.selected(args)
     if args.shard:

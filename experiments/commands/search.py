@@ -96,8 +96,8 @@ def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     from experiments.planning.plan import make_plan, render_jobs
     from experiments.planning.todo import shard
     from experiments.queue import Queue
+    from experiments.records.store import Store
     from experiments.search.jobs import search_jobs
-    from experiments.store import Store
 
     jobs = [
         job
@@ -123,8 +123,8 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """Trial after trial in each study, all studies side by side."""
     from experiments.display.progress import Progress
     from experiments.driving import drive, limits_of
+    from experiments.records.store import Store
     from experiments.search.campaign import Campaign, CampaignQueue
-    from experiments.store import Store
 
     if args.shard:
         index, count = args.shard
@@ -142,9 +142,9 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
 def report(args: argparse.Namespace, subjects: list[Subject], interrupted: bool) -> int:
     """Winners of what is finished, and how much is missing of the rest."""
     from experiments.conclude import EXIT_DONE, EXIT_INCOMPLETE, resume_command
+    from experiments.records.store import Store
     from experiments.search.outcome import conclude_study, render_winner
     from experiments.search.winners import TABLE, write_winners
-    from experiments.store import Store
 
     records = Store(args.store).latest()
     winners, unfinished = [], []

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from experiments.display.text import outcome
 from experiments.planning.estimate import Estimate
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 
 FAILURES = ("timeout", "memory", "crash", "error")
 FAILURES_SHOWN = 5

@@ -15,13 +15,13 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from experiments import environment
 from experiments.executors.contract import Limits, Running
 from experiments.executors.remote import Session, run_supervised, stop_session
 from experiments.perform import Outcome, now
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records import environment
+from experiments.records.record import RunRecord
 
 if TYPE_CHECKING:
     from distributed import Future

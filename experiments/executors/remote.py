@@ -6,13 +6,13 @@ import os
 import threading
 from dataclasses import dataclass, replace
 
-from experiments import environment
 from experiments.executors import family, janitor
 from experiments.executors.contract import Limits
 from experiments.executors.supervisor import Supervisor, wait_for_news
 from experiments.perform import Outcome
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
+from experiments.records import environment
 
 LOOK_SECONDS = 0.05
 

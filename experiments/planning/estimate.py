@@ -9,7 +9,7 @@ from statistics import median
 
 from experiments.planning import plugins
 from experiments.planning.jobs import HOLDOUT, Job, canonical_json
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 
 UNKNOWN_SECONDS = 10.0
 """For a learner of which there is no record at all; plans say that it is a guess."""

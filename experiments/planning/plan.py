@@ -13,7 +13,7 @@ from experiments.planning.estimate import OVERHEAD_SECONDS, Estimate, Estimator
 from experiments.planning.jobs import Job
 from experiments.planning.profiles import Profile, profiles
 from experiments.planning.todo import to_do
-from experiments.store import COMMITTED, Store
+from experiments.records.store import COMMITTED, Store
 
 MANY_JOBS = 5000
 """A selection as large as the paper's profile: time to mention the shorter ones."""

@@ -14,7 +14,7 @@ from experiments.executors.contract import Limits
 from experiments.perform import NO_DATA, skip_reason
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 
 State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
 WORTH_TRYING = ("pending", "failed", "unavailable")

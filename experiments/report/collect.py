@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from experiments.figures.training import Curve
 from experiments.findings import Findings
-from experiments.record import STATUSES, RunRecord
+from experiments.records.record import STATUSES, RunRecord
 from experiments.report.gallery import Plate, entry, plates
 from experiments.report.model import (
     ComparedTable,

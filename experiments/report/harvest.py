@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments import artifacts
 from experiments.figures.training import Curve
 from experiments.planning import plugins
 from experiments.planning.catalogue import jobs_of
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records import artifacts
+from experiments.records.record import RunRecord
 from experiments.report.trees import describe_tree
 from experiments.splits import load_dataset, load_split
 

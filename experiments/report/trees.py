@@ -24,7 +24,7 @@ from experiments.tables.files import write_files
 
 if TYPE_CHECKING:
     from datasets.split import Split
-    from experiments.record import RunRecord
+    from experiments.records.record import RunRecord
     from gradtree.trees.tree import Tree
 
 FORMAT = "gradtree-report-trees/1"

@@ -14,7 +14,7 @@ import optuna
 from optuna.trial import TrialState
 
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.search.jobs import candidate_job
 from experiments.search.sampler import SamplerName, Subject, distributions, make_study
 from experiments.search.space import FOLDS, SEED, TRIALS

@@ -20,7 +20,7 @@ from experiments.measure import f1_on
 from experiments.perform import timed_fit
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.splits import load_dataset, load_split
 
 if TYPE_CHECKING:

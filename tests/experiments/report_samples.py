@@ -15,7 +15,7 @@ import numpy as np
 from experiments.findings import Findings, findings_of
 from experiments.paper import Paper, PrintedDataset, load_paper
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.report.collect import Inputs
 
 FIELDS = {

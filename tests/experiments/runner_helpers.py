@@ -19,7 +19,7 @@ from experiments.executors.launch import python_environment
 from experiments.perform import Outcome
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
-from experiments.record import VOLATILE, RunRecord
+from experiments.records.record import VOLATILE, RunRecord
 
 TOKEN = "RUNNER_TEST_TOKEN"
 

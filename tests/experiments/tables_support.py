@@ -8,7 +8,7 @@ from typing import Any
 
 from experiments.paper import Paper
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.tables.definitions import Grid, grids
 from experiments.tables.model import Cell
 

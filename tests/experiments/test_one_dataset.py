@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments import one_dataset
 from experiments.executors.launch import ROOT, python_environment
 from experiments.planning.catalogue import jobs_of
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 
 SCRIPT = str(ROOT / "scripts" / "run_dataset.py")
 

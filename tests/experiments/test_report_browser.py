@@ -15,7 +15,7 @@ import report_samples as samples
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.report.browser import Browser, find_browser
 from experiments.report.collect import assemble, draw
 from experiments.report.page import write

@@ -12,11 +12,11 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from baselines import learner
-from experiments import artifacts
 from experiments.measure import measure
 from experiments.perform import timed_fit
 from experiments.planning.catalogue import jobs_of
-from experiments.record import RunRecord
+from experiments.records import artifacts
+from experiments.records.record import RunRecord
 from experiments.report import harvest
 
 COLUMNS = ["sepal length", "sepal width", "petal length", "petal width"]

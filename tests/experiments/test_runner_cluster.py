@@ -15,8 +15,8 @@ from experiments.executors.cluster import DaskExecutor, differing
 from experiments.executors.contract import Limits
 from experiments.executors.inline import InlineExecutor
 from experiments.queue import Queue
+from experiments.records.store import Store
 from experiments.session import run_session
-from experiments.store import Store
 
 LIMITS = Limits(seconds=30.0)
 

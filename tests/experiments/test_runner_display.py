@@ -19,7 +19,7 @@ from experiments.executors.contract import Running
 from experiments.executors.launch import ROOT, python_environment
 from experiments.planning.estimate import Estimate
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from experiments.executors.contract import Limits
 from experiments.executors.pool import ProcessExecutor
 from experiments.planning.jobs import Job
 from experiments.queue import Queue
+from experiments.records.store import Store
 from experiments.session import run_session
-from experiments.store import Store
 
 ALLOWED_SECONDS = 0.020
 numbers = itertools.count()

@@ -14,8 +14,8 @@ from experiments.planning.jobs import Job
 from experiments.planning.plan import make_plan, render_jobs
 from experiments.planning.todo import shard, state_of, to_do
 from experiments.queue import Queue
-from experiments.record import RunRecord
-from experiments.store import Store
+from experiments.records.record import RunRecord
+from experiments.records.store import Store
 
 LIMITS = Limits(seconds=60, memory_mb=1000)
 pytestmark = pytest.mark.usefixtures("fakes")

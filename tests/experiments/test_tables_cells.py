@@ -8,7 +8,7 @@ import pytest
 from tables_support import job, runs
 
 from experiments.paper import load_paper
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.tables.book import our_book
 from experiments.tables.cells import Attempt, collect, summarise
 from experiments.tables.definitions import grids

@@ -13,8 +13,8 @@ from experiments import accepted
 from experiments.cli import main
 from experiments.paper import load_paper
 from experiments.planning.catalogue import jobs_of
-from experiments.record import RunRecord
-from experiments.store import Store
+from experiments.records.record import RunRecord
+from experiments.records.store import Store
 
 PAPER = load_paper()
 

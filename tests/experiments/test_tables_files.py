@@ -12,7 +12,7 @@ from tables_support import Records, paper_as_ours
 from experiments.findings import findings_of
 from experiments.paper import load_paper
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.tables.files import files_of, write_files
 
 PAPER = load_paper()

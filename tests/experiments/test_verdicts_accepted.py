@@ -9,7 +9,7 @@ from experiments import accepted
 from experiments.findings import Findings, findings_of
 from experiments.paper import load_paper
 from experiments.planning.jobs import Job
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.tables.files import write_files
 
 PAPER = load_paper()

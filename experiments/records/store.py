@@ -13,15 +13,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments import environment
-from experiments.lines import append_line, read_lines, replace_lines
 from experiments.planning.jobs import HOLDOUT, canonical_json
-from experiments.record import RunRecord
+from experiments.records import environment
+from experiments.records.lines import append_line, read_lines, replace_lines
+from experiments.records.record import RunRecord
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COMMITTED = Path(__file__).resolve().parent.parent / "results" / "records"
+COMMITTED = Path(__file__).resolve().parents[2] / "results" / "records"
 LOCAL = Path(".runs")
 ROLL_AT_BYTES = 900_000
 ENVIRONMENTS = "environments.jsonl"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from experiments import artifacts
-from experiments.store import Store, precedence
+from experiments.records import artifacts
+from experiments.records.store import Store, precedence
 
 
 @dataclass

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.measure import Measurement
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 
 if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
