@@ -12,7 +12,7 @@ from experiments.paper import Paper, load_paper
 from experiments.planning.jobs import Job
 from experiments.records import artifacts
 from experiments.records.record import RunRecord
-from experiments.splits import load_dataset, load_split
+from experiments.running.splits import load_dataset, load_split
 from experiments.tables.cells import Results, collect
 from experiments.tables.csvfiles import table_csv
 from experiments.tables.definitions import grids

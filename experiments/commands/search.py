@@ -92,11 +92,11 @@ def can_search(method: str, dataset: str) -> bool:
 def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """All candidates at once, in any order."""
     from experiments.display.progress import Progress
-    from experiments.driving import drive, limits_of
     from experiments.planning.plan import make_plan, render_jobs
     from experiments.planning.todo import shard
-    from experiments.queue import Queue
     from experiments.records.store import Store
+    from experiments.running.driving import drive, limits_of
+    from experiments.running.queue import Queue
     from experiments.search.jobs import search_jobs
 
     jobs = [
@@ -122,8 +122,8 @@ def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
 def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """Trial after trial in each study, all studies side by side."""
     from experiments.display.progress import Progress
-    from experiments.driving import drive, limits_of
     from experiments.records.store import Store
+    from experiments.running.driving import drive, limits_of
     from experiments.search.campaign import Campaign, CampaignQueue
 
     if args.shard:
@@ -141,8 +141,8 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
 
 def report(args: argparse.Namespace, subjects: list[Subject], interrupted: bool) -> int:
     """Winners of what is finished, and how much is missing of the rest."""
-    from experiments.conclude import EXIT_DONE, EXIT_INCOMPLETE, resume_command
     from experiments.records.store import Store
+    from experiments.running.conclude import EXIT_DONE, EXIT_INCOMPLETE, resume_command
     from experiments.search.outcome import conclude_study, render_winner
     from experiments.search.winners import TABLE, write_winners
 

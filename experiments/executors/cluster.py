@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.executors.contract import Limits, Running
 from experiments.executors.remote import Session, run_supervised, stop_session
-from experiments.perform import Outcome, now
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
 from experiments.records import environment
 from experiments.records.record import RunRecord
+from experiments.running.perform import Outcome, now
 
 if TYPE_CHECKING:
     from distributed import Future

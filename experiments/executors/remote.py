@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from experiments.executors import family, janitor
 from experiments.executors.contract import Limits
 from experiments.executors.supervisor import Supervisor, wait_for_news
-from experiments.perform import Outcome
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
 from experiments.records import environment
+from experiments.running.perform import Outcome
 
 LOOK_SECONDS = 0.05
 

@@ -14,10 +14,10 @@ from experiments.display.text import duration
 from experiments.executors.contract import Limits
 from experiments.executors.process import WorkerProcess
 from experiments.executors.worker import BEGIN, Answer
-from experiments.perform import Outcome, now
 from experiments.planning.jobs import Job
 from experiments.records import environment
 from experiments.records.record import RunRecord, Status
+from experiments.running.perform import Outcome, now
 
 STARTUP_SECONDS = 180.0
 FAMILY_WATCH_SECONDS = 1.0

@@ -20,9 +20,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from experiments.executors.contract import Limits
-from experiments.perform import Outcome, perform
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
+from experiments.running.perform import Outcome, perform
 
 BEGIN = "begin"
 GRACE_SECONDS = 60

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from experiments.display.text import duration, table
 from experiments.executors.contract import Limits
-from experiments.perform import skip_reason
 from experiments.planning.estimate import OVERHEAD_SECONDS, Estimate, Estimator
 from experiments.planning.jobs import Job
 from experiments.planning.profiles import Profile, profiles
 from experiments.planning.todo import to_do
 from experiments.records.store import COMMITTED, Store
+from experiments.running.perform import skip_reason
 
 MANY_JOBS = 5000
 """A selection as large as the paper's profile: time to mention the shorter ones."""

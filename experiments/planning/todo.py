@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from experiments.executors.contract import Limits
-from experiments.perform import NO_DATA, skip_reason
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
 from experiments.records.record import RunRecord
+from experiments.running.perform import NO_DATA, skip_reason
 
 State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
 WORTH_TRYING = ("pending", "failed", "unavailable")

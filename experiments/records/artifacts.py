@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.measure import Measurement
 from experiments.records.record import RunRecord
+from experiments.running.measure import Measurement
 
 if TYPE_CHECKING:
     from gradtree.trees.tree import Tree

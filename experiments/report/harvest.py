@@ -18,7 +18,7 @@ from experiments.planning.jobs import Job
 from experiments.records import artifacts
 from experiments.records.record import RunRecord
 from experiments.report.trees import describe_tree
-from experiments.splits import load_dataset, load_split
+from experiments.running.splits import load_dataset, load_split
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted
@@ -85,7 +85,7 @@ def harvest(
 
 def _fit(job: Job) -> Fitted | None:
     """The job's learner trained as the runner would; ``None`` where it cannot be."""
-    from experiments.perform import skip_reason, timed_fit
+    from experiments.running.perform import skip_reason, timed_fit
 
     if skip_reason(job):
         return None
@@ -94,7 +94,7 @@ def _fit(job: Job) -> Fitted | None:
 
 
 def _measured(job: Job, fitted: Fitted) -> RunRecord:
-    from experiments.measure import measure
+    from experiments.running.measure import measure
 
     split = load_split(job.dataset, job.protocol, job.trial)
     return RunRecord.of(job, "ok", test_f1=measure(fitted, split).scores["test_f1"])

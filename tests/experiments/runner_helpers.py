@@ -16,10 +16,10 @@ import psutil
 
 from experiments.executors.contract import Executor
 from experiments.executors.launch import python_environment
-from experiments.perform import Outcome
 from experiments.planning import plugins
 from experiments.planning.jobs import Job
 from experiments.records.record import VOLATILE, RunRecord
+from experiments.running.perform import Outcome
 
 TOKEN = "RUNNER_TEST_TOKEN"
 

@@ -13,9 +13,9 @@ from experiments.planning.estimate import UNKNOWN_SECONDS, Estimator
 from experiments.planning.jobs import Job
 from experiments.planning.plan import make_plan, render_jobs
 from experiments.planning.todo import shard, state_of, to_do
-from experiments.queue import Queue
 from experiments.records.record import RunRecord
 from experiments.records.store import Store
+from experiments.running.queue import Queue
 
 LIMITS = Limits(seconds=60, memory_mb=1000)
 pytestmark = pytest.mark.usefixtures("fakes")

@@ -16,9 +16,10 @@ from experiments.executors.inline import InlineExecutor
 from experiments.executors.launch import ROOT, python_environment
 from experiments.planning.jobs import Job
 from experiments.planning.todo import shard, to_do
-from experiments.queue import Queue
 from experiments.records.record import RunRecord
 from experiments.records.store import Store
+from experiments.running.queue import Queue
+from experiments.running.session import run_session
 from experiments.search import winners
 from experiments.search.campaign import Campaign, CampaignQueue
 from experiments.search.folds import CV_SEED, cut, make_folds, parse
@@ -27,7 +28,6 @@ from experiments.search.outcome import conclude_study, render_winner
 from experiments.search.sampler import Subject, make_study
 from experiments.search.space import candidate, space_of
 from experiments.search.winners import Winner, read_winners, winning_params, write_winners
-from experiments.session import run_session
 
 FAKE = Subject("paper", "fake-three", "fake-good")
 

@@ -12,7 +12,7 @@ from experiments.display.plain import PlainDisplay
 from experiments.display.progress import Progress
 from experiments.executors.contract import Executor, Limits, memory_share
 from experiments.records.store import Store
-from experiments.session import JobSource, Listener, Summary, run_session
+from experiments.running.session import JobSource, Listener, Summary, run_session
 
 
 def limits_of(args: argparse.Namespace, time_limit: float) -> Limits:

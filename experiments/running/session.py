@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from experiments.executors.contract import Executor, Running
-from experiments.perform import Outcome
 from experiments.planning.jobs import Job
 from experiments.records import artifacts
 from experiments.records.record import RunRecord
 from experiments.records.store import Store
+from experiments.running.perform import Outcome
 
 TICK_SECONDS = 0.5
 

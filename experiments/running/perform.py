@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from datasets.errors import DatasetUnavailable
-from experiments import memory
-from experiments.measure import measure
 from experiments.planning import plugins
 from experiments.planning.jobs import HOLDOUT, Job
 from experiments.records import artifacts, environment
 from experiments.records.record import RunRecord, Status
-from experiments.splits import load_split
+from experiments.running import memory
+from experiments.running.measure import measure
+from experiments.running.splits import load_split
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted, Learner
@@ -181,6 +181,6 @@ def _calibration(job: Job) -> dict[str, Any]:
     """How fast this machine is just now, where seconds are the result."""
     if job.measured != "alone":
         return {}
-    from experiments.calibration import calibrate
+    from experiments.running.calibration import calibrate
 
     return {"calibration_ms": round(1000 * calibrate(), 2)}

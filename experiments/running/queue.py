@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
 
-from experiments.perform import now
 from experiments.planning.jobs import Job
 from experiments.records.record import RunRecord
+from experiments.running.perform import now
 
 Group = tuple[str, ...]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import metrics
+from experiments.running import metrics
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted
