@@ -40,7 +40,6 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    from experiments import one_dataset
     from experiments.display.progress import Progress
     from experiments.planning import plugins
     from experiments.planning.catalogue import EXPERIMENTS, jobs_of
@@ -49,6 +48,7 @@ def main() -> int:
     from experiments.running.conclude import conclude
     from experiments.running.driving import drive, limits_of
     from experiments.running.queue import Queue
+    from experiments.verdicts import one_dataset
 
     args = arguments()
     plugins.use(args.plugin)

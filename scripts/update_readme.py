@@ -16,8 +16,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
 if TYPE_CHECKING:
-    from experiments.findings import Findings
-    from experiments.verdicts import Agreement
+    from experiments.verdicts.findings import Findings
+    from experiments.verdicts.judging import Agreement
 
 README = REPOSITORY / "README.md"
 RECORDS = REPOSITORY / "results" / "records"
@@ -37,7 +37,7 @@ def agreement_cell(agreement: Agreement) -> str:
 def agreement_table(found: Findings) -> list[str]:
     """One line per table and method that has been run, with the mean difference."""
     from experiments.tables.definitions import grids
-    from experiments.verdicts import agreements
+    from experiments.verdicts.judging import agreements
 
     lines = [
         "| table of the paper | method | cells | mean difference |",
@@ -54,8 +54,8 @@ def agreement_table(found: Findings) -> list[str]:
 
 
 def results_block(found: Findings) -> str:
-    from experiments.verdict_text import claim_lines
-    from experiments.verdicts import LEVEL
+    from experiments.verdicts.judging import LEVEL
+    from experiments.verdicts.text import claim_lines
 
     claims = claim_lines(found.claims)[0].replace("Claims of the paper", "Its claims")
     lines = [
@@ -82,7 +82,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; status 1 if stale")
     args = parser.parse_args()
 
-    from experiments.findings import findings_in
+    from experiments.verdicts.findings import findings_in
 
     now = README.read_text(encoding="utf-8")
     fresh = updated(now, results_block(findings_in(RECORDS)))

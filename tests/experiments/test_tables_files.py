@@ -9,11 +9,11 @@ import subprocess
 import pytest
 from tables_support import Records, paper_as_ours
 
-from experiments.findings import findings_of
-from experiments.paper import load_paper
 from experiments.planning.jobs import Job
 from experiments.records.record import RunRecord
 from experiments.tables.files import files_of, write_files
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.paper import load_paper
 
 PAPER = load_paper()
 

@@ -18,7 +18,7 @@ from experiments.tables.csvfiles import csv_text
 from experiments.tables.definitions import grids
 from experiments.tables.outcomes import Claim, Verdict
 
-FOLDER = Path(__file__).resolve().parents[1] / "results"
+FOLDER = Path(__file__).resolve().parents[2] / "results"
 VERDICTS = "verdicts.csv"
 CLAIMS = "claims.csv"
 

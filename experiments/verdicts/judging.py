@@ -27,12 +27,12 @@ from dataclasses import dataclass, replace
 
 from scipy import stats
 
-from experiments.paper import Paper
-from experiments.statistics import holm, stable, wilcoxon
 from experiments.tables.definitions import Grid, grids
 from experiments.tables.model import Cell, Table, Task
 from experiments.tables.outcomes import OUTCOMES, Outcome, Verdict
 from experiments.tables.ranking import mean_of
+from experiments.verdicts.paper import Paper
+from experiments.verdicts.statistics import holm, stable, wilcoxon
 
 LEVEL = 0.05
 ROUNDING_SLACK = 1e-9

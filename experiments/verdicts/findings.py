@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.claims import check_claims
-from experiments.paper import Paper, load_paper
 from experiments.planning.jobs import Job
 from experiments.records.record import RunRecord
 from experiments.tables.book import Book, our_book, paper_book
@@ -20,7 +19,8 @@ from experiments.tables.cells import Results, collect
 from experiments.tables.hyperparameters import Searched
 from experiments.tables.outcomes import Claim, Verdict
 from experiments.tables.specs import Spec
-from experiments.verdicts import judge
+from experiments.verdicts.judging import judge
+from experiments.verdicts.paper import Paper, load_paper
 
 if TYPE_CHECKING:
     from experiments.planning.catalogue import Setting

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from experiments.display.text import table as text_table
-from experiments.paper import Paper, load_paper
 from experiments.planning.jobs import Job
 from experiments.records import artifacts
 from experiments.records.record import RunRecord
@@ -21,7 +20,8 @@ from experiments.tables.grids import our_table, paper_table
 from experiments.tables.latex import table_latex
 from experiments.tables.model import Cell, Table
 from experiments.tables.outcomes import Verdict
-from experiments.verdicts import judge_table
+from experiments.verdicts.judging import judge_table
+from experiments.verdicts.paper import Paper, load_paper
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

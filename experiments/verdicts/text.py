@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from experiments.tables.definitions import Grid, grids
 from experiments.tables.outcomes import CLAIM_OUTCOMES, Claim, ClaimOutcome, Verdict
-from experiments.verdicts import LEVEL, Agreement, agreements
+from experiments.verdicts.judging import LEVEL, Agreement, agreements
 
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:

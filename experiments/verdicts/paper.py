@@ -12,7 +12,7 @@ from pathlib import Path
 from experiments.tables.definitions import Grid, grids
 from experiments.tables.model import Cell, Statistic, Task
 
-FOLDER = Path(__file__).resolve().parents[1] / "results" / "paper"
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "paper"
 TRIALS = 10
 
 TIMEOUT = ">60 min"
