@@ -38,7 +38,7 @@ def translate(row: Mapping[str, str], task: Task) -> dict[str, Any]:
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
     X, y = split.X_train_valid, split.y_train_valid
     estimator = DecisionTreeClassifier(**params, random_state=seed).fit(X, y)

@@ -27,7 +27,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
     from sklearn.tree import DecisionTreeClassifier
 
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
     X, y = split.X_train_valid, split.y_train_valid
     grower = DecisionTreeClassifier(criterion=params["criterion"], random_state=seed)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
 Params = Mapping[str, Any]
 Task = Literal["binary", "multi"]

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
 PYTHON_VARIABLE = "GENETIC_TREE_PYTHON"
 # NumPy 1.24 dropped the alias np.int, which the library uses.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from experiments.jobs import Job
-    from experiments.profiles import Filters, Profile
+    from experiments.planning.jobs import Job
+    from experiments.planning.profiles import Filters, Profile
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +98,7 @@ def add_executor(group: argparse._ArgumentGroup) -> None:
 
 def selected(args: argparse.Namespace) -> tuple[Profile, list[Job]]:
     """The profile that was asked for and its jobs, filtered, each piece of work once."""
-    from experiments.profiles import select
+    from experiments.planning.profiles import select
 
     profile = profile_of(args)
     try:
@@ -108,7 +108,7 @@ def selected(args: argparse.Namespace) -> tuple[Profile, list[Job]]:
 
 
 def profile_of(args: argparse.Namespace) -> Profile:
-    from experiments.profiles import profiles
+    from experiments.planning.profiles import profiles
 
     check("profile", [args.profile], list(profiles()))
     return profiles()[args.profile]
@@ -116,9 +116,9 @@ def profile_of(args: argparse.Namespace) -> Profile:
 
 def filters_of(args: argparse.Namespace) -> Filters:
     """Filters with every name checked, so that a typo never selects nothing in silence."""
-    from experiments import plugins
-    from experiments.catalogue import EXPERIMENTS, SEARCH
-    from experiments.profiles import Filters
+    from experiments.planning import plugins
+    from experiments.planning.catalogue import EXPERIMENTS, SEARCH
+    from experiments.planning.profiles import Filters
 
     plugins.use(args.plugin)
     check("experiment", args.experiment, [*EXPERIMENTS, SEARCH])
@@ -136,8 +136,8 @@ def filters_of(args: argparse.Namespace) -> Filters:
 
 def dataset_slugs(wanted: list[str] | None) -> list[str]:
     """Slugs of datasets given by name or slug; all of them if none is given."""
-    from experiments import plugins
-    from experiments.catalogue import all_datasets
+    from experiments.planning import plugins
+    from experiments.planning.catalogue import all_datasets
 
     if wanted is None:
         return list(all_datasets())

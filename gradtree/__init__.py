@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradtree.classifier import GradTreeClassifier
-    from gradtree.export import export_graphviz, export_text
-    from gradtree.losses import CustomLoss, Loss
-    from gradtree.plot import plot_history, plot_tree
-    from gradtree.selectors import Selector
     from gradtree.table import TabularGradTree, fit_table
-    from gradtree.tree import Tree
-    from gradtree.units import original_units
+    from gradtree.training.losses import CustomLoss, Loss
+    from gradtree.training.selectors import Selector
+    from gradtree.trees.tree import Tree
+    from gradtree.units.original import original_units
+    from gradtree.views.export import export_graphviz, export_text
+    from gradtree.views.plot import plot_history, plot_tree
 
 __all__ = [
     "CustomLoss",
@@ -37,18 +37,18 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "CustomLoss": "losses",
+    "CustomLoss": "training.losses",
     "GradTreeClassifier": "classifier",
-    "Loss": "losses",
-    "Selector": "selectors",
+    "Loss": "training.losses",
+    "Selector": "training.selectors",
     "TabularGradTree": "table",
-    "Tree": "tree",
-    "export_graphviz": "export",
-    "export_text": "export",
+    "Tree": "trees.tree",
+    "export_graphviz": "views.export",
+    "export_text": "views.export",
     "fit_table": "table",
-    "original_units": "units",
-    "plot_history": "plot",
-    "plot_tree": "plot",
+    "original_units": "units.original",
+    "plot_history": "views.plot",
+    "plot_tree": "views.plot",
 }
 
 

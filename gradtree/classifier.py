@@ -12,22 +12,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.dense import DenseTree
-from gradtree.holdout import hold_out
-from gradtree.inputs import (
+from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
     read_rows,
     read_training_rows,
     read_validation,
 )
-from gradtree.memory import check_fits
-from gradtree.parameters import check_parameters, train_config
-from gradtree.progress import ProgressBar
-from gradtree.pruning import full_tree, pruned_tree
-from gradtree.readable import ReadableTree
-from gradtree.training import RunHistory, TrainConfig, Trainer, TrainResult, train
-from gradtree.tree import Tree
+from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.memory import check_fits
+from gradtree.inputs.parameters import check_parameters, train_config
+from gradtree.training.progress import ProgressBar
+from gradtree.training.train import RunHistory, TrainConfig, Trainer, TrainResult, train
+from gradtree.trees.dense import DenseTree
+from gradtree.trees.pruning import full_tree, pruned_tree
+from gradtree.trees.tree import Tree
+from gradtree.views.readable import ReadableTree
 
 # A stream's tree is pruned by so many of its latest rows.
 RECENT_ROWS = 2048
@@ -300,8 +300,8 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         return self.tree_.apply(read_rows(self, X, reset=False))
 
     def plot_history(self, **options: Any) -> Any:
-        """Draw the losses of all runs; see :func:`gradtree.plot.plot_history`."""
-        from gradtree.plot import plot_history
+        """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
+        from gradtree.views.plot import plot_history
 
         check_is_fitted(self)
         return plot_history(self.history_, **options)

@@ -22,11 +22,11 @@ from sklearn.preprocessing import QuantileTransformer, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.classifier import GradTreeClassifier
-from gradtree.conditions import as_text
-from gradtree.holdout import hold_out
-from gradtree.readable import ReadableTree
-from gradtree.table_columns import TableColumns, learn_columns
-from gradtree.units import OriginalUnits, original_units
+from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.table_columns import TableColumns, learn_columns
+from gradtree.units.conditions import as_text
+from gradtree.units.original import OriginalUnits, original_units
+from gradtree.views.readable import ReadableTree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +165,7 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
         return self.estimator_.predict_proba(self._matrix(X))
 
     def plot_history(self, **options: Any) -> Any:
-        """Draw the losses of all runs; see :func:`gradtree.plot.plot_history`."""
+        """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
         return self.estimator_.plot_history(**options)
 
     def _matrix(self, X: pd.DataFrame) -> NDArray[Any]:

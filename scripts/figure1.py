@@ -98,8 +98,8 @@ def draw(pair: Pair, dataset: Dataset, max_depth: int | None) -> Figure:
     from matplotlib.patches import Patch
 
     from gradtree import original_units, plot_tree
-    from gradtree.palette import class_colours
-    from gradtree.plot import drawing_inches
+    from gradtree.views.palette import class_colours
+    from gradtree.views.plot import drawing_inches
 
     units = original_units(pair.split.preprocessing, dataset.X.iloc[pair.split.rows.train])
     sizes = [drawing_inches(panel.tree, max_depth) for panel in pair.panels]

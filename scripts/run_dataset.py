@@ -40,14 +40,15 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    from experiments import one_dataset, plugins
-    from experiments.catalogue import EXPERIMENTS, jobs_of
-    from experiments.conclude import conclude
     from experiments.display.progress import Progress
-    from experiments.driving import drive, limits_of
-    from experiments.planning import make_plan, render_jobs
-    from experiments.queue import Queue
-    from experiments.store import Store
+    from experiments.planning import plugins
+    from experiments.planning.catalogue import EXPERIMENTS, jobs_of
+    from experiments.planning.plan import make_plan, render_jobs
+    from experiments.records.store import Store
+    from experiments.running.conclude import conclude
+    from experiments.running.driving import drive, limits_of
+    from experiments.running.queue import Queue
+    from experiments.verdicts import one_dataset
 
     args = arguments()
     plugins.use(args.plugin)

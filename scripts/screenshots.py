@@ -22,8 +22,8 @@ sys.path.insert(0, str(REPOSITORY))
 
 if TYPE_CHECKING:
     from experiments.executors.contract import Running
-    from experiments.jobs import Job
-    from experiments.record import RunRecord
+    from experiments.planning.jobs import Job
+    from experiments.records.record import RunRecord
     from experiments.report.browser import Browser
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
@@ -126,8 +126,8 @@ def draw_terminal(store: Path, path: Path) -> Path:
 
     from experiments.display.live import LiveDisplay
     from experiments.display.progress import Progress
-    from experiments.estimate import Estimator
-    from experiments.store import Store
+    from experiments.planning.estimate import Estimator
+    from experiments.records.store import Store
     from experiments.tables.files import write_files
 
     records = Store(store).latest()
@@ -164,7 +164,7 @@ def _without_web_fonts(drawing: str) -> str:
 
 def _replay(records: dict[str, RunRecord]) -> Replay:
     from experiments.executors.contract import Running
-    from experiments.profiles import Filters, profiles, select
+    from experiments.planning.profiles import Filters, profiles, select
 
     wanted = Filters(experiments=["tuned"], protocols=["paper"])
     jobs = [job for job in select(profiles()["paper"], wanted) if job.key in records]

@@ -31,10 +31,10 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     import datasets
+    from experiments.records.store import Store
     from experiments.report.curves import write_curves
     from experiments.report.harvest import CURVE_DATASETS, METHODS, harvest
     from experiments.report.trees import write_trees
-    from experiments.store import Store
 
     args = arguments()
     slugs = [datasets.resolve(text) for text in args.dataset.split(",") if text]

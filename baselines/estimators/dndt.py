@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from baselines.dndt import MOST_FEATURES
 from baselines.estimators.labels import all_classes, class_numbers
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.tree import LEAF, Tree
 
 
 class DNDTClassifier(ClassifierMixin, BaseEstimator):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.binarise import Binariser
-from gradtree.traversal import fill_upwards
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.traversal import fill_upwards
+from gradtree.trees.tree import LEAF, Tree
 
 
 @dataclass(frozen=True, eq=False)

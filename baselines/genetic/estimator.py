@@ -16,7 +16,7 @@ from baselines.genetic.harvest import harvest
 from baselines.genetic.quirks import Quirks
 from baselines.genetic.rows import encode, thresholds_of
 from baselines.genetic.settings import Settings
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 LARGEST_CUT = np.iinfo(np.int16).max
 
@@ -44,7 +44,7 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_ : the fitted :class:`gradtree.tree.Tree`.
+    tree_ : the fitted :class:`gradtree.Tree`.
     classes_ : class labels.
     n_iter_ : generations bred.
     best_fitness_ : best fitness of the first and of every later generation.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.genetic.nodes import LEAF, Nodes
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 
 def harvest(

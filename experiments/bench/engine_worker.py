@@ -8,8 +8,8 @@ from typing import Any, Literal
 from experiments.bench.cases import Case
 from experiments.bench.data import Data, make_data
 from experiments.bench.serving import Fit, Stamp, Timing, middle, now, serve, timing_of_epochs
-from gradtree.config import TrainConfig
-from gradtree.training import Progress, train
+from gradtree.training.config import TrainConfig
+from gradtree.training.train import Progress, train
 
 _SHORTEST_SECONDS = 0.3
 """Fits of the compiled engine are repeated for this long: one may take a millisecond."""

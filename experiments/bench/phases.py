@@ -17,11 +17,11 @@ from numba import njit
 from experiments.bench.cases import Case
 from experiments.bench.data import Data
 from experiments.bench.serving import Phases
-from gradtree.config import TrainConfig
 from gradtree.engines.compiled import CompiledRun
 from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.epochs import gather, gradients, update_parameters
-from gradtree.streams import noise_key, stream
+from gradtree.training.config import TrainConfig
+from gradtree.training.streams import noise_key, stream
 
 _CLOCKS_PER_SECOND = 1_000_000
 _processor_clock = ctypes.CDLL(None).clock

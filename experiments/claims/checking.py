@@ -5,7 +5,7 @@ whether its sentence is true of it. A check that lacks cells which the paper has
 raises ``UndecidedError``: nothing is concluded from an incomplete grid. Where a
 sentence is vague ("large", "small"), the check fixes a reading and says so in
 its ``note``. As in the paper these are comparisons of point estimates; how firm
-they are over datasets is for ``experiments.statistics``.
+they are over datasets is for ``experiments.verdicts.statistics``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from experiments.paper import TIMEOUT, TRIALS, Paper
 from experiments.tables.book import Book
 from experiments.tables.definitions import method_name
 from experiments.tables.grids import mean_statistic
 from experiments.tables.model import Cell, Table, Task
 from experiments.tables.outcomes import Claim, ClaimOutcome
+from experiments.verdicts.paper import TIMEOUT, TRIALS, Paper
 
 SETTLED = (TIMEOUT, "memory")
 """Texts of cells that have no number and, by the paper's rules, need none."""

@@ -13,10 +13,10 @@ from experiments.claims.checking import (
     means,
     without,
 )
-from experiments.paper import TIMEOUT
 from experiments.tables.model import TASK_NAMES, TASKS, Cell, Task
 from experiments.tables.ranking import mean_of
 from experiments.tables.summaries import train_test_gap
+from experiments.verdicts.paper import TIMEOUT
 
 TIME_LIMIT_SECONDS = 3600.0
 PAPER_MEAN_SECONDS = 35.0

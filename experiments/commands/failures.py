@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from experiments import options
 
 if TYPE_CHECKING:
-    from experiments.record import RunRecord
+    from experiments.records.record import RunRecord
 
 SHOWN = ("timeout", "memory", "crash", "error")
 
@@ -34,7 +34,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.store import Store
+    from experiments.records.store import Store
 
     wanted = args.status or SHOWN
     failures = [

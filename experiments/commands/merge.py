@@ -36,8 +36,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.merging import merge
-    from experiments.store import Store
+    from experiments.records.merging import merge
+    from experiments.records.store import Store
 
     target = Store(args.into)
     for folder in args.sources:

@@ -23,9 +23,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.driving import limits_of
-    from experiments.planning import make_plan, render
-    from experiments.store import Store
+    from experiments.planning.plan import make_plan, render
+    from experiments.records.store import Store
+    from experiments.running.driving import limits_of
 
     profile, jobs = options.selected(args)
     limits = limits_of(args, profile.time_limit)

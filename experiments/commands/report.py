@@ -45,11 +45,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     import datasets
     from experiments.figures.save import save
-    from experiments.findings import findings_in
+    from experiments.records.store import Store
     from experiments.report.collect import Inputs, assemble, draw
     from experiments.report.curves import read_curves
     from experiments.report.page import write
-    from experiments.store import Store
+    from experiments.verdicts.findings import findings_in
 
     store = Store(args.store)
     inputs = Inputs(

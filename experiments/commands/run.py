@@ -53,14 +53,14 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.conclude import conclude
     from experiments.display.progress import Progress
-    from experiments.driving import drive, limits_of
-    from experiments.planning import make_plan, render
-    from experiments.queue import Queue
-    from experiments.refresh import Refresher
-    from experiments.store import Store
-    from experiments.todo import shard
+    from experiments.planning.plan import make_plan, render
+    from experiments.planning.todo import shard
+    from experiments.records.store import Store
+    from experiments.running.conclude import conclude
+    from experiments.running.driving import drive, limits_of
+    from experiments.running.queue import Queue
+    from experiments.running.refresh import Refresher
 
     profile, jobs = options.selected(args)
     if args.shard:

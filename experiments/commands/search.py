@@ -64,8 +64,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments import plugins
-    from experiments.profiles import smallest_first
+    from experiments.planning import plugins
+    from experiments.planning.profiles import smallest_first
     from experiments.search.sampler import Subject
 
     plugins.use(args.plugin)
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
 def can_search(method: str, dataset: str) -> bool:
     """Leave out learners that would skip every trial."""
-    from experiments import plugins
+    from experiments.planning import plugins
 
     facts = plugins.facts(dataset)
     return plugins.learner(method).why_not(facts.n_features, len(facts.class_counts)) is None
@@ -92,12 +92,12 @@ def can_search(method: str, dataset: str) -> bool:
 def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """All candidates at once, in any order."""
     from experiments.display.progress import Progress
-    from experiments.driving import drive, limits_of
-    from experiments.planning import make_plan, render_jobs
-    from experiments.queue import Queue
+    from experiments.planning.plan import make_plan, render_jobs
+    from experiments.planning.todo import shard
+    from experiments.records.store import Store
+    from experiments.running.driving import drive, limits_of
+    from experiments.running.queue import Queue
     from experiments.search.jobs import search_jobs
-    from experiments.store import Store
-    from experiments.todo import shard
 
     jobs = [
         job
@@ -122,9 +122,9 @@ def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
 def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """Trial after trial in each study, all studies side by side."""
     from experiments.display.progress import Progress
-    from experiments.driving import drive, limits_of
+    from experiments.records.store import Store
+    from experiments.running.driving import drive, limits_of
     from experiments.search.campaign import Campaign, CampaignQueue
-    from experiments.store import Store
 
     if args.shard:
         index, count = args.shard
@@ -141,10 +141,10 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
 
 def report(args: argparse.Namespace, subjects: list[Subject], interrupted: bool) -> int:
     """Winners of what is finished, and how much is missing of the rest."""
-    from experiments.conclude import EXIT_DONE, EXIT_INCOMPLETE, resume_command
+    from experiments.records.store import Store
+    from experiments.running.conclude import EXIT_DONE, EXIT_INCOMPLETE, resume_command
     from experiments.search.outcome import conclude_study, render_winner
     from experiments.search.winners import TABLE, write_winners
-    from experiments.store import Store
 
     records = Store(args.store).latest()
     winners, unfinished = [], []

@@ -24,9 +24,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.display.text import table
-    from experiments.profiles import every_use
-    from experiments.record import STATUSES
-    from experiments.store import Store
+    from experiments.planning.profiles import every_use
+    from experiments.records.record import STATUSES
+    from experiments.records.store import Store
 
     store = Store(args.store)
     jobs = every_use(options.profile_of(args), options.filters_of(args))

@@ -50,8 +50,8 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.findings import findings_in
     from experiments.tables.files import files_of, write_files
+    from experiments.verdicts.findings import findings_in
 
     found = findings_in(args.store, args.params)
     files = files_of(found)

@@ -38,10 +38,10 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments import accepted
-    from experiments.findings import findings_in
     from experiments.tables.files import write_files
-    from experiments.verdict_text import claim_lines, verdict_lines
+    from experiments.verdicts import accepted
+    from experiments.verdicts.findings import findings_in
+    from experiments.verdicts.text import claim_lines, verdict_lines
 
     found = findings_in(args.store, args.params)
     print("\n".join(verdict_lines(found.verdicts)))

@@ -15,8 +15,8 @@ from rich.text import Text
 from experiments.display.progress import FAILURES, Progress
 from experiments.display.text import counts, duration
 from experiments.executors.contract import Running
-from experiments.jobs import Job
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 
 REFRESH_SECONDS = 0.2
 BAR_WIDTH = 32

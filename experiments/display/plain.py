@@ -11,8 +11,8 @@ from typing import TextIO
 from experiments.display.progress import Progress
 from experiments.display.text import duration, outcome
 from experiments.executors.contract import Running
-from experiments.jobs import Job
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 
 HEARTBEAT_SECONDS = 60.0
 

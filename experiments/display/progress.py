@@ -7,9 +7,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 
 from experiments.display.text import outcome
-from experiments.estimate import Estimate
-from experiments.jobs import Job
-from experiments.record import RunRecord
+from experiments.planning.estimate import Estimate
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 
 FAILURES = ("timeout", "memory", "crash", "error")
 FAILURES_SHOWN = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from experiments.record import STATUSES, RunRecord
+from experiments.records.record import STATUSES, RunRecord
 
 
 def duration(seconds: float) -> str:

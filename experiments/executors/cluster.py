@@ -15,12 +15,13 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from experiments import environment, plugins
 from experiments.executors.contract import Limits, Running
 from experiments.executors.remote import Session, run_supervised, stop_session
-from experiments.jobs import Job
-from experiments.perform import Outcome, now
-from experiments.record import RunRecord
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
+from experiments.records import environment
+from experiments.records.record import RunRecord
+from experiments.running.perform import Outcome, now
 
 if TYPE_CHECKING:
     from distributed import Future

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from experiments.jobs import Job
-from experiments.perform import Outcome
+from experiments.planning.jobs import Job
+from experiments.running.perform import Outcome
 
 
 @dataclass(frozen=True)

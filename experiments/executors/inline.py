@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from experiments.executors.contract import Running
-from experiments.jobs import Job
-from experiments.perform import Outcome, perform
+from experiments.planning.jobs import Job
+from experiments.running.perform import Outcome, perform
 
 
 class InlineExecutor:

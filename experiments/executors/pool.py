@@ -7,8 +7,8 @@ import time
 from experiments.executors import family, janitor
 from experiments.executors.contract import Limits, Running
 from experiments.executors.supervisor import Supervisor, wait_for_news
-from experiments.jobs import Job
-from experiments.perform import Outcome
+from experiments.planning.jobs import Job
+from experiments.running.perform import Outcome
 
 LOOK_SECONDS = 0.05
 """How often limits are checked while nothing is heard."""

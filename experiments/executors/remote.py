@@ -6,12 +6,13 @@ import os
 import threading
 from dataclasses import dataclass, replace
 
-from experiments import environment, plugins
 from experiments.executors import family, janitor
 from experiments.executors.contract import Limits
 from experiments.executors.supervisor import Supervisor, wait_for_news
-from experiments.jobs import Job
-from experiments.perform import Outcome
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
+from experiments.records import environment
+from experiments.running.perform import Outcome
 
 LOOK_SECONDS = 0.05
 

@@ -10,14 +10,14 @@ from dataclasses import replace
 from multiprocessing.connection import wait
 from typing import Any
 
-from experiments import environment
 from experiments.display.text import duration
 from experiments.executors.contract import Limits
 from experiments.executors.process import WorkerProcess
 from experiments.executors.worker import BEGIN, Answer
-from experiments.jobs import Job
-from experiments.perform import Outcome, now
-from experiments.record import RunRecord, Status
+from experiments.planning.jobs import Job
+from experiments.records import environment
+from experiments.records.record import RunRecord, Status
+from experiments.running.perform import Outcome, now
 
 STARTUP_SECONDS = 180.0
 FAMILY_WATCH_SECONDS = 1.0

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from experiments import plugins
 from experiments.executors.contract import Limits
-from experiments.jobs import Job
-from experiments.perform import Outcome, perform
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
+from experiments.running.perform import Outcome, perform
 
 BEGIN = "begin"
 GRACE_SECONDS = 60

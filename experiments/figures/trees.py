@@ -56,8 +56,8 @@ def _inner(entry: Mapping[str, Any]) -> list[int]:
 
 def trees_one_above_another(drawn: Sequence[DrawnTree], *, max_depth: int = 3) -> Figure:
     """One row per tree, down to ``max_depth`` splits; what lies below is marked by dots."""
-    from gradtree.plot import plot_tree
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
+    from gradtree.views.plot import plot_tree
 
     with style.look():
         if not drawn:

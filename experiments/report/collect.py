@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from experiments.figures.training import Curve
-from experiments.findings import Findings
-from experiments.record import STATUSES, RunRecord
+from experiments.records.record import STATUSES, RunRecord
 from experiments.report.gallery import Plate, entry, plates
 from experiments.report.model import (
     ComparedTable,
@@ -28,7 +27,8 @@ from experiments.tables.cells import Results
 from experiments.tables.definitions import grids, method_name
 from experiments.tables.files import tested_sheets
 from experiments.tables.model import Table
-from experiments.verdicts import LEVEL
+from experiments.verdicts.findings import Findings
+from experiments.verdicts.judging import LEVEL
 
 PAPER, CLEAN = "paper", "clean"
 SEEDS = "seeds"

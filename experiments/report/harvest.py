@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments import artifacts, plugins
-from experiments.catalogue import jobs_of
 from experiments.figures.training import Curve
-from experiments.jobs import Job
-from experiments.record import RunRecord
+from experiments.planning import plugins
+from experiments.planning.catalogue import jobs_of
+from experiments.planning.jobs import Job
+from experiments.records import artifacts
+from experiments.records.record import RunRecord
 from experiments.report.trees import describe_tree
-from experiments.splits import load_dataset, load_split
+from experiments.running.splits import load_dataset, load_split
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted
-    from gradtree.tree import Tree
+    from gradtree.trees.tree import Tree
 
 METHODS = ("gradtree", "cart", "dl85", "genetictree")
 CURVE_DATASETS = (
@@ -84,7 +85,7 @@ def harvest(
 
 def _fit(job: Job) -> Fitted | None:
     """The job's learner trained as the runner would; ``None`` where it cannot be."""
-    from experiments.perform import skip_reason, timed_fit
+    from experiments.running.perform import skip_reason, timed_fit
 
     if skip_reason(job):
         return None
@@ -93,7 +94,7 @@ def _fit(job: Job) -> Fitted | None:
 
 
 def _measured(job: Job, fitted: Fitted) -> RunRecord:
-    from experiments.measure import measure
+    from experiments.running.measure import measure
 
     split = load_split(job.dataset, job.protocol, job.trial)
     return RunRecord.of(job, "ok", test_f1=measure(fitted, split).scores["test_f1"])

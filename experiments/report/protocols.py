@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.findings import Findings
 from experiments.report.gallery import PROTOCOLS_FIGURE
 from experiments.report.model import Section
 from experiments.tables.definitions import method_name
@@ -18,6 +17,7 @@ from experiments.tables.protocols import (
     method_changes,
     ranking_changes,
 )
+from experiments.verdicts.findings import Findings
 
 TABLES = ("test-f1-default", "test-f1-tuned")
 INTRODUCTION = (

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from experiments.bench.cases import NAMED
-from experiments.findings import Findings
 from experiments.report.protocols import protocol_section
 from experiments.report.seeds import seeds_section
 from experiments.tables.compute import spent
 from experiments.tables.definitions import Grid, grids, method_name
 from experiments.tables.outcomes import OUTCOMES
-from experiments.verdict_text import claim_lines
-from experiments.verdicts import LEVEL, Agreement, agreements
+from experiments.verdicts.findings import Findings
+from experiments.verdicts.judging import LEVEL, Agreement, agreements
+from experiments.verdicts.text import claim_lines
 
 NOT_RUN = "not run yet"
 OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' package"}

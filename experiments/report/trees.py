@@ -24,8 +24,8 @@ from experiments.tables.files import write_files
 
 if TYPE_CHECKING:
     from datasets.split import Split
-    from experiments.record import RunRecord
-    from gradtree.tree import Tree
+    from experiments.records.record import RunRecord
+    from gradtree.trees.tree import Tree
 
 FORMAT = "gradtree-report-trees/1"
 NO_NEW_ROW = "no new row"
@@ -49,9 +49,9 @@ def describe_tree(
     experiment : the experiment as part of which it is shown.
     raw : raw rows, best those of training: then borders have as few digits as tell them apart.
     """
-    from gradtree.conditions import NOTHING
-    from gradtree.rules import describe
-    from gradtree.units import original_units
+    from gradtree.units.conditions import NOTHING
+    from gradtree.units.original import original_units
+    from gradtree.views.rules import describe
 
     def words(condition: Any) -> str:
         return NO_NEW_ROW if condition.brief == NOTHING else condition.brief.replace("<=", "≤")

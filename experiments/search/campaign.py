@@ -13,8 +13,8 @@ import numpy as np
 import optuna
 from optuna.trial import TrialState
 
-from experiments.jobs import Job
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 from experiments.search.jobs import candidate_job
 from experiments.search.sampler import SamplerName, Subject, distributions, make_study
 from experiments.search.space import FOLDS, SEED, TRIALS

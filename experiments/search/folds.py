@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import plugins
-from experiments.jobs import Job
-from experiments.measure import f1_on
-from experiments.perform import timed_fit
-from experiments.record import RunRecord
-from experiments.splits import load_dataset, load_split
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
+from experiments.running.measure import f1_on
+from experiments.running.perform import timed_fit
+from experiments.running.splits import load_dataset, load_split
 
 if TYPE_CHECKING:
     from datasets.split import Split

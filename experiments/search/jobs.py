@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from experiments import plugins
-from experiments.catalogue import MODEL_SEED, all_datasets
-from experiments.jobs import Job
+from experiments.planning import plugins
+from experiments.planning.catalogue import MODEL_SEED, all_datasets
+from experiments.planning.jobs import Job
 from experiments.search.space import (
     DURING_SEARCH,
     FOLDS,

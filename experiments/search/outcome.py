@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.search.campaign import Campaign
 from experiments.search.sampler import SamplerName, Subject
 from experiments.search.winners import Winner, published_choice

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments import plugins
-from experiments.catalogue import params_of
-from experiments.jobs import canonical_json
+from experiments.planning import plugins
+from experiments.planning.catalogue import params_of
+from experiments.planning.jobs import canonical_json
 
 SEED = 42
 TRIALS = 300

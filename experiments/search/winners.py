@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from experiments.jobs import canonical_json
+from experiments.planning.jobs import canonical_json
 from experiments.search.space import complete, space_of
 
 TABLE = Path(__file__).resolve().parents[2] / "results" / "search" / "winners.csv"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from experiments.paper import Paper
 from experiments.tables.cells import Results
 from experiments.tables.compute import compute_sheet
 from experiments.tables.grids import beyond_tables, our_tables, paper_tables
@@ -24,6 +23,7 @@ from experiments.tables.summaries import (
     penalty_sheet,
     summary_sheet,
 )
+from experiments.verdicts.paper import Paper
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from experiments.jobs import Job
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 from experiments.tables.model import Cell, Measure
 from experiments.tables.ranking import mean_of, population_std
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from experiments.paper import Paper
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.tables.cells import Results
 from experiments.tables.definitions import method_name
 from experiments.tables.model import Entry, Sheet, SheetColumn
+from experiments.verdicts.paper import Paper
 
 SECONDS_PER_HOUR = 3600.0
 SAME_PROGRAM = {"gradtree-gumbel": "gradtree", "gradtree-annealed": "gradtree"}

@@ -7,8 +7,6 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from experiments.findings import Findings
-from experiments.paper import Paper
 from experiments.tables import csvfiles, latex
 from experiments.tables.book import Book
 from experiments.tables.definitions import grids
@@ -23,6 +21,8 @@ from experiments.tables.significance import (
     pairs_sheet,
     ranks_sheet,
 )
+from experiments.verdicts.findings import Findings
+from experiments.verdicts.paper import Paper
 
 TESTED = ("test-f1-tuned", "test-f1-default")
 """The tables that are compared over datasets and between protocols."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from experiments.paper import TRIALS, Paper
 from experiments.tables import ranking
 from experiments.tables.cells import Results
 from experiments.tables.definitions import (
@@ -15,6 +14,7 @@ from experiments.tables.definitions import (
     grids,
 )
 from experiments.tables.model import TASKS, Block, Cell, Row, Statistic, Summary, Table, Task
+from experiments.verdicts.paper import TRIALS, Paper
 
 Lookup = Callable[[str, str], Cell]
 """(dataset, method) -> cell"""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.paper import TUNED_METHODS, Paper
 from experiments.tables.definitions import method_name
 from experiments.tables.model import Entry, Sheet, SheetColumn
+from experiments.verdicts.paper import TUNED_METHODS, Paper
 
 Searched = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """method -> dataset -> parameter -> value"""

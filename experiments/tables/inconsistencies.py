@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from experiments.paper import Paper
 from experiments.tables.definitions import grids, method_name
 from experiments.tables.model import TASK_NAMES, Sheet, SheetColumn
+from experiments.verdicts.paper import Paper
 
 
 def inconsistencies_sheet(paper: Paper) -> Sheet:

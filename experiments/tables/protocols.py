@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from experiments.statistics import wilcoxon
 from experiments.tables.model import TASKS, Table, Task
 from experiments.tables.ranking import mean_of, mean_reciprocal_rank
+from experiments.verdicts.statistics import wilcoxon
 
 MOVED = 0.01
 """A difference of mean F1 that is worth counting as a gain or a loss."""

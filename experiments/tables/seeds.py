@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from experiments.paper import Paper
 from experiments.tables import ranking
 from experiments.tables.cells import Attempt, Results
 from experiments.tables.model import TASK_NAMES, TASKS, Entry, Sheet, SheetColumn, Statistic
+from experiments.verdicts.paper import Paper
 
 METHOD = "gradtree"
 

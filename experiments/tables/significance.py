@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments import statistics
-from experiments.statistics import CriticalDifference, Interval, Pair
 from experiments.tables.model import TASK_NAMES, TASKS, Entry, Row, Sheet, SheetColumn, Table, Task
 from experiments.tables.ranking import shared_ranks
+from experiments.verdicts import statistics
+from experiments.verdicts.statistics import CriticalDifference, Interval, Pair
 
 PARTIAL_METHOD = "dndt"
 FEWEST_DATASETS = 5

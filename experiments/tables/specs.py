@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from experiments.paper import Paper, PrintedDataset
 from experiments.tables.model import TASK_NAMES, Entry, Sheet, SheetColumn
+from experiments.verdicts.paper import Paper, PrintedDataset
 
 
 class Spec(Protocol):

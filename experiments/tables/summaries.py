@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.paper import Paper
 from experiments.tables import ranking
 from experiments.tables.cells import Results
 from experiments.tables.definitions import method_name
@@ -22,6 +21,7 @@ from experiments.tables.model import (
     Table,
     Task,
 )
+from experiments.verdicts.paper import Paper
 
 Tables = Mapping[str, Table]
 Penalty = Mapping[tuple[Task, str, str], Statistic]

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradtree.engines.kernels import Floats, Numbers, Real, entry_kernel, kernel
 from gradtree.engines.state import BLOCK, Group
-from gradtree.kernels import Floats, Numbers, Real, entry_kernel, kernel
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from gradtree.kernels import Floats, Real, entry_kernel, kernel
+from gradtree.engines.kernels import Floats, Real, entry_kernel, kernel
 
 _single = np.float32
 

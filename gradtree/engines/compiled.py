@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.config import TrainConfig
-from gradtree.dense import DenseTree
 from gradtree.engines import epochs
 from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds, Status
@@ -22,8 +20,10 @@ from gradtree.engines.loss_kernels import loss_kernel
 from gradtree.engines.run import Limits, Rates, Rows, Run, new_clock, new_snapshots, no_rows
 from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
-from gradtree.selectors import as_selector
-from gradtree.stopping import Watch, new_watch
+from gradtree.engines.stopping import Watch, new_watch
+from gradtree.training.config import TrainConfig
+from gradtree.training.selectors import as_selector
+from gradtree.trees.dense import DenseTree
 
 AVERAGED_EPOCHS = 5
 _TURN_SECONDS = 0.2

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.dense import DenseTree
-from gradtree.stopping import Watch
-from gradtree.streams import Order
+from gradtree.engines.stopping import Watch
+from gradtree.training.streams import Order
+from gradtree.trees.dense import DenseTree
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gradtree.engines import adam
 from gradtree.engines.arithmetic import logistic_slopes
+from gradtree.engines.kernels import Floats, Integers, Real, entry_kernel, kernel
 from gradtree.engines.loss_kernels import call_loss
 from gradtree.engines.paths import (
     descend,
@@ -30,9 +31,8 @@ from gradtree.engines.selection import (
     refresh_splits,
 )
 from gradtree.engines.state import Batch, TreeArrays
-from gradtree.kernels import Floats, Integers, Real, entry_kernel, kernel
-from gradtree.stopping import improves
-from gradtree.streams import shuffle_epoch
+from gradtree.engines.stopping import improves
+from gradtree.training.streams import shuffle_epoch
 
 RUNNING, STOPPED, EXHAUSTED = 0, 1, 2
 

@@ -16,8 +16,8 @@ from numba import carray, njit, types
 from numpy.typing import NDArray
 
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
-from gradtree.kernels import Floats, Integers, Real, callback, entry_kernel, kernel
-from gradtree.losses import CLIP, AnyLoss, CustomLoss
+from gradtree.engines.kernels import Floats, Integers, Real, callback, entry_kernel, kernel
+from gradtree.training.losses import CLIP, AnyLoss, CustomLoss
 
 CROSS_ENTROPY, FOCAL = 0, 1
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradtree.engines.adam import Pace, activate
+from gradtree.engines.kernels import Floats, Numbers, Real, kernel
 from gradtree.engines.selection import Selection, is_soft, jacobian_weights, temperature_at
 from gradtree.engines.state import Batch, Group, Model, TreeArrays
-from gradtree.kernels import Floats, Numbers, Real, kernel
 
 _ONE, _TWO = np.uint32(1), np.uint32(2)
 

@@ -9,8 +9,6 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from gradtree.config import TrainConfig
-from gradtree.dense import DenseTree
 from gradtree.engines.adam import BETA_1, BETA_2, EPSILON
 from gradtree.engines.algorithm import (
     Parameters,
@@ -23,9 +21,11 @@ from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.selection import EVALUATION, FINAL, fill_gumbel
-from gradtree.selectors import as_selector
-from gradtree.stopping import Watch, improves, new_watch
-from gradtree.streams import shuffle_epoch
+from gradtree.engines.stopping import Watch, improves, new_watch
+from gradtree.training.config import TrainConfig
+from gradtree.training.selectors import as_selector
+from gradtree.training.streams import shuffle_epoch
+from gradtree.trees.dense import DenseTree
 
 _VARIABLES = ("_values", "_means", "_squares")
 _SNAPSHOTS = ("_best", "_shown")

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from gradtree.engines.loss_kernels import call_loss, loss_kernel
-from gradtree.losses import CLIP, AnyLoss, CustomLoss, Loss
+from gradtree.training.losses import CLIP, AnyLoss, CustomLoss, Loss
 
 
 def sample_losses(loss: AnyLoss, labels: Any, logits: Any) -> Any:
@@ -40,7 +40,7 @@ def _focal(labels: Any, logits: Any, gamma: float, binary: bool) -> Any:
 
 
 def _poly_term(loss: Loss, labels: Any, logits: Any, binary: bool) -> Any:
-    """The Poly-1 term with the quirks described in ``gradtree.losses``."""
+    """The Poly-1 term with the quirks described in ``gradtree.training.losses``."""
     if loss.poly_epsilon is None:
         return tf.zeros([], logits.dtype)
     if binary:

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.dense import DenseTree
 from gradtree.engines.adam import Pace
+from gradtree.engines.kernels import Floats, Integers
 from gradtree.engines.selection import Selection
 from gradtree.engines.state import Batch, Model, TreeArrays, new_tree
-from gradtree.kernels import Floats, Integers
-from gradtree.stopping import Watch
-from gradtree.streams import Order
+from gradtree.engines.stopping import Watch
+from gradtree.training.streams import Order
+from gradtree.trees.dense import DenseTree
 
 
 class Rows(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.engines.entmax import entmax_root
+from gradtree.engines.kernels import Floats, Numbers, Real, entry_kernel, kernel
 from gradtree.engines.loss_kernels import softmax
 from gradtree.engines.state import BLOCK, Model, TreeArrays
-from gradtree.entmax import entmax_root
-from gradtree.kernels import Floats, Numbers, Real, entry_kernel, kernel
-from gradtree.selectors import Selector
-from gradtree.streams import fill_words, philox
+from gradtree.training.selectors import Selector
+from gradtree.training.streams import fill_words, philox
 
 ENTMAX, GUMBEL, ANNEALED = 0, 1, 2
 _KINDS = {"entmax": ENTMAX, "gumbel": GUMBEL, "annealed": ANNEALED}

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.dense import DenseTree
-from gradtree.kernels import Floats, Integers, Numbers
+from gradtree.engines.kernels import Floats, Integers, Numbers
+from gradtree.trees.dense import DenseTree
 
 BLOCK = 32
 """Parameters are updated in blocks of this many neighbours; see ``adam``."""

@@ -12,11 +12,11 @@ from functools import cache
 
 import numpy as np
 
-from experiments.findings import Findings, findings_of
-from experiments.jobs import Job
-from experiments.paper import Paper, PrintedDataset, load_paper
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 from experiments.report.collect import Inputs
+from experiments.verdicts.findings import Findings, findings_of
+from experiments.verdicts.paper import Paper, PrintedDataset, load_paper
 
 FIELDS = {
     "tuned": {

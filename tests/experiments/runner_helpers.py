@@ -14,12 +14,12 @@ from typing import Any
 
 import psutil
 
-from experiments import plugins
 from experiments.executors.contract import Executor
 from experiments.executors.launch import python_environment
-from experiments.jobs import Job
-from experiments.perform import Outcome
-from experiments.record import VOLATILE, RunRecord
+from experiments.planning import plugins
+from experiments.planning.jobs import Job
+from experiments.records.record import VOLATILE, RunRecord
+from experiments.running.perform import Outcome
 
 TOKEN = "RUNNER_TEST_TOKEN"
 

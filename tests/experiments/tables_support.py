@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from experiments.jobs import Job
-from experiments.paper import Paper
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 from experiments.tables.definitions import Grid, grids
 from experiments.tables.model import Cell
+from experiments.verdicts.paper import Paper
 
 Records = dict[str, RunRecord]
 TIE_STEP = 1e-7

@@ -6,9 +6,9 @@ import pytest
 from tables_support import paper_as_ours, runs
 
 from experiments.claims import SENTENCES
-from experiments.findings import findings_of
-from experiments.paper import load_paper
-from experiments.verdict_text import claim_lines
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.paper import load_paper
+from experiments.verdicts.text import claim_lines
 
 PAPER = load_paper()
 

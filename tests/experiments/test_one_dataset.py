@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiments import one_dataset
-from experiments.catalogue import jobs_of
 from experiments.executors.launch import ROOT, python_environment
-from experiments.record import RunRecord
+from experiments.planning.catalogue import jobs_of
+from experiments.records.record import RunRecord
+from experiments.verdicts import one_dataset
 
 SCRIPT = str(ROOT / "scripts" / "run_dataset.py")
 

@@ -15,12 +15,12 @@ import report_samples as samples
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.report.browser import Browser, find_browser
 from experiments.report.collect import assemble, draw
 from experiments.report.page import write
 from experiments.report.trees import FORMAT
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
 

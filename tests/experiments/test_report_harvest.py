@@ -12,12 +12,12 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from baselines import learner
-from experiments import artifacts
-from experiments.catalogue import jobs_of
-from experiments.measure import measure
-from experiments.perform import timed_fit
-from experiments.record import RunRecord
+from experiments.planning.catalogue import jobs_of
+from experiments.records import artifacts
+from experiments.records.record import RunRecord
 from experiments.report import harvest
+from experiments.running.measure import measure
+from experiments.running.perform import timed_fit
 
 COLUMNS = ["sepal length", "sepal width", "petal length", "petal width"]
 

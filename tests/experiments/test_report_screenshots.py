@@ -10,9 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from experiments.profiles import Filters, profiles, select
-from experiments.record import RunRecord
-from experiments.store import Store
+from experiments.planning.profiles import Filters, profiles, select
+from experiments.records.record import RunRecord
+from experiments.records.store import Store
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "screenshots.py"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import report_samples as samples
 
-from experiments.lines import replace_lines
-from experiments.paper import load_paper
-from experiments.record import RunRecord
-from experiments.store import Store, shelf
+from experiments.records.lines import replace_lines
+from experiments.records.record import RunRecord
+from experiments.records.store import Store, shelf
+from experiments.verdicts.paper import load_paper
 
 RECORDS = 100_000
 LIMIT_SECONDS = 30.0
@@ -25,11 +25,11 @@ sys.path.insert(0, {tests!r})
 from pathlib import Path
 import report_samples as samples
 from experiments.figures.save import save
-from experiments.findings import findings_of
-from experiments.paper import load_paper
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.paper import load_paper
 from experiments.report.collect import Inputs, assemble, draw
 from experiments.report.page import write
-from experiments.store import Store
+from experiments.records.store import Store
 from experiments.tables.files import files_of, write_files
 
 folder, output = Path({store!r}), Path({output!r})

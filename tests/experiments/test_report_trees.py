@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from experiments.figures.training import Curve
 from experiments.figures.trees import DrawnTree, trees_one_above_another
-from experiments.record import RunRecord
+from experiments.records.record import RunRecord
 from experiments.report.curves import read_curves, write_curves
 from experiments.report.trees import (
     LEAK_NOTE,
@@ -26,7 +26,7 @@ from experiments.report.trees import (
     read_trees,
     write_trees,
 )
-from gradtree.tree import Tree
+from gradtree.trees.tree import Tree
 
 
 @pytest.fixture(scope="module")

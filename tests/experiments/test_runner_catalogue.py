@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from experiments.catalogue import OTHER_SEEDS, jobs_of
-from experiments.jobs import Job
-from experiments.plugins import beyond_the_paper
-from experiments.profiles import Filters, every_use, profiles, select
+from experiments.planning.catalogue import OTHER_SEEDS, jobs_of
+from experiments.planning.jobs import Job
+from experiments.planning.plugins import beyond_the_paper
+from experiments.planning.profiles import Filters, every_use, profiles, select
 
 PAPER_SIZE = 36 * 5 * 10
 PROTOCOLS = ("paper", "clean")

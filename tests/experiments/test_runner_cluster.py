@@ -14,9 +14,9 @@ from runner_helpers import dask, fake_job, free_port, soon_gone, steady
 from experiments.executors.cluster import DaskExecutor, differing
 from experiments.executors.contract import Limits
 from experiments.executors.inline import InlineExecutor
-from experiments.queue import Queue
-from experiments.session import run_session
-from experiments.store import Store
+from experiments.records.store import Store
+from experiments.running.queue import Queue
+from experiments.running.session import run_session
 
 LIMITS = Limits(seconds=30.0)
 

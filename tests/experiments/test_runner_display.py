@@ -15,11 +15,11 @@ from experiments.display.live import LiveDisplay
 from experiments.display.plain import PlainDisplay
 from experiments.display.progress import Progress
 from experiments.display.text import counts, duration, table
-from experiments.estimate import Estimate
 from experiments.executors.contract import Running
 from experiments.executors.launch import ROOT, python_environment
-from experiments.jobs import Job
-from experiments.record import RunRecord
+from experiments.planning.estimate import Estimate
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from runner_helpers import (
 from experiments.executors.contract import Executor, Limits
 from experiments.executors.inline import InlineExecutor
 from experiments.executors.pool import ProcessExecutor
-from experiments.perform import Outcome
+from experiments.running.perform import Outcome
 
 LIMITS = Limits(seconds=4.0, memory_mb=300.0)
 PATIENCE_SECONDS = 5.0

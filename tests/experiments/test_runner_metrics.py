@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as reference
 
-from experiments import metrics
+from experiments.running import metrics
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -12,10 +12,10 @@ from runner_helpers import fake_job, run_all
 
 from experiments.executors.contract import Limits
 from experiments.executors.pool import ProcessExecutor
-from experiments.jobs import Job
-from experiments.queue import Queue
-from experiments.session import run_session
-from experiments.store import Store
+from experiments.planning.jobs import Job
+from experiments.records.store import Store
+from experiments.running.queue import Queue
+from experiments.running.session import run_session
 
 ALLOWED_SECONDS = 0.020
 numbers = itertools.count()

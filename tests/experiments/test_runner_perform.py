@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from runner_helpers import fake_job
 
-from experiments import artifacts, perform, plugins, splits
-from experiments.catalogue import jobs_of
-from experiments.record import RunRecord
+from experiments.planning import plugins
+from experiments.planning.catalogue import jobs_of
+from experiments.records import artifacts
+from experiments.records.record import RunRecord
+from experiments.running import perform, splits
 
 
 @pytest.mark.usefixtures("fakes")

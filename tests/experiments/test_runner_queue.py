@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from runner_helpers import fake_job
 
-from experiments.estimate import UNKNOWN_SECONDS, Estimator
 from experiments.executors.contract import Limits
-from experiments.jobs import Job
-from experiments.planning import make_plan, render_jobs
-from experiments.queue import Queue
-from experiments.record import RunRecord
-from experiments.store import Store
-from experiments.todo import shard, state_of, to_do
+from experiments.planning.estimate import UNKNOWN_SECONDS, Estimator
+from experiments.planning.jobs import Job
+from experiments.planning.plan import make_plan, render_jobs
+from experiments.planning.todo import shard, state_of, to_do
+from experiments.records.record import RunRecord
+from experiments.records.store import Store
+from experiments.running.queue import Queue
 
 LIMITS = Limits(seconds=60, memory_mb=1000)
 pytestmark = pytest.mark.usefixtures("fakes")

@@ -17,8 +17,8 @@ from fake_learners import LOG_VARIABLE
 from runner_helpers import descendants_left, soon_gone, steady
 
 from experiments.executors.launch import ROOT, python_environment
-from experiments.record import RunRecord
-from experiments.store import Store
+from experiments.records.record import RunRecord
+from experiments.records.store import Store
 
 METHODS = "fake-steady,fake-raises,fake-picky"
 SELECTION = ["--dataset", "fake-two,fake-three", "--experiment", "default", "--protocol", "paper"]

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments import environment, store
 from experiments.executors.launch import python_environment
-from experiments.lines import append_line, read_lines
-from experiments.merging import merge
-from experiments.record import STATUSES, RunRecord
-from experiments.store import Store, resolve
+from experiments.records import environment, store
+from experiments.records.lines import append_line, read_lines
+from experiments.records.merging import merge
+from experiments.records.record import STATUSES, RunRecord
+from experiments.records.store import Store, resolve
 
 
 def make_record(key: str = "k0", dataset: str = "iris", **fields: object) -> RunRecord:
@@ -182,7 +182,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from test_runner_store import make_record
-from experiments.store import Store
+from experiments.records.store import Store
 for i in range(100):
     Store(sys.argv[1]).append(make_record(f"{sys.argv[2]}-{i}", reason="x" * 500))
 """

@@ -14,9 +14,12 @@ from runner_helpers import run_all
 
 from experiments.executors.inline import InlineExecutor
 from experiments.executors.launch import ROOT, python_environment
-from experiments.jobs import Job
-from experiments.queue import Queue
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.planning.todo import shard, to_do
+from experiments.records.record import RunRecord
+from experiments.records.store import Store
+from experiments.running.queue import Queue
+from experiments.running.session import run_session
 from experiments.search import winners
 from experiments.search.campaign import Campaign, CampaignQueue
 from experiments.search.folds import CV_SEED, cut, make_folds, parse
@@ -25,9 +28,6 @@ from experiments.search.outcome import conclude_study, render_winner
 from experiments.search.sampler import Subject, make_study
 from experiments.search.space import candidate, space_of
 from experiments.search.winners import Winner, read_winners, winning_params, write_winners
-from experiments.session import run_session
-from experiments.store import Store
-from experiments.todo import shard, to_do
 
 FAKE = Subject("paper", "fake-three", "fake-good")
 
@@ -172,7 +172,7 @@ class TestSearch:
     def test_winners_feed_the_tuned_experiment(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from experiments.catalogue import jobs_of, params_of
+        from experiments.planning.catalogue import jobs_of, params_of
 
         monkeypatch.setattr(winners, "TABLE", tmp_path / "winners.csv")
         params_of.cache_clear()

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tables_support import spread_values
 
-from experiments import accepted
-from experiments.catalogue import jobs_of
 from experiments.cli import main
-from experiments.paper import load_paper
-from experiments.record import RunRecord
-from experiments.store import Store
+from experiments.planning.catalogue import jobs_of
+from experiments.records.record import RunRecord
+from experiments.records.store import Store
+from experiments.verdicts import accepted
+from experiments.verdicts.paper import load_paper
 
 PAPER = load_paper()
 

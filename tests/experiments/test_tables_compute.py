@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from tables_support import job, paper_as_ours
 
-from experiments.findings import findings_of
-from experiments.jobs import Job
-from experiments.paper import load_paper
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 from experiments.tables.cells import collect
 from experiments.tables.compute import compute_sheet, spent
 from experiments.tables.runtimes import multiple, runtime_sheet
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.paper import load_paper
 
 PAPER = load_paper()
 

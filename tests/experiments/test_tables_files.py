@@ -9,11 +9,11 @@ import subprocess
 import pytest
 from tables_support import Records, paper_as_ours
 
-from experiments.findings import findings_of
-from experiments.jobs import Job
-from experiments.paper import load_paper
-from experiments.record import RunRecord
+from experiments.planning.jobs import Job
+from experiments.records.record import RunRecord
 from experiments.tables.files import files_of, write_files
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.paper import load_paper
 
 PAPER = load_paper()
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from tables_support import runs
 
-from experiments.findings import findings_of
-from experiments.paper import load_paper
 from experiments.tables import csvfiles, latex
 from experiments.tables.book import Book
 from experiments.tables.macros import macro_name, macros_latex
@@ -27,6 +25,8 @@ from experiments.tables.outcomes import Claim
 from experiments.tables.protocol_page import protocol_page
 from experiments.tables.protocols import changes
 from experiments.tables.ranking import bracket_ranks, mean_reciprocal_rank, wins
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.paper import load_paper
 
 GOLDEN = Path(__file__).with_name("golden_tables")
 

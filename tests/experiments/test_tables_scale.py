@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from tables_support import paper_as_ours
 
-from experiments.findings import findings_of
-from experiments.paper import load_paper
 from experiments.tables.files import files_of
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.paper import load_paper
 
 PAPER = load_paper()
 MANY = 100_000
@@ -39,8 +39,8 @@ def test_a_hundred_thousand_records_take_seconds():
 def test_neither_tensorflow_nor_learners_are_imported():
     program = """
 import sys
-from experiments import accepted, verdict_text
-from experiments.findings import findings_of
+from experiments.verdicts import accepted, text
+from experiments.verdicts.findings import findings_of
 from experiments.tables.files import files_of
 found = findings_of([], {})
 files_of(found)

@@ -7,8 +7,6 @@ from dataclasses import replace
 import pytest
 from tables_support import runs
 
-from experiments.findings import findings_of
-from experiments.paper import load_paper
 from experiments.tables.book import paper_book
 from experiments.tables.protocols import changes, method_changes, ranking_change
 from experiments.tables.significance import (
@@ -18,6 +16,8 @@ from experiments.tables.significance import (
     pairs_sheet,
     ranks_sheet,
 )
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.paper import load_paper
 
 PAPER = load_paper()
 TABLE = paper_book(PAPER).tables["test-f1-tuned"]

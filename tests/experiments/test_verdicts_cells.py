@@ -9,13 +9,13 @@ import pytest
 from scipy import stats
 from tables_support import paper_as_ours, spread_values
 
-from experiments.findings import findings_of
-from experiments.paper import load_paper
 from experiments.tables.definitions import grids
 from experiments.tables.grids import paper_table
 from experiments.tables.model import Cell, Table
-from experiments.verdict_text import verdict_lines
-from experiments.verdicts import agreements, judge_table, welch
+from experiments.verdicts.findings import findings_of
+from experiments.verdicts.judging import agreements, judge_table, welch
+from experiments.verdicts.paper import load_paper
+from experiments.verdicts.text import verdict_lines
 
 PAPER = load_paper()
 GRID = grids()["test-f1-tuned"]

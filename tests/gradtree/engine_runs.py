@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.dense import DenseTree
 from gradtree.engines.compiled import CompiledRun
 from gradtree.engines.contract import EngineRun, Samples, Seeds
-from gradtree.losses import CustomLoss, Loss
-from gradtree.selectors import Selector
-from gradtree.streams import noise_key, stream
-from gradtree.training import TrainConfig
+from gradtree.training.losses import CustomLoss, Loss
+from gradtree.training.selectors import Selector
+from gradtree.training.streams import noise_key, stream
+from gradtree.training.train import TrainConfig
+from gradtree.trees.dense import DenseTree
 
 GROUPS = ("thresholds", "logits", "leaves")
 

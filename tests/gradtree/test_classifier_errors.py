@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from small_problems import boxes, quick
 
-from gradtree import memory
+from gradtree.inputs import memory
 
 X, Y = boxes(60)
 

@@ -13,10 +13,10 @@ import pytest
 from small_problems import boxes, quick
 
 from gradtree import CustomLoss, GradTreeClassifier
-from gradtree.holdout import hold_out
-from gradtree.parameters import train_config
-from gradtree.progress import ProgressBar
-from gradtree.training import Progress
+from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.parameters import train_config
+from gradtree.training.progress import ProgressBar
+from gradtree.training.train import Progress
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from gradtree.engines import adam, epochs
 from gradtree.engines.state import Group, new_group
-from gradtree.losses import Loss
-from gradtree.selectors import Selector
-from gradtree.training import TrainConfig
+from gradtree.training.losses import Loss
+from gradtree.training.selectors import Selector
+from gradtree.training.train import TrainConfig
 
 
 class DenseAdam:

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gradtree.dense import DenseTree
-from gradtree.losses import CustomLoss, Loss
-from gradtree.selectors import Selector
-from gradtree.training import TrainConfig
+from gradtree.training.losses import CustomLoss, Loss
+from gradtree.training.selectors import Selector
+from gradtree.training.train import TrainConfig
+from gradtree.trees.dense import DenseTree
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
 HARD = Selector("annealed", anneal_steps=1)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from engine_runs import LOSSES, begin, random_tree, rows_of
 
-from gradtree.dense import DenseTree
-from gradtree.losses import Loss
-from gradtree.training import TrainConfig
+from gradtree.training.losses import Loss
+from gradtree.training.train import TrainConfig
+from gradtree.trees.dense import DenseTree
 
 BUILT_IN = [name for name in LOSSES if name != "custom"]
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradtree.dense import DenseTree
-from gradtree.training import Progress, TrainConfig, train
+from gradtree.training.train import Progress, TrainConfig, train
+from gradtree.trees.dense import DenseTree
 
 CONFIG = TrainConfig(depth=5, epochs=30, restarts=1, lr_leaf=0.05)
 ENDLESS = replace(CONFIG, depth=8, epochs=10**6, patience=10**6)

@@ -10,8 +10,8 @@ import pytest
 from engine_runs import GROUPS, LOSSES, SELECTORS
 from numpy.typing import NDArray
 
-from gradtree.dense import DenseTree
-from gradtree.training import TrainConfig, Trainer, TrainResult, train
+from gradtree.training.train import TrainConfig, Trainer, TrainResult, train
+from gradtree.trees.dense import DenseTree
 
 QUICK = TrainConfig(depth=4, lr_leaf=0.05, epochs=20, patience=20, restarts=0)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gradtree.entmax import entmax15, entmax_root
+from gradtree.engines.entmax import entmax15, entmax_root
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-6}
 

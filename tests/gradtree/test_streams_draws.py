@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from gradtree.streams import Order, noise_key, shuffle_epoch, stateless_uniform, stream
+from gradtree.training.streams import Order, noise_key, shuffle_epoch, stateless_uniform, stream
 
 SHAPES = [(1, 1, 2), (2, 3, 2), (5, 7, 3), (10, 4, 2), (10, 9, 26), (3, 1, 4), (6, 57, 2)]
 """Depth, features and classes."""
@@ -107,7 +107,7 @@ def test_numpy_initial_matrices(depth, n_features, n_classes):
 
 DRAWS = """
 import numpy as np
-from gradtree.streams import noise_key, shuffle_epoch, stream
+from gradtree.training.streams import noise_key, shuffle_epoch, stream
 tree = stream("numpy").initial(42, 3, 4, 3)
 rows = np.arange(20)
 shuffle_epoch(rows, stream("numpy").order(42), 3)

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, export_graphviz, export_text, plot_tree
 from tree_samples import random_dense, random_tree, stump
 
-from gradtree.pruning import full_tree, pruned_tree
-from gradtree.tree import Tree
+from gradtree.trees.pruning import full_tree, pruned_tree
+from gradtree.trees.tree import Tree
 
 LABELS = np.array(["fish", "fowl", "flesh"])
 

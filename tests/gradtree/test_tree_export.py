@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_samples import random_tree, stump
 
-from gradtree.layout import tidy_positions
-from gradtree.numbers import number_text
-from gradtree.palette import OKABE_ITO, PALEST, STRONGEST, blend, node_colour
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.tree import LEAF, Tree
+from gradtree.units.numbers import number_text
+from gradtree.views.layout import tidy_positions
+from gradtree.views.palette import OKABE_ITO, PALEST, STRONGEST, blend, node_colour
 
 NAMES = {"feature_names": ["age", "fare"], "class_names": ["died", "survived"]}
 
@@ -198,7 +198,7 @@ def test_plot_can_be_cut_off_and_put_on_given_axes():
     ],
 )
 def test_names_are_broken_where_they_can_be(text, lines):
-    plot = pytest.importorskip("gradtree.plot")
+    plot = pytest.importorskip("gradtree.views.plot")
     assert plot.wrapped(text).splitlines() == lines
 
 

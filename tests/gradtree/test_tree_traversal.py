@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_samples import random_tree, stump
 
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.tree import LEAF, Tree
 
 
 def walk(tree: Tree, row: np.ndarray) -> int:

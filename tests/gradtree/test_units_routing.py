@@ -26,9 +26,9 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from gradtree.numbers import border_text
-from gradtree.tree import Tree
-from gradtree.units import original_units
+from gradtree.trees.tree import Tree
+from gradtree.units.numbers import border_text
+from gradtree.units.original import original_units
 
 NUMBERS = ["age", "fare"]
 CATEGORIES = ["sex", "port", "class"]

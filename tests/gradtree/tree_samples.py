@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradtree.dense import DenseTree
-from gradtree.tree import LEAF, Tree
+from gradtree.trees.dense import DenseTree
+from gradtree.trees.tree import LEAF, Tree
 
 
 def stump(threshold: float = 0.5, left: float = 0.9, right: float = 0.2) -> Tree:

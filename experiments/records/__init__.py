@@ -1,0 +1,1 @@
+"""What jobs leave behind: run records, their predictions and trees, and the store on disk."""

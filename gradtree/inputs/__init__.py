@@ -1,0 +1,1 @@
+"""What users pass to an estimator, read and checked: parameters, arrays, columns of raw tables."""

@@ -1,0 +1,204 @@
+"""Where the random draws of a training come from: initial parameters and batch orders.
+
+A stream is chosen by name. ``numpy`` is the default. ``authors`` makes, bit for bit, the draws
+that TensorFlow made in the published experiments, without importing TensorFlow: its stateless
+uniform generator for the initial parameters and its ``RandomShuffle`` kernel for the batch order,
+both built on the counter-based generator Philox 4x32-10 (Salmon et al., SC 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.engines.kernels import Integers, Numbers, entry_kernel, kernel
+from gradtree.trees.dense import DenseTree
+
+_MASK = np.uint64(0xFFFFFFFF)
+_SHIFT = np.uint64(32)
+_MULTIPLY_A, _MULTIPLY_B = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_WEYL_A, _WEYL_B = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+_LARGEST_SEED = np.uint64(2**31 - 1)
+"""TensorFlow takes seeds modulo this, and uses it where both seeds of an operation are 0."""
+_SCRAMBLE_KEY = 0x02461E29_3EC8F720
+"""With this key TensorFlow mixes a pair of seeds into a key and a counter."""
+
+
+class Order(NamedTuple):
+    """How a run shuffles its rows.
+
+    With ``reseeds``, every epoch starts a new generator from ``seed + epoch``, as the authors'
+    code does; otherwise all epochs draw from the one generator with this ``seed``.
+    """
+
+    seed: np.uint64
+    reseeds: bool
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A named source of draws.
+
+    Attributes
+    ----------
+    initial : draws a ``DenseTree`` for (seed, depth, n_features, n_classes).
+    order : gives the ``Order`` of a run with this seed.
+    """
+
+    name: str
+    initial: Callable[[int, int, int, int], DenseTree]
+    order: Callable[[int], Order]
+
+
+_Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
+
+
+@kernel(inline="always")
+def _two_rounds(words: _Words, key: np.uint64, done: int) -> _Words:
+    c0, c1, c2, c3 = words
+    k0 = ((key & _MASK) + np.uint64(done) * _WEYL_A) & _MASK
+    k1 = ((key >> _SHIFT) + np.uint64(done) * _WEYL_B) & _MASK
+    a, b = c0 * _MULTIPLY_A, c2 * _MULTIPLY_B
+    c0, c1, c2, c3 = ((b >> _SHIFT) ^ c1 ^ k0, b & _MASK, (a >> _SHIFT) ^ c3 ^ k1, a & _MASK)
+    k0, k1 = (k0 + _WEYL_A) & _MASK, (k1 + _WEYL_B) & _MASK
+    a, b = c0 * _MULTIPLY_A, c2 * _MULTIPLY_B
+    return (b >> _SHIFT) ^ c1 ^ k0, b & _MASK, (a >> _SHIFT) ^ c3 ^ k1, a & _MASK
+
+
+@entry_kernel(inline="always")
+def philox(low: np.uint64, high: np.uint64, key: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Two 64-bit words for the 128-bit counter (``low``, ``high``) and the 64-bit ``key``.
+
+    The ten rounds are spelled out: with a loop in it, a loop over counters is not vectorised.
+    """
+    words = (low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT)
+    words = _two_rounds(words, key, 0)
+    words = _two_rounds(words, key, 2)
+    words = _two_rounds(words, key, 4)
+    words = _two_rounds(words, key, 6)
+    c0, c1, c2, c3 = _two_rounds(words, key, 8)
+    return c0 | (c1 << _SHIFT), c2 | (c3 << _SHIFT)
+
+
+@entry_kernel()
+def fill_words(out: Numbers, key: np.uint64, high: np.uint64) -> None:
+    """Fill ``out`` with the 32-bit words that follow from ``key`` and counter half ``high``."""
+    whole = len(out) // 4
+    for group in range(whole):
+        first, second = philox(np.uint64(group), high, key)
+        out[4 * group] = first & _MASK
+        out[4 * group + 1] = first >> _SHIFT
+        out[4 * group + 2] = second & _MASK
+        out[4 * group + 3] = second >> _SHIFT
+    first, second = philox(np.uint64(whole), high, key)
+    words = (first & _MASK, first >> _SHIFT, second & _MASK, second >> _SHIFT)
+    for lane in range(len(out) - 4 * whole):
+        out[4 * whole + lane] = words[lane]
+
+
+@kernel()
+def shuffle_rows(rows: Integers, key: np.uint64, high: np.uint64) -> None:
+    """Shuffle ``rows`` in place as TensorFlow's ``RandomShuffle`` kernel does."""
+    n = len(rows)
+    first = second = np.uint64(0)
+    for i in range(n - 1):
+        lane = i & 3
+        if lane == 0:
+            first, second = philox(np.uint64(i >> 2), high, key)
+        pair = first if lane < 2 else second
+        word = pair & _MASK if lane & 1 == 0 else pair >> _SHIFT
+        j = i + np.int64(word % np.uint64(n - i))
+        rows[i], rows[j] = rows[j], rows[i]
+
+
+@entry_kernel()
+def shuffle_epoch(rows: Integers, order: Order, epoch: int) -> None:
+    """Shuffle ``rows`` (which must be in their original order) in place for one epoch."""
+    if order.reseeds:
+        # tf.random.set_seed(seed + epoch), then tf.random.shuffle(rows, seed=seed + epoch)
+        seed = (order.seed + np.uint64(epoch)) % _LARGEST_SEED
+        shuffle_rows(rows, seed, seed if seed else _LARGEST_SEED)
+    else:
+        shuffle_rows(rows, order.seed, np.uint64(epoch))
+
+
+def stateless_uniform(seed: int, size: int) -> NDArray[np.float32]:
+    """``tf.random.stateless_uniform((size,), (seed, 0))``, bit for bit."""
+    mixed = philox(np.uint64(seed), np.uint64(0), np.uint64(_SCRAMBLE_KEY))
+    words = np.empty(size, dtype=np.uint32)
+    fill_words(words, np.uint64(mixed[0]), np.uint64(mixed[1]))
+    mantissa = (words & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000)
+    return mantissa.view(np.float32) - np.float32(1)
+
+
+def _glorot_limits(depth: int, n_features: int, n_classes: int) -> tuple[float, float]:
+    """Half-widths of the uniform initial distribution of splits and of leaves.
+
+    As in the authors' code, which differs from the formula printed in the paper.
+    """
+    n_leaves = 2**depth
+    splits = np.sqrt(6 / (n_leaves - 1 + n_features))
+    leaves = np.sqrt(3 / n_leaves) if n_classes == 2 else np.sqrt(6 / (n_leaves + n_classes))
+    return float(splits), float(leaves)
+
+
+def _leaf_shape(depth: int, n_classes: int) -> tuple[int, ...]:
+    return (2**depth,) if n_classes == 2 else (2**depth, n_classes)
+
+
+def _authors_initial(seed: int, depth: int, n_features: int, n_classes: int) -> DenseTree:
+    def scaled(limit: float, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        low, high = np.float32(-limit), np.float32(limit)
+        draws = stateless_uniform(seed, int(np.prod(shape)))
+        return (draws * (high - low) + low).reshape(shape)
+
+    splits, leaves = _glorot_limits(depth, n_features, n_classes)
+    logits = scaled(splits, (2**depth - 1, n_features))
+    return DenseTree(logits.copy(), logits, scaled(leaves, _leaf_shape(depth, n_classes)))
+
+
+def _authors_order(seed: int) -> Order:
+    return Order(np.uint64(seed), reseeds=True)
+
+
+def _children(seed: int) -> list[np.random.SeedSequence]:
+    return np.random.SeedSequence(seed).spawn(2)
+
+
+def _numpy_initial(seed: int, depth: int, n_features: int, n_classes: int) -> DenseTree:
+    generator = np.random.default_rng(_children(seed)[0])
+    splits, leaves = _glorot_limits(depth, n_features, n_classes)
+
+    def draw(limit: float, shape: tuple[int, ...]) -> NDArray[Any]:
+        return generator.uniform(-limit, limit, shape).astype(np.float32)
+
+    # Thresholds start equal to the logits, as in the authors' code.
+    logits = draw(splits, (2**depth - 1, n_features))
+    return DenseTree(logits.copy(), logits, draw(leaves, _leaf_shape(depth, n_classes)))
+
+
+def _numpy_order(seed: int) -> Order:
+    return Order(_children(seed)[1].generate_state(1, np.uint64)[0], reseeds=False)
+
+
+def noise_key(seed: int) -> np.uint64:
+    """Philox key of a run's Gumbel noise, the same for all streams."""
+    return np.uint64(np.random.SeedSequence([seed, 1]).generate_state(1, np.uint64)[0])
+
+
+_STREAMS = {
+    "numpy": Stream("numpy", _numpy_initial, _numpy_order),
+    "authors": Stream("authors", _authors_initial, _authors_order),
+}
+
+
+def stream(name: str) -> Stream:
+    """The stream called ``name``."""
+    try:
+        return _STREAMS[name]
+    except KeyError:
+        raise ValueError(f"unknown stream {name!r}; choose one of {', '.join(_STREAMS)}") from None

@@ -1,0 +1,197 @@
+"""From the trained dense tree to the tree that people see and predict with.
+
+A dense tree of depth d has 2^d leaves, most of which no training row reaches.
+Pruning works from the bottom up, as in the authors' code: a node with one
+empty child is replaced by the other child, a node with two empty children
+becomes a leaf with the mean of their leaf logits.
+
+Rows are counted with ``x <= threshold`` to the left on the matrix as given,
+whereas training sends only ``x < threshold`` to the left and sees ``float32``.
+Both are what the authors' code does; they differ for rows that lie exactly on
+a threshold. The pruned tree keeps the splits of training: ``x < t`` becomes
+``x <= s`` with the next smaller ``float32`` number ``s``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from gradtree.trees.dense import DenseTree
+from gradtree.trees.traversal import CHUNK, fill_upwards
+from gradtree.trees.tree import LEAF, Tree
+
+
+def pruned_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tree:
+    """The dense tree without the nodes that no row of ``X`` reaches.
+
+    Parameters
+    ----------
+    dense : DenseTree
+    X : ndarray of shape (n_rows, n_features)
+        The training rows.
+    rows : ndarray of int, optional
+        Positions of the rows of ``X`` that count; all of them without it.
+
+    Returns
+    -------
+    Tree
+        Nodes in depth-first order. ``node_count`` is the size that the paper
+        reports; ``n_node_samples`` are the counts that pruning went by.
+    """
+    feature, threshold = dense.split_features.astype(np.int32), dense.split_thresholds
+    counts = count_rows(feature, threshold, X, rows)
+    logits = _heap_logits(dense)
+    is_leaf = np.arange(len(counts)) >= len(feature)
+    replacement = np.arange(len(counts))
+    _prune(counts, logits, is_leaf, replacement)
+    kept = np.empty(len(counts), dtype=np.intp)
+    left, right = np.full((2, len(counts)), LEAF, dtype=np.int32)
+    n_kept = _number(is_leaf, replacement, kept, left, right)
+    kept, left, right = kept[:n_kept], left[:n_kept], right[:n_kept]
+    inner = left != LEAF
+    heap = kept[inner]
+    return _assembled(
+        left,
+        right,
+        _scattered(inner, feature[heap], LEAF),
+        _scattered(inner, float32_below(threshold[heap]), np.nan),
+        logits[kept],
+        dense.n_features,
+        counts[kept],
+    )
+
+
+def full_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tree:
+    """The dense tree as it is, all 2^(d+1) - 1 nodes of it, in heap order."""
+    feature, threshold = dense.split_features.astype(np.int32), dense.split_thresholds
+    counts = count_rows(feature, threshold, X, rows)
+    n_inner = len(feature)
+    index = np.arange(2 * n_inner + 1)
+    inner = index < n_inner
+    return _assembled(
+        np.where(inner, 2 * index + 1, LEAF).astype(np.int32),
+        np.where(inner, 2 * index + 2, LEAF).astype(np.int32),
+        _scattered(inner, feature, LEAF),
+        _scattered(inner, float32_below(threshold), np.nan),
+        _heap_logits(dense),
+        dense.n_features,
+        counts,
+    )
+
+
+def count_rows(
+    feature: NDArray[np.int32],
+    threshold: NDArray[Any],
+    X: NDArray[Any],
+    rows: NDArray[np.intp] | None = None,
+) -> NDArray[np.int64]:
+    """Rows that pass through every node of the heap, with ``x <= threshold`` to the left."""
+    counts = np.zeros(2 * len(feature) + 1, dtype=np.int64)
+    exact = threshold.astype(np.float64)
+    places = np.arange(len(X)) if rows is None else rows
+    if X.dtype in (np.float32, np.float64):
+        _count(feature, exact, X, places, counts)
+        return counts
+    for start in range(0, len(places), CHUNK):
+        piece = X[places[start : start + CHUNK]].astype(np.float64)
+        _count(feature, exact, piece, np.arange(len(piece)), counts)
+    return counts
+
+
+def float32_below(threshold: NDArray[Any]) -> NDArray[np.float64]:
+    """The largest finite ``float32`` numbers below some thresholds."""
+    with np.errstate(over="ignore"):
+        rounded = threshold.astype(np.float32)
+        below = np.where(rounded < threshold, rounded, np.nextafter(rounded, np.float32(-np.inf)))
+    limit = np.finfo(np.float32).max
+    return np.clip(below.astype(np.float64), -limit, limit)
+
+
+def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Class probabilities; a single logit per row is that of the second of two classes."""
+    if logits.shape[1] == 1:
+        return np.hstack([expit(-logits), expit(logits)])
+    return np.asarray(softmax(logits, axis=1))
+
+
+def _heap_logits(dense: DenseTree) -> NDArray[np.float64]:
+    """Leaf logits, one row per place of the heap; zero at inner nodes."""
+    leaves = np.asarray(dense.leaves, dtype=np.float64)
+    table = leaves.reshape(len(leaves), -1)
+    return np.concatenate([np.zeros((len(leaves) - 1, table.shape[1])), table])
+
+
+def _scattered(where: NDArray[np.bool_], values: NDArray[Any], elsewhere: float) -> NDArray[Any]:
+    full = np.full(len(where), elsewhere, dtype=values.dtype)
+    full[where] = values
+    return full
+
+
+def _assembled(
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    logits: NDArray[np.float64],
+    n_features: int,
+    counts: NDArray[np.int64],
+) -> Tree:
+    value = probabilities(logits)
+    fill_upwards(left, right, counts.astype(np.float64), value)
+    return Tree(left, right, feature, threshold, value, n_features, counts)
+
+
+@njit(nogil=True, cache=True)
+def _count(feature, threshold, X, places, counts):  # type: ignore[no-untyped-def]
+    n_inner = len(feature)
+    for row in places:
+        node = 0
+        while node < n_inner:
+            counts[node] += 1
+            node = 2 * node + (1 if X[row, feature[node]] <= threshold[node] else 2)
+        counts[node] += 1
+
+
+@njit(nogil=True, cache=True)
+def _prune(counts, logits, is_leaf, replacement):  # type: ignore[no-untyped-def]
+    """Mark, in place, what stands at every place of the heap after pruning."""
+    for node in range(len(counts) // 2 - 1, -1, -1):
+        left, right = 2 * node + 1, 2 * node + 2
+        if counts[left] == 0 and counts[right] == 0:
+            is_leaf[node] = True
+            for column in range(logits.shape[1]):
+                logits[node, column] = (logits[left, column] + logits[right, column]) / 2.0
+        elif counts[left] == 0:
+            replacement[node] = replacement[right]
+        elif counts[right] == 0:
+            replacement[node] = replacement[left]
+
+
+@njit(nogil=True, cache=True)
+def _number(is_leaf, replacement, kept, left, right):  # type: ignore[no-untyped-def]
+    """Heap indices and children of the nodes that remain, depth first; returns their number."""
+    waiting = np.empty(len(is_leaf), dtype=np.intp)
+    parents = np.empty(len(is_leaf), dtype=np.intp)
+    waiting[0], parents[0] = replacement[0], LEAF
+    n_waiting, n_kept = 1, 0
+    while n_waiting > 0:
+        n_waiting -= 1
+        node, parent = waiting[n_waiting], parents[n_waiting]
+        if parent != LEAF:
+            # The left child comes right after its parent, so a later one is the right child.
+            if left[parent] == LEAF:
+                left[parent] = n_kept
+            else:
+                right[parent] = n_kept
+        kept[n_kept] = node
+        if not is_leaf[node]:
+            waiting[n_waiting], parents[n_waiting] = replacement[2 * node + 2], n_kept
+            waiting[n_waiting + 1], parents[n_waiting + 1] = replacement[2 * node + 1], n_kept
+            n_waiting += 2
+        n_kept += 1
+    return n_kept

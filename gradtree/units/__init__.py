@@ -1,0 +1,1 @@
+"""Splits in the user's own units: back through the preprocessing to the raw columns."""

@@ -1,0 +1,1 @@
+"""A tree for people: rules in words, text, Graphviz and drawings."""

@@ -1,0 +1,111 @@
+"""Trees as text: indented for people, in the DOT language for Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradtree.trees.tree import Tree
+from gradtree.views.palette import node_colour
+from gradtree.views.rules import (
+    Units,
+    checked_class_names,
+    describe,
+    node_verdict,
+)
+
+
+def export_text(
+    tree: Tree,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[Any] | None = None,
+    units: Units | None = None,
+    digits: int = 4,
+    max_depth: int | None = None,
+) -> str:
+    """The tree as indented text, one line per branch.
+
+    Parameters
+    ----------
+    tree : Tree
+    feature_names, class_names, units, digits
+        As in :func:`gradtree.views.rules.decision_rules`.
+    max_depth : int, optional
+        Branches below this many splits are cut off and marked with ``…``.
+
+    Returns
+    -------
+    str
+        Lines such as ``├─ age <= 30 → survived (0.91, 23 rows)``.
+    """
+    classes = checked_class_names(tree, class_names)
+    splits = describe(tree, feature_names, units, digits)
+    if 0 not in splits:
+        return f"→ {node_verdict(tree, 0, classes)}"
+    lines: list[str] = []
+    # Node, the condition that leads to it, what stands left of it, depth, whether it comes last.
+    waiting: list[tuple[int, str, str, int, bool]] = []
+
+    def expect_children(node: int, margin: str, depth: int) -> None:
+        right, left = int(tree.children_right[node]), int(tree.children_left[node])
+        waiting.append((right, str(splits[node].right), margin, depth, True))
+        waiting.append((left, str(splits[node].left), margin, depth, False))
+
+    expect_children(0, "", 1)
+    while waiting:
+        node, condition, margin, depth, last = waiting.pop()
+        head = f"{margin}{'└─' if last else '├─'} {condition}"
+        if node not in splits:
+            lines.append(f"{head} → {node_verdict(tree, node, classes)}")
+        elif max_depth is not None and depth >= max_depth:
+            lines.append(f"{head} … {node_verdict(tree, node, classes)}")
+        else:
+            lines.append(head)
+            expect_children(node, margin + ("   " if last else "│  "), depth + 1)
+    return "\n".join(lines)
+
+
+def export_graphviz(
+    tree: Tree,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[Any] | None = None,
+    units: Units | None = None,
+    digits: int = 4,
+) -> str:
+    """The tree in the DOT language, coloured by class (colour-blind safe).
+
+    Parameters
+    ----------
+    tree : Tree
+    feature_names, class_names, units, digits
+        As in :func:`gradtree.views.rules.decision_rules`.
+
+    Returns
+    -------
+    str
+        Write it to a file and run ``dot -Tsvg``, or pass it to ``graphviz.Source``.
+    """
+    classes = checked_class_names(tree, class_names)
+    splits = describe(tree, feature_names, units, digits)
+    lines = [
+        "digraph Tree {",
+        "graph [ranksep=0.35, nodesep=0.2];",
+        'node [shape=box, style="filled,rounded", fontname="Helvetica", penwidth=0];',
+        'edge [fontname="Helvetica", fontsize=11, color="#888888"];',
+    ]
+    for node in range(tree.node_count):
+        split = splits.get(node)
+        label = node_verdict(tree, node, classes) if split is None else split.column
+        fill = node_colour(tree.value[node]) if split is None else "#f2f2f2"
+        lines.append(f'{node} [label={_quoted(label)}, fillcolor="{fill}"];')
+        if split is not None:
+            sides = (tree.children_left[node], split.left), (tree.children_right[node], split.right)
+            lines += [f"{node} -> {child} [label={_quoted(str(side))}];" for child, side in sides]
+    return "\n".join([*lines, "}"])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,236 @@
+"""Drawings with matplotlib, which is imported only here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradtree.trees.tree import Tree
+from gradtree.units.conditions import Split
+from gradtree.views.layout import tidy_positions
+from gradtree.views.palette import class_colours, node_colour
+from gradtree.views.rules import Units, checked_class_names, describe
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from gradtree.training.train import RunHistory
+
+# Inches that a node takes, and the part of them that its box fills.
+NODE_WIDTH, NODE_HEIGHT = 1.0, 0.9
+BOX_WIDTH, BOX_HEIGHT = 0.92, 0.46
+FONT_SIZE = 8.0
+LINE_CHARACTERS, BOLD_CHARACTERS = 15, 12
+LABEL_PLACE = 0.45
+
+INNER_COLOUR, INK, EDGE_COLOUR = "#f4f4f4", "#222222", "#8a8a8a"
+
+
+def plot_tree(
+    tree: Tree,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[Any] | None = None,
+    units: Units | None = None,
+    digits: int = 4,
+    max_depth: int | None = None,
+    colours: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a tree: splits in grey, leaves in the colour of their class.
+
+    A leaf is the paler the less sure it is, and a branch the thicker the more
+    training rows took it. The colours are safe for any colour vision.
+
+    Parameters
+    ----------
+    tree : Tree
+    feature_names, class_names, units, digits
+        As in :func:`gradtree.views.rules.decision_rules`.
+    max_depth : int, optional
+        Draw only so many levels of splits.
+    colours : sequence of str, optional
+        One ``#rrggbb`` per class.
+    ax : matplotlib Axes, optional
+        Where to draw; without it, on a new figure of a size that fits the tree.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    plt = _pyplot()
+    classes = checked_class_names(tree, class_names)
+    splits = describe(tree, feature_names, units, digits)
+    positions = tidy_positions(tree, max_depth)
+    n_columns, n_levels = _extent(positions)
+    if ax is None:
+        ax = plt.figure(figsize=drawing_inches(tree, max_depth)).add_axes((0, 0, 1, 1))
+    artist = _TreeArtist(ax, tree, classes, colours or class_colours(tree.n_classes))
+    ax.set_axis_off()
+    ax.set_xlim(-0.5, n_columns - 0.5)
+    ax.set_ylim(-(n_levels - 0.5), 0.5)
+    for node, (column, depth) in positions.items():
+        split = splits.get(node)
+        if split is not None and int(tree.children_left[node]) in positions:
+            artist.split(node, column, -depth, split, positions)
+        else:
+            artist.leaf(node, column, -depth, cut_off=split is not None)
+    return ax
+
+
+def drawing_inches(tree: Tree, max_depth: int | None = None) -> tuple[float, float]:
+    """Width and height that a drawing needs for its text to be readable."""
+    n_columns, n_levels = _extent(tidy_positions(tree, max_depth))
+    return n_columns * NODE_WIDTH, n_levels * NODE_HEIGHT
+
+
+def _extent(positions: dict[int, tuple[float, int]]) -> tuple[float, int]:
+    """Columns and levels that a drawing takes."""
+    columns, depths = zip(*positions.values(), strict=True)
+    return max(columns) + 1, max(depths) + 1
+
+
+class _TreeArtist:
+    """Draws nodes of one tree onto one axes; a column and a level have size 1 there."""
+
+    def __init__(
+        self, ax: Axes, tree: Tree, classes: Sequence[str], colours: Sequence[str]
+    ) -> None:
+        self.ax, self.tree, self.classes, self.colours = ax, tree, classes, colours
+
+    def split(
+        self,
+        node: int,
+        x: float,
+        y: float,
+        split: Split,
+        positions: dict[int, tuple[float, int]],
+    ) -> None:
+        for child, side in (
+            (int(self.tree.children_left[node]), split.left),
+            (int(self.tree.children_right[node]), split.right),
+        ):
+            column, depth = positions[child]
+            self._branch((x, y), (column, -depth), side.brief, self._share(child))
+        self._box(x, y, INNER_COLOUR, "#c8c8c8")
+        self._text(x, y, wrapped(split.column), INK)
+
+    def leaf(self, node: int, x: float, y: float, cut_off: bool) -> None:
+        shares = self.tree.value[node]
+        best = int(shares.argmax())
+        self._box(x, y, node_colour(shares, self.colours), self.colours[best], dashed=cut_off)
+        facts = f"{shares[best]:.0%}"
+        if self.tree.n_node_samples is not None:
+            facts += f" · n={int(self.tree.n_node_samples[node])}"
+        name = self.classes[best] + (" …" if cut_off else "")
+        self._text(x, y + 0.1, name, INK, weight="bold", fontsize=fitting_size(name))
+        self._text(x, y - 0.1, facts, INK)
+
+    def _share(self, node: int) -> float:
+        counts = self.tree.n_node_samples
+        return 0.0 if counts is None or counts[0] == 0 else float(counts[node] / counts[0])
+
+    def _branch(
+        self, start: tuple[float, float], end: tuple[float, float], label: str, share: float
+    ) -> None:
+        top, bottom = start[1] - BOX_HEIGHT / 2, end[1] + BOX_HEIGHT / 2
+        self.ax.plot(
+            [start[0], end[0]],
+            [top, bottom],
+            color=EDGE_COLOUR,
+            linewidth=0.7 + 4.0 * share,
+            solid_capstyle="round",
+            zorder=1,
+        )
+        # Labels hang outwards from their branch, away from the sibling's.
+        x = start[0] + LABEL_PLACE * (end[0] - start[0])
+        y = top + LABEL_PLACE * (bottom - top)
+        outwards = "right" if end[0] < start[0] else "left"
+        backdrop = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+        self._text(x, y, pretty(label), INK, ha=outwards, zorder=2, bbox=backdrop)
+
+    def _box(self, x: float, y: float, fill: str, edge: str, dashed: bool = False) -> None:
+        from matplotlib.patches import FancyBboxPatch
+
+        self.ax.add_patch(
+            FancyBboxPatch(
+                (x - BOX_WIDTH / 2, y - BOX_HEIGHT / 2),
+                BOX_WIDTH,
+                BOX_HEIGHT,
+                boxstyle="round,pad=0,rounding_size=0.06",
+                facecolor=fill,
+                edgecolor=edge,
+                linewidth=1.0,
+                linestyle="--" if dashed else "-",
+                mutation_aspect=NODE_WIDTH / NODE_HEIGHT,
+                zorder=3,
+            )
+        )
+
+    def _text(self, x: float, y: float, text: str, colour: str, **style: Any) -> None:
+        options: dict[str, Any] = {
+            "fontsize": FONT_SIZE,
+            "zorder": 4,
+            "ha": "center",
+            "va": "center",
+        } | style
+        # A dollar sign in a column name is no formula.
+        self.ax.text(x, y, text, color=colour, parse_math=False, linespacing=1.05, **options)
+
+
+def plot_history(history: Sequence[RunHistory], *, ax: Axes | None = None) -> Axes:
+    """Draw training and validation loss over the epochs, in one colour per run.
+
+    Parameters
+    ----------
+    history : sequence of RunHistory
+        As in ``GradTreeClassifier.history_``.
+    ax : matplotlib Axes, optional
+    """
+    plt = _pyplot()
+    if ax is None:
+        ax = plt.figure(figsize=(6.0, 3.6), layout="constrained").add_subplot()
+    for run, colour in zip(history, class_colours(len(history)), strict=True):
+        epochs = range(1, len(run.train_loss) + 1)
+        ax.plot(epochs, run.train_loss, color=colour, linewidth=0.8, linestyle=":")
+        ax.plot(epochs, run.valid_loss, color=colour, label=f"seed {run.seed}")
+        if run.best_epoch >= 0:
+            ax.plot(run.best_epoch + 1, run.best_loss, "o", color=colour, markersize=4)
+    ax.set_xlabel("epoch")
+    ax.set_ylabel("loss (dotted: training, line: validation)")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return ax
+
+
+def wrapped(text: str, width: int = LINE_CHARACTERS, lines: int = 2) -> str:
+    """Text broken after blanks, hyphens, underscores and slashes into few short lines."""
+    rows = [""]
+    for piece in re.split(r"(?<=[-_/ ])", text):
+        if rows[-1] and len(rows[-1] + piece.rstrip()) > width:
+            rows.append("")
+        rows[-1] += piece
+    if len(rows) > lines:
+        rows = [*rows[: lines - 1], rows[lines - 1].rstrip() + "…"]
+    return "\n".join(row.strip() for row in rows)
+
+
+def fitting_size(text: str) -> float:
+    """Font size at which bold text fits into a box."""
+    return FONT_SIZE * min(1.0, max(BOLD_CHARACTERS / max(len(text), 1), 0.6))
+
+
+def pretty(text: str) -> str:
+    """A condition as it looks on paper."""
+    return text.replace("<=", "≤").replace(" or missing", "\nor n/a")
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "drawing needs matplotlib; install it with: pip install 'gradtree-suite[plot]'"
+        ) from error
+    return plt
