@@ -21,17 +21,28 @@ def new_marker() -> str:
 
 
 def members(marker: str) -> set[psutil.Process]:
-    """The living processes whose marker starts with ``marker``."""
+    """The living processes whose marker starts with ``marker``, and their descendants.
+
+    A process that is just turning into another program has no environment for a moment, but it
+    has a parent.
+    """
     if len(marker) < MARKER_LENGTH:
         raise ValueError(f"{marker!r} is no marker: it would name processes of others")
+    parent_of: dict[psutil.Process, int] = {}
     found = set()
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if (
-                process.environ().get(VARIABLE, "").startswith(marker)
-                and process.status() != psutil.STATUS_ZOMBIE
-            ):
+            if process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            parent_of[process] = process.ppid()
+            if process.environ().get(VARIABLE, "").startswith(marker):
                 found.add(process)
+    while children := {
+        process
+        for process, parent in parent_of.items()
+        if process not in found and parent in {member.pid for member in found}
+    }:
+        found |= children
     return found
 
 
