@@ -210,12 +210,12 @@ def test_appending_costs_the_same_in_a_large_store(tmp_path: Path) -> None:
     def fastest(folder: Path) -> float:
         target, seconds = Store(folder), []
         for i in range(60):
-            began = time.perf_counter()
+            began = time.process_time()
             target.append(make_record(f"n{i}"))
-            seconds.append(time.perf_counter() - began)
+            seconds.append(time.process_time() - began)
         return min(seconds)
 
-    # The fastest of many: what an append costs, not what the disk was doing.
+    # The fastest of many, by the processor: what an append costs, not what the disk was doing.
     assert fastest(tmp_path / "large") < 5 * fastest(tmp_path / "small")
 
 
