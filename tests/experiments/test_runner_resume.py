@@ -42,7 +42,13 @@ def start(store: Path, *more: str, methods: str = METHODS) -> subprocess.Popen[s
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=heed_interrupts,
     )
+
+
+def heed_interrupts() -> None:
+    """What a terminal has set; where tests run in the background, interrupts are ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finish(store: Path, *more: str, methods: str = METHODS) -> tuple[int, str]:
