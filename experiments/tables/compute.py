@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from experiments.records.record import RunRecord
 from experiments.tables.cells import Results
-from experiments.tables.definitions import method_name
+from experiments.tables.definitions import grids, method_name
 from experiments.tables.model import Entry, Sheet, SheetColumn
 from experiments.verdicts.paper import Paper
 
@@ -39,7 +39,13 @@ def spent(results: Results, paper: Paper) -> list[Spent]:
             record = attempt.record
             if record is not None and record.status == "ok":
                 by_method.setdefault(record.method, {})[record.key] = record
-    return [_spent(method, list(found.values()), paper) for method, found in by_method.items()]
+    known = [column.method for grid in grids().values() for column in grid.columns]
+    order = [*dict.fromkeys(known), *sorted(by_method.keys() - set(known))]
+    return [
+        _spent(method, [found[key] for key in sorted(found)], paper)
+        for method in order
+        if (found := by_method.get(method))
+    ]
 
 
 def _spent(method: str, records: list[RunRecord], paper: Paper) -> Spent:
