@@ -55,11 +55,28 @@ def protocol_section(found: Findings) -> tuple[Section, ...]:
             slug="clean",
             title="Without the leak",
             paragraphs=(INTRODUCTION,),
-            points=tuple(_point(table, change) for table, change in rankings),
+            points=(
+                *(_change_point(table, both) for table, both in measured),
+                *(_point(table, change) for table, change in rankings),
+            ),
             sheets=tuple(sheets),
             figures=(PROTOCOLS_FIGURE,),
         ),
     )
+
+
+def _change_point(table: Table, compared: Sequence[Change]) -> str:
+    """How much each method gains where the leak can act, and where it cannot."""
+    parts = []
+    for label, categorical in (("with categorical columns", True), ("without", False)):
+        subset = [change for change in compared if change.categorical == categorical]
+        means = [
+            f"{method_name(line.method)} {line.mean:+.3f} ({line.n})"
+            for line in method_changes(subset)
+        ]
+        if means:
+            parts.append(f"on datasets {label} {', '.join(means)}")
+    return f"{table.title}, mean change (datasets): {'; '.join(parts)}."
 
 
 def _point(table: Table, change: RankingChange) -> str:

@@ -89,7 +89,8 @@ def _points(found: Findings) -> Iterable[str]:
     }
     for title, section in sections.items():
         for part in section:
-            yield f"* **{title}.** {' '.join(part.points)}"
+            if part.points:
+                yield f"* **{title}.** {' '.join(part.points)}"
     yield f"* **Compute.** {_compute(found)}"
 
 
