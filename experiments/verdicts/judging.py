@@ -9,7 +9,8 @@ printed figure stands for any number that rounds to it, so the paper is taken
 at the values most favourable to agreement: its mean half a unit of the last
 digit nearer to ours, its deviation half a unit larger. The p-values of all
 cells compared in one table are adjusted by Holm, and an adjusted p below 0.05
-makes a cell ``better`` or ``worse``.
+makes a cell ``better`` or ``worse``. Fewer trials than the paper's are taken to
+spread at least as much as those.
 
 Both sides use the same ten splits, which makes their means positively
 correlated. The paper's single trials are not published, so no paired test is
@@ -104,7 +105,7 @@ def _compare(
     difference = ours.mean - theirs.mean
     p_value = welch(ours, theirs, grid.decimals, grid.std_decimals)
     outcome: Outcome = "exact" if prints_alike(ours, theirs, grid) else "consistent"
-    note = f"{ours.n} of {ours.expected} trials" if ours.partial else ""
+    note = f"{ours.n} of {theirs.n} trials" if ours.n < theirs.n else ""
     return replace(open_verdict, difference=difference, p_value=p_value, outcome=outcome, note=note)
 
 
@@ -118,8 +119,8 @@ def _misprints(paper: Paper, table: str, dataset: str, method: str) -> list[str]
 
 
 def prints_alike(ours: Cell, theirs: Cell, grid: Grid) -> bool:
-    """Equal mean and deviation at the printed digits, from all trials."""
-    return not ours.partial and all(
+    """Equal mean and deviation at the printed digits, from as many trials."""
+    return ours.n >= theirs.n and all(
         mine is not None and other is not None and _rounds_to(mine, other, decimals)
         for mine, other, decimals in (
             (ours.mean, theirs.mean, grid.decimals),
@@ -149,7 +150,8 @@ def welch(ours: Cell, theirs: Cell, decimals: int, std_decimals: int) -> float:
     difference = max(0.0, abs(ours.mean - theirs.mean) - half_unit(decimals))
     their_error = _squared_error(theirs.std + half_unit(std_decimals), theirs.n)
     if ours.n > 1:
-        our_error = _squared_error(ours.std, ours.n)
+        few = ours.n < theirs.n
+        our_error = _squared_error(max(ours.std, theirs.std) if few else ours.std, ours.n)
         degrees = (our_error + their_error) ** 2 / (
             our_error**2 / (ours.n - 1) + their_error**2 / (theirs.n - 1)
         )

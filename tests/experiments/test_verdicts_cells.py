@@ -165,6 +165,15 @@ def test_welch_is_scipys_but_for_the_rounding_of_the_printed_figures(n):
     assert welch(ours, theirs, decimals=3, std_decimals=3) > reference
 
 
+def test_few_trials_spread_at_least_as_much_as_the_papers():
+    paper = PAPER.cells["test-f1-tuned"]["iris", "gradtree"]
+    pair = _cell(paper.mean + paper.std, 0.0, n=2, expected=2)
+    assert _verdict("iris", "gradtree", pair).outcome == "consistent"
+    same = _cell(paper.mean, paper.std, n=2, expected=2)
+    assert _verdict("iris", "gradtree", same).note == "2 of 10 trials"
+    assert _verdict("iris", "gradtree", same).outcome == "consistent"
+
+
 def test_a_single_trial_is_judged_with_the_papers_spread():
     near = welch(_cell(0.72, 0.0, n=1), _cell(0.7, 0.03), 3, 3)
     far = welch(_cell(0.95, 0.0, n=1), _cell(0.7, 0.03), 3, 3)
