@@ -27,11 +27,13 @@ def results_block(found: Findings, ratios: Path) -> str:
 
 
 def _opening(found: Findings) -> str:
-    counted = [
-        verdict.outcome
+    compared = [
+        verdict
         for verdict in found.verdicts
         if verdict.paper.mean is not None and not grids()[verdict.table].machine_dependent
     ]
+    counted = [verdict.outcome for verdict in compared]
+    few = sum(0 < verdict.ours.n < verdict.paper.n for verdict in compared)
     agree = sum(outcome in ("exact", "consistent") for outcome in counted)
     rest = [
         f"{counted.count(outcome):,} {word}"
@@ -46,9 +48,13 @@ def _opening(found: Findings) -> str:
         f"**{agree:,} of the paper's {len(counted):,} numbers reproduce:** "
         f"{counted.count('exact'):,} are *exact* at the printed digits, "
         f"{counted.count('consistent'):,} *consistent* by Welch's test at {LEVEL} (Holm's "
-        f"correction per table); {', '.join(rest) or 'none is off'}. In brackets: the mean "
-        "difference from the paper where not all cells are exact."
+        f"correction per table){_from_few(few)}; {', '.join(rest) or 'none is off'}. "
+        "In brackets: the mean difference from the paper where not all cells are exact."
     )
+
+
+def _from_few(count: int) -> str:
+    return f", {count:,} of them so far from fewer trials than the paper's ten" if count else ""
 
 
 def _tables(found: Findings) -> Iterable[str]:
