@@ -57,7 +57,7 @@ def protocol_section(found: Findings) -> tuple[Section, ...]:
             paragraphs=(INTRODUCTION,),
             points=(
                 *(_change_point(table, both) for table, both in measured),
-                *(_point(table, change) for table, change in rankings),
+                *(_point(table, change) for table, change in rankings if _most(table, change)),
             ),
             sheets=tuple(sheets),
             figures=(PROTOCOLS_FIGURE,),
@@ -77,6 +77,11 @@ def _change_point(table: Table, compared: Sequence[Change]) -> str:
         if means:
             parts.append(f"on datasets {label} {', '.join(means)}")
     return f"{table.title}, mean change (datasets): {'; '.join(parts)}."
+
+
+def _most(table: Table, change: RankingChange) -> bool:
+    """Whether an order is over enough of a task's datasets to be told in a sentence."""
+    return 2 * change.datasets >= len(table.block(change.task).rows)
 
 
 def _point(table: Table, change: RankingChange) -> str:
