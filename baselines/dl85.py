@@ -4,10 +4,14 @@ Protocol ``paper`` does two things as the authors did, which other protocols do
 not: it makes the bins from all rows, those of the test part included, and
 gives the solver class numbers with gaps where a class has no training row.
 There is nothing to tune, so the tuned experiment uses the same parameters.
+
+``dl85`` searches with the kernels of ``baselines.branch_and_bound``,
+``dl85-original`` with the library ``pydl8.5``, to check and to time the former.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +23,12 @@ def defaults(task: Task) -> dict[str, Any]:
     return {"max_depth": 4, "min_sup": 1, "time_limit": None}
 
 
-def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
     from baselines.estimators.dl85 import DL85Classifier
 
     X, y = split.X_train_valid, split.y_train_valid
     as_authors = split.provenance.protocol == "paper"
-    estimator = DL85Classifier(**params, renumber=not as_authors, random_state=seed)
+    estimator = DL85Classifier(**params, solver=solver, renumber=not as_authors, random_state=seed)
     estimator.fit(
         X,
         y,
@@ -34,12 +38,21 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     return Fitted(estimator, X, y, estimator.tree_, estimator.size_)
 
 
-LEARNER = Learner(
-    slug="dl85",
-    name="DL8.5",
-    version="1",
-    defaults=defaults,
-    fit=fit,
-    # Without distutils (Python 3.12 and later, no setuptools) pydl8.5 cannot be imported.
-    needs=("pydl85", "distutils"),
+LEARNERS = (
+    Learner(
+        slug="dl85",
+        name="DL8.5",
+        version="2",
+        defaults=defaults,
+        fit=partial(fit, solver="compiled"),
+    ),
+    Learner(
+        slug="dl85-original",
+        name="DL8.5 by pydl8.5",
+        version="1",
+        defaults=defaults,
+        fit=partial(fit, solver="pydl8.5"),
+        # Without distutils (Python 3.12 and later, no setuptools) pydl8.5 cannot be imported.
+        needs=("pydl85", "distutils"),
+    ),
 )

@@ -1,9 +1,10 @@
-"""DL8.5, the provably optimal tree of small depth, through ``pydl8.5``."""
+"""DL8.5, the provably optimal tree of small depth, by our kernels or by ``pydl8.5``."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.binarise import Binariser, paper_binariser
+from baselines.branch_and_bound.solver import Solved, solve
 from baselines.estimators.searched import SearchedTreeClassifier
 from baselines.estimators.yes_no_tree import Branch, Leaf, Node
 
@@ -25,10 +27,13 @@ class DL85Classifier(SearchedTreeClassifier):
     min_sup : int
         Fewest training rows in a leaf.
     time_limit : float, optional
-        Seconds for the search. The solver watches them itself, in whole
-        seconds; nothing in Python can interrupt it. With a limit, depths
-        1, 2, … are solved in turn and the best tree is kept, since a search of
-        full depth that is cut short may be worse than a finished one of less.
+        Seconds for the search. With a limit, depths 1, 2, … are solved in turn
+        and the best tree is kept, since a search of full depth that is cut
+        short may be worse than a finished one of less.
+    solver : {"compiled", "pydl8.5"}
+        Both find the same tree. The library's search is many times slower,
+        counts ``time_limit`` in whole seconds, and nothing in Python can
+        interrupt it.
     renumber : bool
         Number the classes that occur in the training rows 0, 1, … for the
         solver. It mislabels leaves when one of the smaller numbers does not
@@ -49,12 +54,14 @@ class DL85Classifier(SearchedTreeClassifier):
         max_depth: int = 4,
         min_sup: int = 1,
         time_limit: float | None = None,
+        solver: str = "compiled",
         renumber: bool = True,
         random_state: int | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.min_sup = min_sup
         self.time_limit = time_limit
+        self.solver = solver
         self.renumber = renumber
         self.random_state = random_state
 
@@ -62,55 +69,85 @@ class DL85Classifier(SearchedTreeClassifier):
         return paper_binariser(X)
 
     def _search(self, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {sorted(SOLVERS)}, not {self.solver!r}")
         names = np.unique(labels) if self.renumber else np.arange(len(self.classes_))
         labels = np.searchsorted(names, labels)
         if self.time_limit is None:
-            best = self._solve(columns, labels, self.max_depth, whole_seconds=0)
+            best = self._solve(columns, labels, self.max_depth, None)
             self.proved_ = True
         else:
             best = self._solve_in_turn(columns, labels, self.time_limit)
         if best is None:
             raise TimeoutError(
-                f"DL8.5 found no tree within {self.time_limit} s; raise time_limit, "
-                "which counts in whole seconds, or leave it out"
+                f"DL8.5 found no tree within {self.time_limit} s; raise time_limit, or leave it out"
             )
-        self.error_ = int(best.error_)
-        return _node(best.tree_, names)
+        self.error_ = best.error
+        return _named(best.tree, names)
 
     def _solve_in_turn(
         self, columns: NDArray[np.bool_], labels: NDArray[np.intp], seconds: float
-    ) -> Any | None:
-        """The best solver of depths 1, 2, …; of equally good ones the shallowest."""
+    ) -> Solved | None:
+        """The best of depths 1, 2, …; of equally good ones the shallowest."""
         deadline = time.monotonic() + seconds
         best, self.proved_ = None, False
         for depth in range(1, self.max_depth + 1):
-            left = int(deadline - time.monotonic())
-            if left < 1 or self.proved_:
+            left = deadline - time.monotonic()
+            if left <= 0 or self.proved_:
                 break
-            solver = self._solve(columns, labels, depth, left)
-            if solver is None:
+            found = self._solve(columns, labels, depth, left)
+            if found is None:
                 continue
-            if best is None or solver.error_ < best.error_:
-                best = solver
-            ended = depth == self.max_depth and not solver.timeout_
-            self.proved_ = bool(ended or best.error_ == 0)
+            if best is None or found.error < best.error:
+                best = found
+            ended = depth == self.max_depth and not found.timed_out
+            self.proved_ = ended or best.error == 0
         return best
 
     def _solve(
-        self, columns: NDArray[np.bool_], labels: NDArray[np.intp], depth: int, whole_seconds: int
-    ) -> Any | None:
-        """A fitted solver, or ``None`` if it found no tree; 0 seconds mean no limit."""
-        from pydl85 import DL85Classifier as Solver
+        self,
+        columns: NDArray[np.bool_],
+        labels: NDArray[np.intp],
+        depth: int,
+        seconds: float | None,
+    ) -> Solved | None:
+        """The best tree of a depth, or ``None`` if none was found in time."""
+        return SOLVERS[self.solver](columns, labels, depth, self.min_sup, seconds)
 
-        solver = Solver(max_depth=depth, min_sup=self.min_sup, time_limit=whole_seconds)
-        with contextlib.redirect_stdout(io.StringIO()):
-            solver.fit(columns.astype(np.int32), labels)
-        return None if solver.tree_ is None else solver
+
+def solve_with_library(
+    columns: NDArray[np.bool_],
+    labels: NDArray[np.intp],
+    max_depth: int,
+    min_sup: int = 1,
+    seconds: float | None = None,
+) -> Solved | None:
+    """The same by ``pydl8.5``, to which 0 seconds mean no limit."""
+    from pydl85 import DL85Classifier as Solver
+
+    whole_seconds = 0 if seconds is None else math.floor(seconds)
+    if seconds is not None and whole_seconds == 0:
+        return None
+    solver = Solver(max_depth=max_depth, min_sup=min_sup, time_limit=whole_seconds)
+    with contextlib.redirect_stdout(io.StringIO()):
+        solver.fit(columns.astype(np.int32), labels)
+    if solver.tree_ is None:
+        return None
+    return Solved(_node(solver.tree_), int(solver.error_), bool(solver.timeout_))
 
 
-def _node(found: Mapping[str, Any], names: NDArray[np.intp]) -> Node:
-    """The solver's nested dictionaries; its left is where the column says yes."""
+SOLVERS = {"compiled": solve, "pydl8.5": solve_with_library}
+
+
+def _node(found: Mapping[str, Any]) -> Node:
+    """The library's nested dictionaries; its left is where the column says yes."""
     if "feat" in found:
-        yes, no = _node(found["left"], names), _node(found["right"], names)
-        return Branch(int(found["feat"]), yes, no)
-    return Leaf(int(names[int(found["value"])]))
+        return Branch(int(found["feat"]), _node(found["left"]), _node(found["right"]))
+    return Leaf(int(found["value"]))
+
+
+def _named(node: Node, names: NDArray[np.intp]) -> Node:
+    """The same tree with the class numbers that the solver's numbers stand for."""
+    if isinstance(node, Branch):
+        return Branch(node.column, _named(node.yes, names), _named(node.no, names))
+    return Leaf(int(names[node.label]))

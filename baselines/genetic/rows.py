@@ -8,14 +8,13 @@ non-empty 64-bit words (their positions and their bits): near the root that is
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
+from baselines.estimators.bits import bit_count, pack
 from baselines.genetic.nodes import LEAF, Index, Nodes
 
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
@@ -58,18 +57,10 @@ def encode(
 ) -> Rows:
     """Write out all conditions and classes as sets of rows."""
     below = np.stack(
-        [_pack(column <= cuts[:, None]) for column, cuts in zip(X.T, thresholds, strict=True)]
+        [pack(column <= cuts[:, None]) for column, cuts in zip(X.T, thresholds, strict=True)]
     )
-    of_class = _pack(y == np.arange(n_classes)[:, None])
-    return Rows(below, of_class, _pack(np.ones((1, len(y)), dtype=np.bool_))[0])
-
-
-def _pack(members: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    packed = np.packbits(members, axis=1, bitorder="little")
-    n_words = -(-members.shape[1] // 64)
-    padded = np.zeros((len(members), n_words * 8), dtype=np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    return padded.view(np.uint64)
+    of_class = pack(y == np.arange(n_classes)[:, None])
+    return Rows(below, of_class, pack(np.ones((1, len(y)), dtype=np.bool_))[0])
 
 
 def workspace(n_words: int, max_depth: int) -> Descent:
@@ -82,16 +73,6 @@ def workspace(n_words: int, max_depth: int) -> Descent:
         np.empty(levels, dtype=np.int64),
         np.empty(levels, dtype=np.int64),
     )
-
-
-def _count_instruction(typing_context: Any, word: Any) -> Any:
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> ir.Value:
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), generate
-
-
-_bit_count: Any = intrinsic(_count_instruction)
 
 
 @njit(cache=True, nogil=True)
@@ -159,7 +140,7 @@ def score(
 def _hits(members: NDArray[np.uint64], start: Index, size: Index, work: Descent) -> Index:
     count = _NONE
     for i in range(start, start + size):
-        count += _bit_count(work.bits[i] & members[work.position[i]])
+        count += bit_count(work.bits[i] & members[work.position[i]])
     return np.int64(count)
 
 

@@ -105,7 +105,7 @@ def test_size_is_counted_as_in_the_paper(slug: str, task: str) -> None:
     split, model = fitted(slug, task)
     if slug == "dndt":
         assert model.size == 2 * split.n_features + 2**split.n_features
-    elif slug in ("dl85", "optimal-tree"):
+    elif slug in ("dl85", "dl85-original", "optimal-tree"):
         assert model.size == count_nodes(model.estimator.found_)
         assert model.size <= 31
     elif model.tree is not None:

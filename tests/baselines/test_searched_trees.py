@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,10 @@ pytest.importorskip("pydl85", reason="pydl8.5 is not installed")
 pytest.importorskip("pystreed", reason="pystreed is not installed")
 
 from baselines.binarise import Binariser, paper_binariser
+from baselines.branch_and_bound.solver import Solved
 from baselines.estimators.dl85 import DL85Classifier
 from baselines.estimators.optimal_tree import OptimalTreeClassifier
+from baselines.estimators.yes_no_tree import Branch, Leaf
 
 
 def errors(model: Any, X: np.ndarray, y: np.ndarray) -> int:
@@ -98,10 +99,11 @@ def hard_problem() -> tuple[np.ndarray, np.ndarray]:
     return random.integers(0, 2, (2000, 150)).astype(float), random.integers(0, 2, 2000)
 
 
-def test_a_time_limit_is_kept_and_no_worse_than_a_stump() -> None:
+@pytest.mark.parametrize("solver", ["compiled", "pydl8.5"])
+def test_a_time_limit_is_kept_and_no_worse_than_a_stump(solver: str) -> None:
     X, y = hard_problem()
     started = time.monotonic()
-    limited = DL85Classifier(max_depth=4, time_limit=2.5).fit(X, y)
+    limited = DL85Classifier(max_depth=4, time_limit=2.5, solver=solver).fit(X, y)
     assert time.monotonic() - started < 30
     assert not limited.proved_
     assert errors(limited, X, y) <= DL85Classifier(max_depth=1).fit(X, y).error_
@@ -123,12 +125,11 @@ def test_the_best_depth_wins_within_a_limit(
     best: int,
     proved: bool,
 ) -> None:
-    def solve(self: Any, columns: Any, labels: Any, depth: int, whole_seconds: int) -> Any:
-        assert 1 <= whole_seconds <= 99
+    def solve(self: Any, columns: Any, labels: Any, depth: int, seconds: float) -> Any:
+        assert 0 < seconds <= 99
         found = errors_by_depth[depth]
-        stump = {"feat": depth, "left": {"value": 0}, "right": {"value": 1}}
-        result = SimpleNamespace(error_=found, timeout_=depth in timed_out, tree_=stump)
-        return None if found is None else result
+        stump = Branch(depth, Leaf(0), Leaf(1))
+        return None if found is None else Solved(stump, found, depth in timed_out)
 
     monkeypatch.setattr(DL85Classifier, "_solve", solve)
     split = made_up_split(2)
@@ -138,10 +139,17 @@ def test_the_best_depth_wins_within_a_limit(
     assert model.found_.column == shallowest
 
 
-def test_no_tree_in_time_is_an_error_with_a_remedy() -> None:
+@pytest.mark.parametrize(("solver", "seconds"), [("compiled", 0.0), ("pydl8.5", 0.5)])
+def test_no_tree_in_time_is_an_error_with_a_remedy(solver: str, seconds: float) -> None:
     split = made_up_split(2)
     with pytest.raises(TimeoutError, match="raise time_limit"):
-        DL85Classifier(time_limit=0.5).fit(split.X_train, split.y_train)
+        DL85Classifier(time_limit=seconds, solver=solver).fit(split.X_train, split.y_train)
+
+
+def test_an_unknown_solver_is_an_error_that_names_the_known() -> None:
+    split = made_up_split(2)
+    with pytest.raises(ValueError, match=r"one of \['compiled', 'pydl8.5'\], not 'cplex'"):
+        DL85Classifier(solver="cplex").fit(split.X_train, split.y_train)
 
 
 def test_labels_must_be_among_the_classes() -> None:
@@ -157,6 +165,8 @@ def test_without_anything_to_split_the_largest_class_is_predicted() -> None:
         assert model.size_ == 1
 
 
-@parametrize_with_checks([OptimalTreeClassifier(), DL85Classifier()])
+@parametrize_with_checks(
+    [OptimalTreeClassifier(), DL85Classifier(), DL85Classifier(solver="pydl8.5")]
+)
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)

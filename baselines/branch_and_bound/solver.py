@@ -1,0 +1,144 @@
+"""What Python calls: the search, its deadline, and the tree it found."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.branch_and_bound.cache import ROOT_CODE, code_of, find, room_for
+from baselines.branch_and_bound.rows import Rows, encode, leaf
+from baselines.branch_and_bound.search import FULL, NO, STOP, YES, Search, prepare, run
+from baselines.estimators.yes_no_tree import Branch, Leaf, Node
+
+LOOK_SECONDS = 0.1
+"""How soon a search notices Ctrl-C."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The best tree, its errors on the training rows, and whether time ran out before the proof."""
+
+    tree: Node
+    error: int
+    timed_out: bool
+
+
+def solve(
+    columns: NDArray[np.bool_],
+    labels: NDArray[np.intp],
+    max_depth: int,
+    min_sup: int = 1,
+    seconds: float | None = None,
+) -> Solved:
+    """The tree over yes/no columns with the fewest errors.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_rows, n_columns)
+    labels : ndarray of shape (n_rows,)
+        Class numbers; see ``rows.encode`` for what happens if they have gaps.
+    min_sup : fewest rows in a leaf.
+    seconds : after which the best tree so far is taken; without them there is no limit.
+    """
+    rows = encode(columns, labels)
+    nodes = room_for(columns.shape[1], max(max_depth - 2, min(max_depth, 1)))
+    search = prepare(rows, nodes, max_depth, min_sup)
+    _run_until(search, len(labels), seconds)
+    if search.signals[FULL]:
+        raise MemoryError(
+            f"DL8.5 has no room for more than {len(nodes.error):,} sets of conditions; "
+            "lower max_depth, or use fewer features"
+        )
+    root = find(nodes, ROOT_CODE)
+    tree = _Reader(search, columns, labels).tree(
+        np.empty(0, dtype=np.int64), np.arange(len(labels))
+    )
+    return Solved(tree, int(nodes.error[root]), bool(search.signals[STOP]))
+
+
+def _run_until(search: Search, n_rows: int, seconds: float | None) -> None:
+    """Search in a thread, which goes on without Python, so that this one can stop it."""
+    every = np.arange(len(search.rows.yes), dtype=np.int64)
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            run(search, every, n_rows)
+        except BaseException as problem:
+            failure.append(problem)
+
+    thread = threading.Thread(target=work, daemon=True)
+    deadline = np.inf if seconds is None else time.monotonic() + seconds
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(min(LOOK_SECONDS, max(deadline - time.monotonic(), 0.001)))
+            if time.monotonic() >= deadline and thread.is_alive():
+                search.signals[STOP] = 1
+    finally:
+        if thread.is_alive():
+            search.signals[STOP] = 1
+            thread.join()
+    if failure:
+        raise failure[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """Reads the tree out of the nodes, following the conditions."""
+
+    search: Search
+    columns: NDArray[np.bool_]
+    labels: NDArray[np.intp]
+
+    def tree(self, conditions: NDArray[np.int64], rows: NDArray[np.intp]) -> Node:
+        """The best tree under the (sorted) conditions, which hold for these rows."""
+        nodes = self.search.nodes
+        node = find(nodes, self._code(conditions))
+        test = int(nodes.test[node])
+        if test < 0:
+            return Leaf(-1 - test)
+        yes = self.columns[rows, test]
+        if len(conditions) == self.search.max_depth - 2:
+            return Branch(
+                test,
+                self._stump(int(nodes.test_yes[node]), rows[yes]),
+                self._stump(int(nodes.test_no[node]), rows[~yes]),
+            )
+        return Branch(
+            test,
+            self.tree(np.sort(np.append(conditions, 2 * test + YES)), rows[yes]),
+            self.tree(np.sort(np.append(conditions, 2 * test + NO)), rows[~yes]),
+        )
+
+    def _code(self, conditions: NDArray[np.int64]) -> int:
+        if not len(conditions):
+            return ROOT_CODE
+        base = 2 * self.columns.shape[1] + 1
+        return int(code_of(conditions[:-1], len(conditions) - 1, conditions[-1], base))
+
+    def _stump(self, test: int, rows: NDArray[np.intp]) -> Node:
+        if test < 0:
+            return Leaf(-1 - test)
+        yes = self.columns[rows, test]
+        return Branch(test, self._leaf(rows[yes]), self._leaf(rows[~yes]))
+
+    def _leaf(self, rows: NDArray[np.intp]) -> Leaf:
+        return Leaf(
+            int(
+                leaf(
+                    class_counts(self.search.rows, self.labels[rows]), self.search.rows.class_rows
+                )[1]
+            )
+        )
+
+
+def class_counts(rows: Rows, labels: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Rows per class as ``encode`` assigns them."""
+    n_classes = len(rows.class_rows)
+    group = np.minimum(labels, n_classes) if n_classes > 2 else (labels != 0).astype(np.intp)
+    return np.bincount(group, minlength=n_classes + 1)[:n_classes]

@@ -1,0 +1,159 @@
+"""The compiled search of DL8.5 against the library's, tree for tree."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pydl85", reason="pydl8.5 is not installed")
+
+from baselines.branch_and_bound import cache
+from baselines.branch_and_bound.rows import encode
+from baselines.branch_and_bound.solver import solve
+from baselines.estimators.dl85 import DL85Classifier, solve_with_library
+from baselines.estimators.yes_no_tree import Leaf, Node
+
+
+def text(node: Node) -> str:
+    if isinstance(node, Leaf):
+        return str(node.label)
+    return f"({node.column} {text(node.yes)} {text(node.no)})"
+
+
+def problem(seed: int, max_columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of a few to a few hundred, some columns rare, two to five classes, many ties."""
+    random = np.random.default_rng(seed)
+    n_rows, n_classes = int(random.integers(5, 300)), int(random.integers(2, 6))
+    n_columns = int(random.integers(2, max_columns + 1))
+    columns = random.random((n_rows, n_columns)) < random.uniform(0.02, 0.9, n_columns)
+    labels = (columns[:, :3].sum(axis=1) + random.integers(0, n_classes, n_rows)) % n_classes
+    return columns, np.unique(labels, return_inverse=True)[1]
+
+
+def assert_same(columns: np.ndarray, labels: np.ndarray, depth: int, min_sup: int = 1) -> None:
+    ours = solve(columns, labels, depth, min_sup)
+    theirs = solve_with_library(columns, labels, depth, min_sup)
+    assert theirs is not None
+    assert (text(ours.tree), ours.error) == (text(theirs.tree), theirs.error)
+
+
+@pytest.mark.parametrize("min_sup", [1, 2, 5])
+@pytest.mark.parametrize(("depth", "max_columns"), [(1, 30), (2, 30), (3, 25), (4, 20), (5, 10)])
+def test_the_same_tree_as_the_library(depth: int, max_columns: int, min_sup: int) -> None:
+    for seed in range(25):
+        assert_same(*problem(seed, max_columns), depth, min_sup)
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_the_same_tree_where_a_class_has_no_rows(missing: int) -> None:
+    for seed in range(25):
+        columns, labels = problem(seed, 15)
+        assert_same(columns, labels + (labels >= missing), 4)
+
+
+def test_the_same_tree_over_bins_as_the_paper_makes_them() -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(700, 9))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > random.normal(size=700)).astype(int)
+    ours, theirs = (DL85Classifier(solver=solver).fit(X, y) for solver in ("compiled", "pydl8.5"))
+    assert text(ours.found_) == text(theirs.found_)
+    assert ours.tree_ == theirs.tree_
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("dataset", ["heart-disease", "german", "horse-colic", "zoo", "glass"])
+def test_the_same_tree_on_the_papers_splits(dataset: str) -> None:
+    import baselines
+    from datasets import load_dataset, make_split
+
+    data = load_dataset(dataset)
+    for trial in (0, 5):
+        split = make_split(data, "paper", trial)
+        found = [
+            baselines.learner(slug).fit(split, {"max_depth": 4}, 42).estimator.found_
+            for slug in ("dl85", "dl85-original")
+        ]
+        assert text(found[0]) == text(found[1])
+
+
+def test_rows_are_sorted_by_class_and_none_is_lost() -> None:
+    columns, labels = problem(3, 20)
+    rows = encode(columns, labels)
+    for number in range(len(rows.class_rows)):
+        words = rows.yes[:, rows.starts[number] : rows.starts[number + 1]]
+        counted = np.bitwise_count(words).sum(axis=1)
+        np.testing.assert_array_equal(counted, columns[labels == number].sum(axis=0))
+    assert np.bitwise_count(rows.everyone).sum() == len(labels)
+
+
+def hard_problem() -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    return random.random((2000, 150)) < 0.5, random.integers(0, 2, 2000)
+
+
+def test_a_limit_of_time_is_kept_to_a_fraction_of_a_second() -> None:
+    columns, labels = hard_problem()
+    solve(columns[:50, :5], labels[:50], 4)  # compiled
+    started = time.monotonic()
+    found = solve(columns, labels, 4, seconds=0.5)
+    assert found.timed_out
+    assert time.monotonic() - started < 10
+    assert found.error < min(np.bincount(labels))
+
+
+HARD = """
+import numpy as np
+from baselines.branch_and_bound.solver import solve
+random = np.random.default_rng(0)
+columns, labels = random.random((2000, 150)) < 0.5, random.integers(0, 2, 2000)
+solve(columns[:50, :5], labels[:50], 4)
+print("ready", flush=True)
+try:
+    solve(columns, labels, 5)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_an_interrupt_ends_the_search() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", HARD],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    watchdog = threading.Timer(300, child.kill)
+    watchdog.start()
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.readline() == "interrupted\n"
+    assert child.wait() == 0
+    watchdog.cancel()
+
+
+def test_no_room_for_more_nodes_is_an_error_with_a_remedy(monkeypatch: Any) -> None:
+    monkeypatch.setattr(cache, "MOST_NODES", 50)
+    with pytest.raises(MemoryError, match="no room for more than 50 sets"):
+        solve(*problem(1, 20), 4)
+
+
+def test_more_sets_than_can_be_numbered_are_an_error_with_a_remedy() -> None:
+    with pytest.raises(ValueError, match="lower max_depth"):
+        solve(np.zeros((4, 2000), dtype=bool), np.array([0, 1, 0, 1]), 9)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_without_a_column_or_a_second_class_there_is_one_leaf(depth: int) -> None:
+    one_class = solve(np.eye(6, dtype=bool), np.zeros(6, dtype=np.intp), depth)
+    assert (text(one_class.tree), one_class.error) == ("0", 0)
+    no_column = solve(np.zeros((5, 0), dtype=bool), np.array([0, 1, 1, 0, 1]), depth)
+    assert (text(no_column.tree), no_column.error) == ("1", 2)
