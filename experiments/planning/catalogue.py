@@ -63,6 +63,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "published",
         ),
         Experiment(
+            "solvers",
+            "DL8.5 by our kernels and by the library that the authors used",
+            ("dl85", "dl85-original"),
+            "published",
+        ),
+        Experiment(
             "runtime",
             "seconds to fit, one job at a time, no restarts",
             PAPER_METHODS,
@@ -90,7 +96,7 @@ def jobs_of(
     trials: Iterable[int] = TRIALS,
     setting: Setting | None = None,
 ) -> list[Job]:
-    """The jobs of one experiment under one protocol, row by row of its table.
+    """The jobs of one experiment under one protocol, row by row of its table, seed by seed.
 
     Parameters
     ----------
@@ -108,8 +114,8 @@ def jobs_of(
     plan = experiment_of(experiment)
     return [
         make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting)
-        for dataset in slugs
         for seed in plan.seeds
+        for dataset in slugs
         for method in methods_of(plan, protocol, methods)
         for trial in trials
     ]

@@ -12,6 +12,7 @@ from experiments.report.seeds import seeds_section
 from experiments.tables.compute import spent
 from experiments.tables.definitions import Grid, grids, method_name
 from experiments.tables.outcomes import OUTCOMES
+from experiments.tables.solvers import pairs_of, seconds_of
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.judging import LEVEL, Agreement, agreements
 from experiments.verdicts.text import claim_lines
@@ -22,7 +23,7 @@ OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' pac
 
 def results_block(found: Findings, ratios: Path) -> str:
     """Markdown that follows from the records and the benchmark's file of ratios."""
-    points = [*_points(found), *_speed(ratios)]
+    points = [*_points(found), *_speed(ratios), *_solvers(found)]
     return "\n\n".join([_opening(found), *_tables(found), "\n".join(points)])
 
 
@@ -131,3 +132,17 @@ def _speed(ratios: Path) -> Iterable[str]:
     if sizes:
         listed = "; ".join(f"at {name} {' and '.join(told)}" for name, told in sizes.items())
         yield f"* **Speed.** An epoch at depth 10, on one core, is {listed}."
+
+
+def _solvers(found: Findings) -> Iterable[str]:
+    """How our search for DL8.5's tree compares with the library's, where both have run."""
+    by_dataset = [pairs_of(found.results, "paper", each.slug) for each in found.paper.datasets]
+    pairs = [pair for some in by_dataset for pair in some]
+    if pairs:
+        ours, library = seconds_of(pairs)
+        yield (
+            f"* **DL8.5.** Our kernels and pydl8.5 ended in the same scores and tree size in "
+            f"{sum(pair.same for pair in pairs):,} of {len(pairs):,} fits that both finished, on "
+            f"{sum(map(bool, by_dataset))} datasets; these took {ours / 3600:.2f} core-hours with "
+            f"ours, {library / 3600:.2f} with pydl8.5."
+        )

@@ -10,9 +10,10 @@ from experiments.tables.compute import compute_sheet
 from experiments.tables.grids import beyond_tables, our_tables, paper_tables
 from experiments.tables.hyperparameters import Searched, hyperparameter_sheets
 from experiments.tables.inconsistencies import inconsistencies_sheet
-from experiments.tables.model import Sheet, Table
+from experiments.tables.model import Cell, Sheet, Table
 from experiments.tables.runtimes import runtime_sheet
 from experiments.tables.seeds import seeds_sheet
+from experiments.tables.solvers import library_cells, solvers_sheet
 from experiments.tables.specs import Spec, specs_sheet
 from experiments.tables.summaries import (
     SETTINGS,
@@ -36,6 +37,8 @@ class Book:
     penalty: Penalty
     beyond: Mapping[str, Table] = field(default_factory=dict)
     """Grids with learners that the paper does not have."""
+    library: Mapping[str, Cell] = field(default_factory=dict)
+    """Test F1 of DL8.5 by the library that the authors used, by dataset."""
 
 
 def our_book(
@@ -56,7 +59,10 @@ def our_book(
         sheets.append(penalty_sheet(penalty, protocol))
     if tables["runtime"].has_results:
         sheets.append(runtime_sheet(tables, paper_tables(paper)))
-    sheets.append(seeds_sheet(results, paper, protocol))
+    sheets += [
+        seeds_sheet(results, paper, protocol),
+        solvers_sheet(results, paper, protocol),
+    ]
     if protocol == "paper" or found:
         sheets += hyperparameter_sheets(paper, found)
     if protocol == "paper":
@@ -67,7 +73,8 @@ def our_book(
         ]
     sheets = [sheet for sheet in sheets if sheet.rows]
     beyond = beyond_tables(results, paper, protocol)
-    return Book(protocol, tables, _by_name(sheets), penalty, beyond)
+    library = library_cells(results, paper, protocol)
+    return Book(protocol, tables, _by_name(sheets), penalty, beyond, library)
 
 
 def paper_book(paper: Paper) -> Book:
@@ -81,7 +88,9 @@ def paper_book(paper: Paper) -> Book:
         penalty_sheet(penalty, source),
         *hyperparameter_sheets(paper, {}),
     ]
-    return Book(source, tables, _by_name(sheets), penalty)
+    tuned = tables["test-f1-tuned"]
+    library = {each.slug: tuned.cell(each.slug, "dl85") for each in paper.datasets}
+    return Book(source, tables, _by_name(sheets), penalty, library=library)
 
 
 def _by_name(sheets: Iterable[Sheet]) -> dict[str, Sheet]:
