@@ -16,11 +16,22 @@ if TYPE_CHECKING:
 def add_store(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store",
-        type=Path,
+        type=store_folder,
         default=Path(".runs"),
         metavar="FOLDER",
         help="folder of run records (default: %(default)s)",
     )
+
+
+def store_folder(text: str) -> Path:
+    """A folder of run records, or one to be made; not the folder around such a one."""
+    folder = Path(text)
+    inside = [path.parent for path in sorted(folder.glob("*/environments.jsonl"))]
+    if inside:
+        raise argparse.ArgumentTypeError(
+            f"{folder} is no folder of run records; did you mean {inside[0]}?"
+        )
+    return folder
 
 
 def add_plugins(parser: argparse._ActionsContainer) -> None:

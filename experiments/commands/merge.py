@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from experiments.options import store_folder
+
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
@@ -16,7 +18,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "earlier one. Merging again changes nothing."
         ),
     )
-    parser.add_argument("sources", nargs="+", type=Path, metavar="STORE", help="to be read")
+    parser.add_argument("sources", nargs="+", type=store_folder, metavar="STORE", help="to be read")
     parser.add_argument(
         "--into",
         type=Path,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from experiments.options import store_folder
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 COMMITTED = REPOSITORY / "results" / "records"
 
@@ -35,7 +37,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     """The options that say which records are meant, shared with ``verify``."""
     parser.add_argument(
         "--store",
-        type=Path,
+        type=store_folder,
         default=COMMITTED,
         metavar="FOLDER",
         help="folder of run records (default: the committed ones, results/records; "

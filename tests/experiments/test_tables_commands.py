@@ -96,6 +96,15 @@ def test_verify_tells_every_claim_when_asked(tmp_path, results, capsys):
     assert "0 of 22 binary datasets have run" in printed
 
 
+@pytest.mark.parametrize("verb", [["verify", "--store"], ["plan", "--store"], ["merge"]])
+def test_the_folder_around_a_store_is_refused_with_a_hint(verb, tmp_path, capsys):
+    store = _store(tmp_path / "store")
+    Store(store).append_environment({"id": "here"})
+    with pytest.raises(SystemExit):
+        main([*verb, str(tmp_path)])
+    assert f"did you mean {store}?" in capsys.readouterr().err
+
+
 def test_the_verbs_do_without_tensorflow(tmp_path):
     program = f"""
 import sys
