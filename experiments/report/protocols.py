@@ -31,21 +31,9 @@ INTRODUCTION = (
 
 def protocol_section(found: Findings) -> tuple[Section, ...]:
     """The section on both protocols; none before anything ran under both."""
-    if "clean" not in found.books:
-        return ()
-    ours, clean = found.books["paper"].tables, found.books["clean"].tables
-    pairs = [(ours[name], clean[name]) for name in TABLES]
-    compared = [(before, changes(before, after, found.categorical)) for before, after in pairs]
-    measured = [
-        (table, both)
-        for table, cells in compared
-        if (both := [change for change in cells if change.difference is not None])
-    ]
+    measured, rankings = measured_changes(found), rankings_of(found)
     if not measured:
         return ()
-    rankings = [
-        (before, change) for before, after in pairs for change in ranking_changes(before, after)
-    ]
     sheets = [_change_sheet(table, both) for table, both in measured]
     if rankings:
         sheets.insert(0, _ranking_sheet(rankings))
@@ -57,7 +45,7 @@ def protocol_section(found: Findings) -> tuple[Section, ...]:
             paragraphs=(INTRODUCTION,),
             points=(
                 *(_change_point(table, both) for table, both in measured),
-                *(_point(table, change) for table, change in rankings if _most(table, change)),
+                *order_points(found),
             ),
             sheets=tuple(sheets),
             figures=(PROTOCOLS_FIGURE,),
@@ -65,11 +53,45 @@ def protocol_section(found: Findings) -> tuple[Section, ...]:
     )
 
 
+def measured_changes(found: Findings) -> list[tuple[Table, list[Change]]]:
+    """The tables of scores that were measured under both protocols, and how their cells change."""
+    return [
+        (before, both)
+        for before, after in _tables_of_both(found)
+        if (
+            both := [
+                change
+                for change in changes(before, after, found.categorical)
+                if change.difference is not None
+            ]
+        )
+    ]
+
+
+def rankings_of(found: Findings) -> list[tuple[Table, RankingChange]]:
+    return [
+        (before, change)
+        for before, after in _tables_of_both(found)
+        for change in ranking_changes(before, after)
+    ]
+
+
+def _tables_of_both(found: Findings) -> list[tuple[Table, Table]]:
+    if "clean" not in found.books:
+        return []
+    ours, clean = found.books["paper"].tables, found.books["clean"].tables
+    return [(ours[name], clean[name]) for name in TABLES]
+
+
+def order_points(found: Findings) -> list[str]:
+    """What becomes of the order of the methods, where it is over most datasets of a task."""
+    return [_point(table, change) for table, change in rankings_of(found) if _most(table, change)]
+
+
 def _change_point(table: Table, compared: Sequence[Change]) -> str:
     """How much each method gains where the leak can act, and where it cannot."""
     parts = []
-    for label, categorical in (("with categorical columns", True), ("without", False)):
-        subset = [change for change in compared if change.categorical == categorical]
+    for label, subset in by_leak(compared):
         means = [
             f"{method_name(line.method)} {line.mean:+.3f} ({line.n})"
             for line in method_changes(subset)
@@ -77,6 +99,14 @@ def _change_point(table: Table, compared: Sequence[Change]) -> str:
         if means:
             parts.append(f"on datasets {label} {', '.join(means)}")
     return f"{table.title}, mean change (datasets): {'; '.join(parts)}."
+
+
+def by_leak(compared: Sequence[Change]) -> list[tuple[str, list[Change]]]:
+    """Changes on datasets where the leak can act, and on the others."""
+    return [
+        (label, [change for change in compared if change.categorical == categorical])
+        for label, categorical in (("with categorical columns", True), ("without", False))
+    ]
 
 
 def _most(table: Table, change: RankingChange) -> bool:
@@ -121,8 +151,7 @@ def _ranking_sheet(rankings: Sequence[tuple[Table, RankingChange]]) -> Sheet:
 
 def _change_sheet(table: Table, compared: Sequence[Change]) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
-    for label, categorical in (("with categorical columns", True), ("without", False)):
-        subset = [change for change in compared if change.categorical == categorical]
+    for label, subset in by_leak(compared):
         rows += [
             (
                 method_name(line.method),

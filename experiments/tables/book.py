@@ -12,6 +12,7 @@ from experiments.tables.hyperparameters import Searched, hyperparameter_sheets
 from experiments.tables.inconsistencies import inconsistencies_sheet
 from experiments.tables.model import Cell, Sheet, Table
 from experiments.tables.runtimes import runtime_sheet
+from experiments.tables.searched import searched_sheet
 from experiments.tables.seeds import seeds_sheet
 from experiments.tables.solvers import library_cells, solvers_sheet
 from experiments.tables.specs import Spec, specs_sheet
@@ -62,6 +63,7 @@ def our_book(
     sheets += [
         seeds_sheet(results, paper, protocol),
         solvers_sheet(results, paper, protocol),
+        searched_sheet(results, paper, protocol),
     ]
     if protocol == "paper" or found:
         sheets += hyperparameter_sheets(paper, found)

@@ -63,7 +63,8 @@ def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
             if pairs:
                 ours, library = seconds_of(pairs)
                 same = sum(pair.same for pair in pairs)
-                rows.append((*row, len(pairs), same, ours, library, library / ours))
+                ratio = library / ours if ours else None
+                rows.append((*row, len(pairs), same, ours, library, ratio))
             elif cells[dataset.slug].missing:
                 rows.append((*row, 0, None, None, cells[dataset.slug].missing, None))
     return Sheet(

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from experiments.tables.book import Book, our_book, paper_book
 from experiments.tables.cells import Results, collect
 from experiments.tables.hyperparameters import Searched
 from experiments.tables.outcomes import Claim, Verdict
+from experiments.tables.searched import EXPERIMENT as SEARCHED
 from experiments.tables.specs import Spec
 from experiments.verdicts.judging import judge
 from experiments.verdicts.paper import Paper, load_paper
@@ -103,23 +104,26 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
     for protocol in PROTOCOLS:
         for experiment in EXPERIMENTS:
             if experiment == "tuned" and setting == "ours":
+                jobs += jobs_of("tuned", protocol, methods=["dl85"])  # there is nothing to search
                 jobs += _jobs_with_our_params(protocol)
             else:
                 jobs += jobs_of(experiment, protocol)
+        jobs += [replace(job, experiment=SEARCHED) for job in _jobs_with_our_params(protocol)]
     registry: dict[str, Spec] = {slug: datasets.record(slug) for slug in datasets.names()}
     return findings_of(jobs, Store(store).latest(), registry, _searched())
 
 
 def _jobs_with_our_params(protocol: str) -> list[Job]:
-    """The tuned experiment where a search has been finished, and of DL8.5, which has none."""
+    """The tuned experiment where a search has been finished."""
     from experiments.planning.catalogue import jobs_of
     from experiments.search.winners import read_winners
 
-    jobs = jobs_of("tuned", protocol, methods=["dl85"])
-    for winner in read_winners():
-        if winner.protocol == protocol:
-            jobs += jobs_of("tuned", protocol, [winner.dataset], [winner.method], setting="ours")
-    return jobs
+    return [
+        job
+        for winner in read_winners()
+        if winner.protocol == protocol
+        for job in jobs_of("tuned", protocol, [winner.dataset], [winner.method], setting="ours")
+    ]
 
 
 def _searched() -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
