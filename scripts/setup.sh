@@ -26,13 +26,13 @@ echo "setup: installing the suite into $venv (TensorFlow included; a few minutes
 pip install --quiet --upgrade pip
 pip install --quiet --editable '.[suite,dev]'
 
-# pydl8.5 is compiled on the spot. Without a compiler the suite goes on and reports DL8.5 as skipped.
+# pydl8.5, only compared with, is compiled on the spot. Without a compiler the suite goes on.
 if ! pip install --quiet --editable '.[dl85]' 2>"$venv/pydl85.log"; then
     if command -v "${CXX:-c++}" >/dev/null; then
         reason="building pydl8.5 failed (see $venv/pydl85.log)"
     else
         reason="pydl8.5 needs a C++ compiler and none was found; install one and run 'make clean setup'"
     fi
-    echo "setup: DL8.5 will be reported as skipped: $reason" >&2
+    echo "setup: the learner dl85-original will be reported as skipped: $reason" >&2
 fi
 echo "setup: done"
