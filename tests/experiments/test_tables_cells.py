@@ -110,6 +110,20 @@ def test_ranks_and_summaries_are_over_what_has_run():
     assert not table.complete
 
 
+def test_a_number_that_the_paper_lacks_is_in_brackets_and_in_no_rank():
+    jobs, records = runs("tuned", "splice", "dl85", [0.9, 0.8])
+    more, others = runs("tuned", "splice", "cart", [0.6, 0.6])
+    results = collect([*jobs, *more], {**records, **others})
+    table = our_table(grids()["test-f1-tuned"], results, PAPER, "paper")
+    row = next(row for row in table.block("multi").rows if row.dataset == "splice")
+    at = table.column("dl85")
+    assert (row.cells[at].mean, row.cells[at].missing, row.ranks[at]) == (None, "(0.850)", None)
+    assert row.ranks[table.column("cart")] == 1
+    elsewhere = runs("tuned", "splice", "dl85", [0.9, 0.8], protocol="clean")
+    clean = our_table(grids()["test-f1-tuned"], collect(*elsewhere), PAPER, "clean")
+    assert clean.cell("splice", "dl85").mean == pytest.approx(0.85)
+
+
 def test_learners_beyond_the_paper_have_tables_of_their_own_once_they_ran():
     jobs, records = runs("default", "iris", "cart", [0.9], protocol="clean")
     assert our_book(collect(jobs, records), PAPER, "clean").beyond == {}

@@ -30,8 +30,9 @@ def both(ours: list[float], library: list[float]) -> tuple[list, dict[str, RunRe
 
 def test_only_trials_that_both_finished_are_compared():
     sheet = solvers_sheet(collect(*both([0.9, 0.8, 0.7], [0.9, 0.5])), PAPER, "paper")
-    ((name, _, trials, same, ours, library, ratio),) = sheet.rows
+    ((name, _, score, trials, same, ours, library, ratio),) = sheet.rows
     assert (name, trials, same) == ("Iris", 2, 1)
+    assert score == pytest.approx(0.8)
     assert (ours, library, ratio) == pytest.approx((1.0, 20.0, 20.0))
 
 
@@ -46,7 +47,7 @@ def test_a_library_that_ran_out_of_time_is_shown_as_such():
     jobs, _ = runs("solvers", "splice", LIBRARY, [0.0])
     late = RunRecord.of(jobs[0], "timeout", reason="3600 s", extra={"limit": 3600.0})
     sheet = solvers_sheet(collect(jobs, {late.key: late}), PAPER, "paper")
-    assert sheet.rows == (("Splice", "Multi-class", 0, None, None, ">60 min", None),)
+    assert sheet.rows == (("Splice", "Multi-class", None, 0, None, None, ">60 min", None),)
 
 
 def test_without_runs_of_the_library_there_is_no_row():
