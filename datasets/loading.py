@@ -135,7 +135,10 @@ def verify(entry: Record, table: Table) -> None:
     if tuple(counts) != entry.class_counts:
         raise RefusedError(f"rows per class {counts.tolist()} instead of {entry.class_counts}")
     if table.content_hash != entry.content_hash:
-        raise RefusedError("some values differ from those of the original table")
+        raise RefusedError(
+            "some values differ from those of the original table: "
+            f"its content has the hash {table.content_hash}, the record says {entry.content_hash}"
+        )
 
 
 def remedy(entry: Record) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from baselines.branch_and_bound.cache import Index, Nodes
-from baselines.branch_and_bound.rows import Rows, Words, leaf
+from baselines.branch_and_bound.cache import Nodes
+from baselines.branch_and_bound.rows import Index, Rows, Words, leaf
 from baselines.estimators.bits import bit_count
+from baselines.estimators.compiling import kernel
 
 IMPOSSIBLE = np.iinfo(np.int32).max // 2
 
@@ -61,7 +61,7 @@ def room_for_pairs(rows: Rows) -> Pairs:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_of_depth_two(
     rows: Rows,
     nodes: Nodes,
@@ -126,7 +126,7 @@ def best_of_depth_two(
         nodes.size[node], nodes.test[node] = 1, nodes.test_yes[node]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_split(
     errors: NDArray[np.int32], n: Index, leaf_error: Index, limit: Index, enough: Index
 ) -> tuple[Index, Index]:
@@ -149,7 +149,7 @@ def _best_split(
     return best, test
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _select(
     rows: Rows,
     cover: Words,
@@ -187,7 +187,7 @@ def _select(
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _judge_pairs(rows: Rows, n: Index, support: Index, min_rows: Index, pairs: Pairs) -> None:
     """Errors of every column below every other one, on either side of it."""
     n_classes = len(rows.class_rows)
@@ -229,7 +229,7 @@ def _judge_pairs(rows: Rows, n: Index, support: Index, min_rows: Index, pairs: P
                 pairs.no[j, i] = in_classes - classed_j - most_i - most_none
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _classed(counts: NDArray[np.int64], n_classes: Index) -> Index:
     """Rows that belong to a class."""
     total = np.int64(0)

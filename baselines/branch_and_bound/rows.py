@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from baselines.estimators.bits import bit_count, pack
+from baselines.estimators.compiling import kernel
 
 Words = NDArray[np.uint64]
 Index = Any
@@ -47,7 +47,7 @@ def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Rows:
     """
     present, counts = np.unique(labels, return_counts=True)
     n_classes = max(len(present), 2)
-    group = np.minimum(labels, n_classes) if n_classes > 2 else (labels != 0).astype(np.intp)
+    group = groups_of(labels, n_classes)
     members = [np.flatnonzero(group == number) for number in range(n_classes + 1)]
     words = [-(-len(rows) // WORD_BITS) for rows in members]
     starts = np.concatenate([[0], np.cumsum(words)]).astype(np.int64)
@@ -62,7 +62,12 @@ def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Rows:
     return Rows(yes, everyone, starts, class_rows)
 
 
-@njit(cache=True, nogil=True)
+def groups_of(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
+    """The class that each row counts for; ``n_classes`` if for none."""
+    return np.minimum(labels, n_classes) if n_classes > 2 else (labels != 0).astype(np.intp)
+
+
+@kernel
 def keep_side(cover: Words, yes: Words, side: Index, kept: Words) -> Index:
     """Put the rows of ``cover`` on that side of a column into ``kept``; return their number."""
     count = np.uint64(0)
@@ -73,7 +78,7 @@ def keep_side(cover: Words, yes: Words, side: Index, kept: Words) -> Index:
     return np.int64(count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_yes(cover: Words, yes: Words) -> Index:
     count = np.uint64(0)
     for word in range(len(cover)):
@@ -81,7 +86,7 @@ def count_yes(cover: Words, yes: Words) -> Index:
     return np.int64(count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_outside(these: Words, cover: Words) -> Index:
     """How many of these rows are not in ``cover``."""
     count = np.uint64(0)
@@ -90,7 +95,7 @@ def count_outside(these: Words, cover: Words) -> Index:
     return np.int64(count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_classes(rows: Rows, cover: Words, counts: NDArray[np.int64]) -> None:
     for number in range(len(counts)):
         count = np.uint64(0)
@@ -99,7 +104,7 @@ def count_classes(rows: Rows, cover: Words, counts: NDArray[np.int64]) -> None:
         counts[number] = np.int64(count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf(counts: NDArray[np.int64], class_rows: NDArray[np.int64]) -> tuple[Index, Index]:
     """Errors of a leaf with such rows, and its class: of tied ones that with more rows in all."""
     best = np.int64(0)

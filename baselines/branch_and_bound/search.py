@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from baselines.branch_and_bound.cache import ABSENT, ROOT_CODE, Index, Nodes, add, code_of, find
+from baselines.branch_and_bound.cache import ABSENT, ROOT_CODE, Nodes, add, code_of, find
 from baselines.branch_and_bound.depth_two import Pairs, best_of_depth_two, room_for_pairs
 from baselines.branch_and_bound.rows import (
+    Index,
     Rows,
     Words,
     count_classes,
@@ -19,6 +19,7 @@ from baselines.branch_and_bound.rows import (
     keep_side,
     leaf,
 )
+from baselines.estimators.compiling import kernel
 
 NO_COLUMN = -1
 NO, YES = 0, 1
@@ -120,7 +121,7 @@ def prepare(rows: Rows, nodes: Nodes, max_depth: int, min_rows: int) -> Search:
     return Search(rows, nodes, room_for_pairs(rows), levels, max_depth, min_rows, signals)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
     """Find the best tree; it is in the nodes afterwards."""
     levels, signals = search.levels, search.signals
@@ -136,7 +137,9 @@ def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
                 child_done(search, depth)
             continue
         if levels.step[depth] == FIRST:
-            cover = everyone if depth == 0 else _rows_of(levels, depth - 1)
+            cover = everyone
+            if depth > 0:
+                cover = levels.sides[depth - 1, _side_in_turn(levels, depth - 1)]
             look_at_sides(search, depth, cover)
             is_open = open_child(search, depth)
         elif levels.step[depth] == SECOND and second_side_may_help(search, depth):
@@ -153,7 +156,7 @@ def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
             child_done(search, depth)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(search: Search, code: Index, cover: Words) -> Index:
     """A new node for the rows of ``cover``."""
     counts = search.pairs.side
@@ -162,7 +165,7 @@ def enter(search: Search, code: Index, cover: Words) -> Index:
     return add(search.nodes, code, error, label)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_level(
     search: Search,
     node: Index,
@@ -221,7 +224,7 @@ def open_level(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def close_level(search: Search, depth: Index) -> None:
     """Without a tree below the limit, there is at least a better bound."""
     nodes, levels = search.nodes, search.levels
@@ -231,7 +234,7 @@ def close_level(search: Search, depth: Index) -> None:
         nodes.bound[node] = max(nodes.bound[node], least)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_at_sides(search: Search, depth: Index, cover: Words) -> None:
     """Divide the rows by the candidate; the side with more errors for sure comes first."""
     levels = search.levels
@@ -244,7 +247,7 @@ def look_at_sides(search: Search, depth: Index, cover: Words) -> None:
     levels.first[depth] = YES if yes_first else NO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bound_of_side(search: Search, depth: Index, condition: Index, rows: Words) -> Index:
     levels = search.levels
     bound = 0.0
@@ -258,25 +261,25 @@ def _bound_of_side(search: Search, depth: Index, condition: Index, rows: Words) 
     return bound
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fewest_errors(nodes: Nodes, node: Index) -> Index:
     """Of the best tree, or of any tree as far as is known."""
     return nodes.error[node] if nodes.error[node] < np.inf else nodes.bound[node]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _code(search: Search, depth: Index, condition: Index) -> Index:
     base = 2 * len(search.rows.yes) + 1
     return code_of(search.levels.conditions[depth], depth, condition, base)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_child(search: Search, depth: Index) -> bool:
     """Open the level of the child on the side whose turn it is, unless it is settled at once."""
     levels, nodes = search.levels, search.nodes
     column = levels.candidates[depth, levels.at[depth]]
     second = levels.step[depth] == SECOND
-    side = 1 - levels.first[depth] if second else levels.first[depth]
+    side = _side_in_turn(levels, depth)
     rows, support = levels.sides[depth, side], levels.supports[depth, side]
     code = _code(search, depth, 2 * column + side)
     child = find(nodes, code)
@@ -306,13 +309,12 @@ def open_child(search: Search, depth: Index) -> bool:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def child_done(search: Search, depth: Index) -> None:
     """Remember a child's rows, in place of the more similar of two others, and go on."""
     levels = search.levels
-    second = levels.step[depth] == SECOND
-    side = 1 - levels.first[depth] if second else levels.first[depth]
-    levels.step[depth] = BOTH if second else SECOND
+    side = _side_in_turn(levels, depth)
+    levels.step[depth] = BOTH if levels.step[depth] == SECOND else SECOND
     error = _fewest_errors(search.nodes, levels.children[depth, side])
     if error == 0:
         return
@@ -328,12 +330,12 @@ def child_done(search: Search, depth: Index) -> None:
     levels.similar[depth, place, :] = rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distance(these: Words, those: Words) -> Index:
     return count_outside(these, those) + count_outside(those, these)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def second_side_may_help(search: Search, depth: Index) -> bool:
     """Whether the first side leaves room below the limit; if not, note what is known of both."""
     levels, nodes = search.levels, search.nodes
@@ -346,7 +348,7 @@ def second_side_may_help(search: Search, depth: Index) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh(search: Search, depth: Index) -> None:
     """Take the tree of the candidate if it is better, or as good and smaller."""
     levels, nodes = search.levels, search.nodes
@@ -365,15 +367,14 @@ def weigh(search: Search, depth: Index) -> None:
         levels.n_candidates[depth] = levels.at[depth] + 1
 
 
-@njit(cache=True, nogil=True)
-def _rows_of(levels: Levels, depth: Index) -> Words:
-    """The rows of the child that the level is waiting for."""
-    second = levels.step[depth] == SECOND
-    side = 1 - levels.first[depth] if second else levels.first[depth]
-    return levels.sides[depth, side]
+@kernel
+def _side_in_turn(levels: Levels, depth: Index) -> Index:
+    """The side of the candidate that the level tries now."""
+    first = levels.first[depth]
+    return 1 - first if levels.step[depth] == SECOND else first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(
     conditions: NDArray[np.int64], n: Index, added: Index, enlarged: NDArray[np.int64]
 ) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from baselines.branch_and_bound.cache import ROOT_CODE, code_of, find, room_for
-from baselines.branch_and_bound.rows import Rows, encode, leaf
+from baselines.branch_and_bound.rows import encode, groups_of, leaf
 from baselines.branch_and_bound.search import FULL, NO, STOP, YES, Search, prepare, run
 from baselines.estimators.yes_no_tree import Branch, Leaf, Node
 
@@ -20,7 +21,7 @@ LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The best tree, its errors on the training rows, and whether time ran out before the proof."""
+    """The best tree found, its errors, and whether time ran out before the search ended."""
 
     tree: Node
     error: int
@@ -34,7 +35,7 @@ def solve(
     min_sup: int = 1,
     seconds: float | None = None,
 ) -> Solved:
-    """The tree over yes/no columns with the fewest errors.
+    """The tree over yes/no columns that DL8.5 finds.
 
     Parameters
     ----------
@@ -44,6 +45,7 @@ def solve(
     min_sup : fewest rows in a leaf.
     seconds : after which the best tree so far is taken; without them there is no limit.
     """
+    compile_kernels()
     rows = encode(columns, labels)
     nodes = room_for(columns.shape[1], max(max_depth - 2, min(max_depth, 1)))
     search = prepare(rows, nodes, max_depth, min_sup)
@@ -58,6 +60,16 @@ def solve(
         np.empty(0, dtype=np.int64), np.arange(len(labels))
     )
     return Solved(tree, int(nodes.error[root]), bool(search.signals[STOP]))
+
+
+@cache
+def compile_kernels() -> None:
+    """Have the kernels ready, so that no search spends its seconds on compiling them."""
+    columns = np.eye(4, 3, dtype=np.bool_)
+    rows = encode(columns, np.array([0, 1, 0, 1]))
+    search = prepare(rows, room_for(3, 2), max_depth=4, min_rows=1)
+    run(search, np.arange(3), 4)
+    find(search.nodes, code_of(np.zeros(1, dtype=np.int64), 1, 1, 7))
 
 
 def _run_until(search: Search, n_rows: int, seconds: float | None) -> None:
@@ -128,17 +140,8 @@ class _Reader:
         return Branch(test, self._leaf(rows[yes]), self._leaf(rows[~yes]))
 
     def _leaf(self, rows: NDArray[np.intp]) -> Leaf:
-        return Leaf(
-            int(
-                leaf(
-                    class_counts(self.search.rows, self.labels[rows]), self.search.rows.class_rows
-                )[1]
-            )
-        )
-
-
-def class_counts(rows: Rows, labels: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Rows per class as ``encode`` assigns them."""
-    n_classes = len(rows.class_rows)
-    group = np.minimum(labels, n_classes) if n_classes > 2 else (labels != 0).astype(np.intp)
-    return np.bincount(group, minlength=n_classes + 1)[:n_classes]
+        """With the class that most of the rows count for."""
+        class_rows = self.search.rows.class_rows
+        group = groups_of(self.labels[rows], len(class_rows))
+        counts = np.bincount(group, minlength=len(class_rows) + 1)
+        return Leaf(int(leaf(counts, class_rows)[1]))

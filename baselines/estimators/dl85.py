@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import numbers
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.binarise import Binariser, paper_binariser
-from baselines.branch_and_bound.solver import Solved, solve
+from baselines.branch_and_bound.solver import Solved, compile_kernels, solve
 from baselines.estimators.searched import SearchedTreeClassifier
 from baselines.estimators.yes_no_tree import Branch, Leaf, Node
 
 
 class DL85Classifier(SearchedTreeClassifier):
-    """The tree with the fewest training errors among all of a depth.
+    """DL8.5: the tree with the fewest training errors among all of a depth, or nearly so.
+
+    The search is that of ``pydl8.5``, which passes over some trees whose leaves
+    are as small as ``min_sup`` allows (see ``baselines.branch_and_bound``).
 
     Parameters
     ----------
@@ -44,9 +48,9 @@ class DL85Classifier(SearchedTreeClassifier):
     Attributes
     ----------
     error_ : int
-        Training rows that the tree gets wrong.
+        Training rows that the tree gets wrong, as the solver counts them.
     proved_ : bool
-        Whether no tree up to that depth has fewer errors; not if time ran out.
+        Whether the search ended by itself, which is the solver's proof.
     """
 
     def __init__(
@@ -71,6 +75,10 @@ class DL85Classifier(SearchedTreeClassifier):
     def _search(self, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node:
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {sorted(SOLVERS)}, not {self.solver!r}")
+        for name in ("max_depth", "min_sup"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
         names = np.unique(labels) if self.renumber else np.arange(len(self.classes_))
         labels = np.searchsorted(names, labels)
         if self.time_limit is None:
@@ -89,6 +97,7 @@ class DL85Classifier(SearchedTreeClassifier):
         self, columns: NDArray[np.bool_], labels: NDArray[np.intp], seconds: float
     ) -> Solved | None:
         """The best of depths 1, 2, …; of equally good ones the shallowest."""
+        compile_kernels()
         deadline = time.monotonic() + seconds
         best, self.proved_ = None, False
         for depth in range(1, self.max_depth + 1):

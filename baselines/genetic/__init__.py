@@ -6,7 +6,4 @@
 that every tree carries. ``judging`` scores children by what is new in them,
 ``growing`` writes out those that become parents, ``nodes`` and ``rows`` have the
 surgery on trees and the bit sets of training rows for both.
-
-The kernels are compiled by Numba, whose cache notices an edit in the edited file
-alone: delete ``__pycache__`` here after changing a kernel that another file calls.
 """

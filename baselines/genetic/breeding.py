@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
+from baselines.estimators.compiling import kernel
 from baselines.genetic import jkiss
 from baselines.genetic.population import MUTANT, SURVIVOR, Brood, describe
 from baselines.genetic.settings import Settings
@@ -101,7 +101,7 @@ def _cross(parents: Parents, cross_prob: float, random: RandomState) -> Brood:
     return describe(recipient, point, donor, branch, rng)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spawn(
     rng: NDArray[np.uint64], parents: NDArray[np.int64], children: NDArray[np.uint64]
 ) -> None:
@@ -110,7 +110,7 @@ def spawn(
         jkiss.seed(children[child], jkiss.below(rng[parents[child]], jkiss.SEED_RANGE))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_crossings(
     first: NDArray[np.int64],
     second: NDArray[np.int64],

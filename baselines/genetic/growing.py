@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from baselines.estimators.compiling import kernel
 from baselines.genetic import jkiss, nodes, rows
 from baselines.genetic.judging import grown
 from baselines.genetic.nodes import (
@@ -59,7 +59,7 @@ def grow(
     return young
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _plant(stumps: Trees, rng: NDArray[np.uint64], data: Rows, work: Descent) -> None:
     n_features, n_thresholds, _ = data.below.shape
     n_classes = len(data.of_class)
@@ -74,7 +74,7 @@ def _plant(stumps: Trees, rng: NDArray[np.uint64], data: Rows, work: Descent) ->
         stumps.hits[i] = _send_rows(tree, ROOT, data, work)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(
     parents: Trees,
     brood: Brood,
@@ -96,13 +96,13 @@ def _grow(
             _grow_crossed(old, donor, tree, brood, child, data, work, knife)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy(old: Nodes, tree: Nodes) -> None:
     for i in range(len(old)):
         tree[i] = old[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow_mutant(
     old: Nodes,
     tree: Nodes,
@@ -120,7 +120,7 @@ def _grow_mutant(
         _send_rows(tree, point, data, work)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow_crossed(
     old: Nodes,
     donor: Nodes,
@@ -143,6 +143,6 @@ def _grow_crossed(
         _send_rows(tree, top, data, work)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _send_rows(tree: Nodes, top: Index, data: Rows, work: Descent) -> Index:
     return score(tree, top, reach(tree, top, data, work), data, work, np.bool_(True))

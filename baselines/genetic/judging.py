@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from baselines.estimators.compiling import kernel
 from baselines.genetic import jkiss, nodes, rows
 from baselines.genetic.nodes import LEAF, ROOT, Index, Nodes, Surgery, depth_without, list_subtree
 from baselines.genetic.population import MUTANT, SURVIVOR, Brood, Trees
@@ -19,7 +19,7 @@ def judge(parents: Trees, brood: Brood, data: Rows) -> None:
     _judge(parents, brood, data, work, knife)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _judge(parents: Trees, brood: Brood, data: Rows, work: Descent, knife: Surgery) -> None:
     for child in range(len(brood.donor)):
         recipient = brood.recipient[child]
@@ -33,13 +33,13 @@ def _judge(parents: Trees, brood: Brood, data: Rows, work: Descent, knife: Surge
             _judge_crossed(grown(parents, recipient), donor, brood, child, data, work, knife)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grown(trees: Trees, i: Index) -> Nodes:
     """The nodes of one tree."""
     return trees.nodes[trees.start[i] : trees.start[i] + trees.n_nodes[i]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _judge_mutant(
     tree: Nodes, brood: Brood, child: Index, data: Rows, work: Descent, knife: Surgery
 ) -> None:
@@ -63,13 +63,13 @@ def _judge_mutant(
         node.feature, node.cut = feature, cut
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _another(rng: NDArray[np.uint64], current: Index, n: Index) -> Index:
     drawn = jkiss.below(rng, n - 1)
     return drawn + (drawn >= current)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hits_below(tree: Nodes, top: Index, knife: Surgery) -> Index:
     hits = 0
     for i in range(list_subtree(tree, top, knife)):
@@ -77,7 +77,7 @@ def _hits_below(tree: Nodes, top: Index, knife: Surgery) -> Index:
     return hits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _judge_crossed(
     tree: Nodes,
     donor: Nodes,

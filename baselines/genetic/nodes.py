@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from baselines.estimators.compiling import kernel
 
 NODE = np.dtype(
     [
@@ -56,7 +57,7 @@ def workspace(n_nodes: int) -> Surgery:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def put_leaf(nodes: Nodes, node: Index, parent: Index, feature: Index) -> None:
     """Write a leaf of class ``feature`` that no row has reached yet."""
     here = nodes[node]
@@ -66,7 +67,7 @@ def put_leaf(nodes: Nodes, node: Index, parent: Index, feature: Index) -> None:
     here.hits, here.reached = 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_subtree(nodes: Nodes, top: Index, work: Surgery) -> Index:
     """Write the subtree's node numbers into ``work.free``, parents first and left before right."""
     found, pending = 0, 1
@@ -83,7 +84,7 @@ def list_subtree(nodes: Nodes, top: Index, work: Surgery) -> Index:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> None:
     """Mark the subtree as reached by no row."""
     for i in range(list_subtree(nodes, top, work)):
@@ -91,7 +92,7 @@ def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> None:
         here.hits, here.reached = 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def depth_without(nodes: Nodes, top: Index, depth: Index, work: Surgery) -> Index:
     """Depth of a tree, which has depth ``depth``, without the subtree at ``top``."""
     n_below, deepest = list_subtree(nodes, top, work), np.int64(0)
@@ -110,7 +111,7 @@ def depth_without(nodes: Nodes, top: Index, depth: Index, work: Surgery) -> Inde
     return deepest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def graft(
     child: Nodes, count: Index, point: Index, donor: Nodes, branch: Index, work: Surgery
 ) -> Index:
@@ -135,7 +136,7 @@ def graft(
     return np.int64(child[parent].left if is_left else child[parent].right)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transplant(
     donor: Nodes,
     branch: Index,
@@ -178,7 +179,7 @@ def transplant(
     return count, n_free
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy_node(
     donor: Nodes, source: Index, child: Nodes, node: Index, parent: Index, shift: Index
 ) -> None:
@@ -190,7 +191,7 @@ def _copy_node(
     here.hits, here.reached = 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _close_gaps(child: Nodes, count: Index, n_free: Index, watched: Index, work: Surgery) -> Index:
     """Move the last nodes into the freed numbers that are left, in the order they were freed.
 
@@ -213,7 +214,7 @@ def _close_gaps(child: Nodes, count: Index, n_free: Index, watched: Index, work:
     return watched
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _renumber(child: Nodes, old: Index, new: Index) -> None:
     child[new] = child[old]
     moved = child[new]

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from baselines.estimators.bits import bit_count, pack
+from baselines.estimators.compiling import kernel
 from baselines.genetic.nodes import LEAF, Index, Nodes
 
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
@@ -75,7 +75,7 @@ def workspace(n_words: int, max_depth: int) -> Descent:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(nodes: Nodes, node: Index, rows: Rows, work: Descent) -> Index:
     """Put the rows that reach ``node`` at the start of ``work``; return their number of words."""
     position, bits = work.position, work.bits
@@ -98,7 +98,7 @@ def reach(nodes: Nodes, node: Index, rows: Rows, work: Descent) -> Index:
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score(
     nodes: Nodes, top: Index, size: Index, rows: Rows, work: Descent, mark: bool | np.bool_
 ) -> Index:
@@ -136,7 +136,7 @@ def score(
     return hits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hits(members: NDArray[np.uint64], start: Index, size: Index, work: Descent) -> Index:
     count = _NONE
     for i in range(start, start + size):
@@ -144,7 +144,7 @@ def _hits(members: NDArray[np.uint64], start: Index, size: Index, work: Descent)
     return np.int64(count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _divide(
     condition: NDArray[np.uint64], start: Index, size: Index, work: Descent
 ) -> tuple[Index, Index]:

@@ -64,7 +64,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "solvers",
-            "DL8.5 by our kernels and by the library that the authors used",
+            "DL8.5 by our kernels and by the library pydl8.5",
             ("dl85", "dl85-original"),
             "published",
         ),

@@ -1,4 +1,4 @@
-"""The finding beside the reproduction: what changes without the label leak."""
+"""The finding beside the reproduction: what changes under a protocol without the label leak."""
 
 from __future__ import annotations
 
@@ -105,7 +105,10 @@ def by_leak(compared: Sequence[Change]) -> list[tuple[str, list[Change]]]:
     """Changes on datasets where the leak can act, and on the others."""
     return [
         (label, [change for change in compared if change.categorical == categorical])
-        for label, categorical in (("with categorical columns", True), ("without", False))
+        for label, categorical in (
+            ("with categorical columns", True),
+            ("without categorical columns", False),
+        )
     ]
 
 

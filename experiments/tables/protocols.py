@@ -76,7 +76,10 @@ class RankingChange:
 
 
 def changes(paper: Table, clean: Table, categorical: Collection[str]) -> list[Change]:
-    """Every cell of a table under both protocols, in the table's order."""
+    """Every cell of a table under both protocols, in the table's order.
+
+    A cell with some of its trials only has no place here: the trials differ in their splits.
+    """
     return [
         Change(
             paper.name,
@@ -84,8 +87,8 @@ def changes(paper: Table, clean: Table, categorical: Collection[str]) -> list[Ch
             row.dataset,
             column.method,
             row.dataset in categorical,
-            before.mean,
-            after.mean,
+            None if before.partial else before.mean,
+            None if after.partial else after.mean,
         )
         for block, clean_block in zip(paper.blocks, clean.blocks, strict=True)
         for row, clean_row in zip(block.rows, clean_block.rows, strict=True)

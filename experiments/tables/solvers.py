@@ -1,4 +1,4 @@
-"""DL8.5 twice: by our kernels, and by the library that the authors used."""
+"""DL8.5 twice: by our kernels, and by the library pydl8.5."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from experiments.verdicts.paper import Paper
 EXPERIMENT = "solvers"
 OURS, LIBRARY = "dl85", "dl85-original"
 OUTCOME = ("train_f1", "valid_f1", "test_f1", "test_log_loss", "tree_size", "depth", "leaves")
-"""What two fits of the same tree have in common to the last digit."""
+"""What must be equal to the last digit for two fits to count as alike."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def _finished(
 
 
 def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
-    """Where the library has run: how many trials ended in the same tree, and how long they took."""
+    """Where the library has run: how many trials ended alike, and how long they took."""
     cells = library_cells(results, paper, protocol)
     rows: list[tuple[Entry, ...]] = []
     for task in TASKS:
@@ -71,8 +71,8 @@ def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
     return Sheet(
         name=EXPERIMENT,
         title="DL8.5 by our kernels and by pydl8.5",
-        caption="Test F1 of ours, trials that both finished, those with the same scores and the same tree size to "
-        "the last digit, and seconds of the processor for all of them",
+        caption="Test F1 of ours, trials that both finished, those with the same scores and the "
+        "same tree size to the last digit, and seconds of the processor for all of them",
         source=protocol,
         columns=(
             SheetColumn("Dataset"),

@@ -108,7 +108,8 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
                 jobs += _jobs_with_our_params(protocol)
             else:
                 jobs += jobs_of(experiment, protocol)
-        jobs += [replace(job, experiment=SEARCHED) for job in _jobs_with_our_params(protocol)]
+        if setting != "ours":
+            jobs += [replace(job, experiment=SEARCHED) for job in _jobs_with_our_params(protocol)]
     registry: dict[str, Spec] = {slug: datasets.record(slug) for slug in datasets.names()}
     return findings_of(jobs, Store(store).latest(), registry, _searched())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,30 +12,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("pydl85", reason="pydl8.5 is not installed")
+from searched_problems import CASES, RECORDED, hard_problem, problem, text
 
 from baselines.branch_and_bound import cache
 from baselines.branch_and_bound.rows import encode
-from baselines.branch_and_bound.solver import solve
+from baselines.branch_and_bound.solver import compile_kernels, solve
 from baselines.estimators.dl85 import DL85Classifier, solve_with_library
-from baselines.estimators.yes_no_tree import Leaf, Node
 
 
-def text(node: Node) -> str:
-    if isinstance(node, Leaf):
-        return str(node.label)
-    return f"({node.column} {text(node.yes)} {text(node.no)})"
+def needs_library() -> None:
+    pytest.importorskip("pydl85", reason="pydl8.5 is not installed")
 
 
-def problem(seed: int, max_columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of a few to a few hundred, some columns rare, two to five classes, many ties."""
-    random = np.random.default_rng(seed)
-    n_rows, n_classes = int(random.integers(5, 300)), int(random.integers(2, 6))
-    n_columns = int(random.integers(2, max_columns + 1))
-    columns = random.random((n_rows, n_columns)) < random.uniform(0.02, 0.9, n_columns)
-    labels = (columns[:, :3].sum(axis=1) + random.integers(0, n_classes, n_rows)) % n_classes
-    return columns, np.unique(labels, return_inverse=True)[1]
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_trees_that_the_library_found(case: tuple[int, int, int]) -> None:
+    """As recorded, so that the library need not be there."""
+    depth, max_columns, min_sup = case
+    for seed, (tree, error) in enumerate(RECORDED[str(case)]):
+        found = solve(*problem(seed, max_columns), depth, min_sup)
+        assert (text(found.tree), found.error) == (tree, error), seed
 
 
 def assert_same(columns: np.ndarray, labels: np.ndarray, depth: int, min_sup: int = 1) -> None:
@@ -44,21 +40,24 @@ def assert_same(columns: np.ndarray, labels: np.ndarray, depth: int, min_sup: in
     assert (text(ours.tree), ours.error) == (text(theirs.tree), theirs.error)
 
 
-@pytest.mark.parametrize("min_sup", [1, 2, 5])
-@pytest.mark.parametrize(("depth", "max_columns"), [(1, 30), (2, 30), (3, 25), (4, 20), (5, 10)])
-def test_the_same_tree_as_the_library(depth: int, max_columns: int, min_sup: int) -> None:
-    for seed in range(25):
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_same_tree_as_the_library(case: tuple[int, int, int]) -> None:
+    needs_library()
+    depth, max_columns, min_sup = case
+    for seed in range(100, 120):
         assert_same(*problem(seed, max_columns), depth, min_sup)
 
 
 @pytest.mark.parametrize("missing", [0, 1])
 def test_the_same_tree_where_a_class_has_no_rows(missing: int) -> None:
+    needs_library()
     for seed in range(25):
         columns, labels = problem(seed, 15)
         assert_same(columns, labels + (labels >= missing), 4)
 
 
 def test_the_same_tree_over_bins_as_the_paper_makes_them() -> None:
+    needs_library()
     random = np.random.default_rng(0)
     X = random.normal(size=(700, 9))
     y = (X[:, 0] * X[:, 1] + X[:, 2] > random.normal(size=700)).astype(int)
@@ -70,6 +69,7 @@ def test_the_same_tree_over_bins_as_the_paper_makes_them() -> None:
 @pytest.mark.mirror
 @pytest.mark.parametrize("dataset", ["heart-disease", "german", "horse-colic", "zoo", "glass"])
 def test_the_same_tree_on_the_papers_splits(dataset: str) -> None:
+    needs_library()
     import baselines
     from datasets import load_dataset, make_split
 
@@ -93,14 +93,16 @@ def test_rows_are_sorted_by_class_and_none_is_lost() -> None:
     assert np.bitwise_count(rows.everyone).sum() == len(labels)
 
 
-def hard_problem() -> tuple[np.ndarray, np.ndarray]:
-    random = np.random.default_rng(0)
-    return random.random((2000, 150)) < 0.5, random.integers(0, 2, 2000)
+def test_a_tree_that_the_library_passes_over_is_passed_over() -> None:
+    """A root of depth two with one row on its yes-side: depth one finds it, depth two does not."""
+    columns, labels = np.eye(10, 1, dtype=bool), np.eye(10, 1, dtype=np.intp)[:, 0]
+    assert solve(columns, labels, 1).error == 0
+    assert solve(columns, labels, 2).error == 1
 
 
-def test_a_limit_of_time_is_kept_to_a_fraction_of_a_second() -> None:
+def test_a_limit_of_time_is_kept() -> None:
     columns, labels = hard_problem()
-    solve(columns[:50, :5], labels[:50], 4)  # compiled
+    compile_kernels()
     started = time.monotonic()
     found = solve(columns, labels, 4, seconds=0.5)
     assert found.timed_out
@@ -109,14 +111,12 @@ def test_a_limit_of_time_is_kept_to_a_fraction_of_a_second() -> None:
 
 
 HARD = """
-import numpy as np
-from baselines.branch_and_bound.solver import solve
-random = np.random.default_rng(0)
-columns, labels = random.random((2000, 150)) < 0.5, random.integers(0, 2, 2000)
-solve(columns[:50, :5], labels[:50], 4)
+from searched_problems import hard_problem
+from baselines.branch_and_bound.solver import compile_kernels, solve
+compile_kernels()
 print("ready", flush=True)
 try:
-    solve(columns, labels, 5)
+    solve(*hard_problem(), 5)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -125,19 +125,23 @@ except KeyboardInterrupt:
 def test_an_interrupt_ends_the_search() -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", HARD],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     watchdog = threading.Timer(300, child.kill)
     watchdog.start()
-    assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    child.send_signal(signal.SIGINT)
-    assert child.stdout.readline() == "interrupted\n"
-    assert child.wait() == 0
-    watchdog.cancel()
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+        assert child.wait() == 0
+    finally:
+        watchdog.cancel()
+        child.kill()
 
 
 def test_no_room_for_more_nodes_is_an_error_with_a_remedy(monkeypatch: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import time
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from learner_splits import made_up_split, split_of
+from searched_problems import hard_problem
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines
 
-pytest.importorskip("pydl85", reason="pydl8.5 is not installed")
 pytest.importorskip("pystreed", reason="pystreed is not installed")
 
 from baselines.binarise import Binariser, paper_binariser
@@ -21,6 +22,11 @@ from baselines.branch_and_bound.solver import Solved
 from baselines.estimators.dl85 import DL85Classifier
 from baselines.estimators.optimal_tree import OptimalTreeClassifier
 from baselines.estimators.yes_no_tree import Branch, Leaf
+
+NEEDS_LIBRARY = pytest.mark.skipif(
+    importlib.util.find_spec("pydl85") is None, reason="pydl8.5 is not installed"
+)
+LIBRARY = pytest.param("pydl8.5", marks=NEEDS_LIBRARY)
 
 
 def errors(model: Any, X: np.ndarray, y: np.ndarray) -> int:
@@ -94,14 +100,10 @@ def test_a_class_without_rows_spoils_leaves_as_it_did_for_the_authors() -> None:
         assert (errors(fitted.estimator, fitted.X_fit, fitted.y_fit) > 0) is wrong
 
 
-def hard_problem() -> tuple[np.ndarray, np.ndarray]:
-    random = np.random.default_rng(0)
-    return random.integers(0, 2, (2000, 150)).astype(float), random.integers(0, 2, 2000)
-
-
-@pytest.mark.parametrize("solver", ["compiled", "pydl8.5"])
+@pytest.mark.parametrize("solver", ["compiled", LIBRARY])
 def test_a_time_limit_is_kept_and_no_worse_than_a_stump(solver: str) -> None:
-    X, y = hard_problem()
+    columns, y = hard_problem()
+    X = columns.astype(float)
     started = time.monotonic()
     limited = DL85Classifier(max_depth=4, time_limit=2.5, solver=solver).fit(X, y)
     assert time.monotonic() - started < 30
@@ -139,11 +141,22 @@ def test_the_best_depth_wins_within_a_limit(
     assert model.found_.column == shallowest
 
 
-@pytest.mark.parametrize(("solver", "seconds"), [("compiled", 0.0), ("pydl8.5", 0.5)])
+@pytest.mark.parametrize(
+    ("solver", "seconds"), [("compiled", 0.0), pytest.param("pydl8.5", 0.5, marks=NEEDS_LIBRARY)]
+)
 def test_no_tree_in_time_is_an_error_with_a_remedy(solver: str, seconds: float) -> None:
     split = made_up_split(2)
     with pytest.raises(TimeoutError, match="raise time_limit"):
         DL85Classifier(time_limit=seconds, solver=solver).fit(split.X_train, split.y_train)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_depth": 0}, {"max_depth": -1}, {"max_depth": 2.5}, {"min_sup": 0}]
+)
+def test_parameters_out_of_range_are_errors_that_name_them(wrong: dict[str, Any]) -> None:
+    split = made_up_split(2)
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number"):
+        DL85Classifier(**wrong).fit(split.X_train, split.y_train)
 
 
 def test_an_unknown_solver_is_an_error_that_names_the_known() -> None:
@@ -165,8 +178,6 @@ def test_without_anything_to_split_the_largest_class_is_predicted() -> None:
         assert model.size_ == 1
 
 
-@parametrize_with_checks(
-    [OptimalTreeClassifier(), DL85Classifier(), DL85Classifier(solver="pydl8.5")]
-)
+@parametrize_with_checks([OptimalTreeClassifier(), DL85Classifier()])
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)

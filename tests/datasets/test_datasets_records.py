@@ -21,12 +21,16 @@ def specs() -> dict[str, dict[str, str]]:
         return {row["dataset"]: row for row in csv.DictReader(file)}
 
 
+PAPERS = [slug for slug in names() if record(slug).name in specs()]
+"""Without datasets that somebody may have added."""
+
+
 def test_the_order_is_that_of_the_paper() -> None:
-    assert [record(slug).name for slug in names()] == list(specs())
-    assert [record(slug).task for slug in names()] == ["binary"] * 22 + ["multi"] * 14
+    assert [record(slug).name for slug in PAPERS] == list(specs())
+    assert [record(slug).task for slug in PAPERS] == ["binary"] * 22 + ["multi"] * 14
 
 
-@pytest.mark.parametrize("slug", names())
+@pytest.mark.parametrize("slug", PAPERS)
 def test_a_record_agrees_with_the_paper(slug: str) -> None:
     entry = record(slug)
     printed = specs()[entry.name]

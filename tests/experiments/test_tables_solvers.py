@@ -55,7 +55,7 @@ def test_without_runs_of_the_library_there_is_no_row():
     assert solvers_sheet(collect(jobs, records), PAPER, "paper").rows == ()
 
 
-def test_the_committed_runs_of_both_ended_in_the_same_trees():
+def test_the_committed_runs_of_both_ended_alike():
     results = collect(jobs_of("solvers", "paper"), Store(RECORDS).latest())
     pairs = [pair for each in PAPER.datasets for pair in pairs_of(results, "paper", each.slug)]
     assert len(pairs) > 250
