@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,10 @@ PAPER = load_paper()
 @pytest.fixture
 def ratios(tmp_path: Path) -> Path:
     path = tmp_path / "ratios.csv"
-    path.write_text("group,name,engine,epoch_ratio\n")
+    path.write_text(
+        "group,name,engine,epoch_ratio\nbanknote,Banknote size,tensorflow,1553.2\n"
+        "depth,depth 4,tensorflow,12.0\n"
+    )
     return path
 
 
@@ -27,6 +31,8 @@ def test_the_papers_own_numbers_reproduce_all(ratios: Path):
     block = results_block(findings_of(jobs, records, paper=PAPER), ratios)
     assert "**852 of the paper's 852 numbers reproduce:** 852 are *exact*" in block
     assert "| Test F1, tuned hyperparameters | 36 exact | 16 exact |" in block
+    assert "Of 26, 26 hold, 0 do not hold, 0 cannot be told." in block
+    assert "is at Banknote size 1,553 times as fast as the TensorFlow reference." in block
     assert "clean" not in block
     assert "Our own search" not in block
     assert "pydl8.5" not in block
@@ -44,7 +50,39 @@ def test_findings_appear_once_their_runs_are_there(ratios: Path):
         jobs += more
         records.update(found)
     block = results_block(findings_of(jobs, records, paper=PAPER), ratios)
-    assert "| protocol `clean` minus `paper` | GradTree |" in block
+    assert "| `clean` minus `paper` | GradTree |" in block
+    assert "| Test F1, tuned hyperparameters, without categorical columns | – | – |" in block
     printed = PAPER.cells["test-f1-tuned"]["iris", "cart"].mean
     assert f"CART {printed:.3f} with the published hyperparameters and 0.500 with ours (1)" in block
     assert "in 8 of 8 fits that both finished (datasets: 1)" in block
+
+
+def test_what_is_off_and_what_is_open_is_said(ratios: Path):
+    jobs, records = (part.copy() for part in paper_as_ours(PAPER))
+    for job in jobs:
+        if (job.experiment, job.dataset, job.method) == ("tuned", "echocardiogram", "gradtree"):
+            records[job.key] = replace(records[job.key], test_f1=0.3)
+        if (job.experiment, job.dataset, job.method) == ("tuned", "adult", "cart"):
+            del records[job.key]
+    block = results_block(findings_of(jobs, records, paper=PAPER), ratios)
+    assert "1 significantly worse" in block
+    assert "3 missing because they have not been run completely" in block
+    assert "Does not hold: “On Echocardiogram GradTree finds a clearly better tree" in block
+    assert "Open: “GradTree has the best mean reciprocal rank on binary datasets.”" in block
+
+
+def test_differences_within_the_spread_are_called_near_only_if_they_are(ratios: Path):
+    jobs, records = (part.copy() for part in paper_as_ours(PAPER))
+    shifts = {"iris": 0.01, "echocardiogram": 0.04}
+    for job in jobs:
+        shift = shifts.get(job.dataset) if job.method == "gradtree" else None
+        if job.experiment == "tuned" and shift is not None:
+            record = records[job.key]
+            records[job.key] = replace(record, test_f1=(record.test_f1 or 0.0) + shift)
+    for job in jobs:
+        if (job.experiment, job.dataset, job.method) == ("tuned", "iris", "gradtree") and job.trial:
+            del records[job.key]
+    block = results_block(findings_of(jobs, records, paper=PAPER), ratios)
+    assert "4 *consistent*" in block
+    assert "3 of these within 0.02 of F1" in block
+    assert "3 so far from fewer trials" in block
