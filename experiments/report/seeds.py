@@ -40,14 +40,21 @@ def seeds_section(sheet: Sheet | None) -> tuple[Section, ...]:
             slug="draws",
             title="Other random draws",
             paragraphs=(INTRODUCTION,),
-            points=tuple(_points(draws)),
+            points=tuple(_points(draws, seeds_per_dataset(sheet))),
             sheets=(sheet,),
             figures=(SEEDS_FIGURE,),
         ),
     )
 
 
-def _points(draws: list[Draws]) -> list[str]:
+def seeds_per_dataset(sheet: Sheet) -> str:
+    """Such as ``10``, or ``2 to 10`` where not all datasets have as many yet."""
+    counts = [entry for *_, entry in sheet.rows if isinstance(entry, int)]
+    fewest, most = min(counts), max(counts)
+    return f"{most}" if fewest == most else f"{fewest} to {most}"
+
+
+def _points(draws: list[Draws], seeds: str) -> list[str]:
     whole = [one for one in draws if one.paper is not None and one.authors is not None]
     if not whole:
         return []
@@ -59,7 +66,7 @@ def _points(draws: list[Draws]) -> list[str]:
     widest = max(whole, key=lambda one: one.spread)
     return [
         f"Mean over {len(whole)} datasets: {printed:.3f} in the paper, {authors:.3f} here with "
-        f"the authors’ draws, {others:.3f} with other seeds.",
+        f"the authors’ draws, {others:.3f} with other seeds ({seeds} per dataset).",
         f"Other seeds fall below the printed number on {below} of {len(whole)} datasets.",
         f"Between seeds the mean over trials deviates by {spread:.3f} on average, most on "
         f"{widest.dataset} ({widest.spread:.3f}).",
