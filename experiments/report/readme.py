@@ -16,7 +16,7 @@ from experiments.tables.outcomes import CLAIM_OUTCOMES, OUTCOMES, Claim, Verdict
 from experiments.tables.protocols import method_changes
 from experiments.tables.ranking import mean_of
 from experiments.tables.searched import searched_scores
-from experiments.tables.solvers import pairs_of, seconds_of
+from experiments.tables.solvers import Pair, pairs_of, seconds_of
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.judging import LEVEL, Agreement, agreements
 from experiments.verdicts.text import PLURAL
@@ -207,10 +207,20 @@ def _solvers(found: Findings) -> Iterable[str]:
     by_dataset = [pairs_of(found.results, "paper", each.slug) for each in found.paper.datasets]
     pairs = [pair for some in by_dataset for pair in some]
     if pairs:
-        ours, library = seconds_of(pairs)
         yield (
             "* **DL8.5.** Our kernels and pydl8.5 0.1.8 ended in the same scores and tree size in "
             f"{sum(pair.same for pair in pairs):,} of {len(pairs):,} fits that both finished "
-            f"(datasets: {sum(map(bool, by_dataset))}); these took {ours / 3600:.2f} core-hours "
-            f"with ours, {library / 3600:.2f} with pydl8.5."
+            f"(datasets: {sum(map(bool, by_dataset))}).{_seconds(pairs)}"
         )
+
+
+def _seconds(pairs: list[Pair]) -> str:
+    """Told of the fits that both made on one machine."""
+    together = [pair for pair in pairs if pair.same_machine]
+    if not together:
+        return " They ran on different machines, so that their times are not compared."
+    ours, library = seconds_of(together)
+    return (
+        f" {len(together):,} of these on one machine took {ours / 3600:.2f} core-hours with "
+        f"ours, {library / 3600:.2f} with pydl8.5."
+    )

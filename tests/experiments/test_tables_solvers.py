@@ -36,6 +36,14 @@ def test_only_trials_that_both_finished_are_compared():
     assert (ours, library, ratio) == pytest.approx((1.0, 20.0, 20.0))
 
 
+def test_seconds_of_two_machines_are_not_divided():
+    jobs, records = both([0.9], [0.9])
+    first = next(key for key, record in records.items() if record.method == OURS)
+    records[first] = replace(records[first], environment="another")
+    ((*_, ours, library, ratio),) = solvers_sheet(collect(jobs, records), PAPER, "paper").rows
+    assert (ours, library, ratio) == (0.5, 10.0, None)
+
+
 def test_another_size_is_another_tree():
     jobs, records = both([0.9], [0.9])
     first = next(key for key, record in records.items() if record.method == OURS)
