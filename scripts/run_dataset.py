@@ -17,44 +17,46 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from experiments import options  # noqa: E402 - the suite runs from its checkout
+from experiments.commands import arguments  # noqa: E402 - the suite runs from its checkout
 
 TIME_LIMIT = 3600.0
 
 
-def arguments() -> argparse.Namespace:
+def parsed() -> argparse.Namespace:
     description = (__doc__ or "").splitlines()[0]
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("dataset", help="name or slug, e.g. titanic")
     parser.add_argument(
-        "--experiment", type=options.words, default=["tuned", "default"], metavar="A,B"
+        "--experiment", type=arguments.words, default=["tuned", "default"], metavar="A,B"
     )
     parser.add_argument("--protocol", default="paper", choices=("paper", "clean"))
-    parser.add_argument("--method", type=options.words, metavar="A,B", help="default: all")
-    parser.add_argument("--trial", type=options.trials, default=list(range(10)), metavar="0-4,7")
+    parser.add_argument("--method", type=arguments.words, metavar="A,B", help="default: all")
+    parser.add_argument("--trial", type=arguments.trials, default=list(range(10)), metavar="0-4,7")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="for tables and pictures")
-    options.add_plugins(parser)
-    options.add_store(parser)
-    options.add_executor(options.add_how(parser))
+    arguments.add_plugins(parser)
+    arguments.add_store(parser)
+    arguments.add_executor(arguments.add_how(parser))
     return parser.parse_args()
 
 
 def main() -> int:
-    from experiments.display.progress import Progress
-    from experiments.planning import plugins
-    from experiments.planning.catalogue import EXPERIMENTS, jobs_of
-    from experiments.planning.plan import make_plan, render_jobs
-    from experiments.records.store import Store
-    from experiments.running.conclude import conclude
-    from experiments.running.driving import drive, limits_of
-    from experiments.running.queue import Queue
-    from experiments.verdicts import one_dataset
+    from experiments.analysis import one_dataset
+    from experiments.commands.trees import draw_trees
+    from experiments.core.store import Store
+    from experiments.render.files import write_comparisons
+    from experiments.render.terminal import comparison_text
+    from experiments.runner import plugins
+    from experiments.runner.catalogue import EXPERIMENTS, jobs_of
+    from experiments.runner.display import Progress
+    from experiments.runner.plan import make_plan, render_jobs
+    from experiments.runner.queue import Queue
+    from experiments.runner.session import conclude, drive, limits_of
 
-    args = arguments()
+    args = parsed()
     plugins.use(args.plugin)
-    options.check("experiment", args.experiment, list(EXPERIMENTS))
-    options.check("learner", args.method, plugins.learner_slugs())
-    (dataset,) = options.dataset_slugs([args.dataset])
+    arguments.check("experiment", args.experiment, list(EXPERIMENTS))
+    arguments.check("learner", args.method, plugins.learner_slugs())
+    (dataset,) = arguments.dataset_slugs([args.dataset])
     jobs = [
         job
         for experiment in args.experiment
@@ -72,11 +74,11 @@ def main() -> int:
     records = store.latest()
     comparisons = one_dataset.compare(dataset, args.protocol, jobs, records)
     for comparison in comparisons:
-        print(f"\n{one_dataset.render(comparison)}")
+        print(f"\n{comparison_text(comparison)}")
     folder = args.output or args.store / "datasets" / dataset
-    one_dataset.write_tables(folder, comparisons)
+    write_comparisons(folder, comparisons)
     if not interrupted:
-        one_dataset.draw_trees(folder, jobs, records, args.store)
+        draw_trees(folder, jobs, records, args.store)
     print(f"\nTables and trees are in {folder}.")
     return conclude(plan.jobs, store, limits, interrupted)
 

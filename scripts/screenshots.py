@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(REPOSITORY))
+sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests" / "experiments")]
 
 if TYPE_CHECKING:
-    from experiments.executors.contract import Running
-    from experiments.planning.jobs import Job
-    from experiments.records.record import RunRecord
-    from experiments.report.browser import Browser
+    from browser import Browser
+
+    from experiments.core.job import Job
+    from experiments.core.outcome import Running
+    from experiments.core.record import RunRecord
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
 SCALE = 1.5
@@ -69,7 +70,7 @@ def main() -> int:
 
 def photograph(report: Path, folder: Path) -> list[Path]:
     """The first screen, a table with a cell open, a dataset with its tree, and a phone."""
-    from experiments.report.browser import Browser
+    from browser import Browser
 
     with Browser(width=DESKTOP[0], height=DESKTOP[1]) as browser:
         browser.resize(*DESKTOP, scale=SCALE)
@@ -124,11 +125,10 @@ def draw_terminal(store: Path, path: Path) -> Path:
     """The live display at some moment of the tuned experiment, from its real records."""
     from rich.console import Console
 
-    from experiments.display.live import LiveDisplay
-    from experiments.display.progress import Progress
-    from experiments.planning.estimate import Estimator
-    from experiments.records.store import Store
-    from experiments.tables.files import write_files
+    from experiments.core.files import write_files
+    from experiments.core.store import Store
+    from experiments.runner.display import LiveDisplay, Progress
+    from experiments.runner.estimate import Estimator
 
     records = Store(store).latest()
     replay = _replay(records)
@@ -163,8 +163,8 @@ def _without_web_fonts(drawing: str) -> str:
 
 
 def _replay(records: dict[str, RunRecord]) -> Replay:
-    from experiments.executors.contract import Running
-    from experiments.planning.profiles import Filters, profiles, select
+    from experiments.core.outcome import Running
+    from experiments.runner.profiles import Filters, profiles, select
 
     wanted = Filters(experiments=["tuned"], protocols=["paper"])
     jobs = [job for job in select(profiles()["paper"], wanted) if job.key in records]

@@ -32,8 +32,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; status 1 if stale")
     args = parser.parse_args()
 
-    from experiments.report.readme import results_block
-    from experiments.verdicts.findings import findings_in
+    from experiments.analysis.findings import findings_in
+    from experiments.render.readme import results_block
 
     now = README.read_text(encoding="utf-8")
     fresh = updated(now, results_block(findings_in(RECORDS), RATIOS))

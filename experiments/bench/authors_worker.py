@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import tensorflow as tf
 from GradTree import GradTree
 
-from experiments.bench.cases import Case
-from experiments.bench.data import Data
+from experiments.bench.cases import Case, Data
 from experiments.bench.serving import Stamp, Timing, now, serve, timing_of_epochs
 
 

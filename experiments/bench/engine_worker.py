@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Literal
 
-from experiments.bench.cases import Case
-from experiments.bench.data import Data, make_data
+from experiments.bench.cases import Case, Data, make_data
 from experiments.bench.serving import Fit, Stamp, Timing, middle, now, serve, timing_of_epochs
 from gradtree.training.config import TrainConfig
 from gradtree.training.train import Progress, train

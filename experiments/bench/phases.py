@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from experiments.bench.cases import Case
-from experiments.bench.data import Data
+from experiments.bench.cases import Case, Data
 from experiments.bench.serving import Phases
 from gradtree.engines.compiled import CompiledRun
 from gradtree.engines.contract import Samples, Seeds

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.bench.cases import AXES, Axis
+from experiments.bench.rounds import ENGINES
 from experiments.bench.summary import Growth, Typical
-from experiments.bench.workers import ENGINES
-from experiments.figures import style
+from experiments.render.figures import style
 
 _MARKS = {
     "compiled": style.Mark(style.BLUE, "o"),

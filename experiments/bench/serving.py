@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-from experiments.bench.cases import Case
-from experiments.bench.data import Data, load_data
+from experiments.bench.cases import Case, Data, load_data
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from experiments.bench import files
-    from experiments.bench.rounds import Plan, measure
-    from experiments.bench.workers import OWN_ENGINES, Interpreters, WorkerError
+    from experiments.bench.rounds import OWN_ENGINES, Interpreters, Plan, WorkerError, measure
 
     interpreters = Interpreters(authors=args.authors_python and Path(args.authors_python))
     wanted = _groups(args.axis, args.quick, args.epochs)
@@ -141,7 +140,7 @@ def _write(fits: list[Measurement], output: Path) -> None:
     from experiments.bench import files
     from experiments.bench.plot import seconds_against_size
     from experiments.bench.summary import growths, ratios, typical
-    from experiments.figures.save import save
+    from experiments.render.figures.style import save
 
     rows, compared = typical(fits), ratios(fits)
     grown = growths(rows)

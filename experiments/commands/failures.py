@@ -6,10 +6,10 @@ import argparse
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from experiments import options
+from experiments.commands import arguments
 
 if TYPE_CHECKING:
-    from experiments.records.record import RunRecord
+    from experiments.core.record import RunRecord
 
 SHOWN = ("timeout", "memory", "crash", "error")
 
@@ -23,18 +23,18 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "Exit status: 0 there are none, 1 there are some."
         ),
     )
-    options.add_store(parser)
-    parser.add_argument("--dataset", type=options.words, metavar="A,B", help="only these slugs")
-    parser.add_argument("--method", type=options.words, metavar="A,B", help="only these learners")
+    arguments.add_store(parser)
+    parser.add_argument("--dataset", type=arguments.words, metavar="A,B", help="only these slugs")
+    parser.add_argument("--method", type=arguments.words, metavar="A,B", help="only these learners")
     parser.add_argument(
-        "--status", type=options.words, metavar="A,B", help=f"of {', '.join(SHOWN)}, skipped"
+        "--status", type=arguments.words, metavar="A,B", help=f"of {', '.join(SHOWN)}, skipped"
     )
     parser.add_argument("--log", action="store_true", help="with traceback and end of the log")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.records.store import Store
+    from experiments.core.store import Store
 
     wanted = args.status or SHOWN
     failures = [

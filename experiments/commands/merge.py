@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.options import store_folder
+from experiments.commands.arguments import store_folder
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,14 +38,13 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.records.merging import merge
-    from experiments.records.store import Store
+    from experiments.core.store import Store, merge
 
     target = Store(args.into)
     for folder in args.sources:
         if not folder.is_dir():
             raise SystemExit(f"{folder} is not a folder of run records")
-        tally = merge(Store(folder), target, predictions=not args.no_predictions)
+        tally = merge(Store(folder), target, with_predictions=not args.no_predictions)
         print(f"{folder}: {tally.new:,} new, {tally.better:,} better, {tally.known:,} known")
     if args.compact:
         target.compact()

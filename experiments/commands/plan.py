@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from experiments import options
+from experiments.commands import arguments
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -16,18 +16,18 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "from the records of similar jobs, in the store and among the committed results."
         ),
     )
-    options.add_selection(parser)
-    options.add_store(parser)
-    options.add_how(parser)
+    arguments.add_selection(parser)
+    arguments.add_store(parser)
+    arguments.add_how(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.planning.plan import make_plan, render
-    from experiments.records.store import Store
-    from experiments.running.driving import limits_of
+    from experiments.core.store import Store
+    from experiments.runner.plan import make_plan, render
+    from experiments.runner.session import limits_of
 
-    profile, jobs = options.selected(args)
+    profile, jobs = arguments.selected(args)
     limits = limits_of(args, profile.time_limit)
     plan = make_plan(jobs, Store(args.store), limits, args.workers)
     print(render(plan, profile))

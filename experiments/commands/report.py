@@ -44,12 +44,12 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     import datasets
-    from experiments.figures.save import save
-    from experiments.records.store import Store
-    from experiments.report.collect import Inputs, assemble, draw
-    from experiments.report.curves import read_curves
-    from experiments.report.page import write
-    from experiments.verdicts.findings import findings_in
+    from experiments.analysis.findings import findings_in
+    from experiments.core.store import Store
+    from experiments.render.figures.style import save
+    from experiments.render.report.collect import Inputs, assemble, draw
+    from experiments.render.report.page import write
+    from experiments.render.report.stored import read_curves
 
     store = Store(args.store)
     inputs = Inputs(

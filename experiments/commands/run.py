@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from experiments import options
+from experiments.commands import arguments
 
 RETRYABLE = ("timeout", "memory", "crash", "error", "skipped")
 
@@ -21,7 +21,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "crash, 3 some are still to be run."
         ),
     )
-    options.add_selection(parser)
+    arguments.add_selection(parser)
     parser.add_argument(
         "--retry",
         type=_statuses,
@@ -30,13 +30,13 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument(
         "--shard",
-        type=options.shard,
+        type=arguments.shard,
         metavar="I/N",
         help="do only share I of N (then `merge` the stores)",
     )
-    options.add_store(parser)
-    group = options.add_how(parser)
-    options.add_executor(group)
+    arguments.add_store(parser)
+    group = arguments.add_how(parser)
+    arguments.add_executor(group)
     group.add_argument(
         "--keep-trying",
         action="store_true",
@@ -44,7 +44,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     group.add_argument(
         "--refresh",
-        type=options.words,
+        type=arguments.words,
         default=[],
         metavar="VERB,…",
         help="run these verbs (tables, report) into the store's folder as rows complete",
@@ -53,16 +53,14 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.display.progress import Progress
-    from experiments.planning.plan import make_plan, render
-    from experiments.planning.todo import shard
-    from experiments.records.store import Store
-    from experiments.running.conclude import conclude
-    from experiments.running.driving import drive, limits_of
-    from experiments.running.queue import Queue
-    from experiments.running.refresh import Refresher
+    from experiments.core.store import Store
+    from experiments.runner.display import Progress
+    from experiments.runner.plan import make_plan, render, shard
+    from experiments.runner.queue import Queue
+    from experiments.runner.refresh import Refresher
+    from experiments.runner.session import conclude, drive, limits_of
 
-    profile, jobs = options.selected(args)
+    profile, jobs = arguments.selected(args)
     if args.shard:
         jobs = shard(jobs, *args.shard)
     store = Store(args.store)
@@ -83,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _statuses(text: str) -> list[str]:
-    wanted = options.words(text)
+    wanted = arguments.words(text)
     if unknown := [status for status in wanted if status not in RETRYABLE]:
         raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(RETRYABLE)}")
     return wanted

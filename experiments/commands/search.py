@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments import options
+from experiments.commands import arguments
 
 if TYPE_CHECKING:
-    from experiments.search.sampler import Subject
+    from experiments.search.study import Subject
 
 TIME_LIMIT = 3600.0
 
@@ -28,14 +28,18 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     parser.add_argument(
-        "--protocol", type=options.words, default=["paper"], metavar="A,B", help="(default: paper)"
+        "--protocol",
+        type=arguments.words,
+        default=["paper"],
+        metavar="A,B",
+        help="(default: paper)",
     )
     parser.add_argument(
-        "--dataset", type=options.words, metavar="A,B", help="by name or slug (default: all)"
+        "--dataset", type=arguments.words, metavar="A,B", help="by name or slug (default: all)"
     )
     parser.add_argument(
         "--method",
-        type=options.words,
+        type=arguments.words,
         default=["gradtree", "dndt", "cart"],
         metavar="A,B",
         help="learners (default: gradtree,dndt,cart)",
@@ -49,7 +53,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "median pruning after each fold",
     )
     parser.add_argument("--search-seed", type=int, default=42, metavar="S", help="(default: 42)")
-    parser.add_argument("--shard", type=options.shard, metavar="I/N", help="do only share I of N")
+    parser.add_argument("--shard", type=arguments.shard, metavar="I/N", help="do only share I of N")
     parser.add_argument("--plan", action="store_true", help="show the estimate and stop")
     parser.add_argument(
         "--winners",
@@ -57,19 +61,19 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="FILE",
         help="the table to bring up to date (default: results/search/winners.csv)",
     )
-    options.add_plugins(parser)
-    options.add_store(parser)
-    options.add_executor(options.add_how(parser))
+    arguments.add_plugins(parser)
+    arguments.add_store(parser)
+    arguments.add_executor(arguments.add_how(parser))
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.planning import plugins
-    from experiments.planning.profiles import smallest_first
-    from experiments.search.sampler import Subject
+    from experiments.runner import plugins
+    from experiments.runner.profiles import smallest_first
+    from experiments.search.study import Subject
 
     plugins.use(args.plugin)
-    datasets = smallest_first(options.dataset_slugs(args.dataset))
+    datasets = smallest_first(arguments.dataset_slugs(args.dataset))
     subjects = [
         Subject(protocol, dataset, method)
         for protocol in args.protocol
@@ -83,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 
 def can_search(method: str, dataset: str) -> bool:
     """Leave out learners that would skip every trial."""
-    from experiments.planning import plugins
+    from experiments.runner import plugins
 
     facts = plugins.facts(dataset)
     return plugins.learner(method).why_not(facts.n_features, len(facts.class_counts)) is None
@@ -91,13 +95,12 @@ def can_search(method: str, dataset: str) -> bool:
 
 def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """All candidates at once, in any order."""
-    from experiments.display.progress import Progress
-    from experiments.planning.plan import make_plan, render_jobs
-    from experiments.planning.todo import shard
-    from experiments.records.store import Store
-    from experiments.running.driving import drive, limits_of
-    from experiments.running.queue import Queue
-    from experiments.search.jobs import search_jobs
+    from experiments.core.store import Store
+    from experiments.runner.candidates import search_jobs
+    from experiments.runner.display import Progress
+    from experiments.runner.plan import make_plan, render_jobs, shard
+    from experiments.runner.queue import Queue
+    from experiments.runner.session import drive, limits_of
 
     jobs = [
         job
@@ -121,10 +124,10 @@ def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
 
 def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """Trial after trial in each study, all studies side by side."""
-    from experiments.display.progress import Progress
-    from experiments.records.store import Store
-    from experiments.running.driving import drive, limits_of
-    from experiments.search.campaign import Campaign, CampaignQueue
+    from experiments.core.store import Store
+    from experiments.runner.display import Progress
+    from experiments.runner.session import drive, limits_of
+    from experiments.search.study import Campaign, CampaignQueue
 
     if args.shard:
         index, count = args.shard
@@ -141,10 +144,10 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
 
 def report(args: argparse.Namespace, subjects: list[Subject], interrupted: bool) -> int:
     """Winners of what is finished, and how much is missing of the rest."""
-    from experiments.records.store import Store
-    from experiments.running.conclude import EXIT_DONE, EXIT_INCOMPLETE, resume_command
+    from experiments.core.store import Store
+    from experiments.core.winners import TABLE, write_winners
+    from experiments.runner.session import EXIT_DONE, EXIT_INCOMPLETE, resume_command
     from experiments.search.outcome import conclude_study, render_winner
-    from experiments.search.winners import TABLE, write_winners
 
     records = Store(args.store).latest()
     winners, unfinished = [], []

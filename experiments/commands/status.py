@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from experiments import options
+from experiments.commands import arguments
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -17,19 +17,19 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "Exit status: 0 all have ended, 3 some are still to be run."
         ),
     )
-    options.add_selection(parser)
-    options.add_store(parser)
+    arguments.add_selection(parser)
+    arguments.add_store(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.display.text import table
-    from experiments.planning.profiles import every_use
-    from experiments.records.record import STATUSES
-    from experiments.records.store import Store
+    from experiments.core.record import STATUSES
+    from experiments.core.store import Store
+    from experiments.core.text import table
+    from experiments.runner.profiles import every_use
 
     store = Store(args.store)
-    jobs = every_use(options.profile_of(args), options.filters_of(args))
+    jobs = every_use(arguments.profile_of(args), arguments.filters_of(args))
     records = store.latest()
     tally: dict[tuple[str, str], Counter[str]] = {}
     for job in jobs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.options import store_folder
+from experiments.commands.arguments import store_folder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 COMMITTED = REPOSITORY / "results" / "records"
@@ -52,8 +52,9 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.tables.files import files_of, write_files
-    from experiments.verdicts.findings import findings_in
+    from experiments.analysis.findings import findings_in
+    from experiments.core.files import write_files
+    from experiments.render.files import files_of
 
     found = findings_in(args.store, args.params)
     files = files_of(found)

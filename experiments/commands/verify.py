@@ -38,15 +38,16 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.tables.files import write_files
-    from experiments.verdicts import accepted
-    from experiments.verdicts.findings import findings_in
-    from experiments.verdicts.text import claim_lines, verdict_lines
+    from experiments.analysis import accepted
+    from experiments.analysis.findings import findings_in
+    from experiments.core.files import write_files
+    from experiments.render import csvfiles
+    from experiments.render.terminal import claim_lines, verdict_lines
 
     found = findings_in(args.store, args.params)
     print("\n".join(verdict_lines(found.verdicts)))
     print("\n".join(["", *claim_lines(found.claims, args.claims)]))
-    files = accepted.verdict_files(found.verdicts, found.claims)
+    files = csvfiles.verdict_files(found.verdicts, found.claims)
     if args.output is not None:
         write_files(args.output, files)
     if args.update:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from experiments.records.record import RunRecord
-from experiments.search.campaign import Campaign
-from experiments.search.sampler import SamplerName, Subject
-from experiments.search.winners import Winner, published_choice
+from experiments.core.record import RunRecord
+from experiments.core.winners import Winner
+from experiments.runner.candidates import published_choice
+from experiments.search.study import Campaign, SamplerName, Subject
 
 
 def conclude_study(

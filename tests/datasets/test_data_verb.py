@@ -11,7 +11,7 @@ import pytest
 from datasets_support import FRUIT, write_mirror
 
 from datasets import Record, loading
-from experiments.cli import main
+from experiments.__main__ import main
 
 Register = Callable[..., Record]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from runner_helpers import TOKEN
 
-from experiments.planning import plugins
+from experiments.runner import plugins
 
 
 @pytest.fixture(scope="class")

@@ -20,7 +20,7 @@ import numpy as np
 
 from baselines.contract import Fitted, Learner
 from datasets.split import Provenance, Split
-from experiments.planning.plugins import ExtraDataset
+from experiments.runner.plugins import ExtraDataset
 
 LOG_VARIABLE = "FAKE_LEARNERS_LOG"
 

@@ -12,11 +12,11 @@ from functools import cache
 
 import numpy as np
 
-from experiments.planning.jobs import Job
-from experiments.records.record import RunRecord
-from experiments.report.collect import Inputs
-from experiments.verdicts.findings import Findings, findings_of
-from experiments.verdicts.paper import Paper, PrintedDataset, load_paper
+from experiments.analysis.findings import Findings, findings_of
+from experiments.analysis.paper import Paper, PrintedDataset, load_paper
+from experiments.core.job import Job
+from experiments.core.record import RunRecord
+from experiments.render.report.collect import Inputs
 
 FIELDS = {
     "tuned": {

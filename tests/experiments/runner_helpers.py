@@ -14,12 +14,12 @@ from typing import Any
 
 import psutil
 
-from experiments.executors.contract import Executor
-from experiments.executors.launch import python_environment
-from experiments.planning import plugins
-from experiments.planning.jobs import Job
-from experiments.records.record import VOLATILE, RunRecord
-from experiments.running.perform import Outcome
+from experiments.core.job import Job
+from experiments.core.outcome import Outcome
+from experiments.core.record import VOLATILE, RunRecord
+from experiments.runner import plugins
+from experiments.runner.executors.base import Executor
+from experiments.runner.executors.launch import python_environment
 
 TOKEN = "RUNNER_TEST_TOKEN"
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from experiments.planning.jobs import Job
-from experiments.records.record import RunRecord
-from experiments.tables.definitions import Grid, grids
-from experiments.tables.model import Cell
-from experiments.verdicts.paper import Paper
+from experiments.analysis.definitions import Grid, grids
+from experiments.analysis.model import Cell
+from experiments.analysis.paper import Paper
+from experiments.core.job import Job
+from experiments.core.record import RunRecord
 
 Records = dict[str, RunRecord]
 TIE_STEP = 1e-7

@@ -10,13 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.bench.cases import AXES, NAMED, Case, along, grid
-from experiments.bench.data import load_data, make_data, save_data
+from experiments.__main__ import main
+from experiments.bench.cases import AXES, NAMED, Case, along, grid, load_data, make_data, save_data
 from experiments.bench.files import read_fits, write_fits
-from experiments.bench.rounds import Measurement, Plan, _expected, measure
+from experiments.bench.rounds import (
+    Interpreters,
+    Measurement,
+    Plan,
+    Worker,
+    WorkerError,
+    _expected,
+    measure,
+)
 from experiments.bench.serving import Stamp, Timing, timing_of_epochs
-from experiments.bench.workers import Interpreters, Worker, WorkerError
-from experiments.cli import main
 
 TINY = Case("tiny", 2, 3, 40, 2, 10, epochs=3, batch_size=16)
 

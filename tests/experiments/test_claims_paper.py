@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tables_support import paper_as_ours, runs
 
-from experiments.claims import SENTENCES
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.paper import load_paper
-from experiments.verdicts.text import claim_lines
+from experiments.analysis.claims import SENTENCES
+from experiments.analysis.findings import findings_of
+from experiments.analysis.paper import load_paper
+from experiments.render.terminal import claim_lines
 
 PAPER = load_paper()
 

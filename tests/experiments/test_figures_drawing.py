@@ -11,15 +11,17 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from experiments.figures import style
-from experiments.figures.comparison import Pair, ours_against_paper
-from experiments.figures.critical_difference import critical_difference
-from experiments.figures.protocols import Change, clean_against_paper
-from experiments.figures.runtime import RuntimePoint, runtime_against_shape
-from experiments.figures.save import FORMATS, inline_svg, render, save
-from experiments.figures.seeds import Draws, other_draws
-from experiments.figures.size import SizePoint, f1_against_size
-from experiments.figures.training import Curve, training_curves
+from experiments.render.figures import style
+from experiments.render.figures.changes import Change, Draws, clean_against_paper, other_draws
+from experiments.render.figures.comparison import Pair, critical_difference, ours_against_paper
+from experiments.render.figures.cost import (
+    RuntimePoint,
+    SizePoint,
+    f1_against_size,
+    runtime_against_shape,
+)
+from experiments.render.figures.style import FORMATS, inline_svg, render, save
+from experiments.render.figures.training import Curve, training_curves
 
 NAMES = {"gradtree": "GradTree", "cart": "CART", "dl85": "DL8.5"}
 

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiments.executors.launch import ROOT, python_environment
-from experiments.planning.catalogue import jobs_of
-from experiments.records.record import RunRecord
-from experiments.verdicts import one_dataset
+from experiments.analysis import one_dataset
+from experiments.core.record import RunRecord
+from experiments.render.files import write_comparisons
+from experiments.render.terminal import comparison_text
+from experiments.runner.catalogue import jobs_of
+from experiments.runner.executors.launch import ROOT, python_environment
 
 SCRIPT = str(ROOT / "scripts" / "run_dataset.py")
 
@@ -37,13 +39,13 @@ def test_the_row_stands_beside_the_papers(tmp_path: Path) -> None:
         "train-f1-tuned",
         "tree-size-tuned",
     ]
-    lines = {line.split()[0]: line for line in one_dataset.render(comparisons[0]).splitlines()[3:]}
+    lines = {line.split()[0]: line for line in comparison_text(comparisons[0]).splitlines()[3:]}
     assert lines["GradTree"].split()[1:4] == ["0.500", "±", "0.050"]
     assert "0.938 ± 0.057" in lines["GradTree"]
     assert lines["GradTree"].endswith("worse")
     assert lines["DNDT"].split()[1:3] == [">1", "min"]
     assert lines["GeneticTree"].endswith("not run")
-    one_dataset.write_tables(tmp_path, comparisons)
+    write_comparisons(tmp_path, comparisons)
     rows = (tmp_path / "test-f1-tuned.csv").read_text().splitlines()
     assert len(rows) == 1 + 5
     assert r"\begin{tabular}" in (tmp_path / "test-f1-tuned.tex").read_text()

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
+from browser import Browser, find_browser
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from experiments.records.record import RunRecord
-from experiments.report.browser import Browser, find_browser
-from experiments.report.collect import assemble, draw
-from experiments.report.page import write
-from experiments.report.trees import FORMAT
+from experiments.core.record import RunRecord
+from experiments.render.report.collect import assemble, draw
+from experiments.render.report.page import write
+from experiments.render.report.stored import FORMAT
 from gradtree.trees.tree import Tree
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
@@ -201,7 +201,7 @@ def test_clicking_a_cell_gives_the_command_that_repeats_it(page: Browser) -> Non
         ".venv/bin/python -m experiments run --experiment tuned --protocol paper "
         "--dataset titanic --method gradtree"
     )
-    from experiments.cli import build_parser
+    from experiments.__main__ import build_parser
 
     arguments = build_parser().parse_args(command.split()[3:])
     assert (arguments.dataset, arguments.method) == (["titanic"], ["gradtree"])

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 import report_samples as samples
 
-from experiments import options
-from experiments.cli import build_parser
-from experiments.report import view
-from experiments.report.collect import assemble
-from experiments.report.headline import printed_numbers
-from experiments.report.model import ReportData
-from experiments.report.page import HERE, ranges, render
-from experiments.tables.model import Sheet, SheetColumn
+from experiments.__main__ import build_parser
+from experiments.analysis.model import Sheet, SheetColumn
+from experiments.commands import arguments
+from experiments.render.report import view
+from experiments.render.report.collect import assemble
+from experiments.render.report.headline import printed_numbers
+from experiments.render.report.model import ReportData
+from experiments.render.report.page import HERE, ranges, render
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "formaction"}
@@ -224,7 +224,7 @@ def test_the_command_of_a_cell_selects_its_ten_trials(data: ReportData, content:
             command = content["command"].format(dataset="iris", method=method, **about)
             interpreter, _, module, *words = command.split()
             assert (interpreter, module) == (".venv/bin/python", "experiments")
-            _, jobs = options.selected(parser.parse_args(words))
+            _, jobs = arguments.selected(parser.parse_args(words))
             where = {(job.protocol, job.experiment, job.dataset, job.method) for job in jobs}
             assert where == {("paper", table.ours.experiment, "iris", method)}
             assert sorted(job.trial for job in jobs) == list(range(10))
@@ -255,8 +255,8 @@ SCRIPT = """
 import hashlib, sys
 sys.path.insert(0, {folder!r})
 import report_samples as samples
-from experiments.report.collect import assemble
-from experiments.report.page import render
+from experiments.render.report.collect import assemble
+from experiments.render.report.page import render
 page = render(assemble(samples.inputs(samples.three_datasets), []))
 print(hashlib.sha256(page.encode()).hexdigest())
 print([name for name in ("tensorflow", "numba", "sklearn.tree") if name in sys.modules])

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tables_support import paper_as_ours, runs
 
-from experiments.report.readme import results_block
-from experiments.tables.searched import EXPERIMENT as SEARCHED
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.findings import findings_of
+from experiments.analysis.paper import load_paper
+from experiments.analysis.settings import EXPERIMENT as SEARCHED
+from experiments.render.readme import results_block
 
 PAPER = load_paper()
 

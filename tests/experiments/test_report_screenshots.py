@@ -10,9 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from experiments.planning.profiles import Filters, profiles, select
-from experiments.records.record import RunRecord
-from experiments.records.store import Store
+from experiments.core.record import RunRecord
+from experiments.core.store import Store
+from experiments.runner.profiles import Filters, profiles, select
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "screenshots.py"
 

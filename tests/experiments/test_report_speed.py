@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import report_samples as samples
 
-from experiments.records.lines import replace_lines
-from experiments.records.record import RunRecord
-from experiments.records.store import Store, shelf
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.paper import load_paper
+from experiments.core.files import replace_lines
+from experiments.core.record import RunRecord
+from experiments.core.store import Store, shelf
 
 RECORDS = 100_000
 LIMIT_SECONDS = 30.0
@@ -24,13 +24,14 @@ import sys
 sys.path.insert(0, {tests!r})
 from pathlib import Path
 import report_samples as samples
-from experiments.figures.save import save
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.paper import load_paper
-from experiments.report.collect import Inputs, assemble, draw
-from experiments.report.page import write
-from experiments.records.store import Store
-from experiments.tables.files import files_of, write_files
+from experiments.render.figures.style import save
+from experiments.analysis.findings import findings_of
+from experiments.analysis.paper import load_paper
+from experiments.render.report.collect import Inputs, assemble, draw
+from experiments.render.report.page import write
+from experiments.core.store import Store
+from experiments.render.files import files_of
+from experiments.core.files import write_files
 
 folder, output = Path({store!r}), Path({output!r})
 store = Store(folder)

@@ -14,16 +14,17 @@ from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from experiments.figures.training import Curve
-from experiments.figures.trees import DrawnTree, trees_one_above_another
-from experiments.records.record import RunRecord
-from experiments.report.curves import read_curves, write_curves
-from experiments.report.trees import (
+from experiments.commands.trees import describe_tree
+from experiments.core.record import RunRecord
+from experiments.render.figures.training import Curve
+from experiments.render.figures.trees import DrawnTree, trees_one_above_another
+from experiments.render.report.stored import (
     LEAK_NOTE,
     NO_NEW_ROW,
-    describe_tree,
     for_page,
+    read_curves,
     read_trees,
+    write_curves,
     write_trees,
 )
 from gradtree.trees.tree import Tree
@@ -69,7 +70,7 @@ def test_a_dataset_without_a_file_has_no_trees_and_a_strange_file_is_refused(
 ) -> None:
     assert read_trees(tmp_path, "ferry") == ()
     (tmp_path / "ferry.json").write_text('{"format": "something else", "trees": []}')
-    with pytest.raises(ValueError, match=r"scripts/trees\.py"):
+    with pytest.raises(ValueError, match=r"experiments trees"):
         read_trees(tmp_path, "ferry")
 
 

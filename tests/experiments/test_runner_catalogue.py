@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from experiments.planning.catalogue import OTHER_SEEDS, jobs_of
-from experiments.planning.jobs import Job
-from experiments.planning.plugins import beyond_the_paper
-from experiments.planning.profiles import Filters, every_use, profiles, select
+from experiments.core.job import Job
+from experiments.runner.catalogue import OTHER_SEEDS, jobs_of
+from experiments.runner.plugins import beyond_the_paper
+from experiments.runner.profiles import Filters, every_use, profiles, select
 
 PAPER_SIZE = 36 * 5 * 10
 PROTOCOLS = ("paper", "clean")

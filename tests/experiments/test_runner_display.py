@@ -11,15 +11,13 @@ import pytest
 from rich.console import Console
 from runner_helpers import fake_job
 
-from experiments.display.live import LiveDisplay
-from experiments.display.plain import PlainDisplay
-from experiments.display.progress import Progress
-from experiments.display.text import counts, duration, table
-from experiments.executors.contract import Running
-from experiments.executors.launch import ROOT, python_environment
-from experiments.planning.estimate import Estimate
-from experiments.planning.jobs import Job
-from experiments.records.record import RunRecord
+from experiments.core.job import Job
+from experiments.core.outcome import Running
+from experiments.core.record import RunRecord
+from experiments.core.text import counts, duration, table
+from experiments.runner.display import LiveDisplay, PlainDisplay, Progress
+from experiments.runner.estimate import Estimate
+from experiments.runner.executors.launch import ROOT, python_environment
 
 
 @pytest.mark.parametrize(

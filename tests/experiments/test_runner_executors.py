@@ -15,10 +15,9 @@ from runner_helpers import (
     steady,
 )
 
-from experiments.executors.contract import Executor, Limits
-from experiments.executors.inline import InlineExecutor
-from experiments.executors.pool import ProcessExecutor
-from experiments.running.perform import Outcome
+from experiments.core.outcome import Limits, Outcome
+from experiments.runner.executors.base import Executor, InlineExecutor
+from experiments.runner.executors.local import ProcessExecutor
 
 LIMITS = Limits(seconds=4.0, memory_mb=300.0)
 PATIENCE_SECONDS = 5.0
@@ -169,7 +168,7 @@ class TestCluster(Supervision):
     @pytest.fixture(scope="class")
     @classmethod
     def executor(cls, fakes: None) -> Iterator[Executor]:
-        from experiments.executors.cluster import DaskExecutor
+        from experiments.runner.executors.cluster import DaskExecutor
 
         with local_cluster(workers=2) as address:
             executor = DaskExecutor(address, LIMITS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as reference
 
-from experiments.running import metrics
+from experiments.runner import scores
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -17,13 +17,13 @@ def test_equal_to_scikit_learn(seed: int) -> None:
     present = rng.choice(n_classes, size=int(rng.integers(1, n_classes + 1)), replace=False)
     truth = rng.choice(present, size=rows).astype(np.int64)
     predicted = rng.integers(n_classes, size=rows)
-    assert metrics.macro_f1(truth, predicted, n_classes) == pytest.approx(
+    assert scores.macro_f1(truth, predicted, n_classes) == pytest.approx(
         reference.f1_score(truth, predicted, average="macro"), abs=1e-12
     )
-    assert metrics.accuracy(truth, predicted) == reference.accuracy_score(truth, predicted)
+    assert scores.accuracy(truth, predicted) == reference.accuracy_score(truth, predicted)
     with np.errstate(all="ignore"):
         recalls = [np.mean(predicted[truth == c] == c) for c in np.unique(truth)]
-    assert metrics.balanced_accuracy(truth, predicted, n_classes) == pytest.approx(np.mean(recalls))
+    assert scores.balanced_accuracy(truth, predicted, n_classes) == pytest.approx(np.mean(recalls))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -33,10 +33,10 @@ def test_curve_and_likelihood(n_classes: int) -> None:
     proba = rng.dirichlet(np.ones(n_classes), size=len(truth)).round(1) + 1e-3  # many ties
     proba /= proba.sum(axis=1, keepdims=True)
     scores = proba[:, 1] if n_classes == 2 else proba
-    assert metrics.roc_auc(truth, proba) == pytest.approx(
+    assert scores.roc_auc(truth, proba) == pytest.approx(
         reference.roc_auc_score(truth, scores, multi_class="ovr"), abs=1e-12
     )
-    assert metrics.log_loss(truth, proba) == pytest.approx(
+    assert scores.log_loss(truth, proba) == pytest.approx(
         reference.log_loss(truth, proba, labels=np.arange(n_classes)), abs=1e-12
     )
 
@@ -45,13 +45,13 @@ def test_certain_and_wrong_is_finite() -> None:
     truth = np.array([0, 1])
     proba = np.array([[0.0, 1.0], [0.0, 1.0]])
     expected = reference.log_loss(truth, proba)
-    assert metrics.log_loss(truth, proba) == pytest.approx(expected)
+    assert scores.log_loss(truth, proba) == pytest.approx(expected)
 
 
 def test_no_curve_without_two_sides() -> None:
     truth = np.zeros(5, dtype=np.int64)
-    assert metrics.roc_auc(truth, np.full((5, 2), 0.5)) is None
-    some = metrics.roc_auc(
+    assert scores.roc_auc(truth, np.full((5, 2), 0.5)) is None
+    some = scores.roc_auc(
         np.array([0, 1, 0]), np.array([[0.9, 0.1, 0], [0.2, 0.8, 0], [0.8, 0.2, 0]])
     )
     assert some == 1.0

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from runner_helpers import fake_job, run_all
 
-from experiments.executors.contract import Limits
-from experiments.executors.pool import ProcessExecutor
-from experiments.planning.jobs import Job
-from experiments.records.store import Store
-from experiments.running.queue import Queue
-from experiments.running.session import run_session
+from experiments.core.job import Job
+from experiments.core.outcome import Limits
+from experiments.core.store import Store
+from experiments.runner.executors.local import ProcessExecutor
+from experiments.runner.queue import Queue
+from experiments.runner.session import run_session
 
 ALLOWED_SECONDS = 0.020
 numbers = itertools.count()

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from runner_helpers import fake_job
 
-from experiments.planning import plugins
-from experiments.planning.catalogue import jobs_of
-from experiments.records import artifacts
-from experiments.records.record import RunRecord
-from experiments.running import perform, splits
+from experiments.core import predictions
+from experiments.core.record import RunRecord
+from experiments.runner import perform, plugins
+from experiments.runner.catalogue import jobs_of
 
 
 @pytest.mark.usefixtures("fakes")
@@ -25,13 +24,13 @@ class TestPerform:
     def test_predictions_are_kept_so_that_metrics_need_no_rerun(self, tmp_path: Path) -> None:
         outcome = perform.perform(fake_job("good"))
         assert outcome.predictions is not None
-        artifacts.save(tmp_path, outcome.record, outcome.predictions)
-        kept = artifacts.load(tmp_path, outcome.record)
+        predictions.save(tmp_path, outcome.record, outcome.predictions)
+        kept = predictions.load(tmp_path, outcome.record)
         assert kept is not None
         assert np.mean(kept["truth"] == kept["predicted"]) == outcome.record.test_accuracy
         assert kept["proba"].shape == (12, 2)
-        assert artifacts.load_tree(tmp_path, outcome.record) is None
-        assert artifacts.load(tmp_path, RunRecord.of(fake_job("good", 1), "ok")) is None
+        assert predictions.load_tree(tmp_path, outcome.record) is None
+        assert predictions.load(tmp_path, RunRecord.of(fake_job("good", 1), "ok")) is None
 
     def test_twice_the_same(self) -> None:
         a, b = (perform.perform(fake_job("good")) for _ in range(2))
@@ -73,9 +72,9 @@ class TestPerform:
             raise datasets.DatasetUnavailable("Titanic", (), "fetch it with `make data`")
 
         monkeypatch.setattr(datasets, "load_dataset", unavailable)
-        monkeypatch.setattr(splits, "UNAVAILABLE", {})
-        splits.load_dataset.cache_clear()
-        splits.load_split.cache_clear()
+        monkeypatch.setattr(perform, "UNAVAILABLE", {})
+        perform.load_dataset.cache_clear()
+        perform.load_split.cache_clear()
         for job in jobs_of("tuned", "paper", ["titanic"], ["cart"], range(3)):
             record = perform.perform(job).record
             assert (record.status, record.reason) == ("skipped", "no data")

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from runner_helpers import fake_job
 
-from experiments.executors.contract import Limits
-from experiments.planning.estimate import UNKNOWN_SECONDS, Estimator
-from experiments.planning.jobs import Job
-from experiments.planning.plan import make_plan, render_jobs
-from experiments.planning.todo import shard, state_of, to_do
-from experiments.records.record import RunRecord
-from experiments.records.store import Store
-from experiments.running.queue import Queue
+from experiments.core.job import Job
+from experiments.core.outcome import Limits
+from experiments.core.record import RunRecord
+from experiments.core.store import Store
+from experiments.runner.estimate import UNKNOWN_SECONDS, Estimator
+from experiments.runner.plan import make_plan, render_jobs, shard, state_of, to_do
+from experiments.runner.queue import Queue
 
 LIMITS = Limits(seconds=60, memory_mb=1000)
 pytestmark = pytest.mark.usefixtures("fakes")

@@ -16,9 +16,9 @@ import pytest
 from fake_learners import LOG_VARIABLE
 from runner_helpers import descendants_left, soon_gone, steady
 
-from experiments.executors.launch import ROOT, python_environment
-from experiments.records.record import RunRecord
-from experiments.records.store import Store
+from experiments.core.record import RunRecord
+from experiments.core.store import Store
+from experiments.runner.executors.launch import ROOT, python_environment
 
 METHODS = "fake-steady,fake-raises,fake-picky"
 SELECTION = ["--dataset", "fake-two,fake-three", "--experiment", "default", "--protocol", "paper"]

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.executors.launch import python_environment
-from experiments.records import environment, store
-from experiments.records.lines import append_line, read_lines
-from experiments.records.merging import merge
-from experiments.records.record import STATUSES, RunRecord
-from experiments.records.store import Store, resolve
+from experiments.core import machine, store
+from experiments.core.files import append_line, read_lines
+from experiments.core.record import STATUSES, RunRecord
+from experiments.core.store import Store, merge, resolve
+from experiments.runner.executors.launch import python_environment
 
 
 def make_record(key: str = "k0", dataset: str = "iris", **fields: object) -> RunRecord:
@@ -115,7 +114,7 @@ def test_a_later_failure_does_not_hide_a_success(tmp_path: Path) -> None:
 
 
 def test_environments_are_spelled_out_once(tmp_path: Path) -> None:
-    here = environment.describe()["id"]
+    here = machine.describe()["id"]
     for key in "abc":
         Store(tmp_path).append(make_record(key, environment=here))
     lines = read_lines(tmp_path / "environments.jsonl").values
@@ -182,7 +181,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from test_runner_store import make_record
-from experiments.records.store import Store
+from experiments.core.store import Store
 for i in range(100):
     Store(sys.argv[1]).append(make_record(f"{sys.argv[2]}-{i}", reason="x" * 500))
 """

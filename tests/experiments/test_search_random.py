@@ -12,22 +12,26 @@ import numpy as np
 import pytest
 from runner_helpers import run_all
 
-from experiments.executors.inline import InlineExecutor
-from experiments.executors.launch import ROOT, python_environment
-from experiments.planning.jobs import Job
-from experiments.planning.todo import shard, to_do
-from experiments.records.record import RunRecord
-from experiments.records.store import Store
-from experiments.running.queue import Queue
-from experiments.running.session import run_session
-from experiments.search import winners
-from experiments.search.campaign import Campaign, CampaignQueue
-from experiments.search.folds import CV_SEED, cut, make_folds, parse
-from experiments.search.jobs import candidate_job, search_jobs
+from experiments.core import winners
+from experiments.core.job import Job
+from experiments.core.record import RunRecord
+from experiments.core.store import Store
+from experiments.core.winners import Winner, read_winners, write_winners
+from experiments.runner.candidates import (
+    candidate,
+    candidate_job,
+    search_jobs,
+    space_of,
+    winning_params,
+)
+from experiments.runner.executors.base import InlineExecutor
+from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.folds import CV_SEED, cut, make_folds, parse
+from experiments.runner.plan import shard, to_do
+from experiments.runner.queue import Queue
+from experiments.runner.session import run_session
 from experiments.search.outcome import conclude_study, render_winner
-from experiments.search.sampler import Subject, make_study
-from experiments.search.space import candidate, space_of
-from experiments.search.winners import Winner, read_winners, winning_params, write_winners
+from experiments.search.study import Campaign, CampaignQueue, Subject, make_study
 
 FAKE = Subject("paper", "fake-three", "fake-good")
 
@@ -172,7 +176,7 @@ class TestSearch:
     def test_winners_feed_the_tuned_experiment(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from experiments.planning.catalogue import jobs_of, params_of
+        from experiments.runner.catalogue import jobs_of, params_of
 
         monkeypatch.setattr(winners, "TABLE", tmp_path / "winners.csv")
         params_of.cache_clear()
@@ -192,7 +196,7 @@ class TestSearch:
         params_of.cache_clear()
 
     def test_a_finished_search_has_nothing_to_do(self, tmp_path: Path) -> None:
-        from experiments.executors.contract import Limits
+        from experiments.core.outcome import Limits
 
         jobs = search_jobs("paper", [FAKE.dataset], [FAKE.method], range(5))
         jobs = list({job.key: job for job in jobs}.values())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiments.verdicts import statistics
+from experiments.analysis import statistics
 
 METHODS = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
 # Table 6 of Demšar (2006): AUC on 14 datasets. In the last row but one, 0.975 and 0.975 are

@@ -7,14 +7,14 @@ import statistics
 import pytest
 from tables_support import job, runs
 
-from experiments.records.record import RunRecord
-from experiments.tables.book import our_book
-from experiments.tables.cells import Attempt, collect, summarise
-from experiments.tables.definitions import grids
-from experiments.tables.grids import our_table
-from experiments.tables.seeds import between_seeds, seeds_sheet
-from experiments.tables.summaries import our_penalty
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.cells import Attempt, collect, summarise
+from experiments.analysis.definitions import grids
+from experiments.analysis.grids import our_table
+from experiments.analysis.paper import load_paper
+from experiments.analysis.settings import between_seeds, seeds_sheet
+from experiments.analysis.summaries import our_penalty
+from experiments.analysis.table_set import our_book
+from experiments.core.record import RunRecord
 
 PAPER = load_paper()
 SCORES = [0.61, 0.7, 0.66]

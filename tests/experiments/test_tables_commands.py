@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tables_support import spread_values
 
-from experiments.cli import main
-from experiments.planning.catalogue import jobs_of
-from experiments.records.record import RunRecord
-from experiments.records.store import Store
-from experiments.verdicts import accepted
-from experiments.verdicts.paper import load_paper
+from experiments.__main__ import main
+from experiments.analysis import accepted
+from experiments.analysis.paper import load_paper
+from experiments.core.record import RunRecord
+from experiments.core.store import Store
+from experiments.runner.catalogue import jobs_of
 
 PAPER = load_paper()
 
@@ -108,7 +108,7 @@ def test_the_folder_around_a_store_is_refused_with_a_hint(verb, tmp_path, capsys
 def test_the_verbs_do_without_tensorflow(tmp_path):
     program = f"""
 import sys
-from experiments.cli import main
+from experiments.__main__ import main
 main(["tables", "--store", {str(tmp_path / "none")!r}, "--output", {str(tmp_path / "out")!r}])
 main(["verify", "--store", {str(tmp_path / "none")!r}])
 heavy = {{"tensorflow", "keras", "numba", "optuna", "matplotlib", "pydl85"}}

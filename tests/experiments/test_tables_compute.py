@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 from tables_support import job, paper_as_ours
 
-from experiments.planning.jobs import Job
-from experiments.records.record import RunRecord
-from experiments.tables.cells import collect
-from experiments.tables.compute import compute_sheet, spent
-from experiments.tables.runtimes import multiple, runtime_sheet
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.cells import collect
+from experiments.analysis.costs import compute_sheet, multiple, runtime_sheet, spent
+from experiments.analysis.findings import findings_of
+from experiments.analysis.paper import load_paper
+from experiments.core.job import Job
+from experiments.core.record import RunRecord
 
 PAPER = load_paper()
 

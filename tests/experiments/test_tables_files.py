@@ -9,11 +9,12 @@ import subprocess
 import pytest
 from tables_support import Records, paper_as_ours
 
-from experiments.planning.jobs import Job
-from experiments.records.record import RunRecord
-from experiments.tables.files import files_of, write_files
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.findings import findings_of
+from experiments.analysis.paper import load_paper
+from experiments.core.files import write_files
+from experiments.core.job import Job
+from experiments.core.record import RunRecord
+from experiments.render.files import files_of
 
 PAPER = load_paper()
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from tables_support import runs
 
-from experiments.tables import csvfiles, latex
-from experiments.tables.book import Book
-from experiments.tables.macros import macro_name, macros_latex
-from experiments.tables.model import (
+from experiments.analysis.clean_effect import changes
+from experiments.analysis.findings import findings_of
+from experiments.analysis.model import (
     Block,
     Cell,
+    Claim,
     Column,
     Row,
     Sheet,
@@ -21,12 +21,12 @@ from experiments.tables.model import (
     Summary,
     Table,
 )
-from experiments.tables.outcomes import Claim
-from experiments.tables.protocol_page import protocol_page
-from experiments.tables.protocols import changes
-from experiments.tables.ranking import bracket_ranks, mean_reciprocal_rank, wins
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.paper import load_paper
+from experiments.analysis.ranking import bracket_ranks, mean_reciprocal_rank, wins
+from experiments.analysis.table_set import Book
+from experiments.render import csvfiles, latex
+from experiments.render.macros import macro_name, macros_latex
+from experiments.render.protocol_page import protocol_page
 
 GOLDEN = Path(__file__).with_name("golden_tables")
 

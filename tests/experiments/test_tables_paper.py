@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.tables.book import paper_book
-from experiments.tables.definitions import grids
-from experiments.tables.model import TASKS
-from experiments.tables.ranking import shared_ranks
-from experiments.verdicts.paper import dataset_slug, load_paper
+from experiments.analysis.definitions import grids
+from experiments.analysis.model import TASKS
+from experiments.analysis.paper import dataset_slug, load_paper
+from experiments.analysis.ranking import shared_ranks
+from experiments.analysis.table_set import paper_book
 
 PAPER = load_paper()
 BOOK = paper_book(PAPER)

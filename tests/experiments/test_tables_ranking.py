@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.tables import ranking
-from experiments.tables.model import Cell
+from experiments.analysis import ranking
+from experiments.analysis.model import Cell
 
 WORKED = [
     [Cell(mean=0.9), Cell(mean=0.8), Cell()],

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from tables_support import paper_as_ours
 
-from experiments.tables.files import files_of
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.findings import findings_of
+from experiments.analysis.paper import load_paper
+from experiments.render.files import files_of
 
 PAPER = load_paper()
 MANY = 100_000
@@ -40,8 +40,8 @@ def test_neither_tensorflow_nor_learners_are_imported():
     program = """
 import sys
 from experiments.verdicts import accepted, text
-from experiments.verdicts.findings import findings_of
-from experiments.tables.files import files_of
+from experiments.analysis.findings import findings_of
+from experiments.render.files import files_of
 found = findings_of([], {})
 files_of(found)
 heavy = {"tensorflow", "keras", "sklearn", "numba", "optuna", "matplotlib", "pydl85", "gradtree"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tables_support import runs
 
-from experiments.tables.cells import Results, collect
-from experiments.tables.searched import EXPERIMENT, searched_scores, searched_sheet
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.cells import Results, collect
+from experiments.analysis.paper import load_paper
+from experiments.analysis.settings import EXPERIMENT, searched_scores, searched_sheet
 
 PAPER = load_paper()
 

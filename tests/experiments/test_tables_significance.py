@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 from tables_support import runs
 
-from experiments.tables.book import paper_book
-from experiments.tables.protocols import changes, method_changes, ranking_change
-from experiments.tables.significance import (
+from experiments.analysis.clean_effect import changes, method_changes, ranking_change
+from experiments.analysis.findings import findings_of
+from experiments.analysis.paper import load_paper
+from experiments.analysis.significance import (
     comparisons,
     intervals,
     intervals_sheet,
     pairs_sheet,
     ranks_sheet,
 )
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.table_set import paper_book
 
 PAPER = load_paper()
 TABLE = paper_book(PAPER).tables["test-f1-tuned"]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from tables_support import runs
 
-from experiments.planning.catalogue import jobs_of
-from experiments.records.record import RunRecord
-from experiments.records.store import Store
-from experiments.tables.cells import collect
-from experiments.tables.solvers import LIBRARY, OURS, pairs_of, solvers_sheet
-from experiments.verdicts.paper import load_paper
+from experiments.analysis.cells import collect
+from experiments.analysis.costs import LIBRARY, OURS, pairs_of, solvers_sheet
+from experiments.analysis.paper import load_paper
+from experiments.core.record import RunRecord
+from experiments.core.store import Store
+from experiments.runner.catalogue import jobs_of
 
 PAPER = load_paper()
 RECORDS = Path(__file__).resolve().parents[2] / "results" / "records"

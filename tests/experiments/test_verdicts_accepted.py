@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from tables_support import Records, paper_as_ours
 
-from experiments.planning.jobs import Job
-from experiments.records.record import RunRecord
-from experiments.tables.files import write_files
-from experiments.verdicts import accepted
-from experiments.verdicts.findings import Findings, findings_of
-from experiments.verdicts.paper import load_paper
+from experiments.analysis import accepted
+from experiments.analysis.findings import Findings, findings_of
+from experiments.analysis.paper import load_paper
+from experiments.core.files import write_files
+from experiments.core.job import Job
+from experiments.core.record import RunRecord
 
 PAPER = load_paper()
 

@@ -9,13 +9,13 @@ import pytest
 from scipy import stats
 from tables_support import paper_as_ours, spread_values
 
-from experiments.tables.definitions import grids
-from experiments.tables.grids import paper_table
-from experiments.tables.model import Cell, Table
-from experiments.verdicts.findings import findings_of
-from experiments.verdicts.judging import agreements, judge_table, welch
-from experiments.verdicts.paper import load_paper
-from experiments.verdicts.text import verdict_lines
+from experiments.analysis.definitions import grids
+from experiments.analysis.findings import findings_of
+from experiments.analysis.grids import paper_table
+from experiments.analysis.judging import agreements, judge_table, welch
+from experiments.analysis.model import Cell, Table
+from experiments.analysis.paper import load_paper
+from experiments.render.terminal import verdict_lines
 
 PAPER = load_paper()
 GRID = grids()["test-f1-tuned"]

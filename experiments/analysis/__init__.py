@@ -1,0 +1,1 @@
+"""From records and the paper's numbers to cells, ranks, statistics, verdicts and claims."""

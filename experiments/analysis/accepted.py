@@ -1,0 +1,103 @@
+"""The accepted verdicts: committed once, compared with ever after.
+
+``results/verdicts.csv`` and ``results/claims.csv`` hold the outcome that was
+last looked at and accepted. A change for the worse is a regression: a cell
+that was ``exact`` and is only ``consistent`` now, that was ``consistent`` and
+differs significantly now, that had a result and has none, or a claim that
+held. Improvements are none.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.analysis.definitions import grids
+from experiments.analysis.model import Claim, Verdict
+
+FOLDER = Path(__file__).resolve().parents[2] / "results"
+VERDICTS = "verdicts.csv"
+CLAIMS = "claims.csv"
+
+SEVERITY: dict[str, int] = {"exact": 0, "consistent": 1, "better": 2, "worse": 3, "missing": 4}
+CLAIM_SEVERITY: dict[str, int] = {
+    "holds": 0,
+    "does not hold": 1,
+    "cannot be told": 2,
+}
+
+CellKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Outcomes by (table, dataset, method), and of claims by their slug."""
+
+    cells: Mapping[CellKey, str]
+    claims: Mapping[str, str]
+
+
+def read_accepted(folder: Path) -> Accepted | None:
+    """What was accepted last, or ``None`` if nothing ever was."""
+    if not (folder / VERDICTS).exists() or not (folder / CLAIMS).exists():
+        return None
+    with (folder / VERDICTS).open(newline="", encoding="utf-8") as file:
+        cells = {
+            (row["table"], row["dataset"], row["method"]): row["outcome"]
+            for row in csv.DictReader(file)
+        }
+    with (folder / CLAIMS).open(newline="", encoding="utf-8") as file:
+        claims = {row["claim"]: row["outcome"] for row in csv.DictReader(file)}
+    return Accepted(cells, claims)
+
+
+def regressions(
+    accepted: Accepted, verdicts: Iterable[Verdict], claims: Iterable[Claim], whole: bool = True
+) -> list[str]:
+    """What is worse than accepted, one line each.
+
+    Parameters
+    ----------
+    whole : the store should have every result. Otherwise what has not been run, or
+        has only some of its trials, is no regression.
+    """
+    lines = []
+    for verdict in verdicts:
+        before = accepted.cells.get((verdict.table, verdict.dataset, verdict.method))
+        if before is None or grids()[verdict.table].machine_dependent:
+            continue
+        if not whole and _unfinished(verdict):
+            continue
+        if SEVERITY[verdict.outcome] > _severity(SEVERITY, before):
+            lines.append(
+                f"{verdict.table}: {verdict.method} on {verdict.dataset} was {before}, "
+                f"is {verdict.outcome}{_figures(verdict)}"
+            )
+    for each in claims:
+        held = accepted.claims.get(each.slug)
+        if held is None or (not whole and each.outcome == "cannot be told"):
+            continue
+        if CLAIM_SEVERITY[each.outcome] > _severity(CLAIM_SEVERITY, held):
+            lines.append(f"claim {each.slug}: was {held!r}, is {each.outcome!r} ({each.ours})")
+    return lines
+
+
+def _unfinished(verdict: Verdict) -> bool:
+    return verdict.ours.pending or verdict.ours.partial
+
+
+def _severity(scale: Mapping[str, int], outcome: str) -> int:
+    if outcome not in scale:
+        raise ValueError(
+            f"unknown outcome {outcome!r} among the accepted verdicts; rewrite them with "
+            "`python -m experiments verify --update`"
+        )
+    return scale[outcome]
+
+
+def _figures(verdict: Verdict) -> str:
+    if verdict.ours.mean is None or verdict.paper.mean is None:
+        return f" ({verdict.note})" if verdict.note else ""
+    return f" (ours {verdict.ours.mean:.4f}, paper {verdict.paper.mean:g})"

@@ -1,0 +1,256 @@
+"""What runs cost: hours spent, runtimes relative to CART and DL8.5, DL8.5 by two solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiments.analysis.cells import Results
+from experiments.analysis.definitions import grids, method_name
+from experiments.analysis.model import (
+    TASK_NAMES,
+    TASKS,
+    Cell,
+    Entry,
+    Sheet,
+    SheetColumn,
+    Table,
+    Task,
+)
+from experiments.analysis.paper import Paper
+from experiments.analysis.ranking import mean_of
+from experiments.core.record import RunRecord
+
+SECONDS_PER_HOUR = 3600.0
+SAME_PROGRAM = {"gradtree-gumbel": "gradtree", "gradtree-annealed": "gradtree"}
+"""Variants that the authors' program trains at much the same pace as the learner itself."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Runs of one learner that ended well; hours of the processor, and by the authors' runtimes.
+
+    The authors' runtimes are printed for single runs on tuned hyperparameters: a training that
+    was restarted counts as many times. ``None`` where the paper prints none for the learner.
+    """
+
+    method: str
+    runs: int
+    hours: float
+    compared_runs: int
+    compared_hours: float
+    authors_hours: float | None
+
+
+def spent(results: Results, paper: Paper) -> list[Spent]:
+    """One entry per learner, of all protocols and experiments; a shared run counts once."""
+    by_method: dict[str, dict[str, RunRecord]] = {}
+    for attempts in results.attempts.values():
+        for attempt in attempts:
+            record = attempt.record
+            if record is not None and record.status == "ok":
+                by_method.setdefault(record.method, {})[record.key] = record
+    known = [column.method for grid in grids().values() for column in grid.columns]
+    order = [*dict.fromkeys(known), *sorted(by_method.keys() - set(known))]
+    return [
+        _spent(method, [found[key] for key in sorted(found)], paper)
+        for method in order
+        if (found := by_method.get(method))
+    ]
+
+
+def _spent(method: str, records: list[RunRecord], paper: Paper) -> Spent:
+    printed = paper.cells["runtime"]
+    program = SAME_PROGRAM.get(method, method)
+    compared, theirs = [], 0.0
+    for record in records:
+        cell = printed.get((record.dataset, program))
+        if cell is not None and cell.mean is not None:
+            compared.append(record)
+            theirs += cell.mean * (1 + int(record.params.get("restarts") or 0))
+    return Spent(
+        method,
+        len(records),
+        _hours(records),
+        len(compared),
+        _hours(compared),
+        theirs / SECONDS_PER_HOUR if compared else None,
+    )
+
+
+def _hours(records: list[RunRecord]) -> float:
+    return sum(record.cpu_seconds or 0.0 for record in records) / SECONDS_PER_HOUR
+
+
+def compute_sheet(results: Results, paper: Paper) -> Sheet:
+    """Core-hours per learner, ours and by the paper's runtimes."""
+    rows: list[tuple[Entry, ...]] = []
+    for one in spent(results, paper):
+        ours = one.compared_hours if one.authors_hours is not None else None
+        rows.append((method_name(one.method), one.runs, one.hours, ours, one.authors_hours))
+    return Sheet(
+        name="compute",
+        title="Compute spent",
+        caption="Hours of fitting on one core, all protocols and experiments but the search; on "
+        "the right for the runs whose runtime the paper prints, and those printed seconds for "
+        "the same runs, times the number of restarted trainings (on a machine with a GPU)",
+        source="paper",
+        columns=(
+            SheetColumn("Method"),
+            SheetColumn("runs", 0),
+            SheetColumn("hours", 3),
+            SheetColumn("ours", 3, group="Hours for the same runs"),
+            SheetColumn("authors", 3, group="Hours for the same runs"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+REFERENCES = {"cart": "CART", "dl85": "DL8.5"}
+
+
+def runtime_sheet(ours: Mapping[str, Table], paper: Mapping[str, Table]) -> Sheet:
+    """Mean seconds over datasets, and as multiples of CART's and DL8.5's on the same datasets."""
+    mine, theirs = ours["runtime"], paper["runtime"]
+    rows: list[tuple[Entry, ...]] = []
+    for task in TASKS:
+        for column in mine.columns:
+            row: list[Entry] = [column.name, TASK_NAMES[task]]
+            row += [mean_seconds(table, task, column.method) for table in (mine, theirs)]
+            for reference in REFERENCES:
+                row += [multiple(table, task, column.method, reference) for table in (mine, theirs)]
+            rows.append(tuple(row))
+    return Sheet(
+        name="runtime-ratios",
+        title="Runtime relative to CART and DL8.5",
+        caption="Mean seconds over the datasets a method finished, and the same divided by "
+        "the mean of CART and of DL8.5 over the datasets both finished; the paper's machine had "
+        "a GPU",
+        source=mine.source,
+        columns=(
+            SheetColumn("Method"),
+            SheetColumn("Task"),
+            SheetColumn("ours", 2, group="Seconds"),
+            SheetColumn("paper", 2, group="Seconds"),
+            *(
+                SheetColumn(source, 3, group=f"Relative to {name}")
+                for name in REFERENCES.values()
+                for source in ("ours", "paper")
+            ),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def mean_seconds(table: Table, task: Task, method: str) -> float | None:
+    """Mean over the datasets that a method finished."""
+    own = table.column(method)
+    found = [row.cells[own].mean for row in table.block(task).rows]
+    seconds = [value for value in found if value is not None]
+    return mean_of(seconds) if seconds else None
+
+
+def multiple(table: Table, task: Task, method: str, reference: str) -> float | None:
+    """Mean seconds of a method divided by another's, over the datasets that both finished."""
+    own, other = table.column(method), table.column(reference)
+    pairs = [
+        (row.cells[own].mean or 0.0, row.cells[other].mean or 0.0)
+        for row in table.block(task).rows
+        if row.cells[own].mean is not None and row.cells[other].mean is not None
+    ]
+    if not any(seconds for _, seconds in pairs):
+        return None
+    return mean_of([mine for mine, _ in pairs]) / mean_of([theirs for _, theirs in pairs])
+
+
+EXPERIMENT = "solvers"
+OURS, LIBRARY = "dl85", "dl85-original"
+OUTCOME = ("train_f1", "valid_f1", "test_f1", "test_log_loss", "tree_size", "depth", "leaves")
+"""What must be equal to the last digit for two fits to count as alike."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One trial that both finished."""
+
+    ours: RunRecord
+    library: RunRecord
+
+    @property
+    def same(self) -> bool:
+        return all(getattr(self.ours, name) == getattr(self.library, name) for name in OUTCOME)
+
+    @property
+    def same_machine(self) -> bool:
+        """Only then may their seconds be divided."""
+        return self.ours.environment == self.library.environment
+
+
+def library_cells(results: Results, paper: Paper, protocol: str) -> dict[str, Cell]:
+    """Test F1 of DL8.5 by the library, by dataset."""
+    return {
+        dataset.slug: results.cell(protocol, EXPERIMENT, dataset.slug, LIBRARY, "test_f1")
+        for dataset in paper.datasets
+    }
+
+
+def pairs_of(results: Results, protocol: str, dataset: str) -> list[Pair]:
+    ours, library = (_finished(results, protocol, dataset, method) for method in (OURS, LIBRARY))
+    return [Pair(ours[trial], library[trial]) for trial in sorted(ours.keys() & library.keys())]
+
+
+def _finished(
+    results: Results, protocol: str, dataset: str, method: str
+) -> Mapping[int, RunRecord]:
+    attempts = results.attempts.get((protocol, EXPERIMENT, dataset, method), ())
+    return {
+        attempt.trial: attempt.record
+        for attempt in attempts
+        if attempt.record is not None and attempt.record.status == "ok"
+    }
+
+
+def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
+    """Where the library has run: how many trials ended alike, and how long they took."""
+    cells = library_cells(results, paper, protocol)
+    rows: list[tuple[Entry, ...]] = []
+    for task in TASKS:
+        for dataset in paper.of_task(task):
+            pairs = pairs_of(results, protocol, dataset.slug)
+            score = results.cell(protocol, EXPERIMENT, dataset.slug, OURS, "test_f1").mean
+            row: list[Entry] = [dataset.name, TASK_NAMES[task], score]
+            if pairs:
+                ours, library = seconds_of(pairs)
+                same = sum(pair.same for pair in pairs)
+                comparable = bool(ours) and all(pair.same_machine for pair in pairs)
+                ratio = library / ours if comparable else None
+                rows.append((*row, len(pairs), same, ours, library, ratio))
+            elif cells[dataset.slug].missing:
+                rows.append((*row, 0, None, None, cells[dataset.slug].missing, None))
+    return Sheet(
+        name=EXPERIMENT,
+        title="DL8.5 by our kernels and by pydl8.5",
+        caption="Test F1 of ours, trials that both finished, those with the same scores and the "
+        "same tree size to the last digit, and seconds of the processor for all of them; their "
+        "ratio where both ran on the same machine",
+        source=protocol,
+        columns=(
+            SheetColumn("Dataset"),
+            SheetColumn("Task"),
+            SheetColumn("test F1"),
+            SheetColumn("trials", 0),
+            SheetColumn("same", 0),
+            SheetColumn("ours", 2, group="Seconds"),
+            SheetColumn("pydl8.5", 2, group="Seconds"),
+            SheetColumn("ratio", 1),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def seconds_of(pairs: list[Pair]) -> tuple[float, float]:
+    """Of the processor, for all of these fits: ours, and the library's."""
+    return (
+        sum(pair.ours.cpu_seconds or 0.0 for pair in pairs),
+        sum(pair.library.cpu_seconds or 0.0 for pair in pairs),
+    )

@@ -1,0 +1,126 @@
+"""The dataset x method tables: ours from records, the paper's from its printed cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from experiments.analysis import ranking
+from experiments.analysis.cells import Results
+from experiments.analysis.definitions import BEYOND_GROUP, Grid, SummaryName, beyond_grids, grids
+from experiments.analysis.model import TASKS, Block, Cell, Row, Statistic, Summary, Table, Task
+from experiments.analysis.paper import TRIALS, Paper
+
+Lookup = Callable[[str, str], Cell]
+"""(dataset, method) -> cell"""
+
+
+def our_table(grid: Grid, results: Results, paper: Paper, protocol: str) -> Table:
+    """A grid filled from run records of one protocol, datasets in the paper's order."""
+    printed = paper.cells.get(grid.name, {}) if protocol == "paper" else {}
+
+    def lookup(dataset: str, method: str) -> Cell:
+        cell = results.cell(protocol, grid.experiment, dataset, method, grid.measure)
+        theirs = printed.get((dataset, method))
+        return cell if theirs is None else _as_far_as_printed(cell, theirs, grid)
+
+    return _table(grid, paper, lookup, protocol)
+
+
+def _as_far_as_printed(cell: Cell, theirs: Cell, grid: Grid) -> Cell:
+    """In brackets, and in no rank or mean, where the paper has no number to compare with.
+
+    A faster solver would else bring a dataset into a column's ranks that the paper's lack.
+    """
+    if cell.mean is None or theirs.mean is not None:
+        return cell
+    return Cell(expected=cell.expected, missing=f"({cell.mean:.{grid.decimals}f})")
+
+
+def paper_table(grid: Grid, paper: Paper) -> Table:
+    """The same grid from the printed cells, its summaries recomputed from them."""
+    cells = paper.cells[grid.name]
+    return _table(grid, paper, lambda dataset, method: cells[dataset, method], "paper, as printed")
+
+
+def our_tables(results: Results, paper: Paper, protocol: str) -> dict[str, Table]:
+    return {name: our_table(grid, results, paper, protocol) for name, grid in grids().items()}
+
+
+def beyond_tables(results: Results, paper: Paper, protocol: str) -> dict[str, Table]:
+    """Tables with learners that the paper does not have, where they have been run."""
+    tables = [our_table(grid, results, paper, protocol) for grid in beyond_grids().values()]
+    return {table.name: table for table in tables if _goes_beyond(table)}
+
+
+def _goes_beyond(table: Table) -> bool:
+    newcomers = [at for at, column in enumerate(table.columns) if column.group == BEYOND_GROUP]
+    return any(
+        row.cells[at].mean is not None
+        for block in table.blocks
+        for row in block.rows
+        for at in newcomers
+    )
+
+
+def paper_tables(paper: Paper) -> dict[str, Table]:
+    return {name: paper_table(grid, paper) for name, grid in grids().items()}
+
+
+def _table(grid: Grid, paper: Paper, lookup: Lookup, source: str) -> Table:
+    return Table(
+        name=grid.name,
+        title=grid.title,
+        caption=grid.caption,
+        measure=grid.measure,
+        experiment=grid.experiment,
+        source=source,
+        columns=grid.columns,
+        blocks=tuple(_block(grid, paper, task, lookup) for task in TASKS),
+        smaller_is_better=grid.smaller_is_better,
+        decimals=grid.decimals,
+        std_decimals=grid.std_decimals,
+        trials=TRIALS,
+    )
+
+
+def _block(grid: Grid, paper: Paper, task: Task, lookup: Lookup) -> Block:
+    rows = []
+    for dataset in paper.of_task(task):
+        cells = tuple(lookup(dataset.slug, column.method) for column in grid.columns)
+        ranks = ranking.bracket_ranks(cells, grid.smaller_is_better)
+        rows.append(Row(dataset.slug, dataset.name, cells, ranks))
+    cells_by_row = [row.cells for row in rows]
+    summaries = tuple(_summary(grid, name, cells_by_row) for name in grid.summaries)
+    return Block(task, tuple(rows), summaries)
+
+
+def _summary(grid: Grid, name: SummaryName, rows: Sequence[Sequence[Cell]]) -> Summary:
+    smaller = grid.smaller_is_better
+    in_paper = name in grid.printed
+    if name == "MRR":
+        lines = ranking.mean_reciprocal_rank(rows, smaller)
+        return Summary(name, tuple(lines), False, grid.summary_decimals, in_paper)
+    if name == "MRD":
+        lines = ranking.mean_relative_difference(rows, smaller)
+        return Summary(name, tuple(lines), True, grid.summary_decimals, in_paper)
+    if name == "Wins":
+        return Summary(name, tuple(ranking.wins(rows, smaller)), False, 0, in_paper)
+    lines = ranking.mean_over_datasets(
+        [_without_omitted(grid, row) for row in rows], smaller, grid.mean_spread == "trials"
+    )
+    return Summary(name, tuple(lines), smaller, grid.summary_decimals, in_paper)
+
+
+def _without_omitted(grid: Grid, row: Sequence[Cell]) -> list[Cell]:
+    """The paper leaves a method out of Mean that has results on the easy half of the datasets."""
+    return [
+        Cell() if column.method in grid.mean_omits else cell
+        for column, cell in zip(grid.columns, row, strict=True)
+    ]
+
+
+def mean_statistic(table: Table, task: Task, method: str) -> Statistic:
+    """Mean over datasets of one column, also where the paper's Mean row omits it."""
+    at = table.column(method)
+    rows = [(row.cells[at],) for row in table.block(task).rows]
+    return ranking.mean_over_datasets(rows, table.smaller_is_better)[0]

@@ -1,0 +1,159 @@
+"""Hyperparameters and random draws: published, found by our search, and other seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from experiments.analysis import ranking
+from experiments.analysis.cells import Attempt, Results
+from experiments.analysis.definitions import method_name
+from experiments.analysis.model import TASK_NAMES, TASKS, Cell, Entry, Sheet, SheetColumn, Statistic
+from experiments.analysis.paper import TUNED_METHODS, Paper
+
+Searched = Mapping[str, Mapping[str, Mapping[str, Any]]]
+"""method -> dataset -> parameter -> value"""
+
+
+def hyperparameter_sheet(method: str, paper: Paper, searched: Searched) -> Sheet:
+    """Published values of every dataset; further columns for ours where a search was run.
+
+    The learners' own parameter names differ from the printed ones (``loss`` and
+    ``polyLoss`` of the paper are one argument of an estimator, say), so ours stand under
+    their own names.
+    """
+    published = paper.hyperparameters[method]
+    ours = searched.get(method, {})
+    names = list(next(iter(published.values())))
+    our_names = sorted({name for values in ours.values() for name in values})
+    rows: list[tuple[Entry, ...]] = []
+    for dataset in paper.datasets:
+        if dataset.slug not in published:
+            continue
+        found = ours.get(dataset.slug)
+        mine: list[Entry] = [None if found is None else _text(found.get(key)) for key in our_names]
+        rows.append((dataset.name, *(published[dataset.slug][name] for name in names), *mine))
+    return Sheet(
+        name=f"hyperparameters-{method}",
+        title=f"Hyperparameters of {method_name(method)}",
+        caption=f"Tuned hyperparameters of {method_name(method)}"
+        + (", published and found by our search" if ours else ", as published"),
+        source="paper, as printed" + (" and our search" if ours else ""),
+        columns=(
+            SheetColumn("Dataset"),
+            *(SheetColumn(name, group="Published" if ours else "") for name in names),
+            *(SheetColumn(name, group="Ours") for name in our_names),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def hyperparameter_sheets(paper: Paper, searched: Searched) -> list[Sheet]:
+    return [hyperparameter_sheet(method, paper, searched) for method in TUNED_METHODS]
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+EXPERIMENT = "searched"
+"""The tuned experiment with what our search found, on the datasets where it has been finished."""
+
+Scores = tuple[str, str, Cell, Cell]
+"""dataset, method, with published hyperparameters, with ours"""
+
+
+def searched_scores(results: Results, paper: Paper, protocol: str) -> Iterable[Scores]:
+    """Test F1 both ways, where every trial has been run both ways."""
+    for task in TASKS:
+        for dataset in paper.of_task(task):
+            for method in TUNED_METHODS:
+                published, ours = (
+                    results.cell(protocol, experiment, dataset.slug, method, "test_f1")
+                    for experiment in ("tuned", EXPERIMENT)
+                )
+                if ours.n and ours.n == ours.expected == published.n:
+                    yield dataset.slug, method, published, ours
+
+
+def searched_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
+    found = list(searched_scores(results, paper, protocol))
+    methods = [method for method in TUNED_METHODS if any(row[1] == method for row in found)]
+    means = {(slug, method): (a.mean, b.mean) for slug, method, a, b in found}
+    rows: list[tuple[Entry, ...]] = []
+    for task in TASKS:
+        for dataset in paper.of_task(task):
+            scores = [means.get((dataset.slug, method), (None, None)) for method in methods]
+            if any(ours is not None for _, ours in scores):
+                flat = [score for pair in scores for score in pair]
+                rows.append((dataset.name, TASK_NAMES[task], *flat))
+    return Sheet(
+        name=EXPERIMENT,
+        title="Our own hyperparameter search",
+        caption="Test F1 with the published hyperparameters and with those that won our search of "
+        "300 random trials by cross-validation on the first split, as in the paper",
+        source=protocol,
+        columns=(
+            SheetColumn("Dataset"),
+            SheetColumn("Task"),
+            *(
+                SheetColumn(whose, group=method_name(method))
+                for method in methods
+                for whose in ("published", "ours")
+            ),
+        ),
+        rows=tuple(rows),
+    )
+
+
+METHOD = "gradtree"
+
+
+def seeds_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
+    """Tuned GradTree on each dataset run with other seeds: printed, authors' draws, other seeds.
+
+    The spread beside the other seeds is the deviation between the means of single seeds,
+    each a mean over trials: how far a table cell moves with the draws alone.
+    """
+    rows: list[tuple[Entry, ...]] = []
+    for task in TASKS:
+        for dataset in paper.of_task(task):
+            printed = paper.cells["test-f1-tuned"][dataset.slug, METHOD].mean
+            drawn = results.cell(protocol, "tuned", dataset.slug, METHOD, "test_f1").mean
+            address = (protocol, "seeds", dataset.slug, METHOD)
+            others = between_seeds(results.attempts.get(address, ()))
+            if others.n:
+                rows.append((dataset.name, TASK_NAMES[task], printed, drawn, others, others.n))
+    return Sheet(
+        name="seeds",
+        title="Other random draws",
+        caption="Test F1 of tuned GradTree: printed, with the authors' random draws, and with "
+        "other seeds (mean and deviation between seeds of the mean over trials)",
+        source=protocol,
+        columns=(
+            SheetColumn("Dataset"),
+            SheetColumn("Task"),
+            SheetColumn("paper"),
+            SheetColumn("authors' draws"),
+            SheetColumn("other seeds"),
+            SheetColumn("seeds", 0),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def between_seeds(attempts: tuple[Attempt, ...]) -> Statistic:
+    """Mean and sample deviation of the mean test F1 over trials, over the seeds with all trials."""
+    by_seed: dict[int, list[float | None]] = {}
+    for attempt in attempts:
+        score = None if attempt.record is None else attempt.record.test_f1
+        by_seed.setdefault(attempt.seed, []).append(score)
+    complete = [
+        [score for score in scores if score is not None]
+        for _, scores in sorted(by_seed.items())
+        if None not in scores
+    ]
+    means = [ranking.mean_of(scores) for scores in complete]
+    if not means:
+        return Statistic()
+    return Statistic(ranking.mean_of(means), ranking.sample_std(means), len(means))

@@ -1,0 +1,99 @@
+"""All tables of one source together: ours under a protocol, or the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from experiments.analysis.cells import Results
+from experiments.analysis.costs import compute_sheet, library_cells, runtime_sheet, solvers_sheet
+from experiments.analysis.grids import beyond_tables, our_tables, paper_tables
+from experiments.analysis.model import Cell, Sheet, Table
+from experiments.analysis.paper import Paper
+from experiments.analysis.paper_sheets import Spec, inconsistencies_sheet, specs_sheet
+from experiments.analysis.settings import (
+    Searched,
+    hyperparameter_sheets,
+    searched_sheet,
+    seeds_sheet,
+)
+from experiments.analysis.summaries import (
+    SETTINGS,
+    Penalty,
+    ablation_sheet,
+    our_penalty,
+    paper_penalty,
+    penalty_sheet,
+    summary_sheet,
+)
+
+
+@dataclass(frozen=True)
+class Book:
+    """Grids and sheets by name; ``penalty`` holds the numbers behind its sheet unrounded."""
+
+    source: str
+    tables: Mapping[str, Table]
+    sheets: Mapping[str, Sheet]
+    penalty: Penalty
+    beyond: Mapping[str, Table] = field(default_factory=dict)
+    """Grids with learners that the paper does not have."""
+    library: Mapping[str, Cell] = field(default_factory=dict)
+    """Test F1 of DL8.5 by the library pydl8.5, by dataset."""
+
+
+def our_book(
+    results: Results,
+    paper: Paper,
+    protocol: str = "paper",
+    searched: Searched | None = None,
+    registry: Mapping[str, Spec] | None = None,
+) -> Book:
+    """Every table from run records of one protocol; sheets only of what has been run."""
+    tables = our_tables(results, paper, protocol)
+    penalty = our_penalty(results, paper, protocol)
+    found = searched or {}
+    sheets = [summary_sheet(tables)]
+    if any(tables[f"ablation-{setting}"].has_results for setting in SETTINGS):
+        sheets.append(ablation_sheet(tables))
+    if any(mean.n for (_, _, variant), mean in penalty.items() if variant == "no_penalty"):
+        sheets.append(penalty_sheet(penalty, protocol))
+    if tables["runtime"].has_results:
+        sheets.append(runtime_sheet(tables, paper_tables(paper)))
+    sheets += [
+        seeds_sheet(results, paper, protocol),
+        solvers_sheet(results, paper, protocol),
+        searched_sheet(results, paper, protocol),
+    ]
+    if protocol == "paper" or found:
+        sheets += hyperparameter_sheets(paper, found)
+    if protocol == "paper":
+        sheets += [
+            compute_sheet(results, paper),
+            specs_sheet(paper, registry or {}),
+            inconsistencies_sheet(paper),
+        ]
+    sheets = [sheet for sheet in sheets if sheet.rows]
+    beyond = beyond_tables(results, paper, protocol)
+    library = library_cells(results, paper, protocol)
+    return Book(protocol, tables, _by_name(sheets), penalty, beyond, library)
+
+
+def paper_book(paper: Paper) -> Book:
+    """The paper's own tables, all summaries recomputed from its printed cells."""
+    tables = paper_tables(paper)
+    penalty = paper_penalty(paper)
+    source = next(iter(tables.values())).source
+    sheets = [
+        summary_sheet(tables),
+        ablation_sheet(tables),
+        penalty_sheet(penalty, source),
+        *hyperparameter_sheets(paper, {}),
+    ]
+    tuned = tables["test-f1-tuned"]
+    library = {each.slug: tuned.cell(each.slug, "dl85") for each in paper.datasets}
+    return Book(source, tables, _by_name(sheets), penalty, library=library)
+
+
+def _by_name(sheets: Iterable[Sheet]) -> dict[str, Sheet]:
+    return {sheet.name: sheet for sheet in sheets}

@@ -1,0 +1,1 @@
+"""The nouns that everyone may know: job, record, limits, store, text."""

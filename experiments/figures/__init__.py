@@ -1,1 +1,0 @@
-"""Figures of the suite: one module each, a plain function of data that returns a ``Figure``."""

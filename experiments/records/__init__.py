@@ -1,1 +1,0 @@
-"""What jobs leave behind: run records, their predictions and trees, and the store on disk."""

@@ -1,0 +1,1 @@
+"""Tables, pictures and the report: what people see of the analysis."""

@@ -1,0 +1,208 @@
+"""From run records and the paper's numbers to everything the report shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from experiments.analysis.cells import Results
+from experiments.analysis.definitions import grids, method_name
+from experiments.analysis.findings import Findings
+from experiments.analysis.judging import LEVEL
+from experiments.analysis.model import Table
+from experiments.core.record import STATUSES, RunRecord
+from experiments.render.figures.training import Curve
+from experiments.render.files import tested_sheets
+from experiments.render.report.gallery import Plate, entry, plates
+from experiments.render.report.model import (
+    ComparedTable,
+    DatasetPage,
+    EnvironmentEntry,
+    Failure,
+    ReportData,
+    SheetGroup,
+    Totals,
+)
+from experiments.render.report.sections import draws_of, protocol_section, seeds_section
+from experiments.render.report.stored import read_trees
+
+PAPER, CLEAN = "paper", "clean"
+SEEDS = "seeds"
+ABOUT_PAPER = ("datasets", "paper-inconsistencies")
+VERDICT_TEST = (
+    "Consistent means that Welch’s t-test on the two means of ten trials, corrected by Holm "
+    f"within a table, finds no difference at {LEVEL:g}."
+)
+
+
+class Spec(Protocol):
+    """The part of a dataset's registry record that the report shows."""
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def class_counts(self) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a report is made of, all of it read before and none of it changed.
+
+    Attributes
+    ----------
+    records : every record that counts, searches included: what was spent.
+    registry : dataset -> its record.
+    environments : identifier -> versions and machine.
+    trees : folder of stored trees, if there is one.
+    run_options : what the commands that repeat a cell need besides.
+    """
+
+    findings: Findings
+    records: Sequence[RunRecord]
+    registry: Mapping[str, Spec]
+    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    trees: Path | None = None
+    curves: Sequence[Curve] = ()
+    run_options: str = ""
+
+
+def draw(inputs: Inputs) -> list[Plate]:
+    """The figures of the report; they can be saved as files too."""
+    found = inputs.findings
+    clean = found.books[CLEAN].tables if CLEAN in found.books else {}
+    ours = found.books[PAPER].tables
+    draws = draws_of(found.books[PAPER].sheets.get(SEEDS))
+    pages = dataset_pages(inputs)
+    return list(plates(ours, found.printed.tables, clean, pages, inputs.curves, draws))
+
+
+def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
+    """Everything the page shows."""
+    found = inputs.findings
+    book = found.books[PAPER]
+    return ReportData(
+        tables=tuple(_tables(found)),
+        sheet_groups=tuple(_sheet_groups(found)),
+        claims=found.claims,
+        datasets=dataset_pages(inputs),
+        figures=tuple(entry(plate) for plate in figures),
+        sections=(*protocol_section(found), *seeds_section(book.sheets.get(SEEDS))),
+        failures=tuple(failures_of(found.results)),
+        environments=tuple(_environments(inputs)),
+        totals=totals_of(inputs.records),
+        method_names=_method_names(found.results),
+        run_options=inputs.run_options,
+        verdict_test=VERDICT_TEST,
+    )
+
+
+def _tables(found: Findings) -> Iterable[ComparedTable]:
+    for name, table in found.books[PAPER].tables.items():
+        verdicts = tuple(verdict for verdict in found.verdicts if verdict.table == name)
+        yield ComparedTable(table, verdicts, counted=not grids()[name].machine_dependent)
+    for protocol, book in found.books.items():
+        own = {} if protocol == PAPER else book.tables
+        tables = [*own.values(), *book.beyond.values()]
+        yield from (ComparedTable(table) for table in tables if _compares(table))
+
+
+def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
+    """What stands beside the tables, by kind; other draws have a section of their own."""
+    book = found.books[PAPER]
+    settings, about_paper, summaries = [], [], []
+    for sheet in book.sheets.values():
+        if sheet.name.startswith("hyperparameters"):
+            settings.append(sheet)
+        elif sheet.name in ABOUT_PAPER:
+            about_paper.append(sheet)
+        elif sheet.name != SEEDS:
+            summaries.append(sheet)
+    for title, sheets in (
+        ("Summaries", summaries),
+        ("Over datasets", tested_sheets(book)),
+        ("Hyperparameters", settings),
+        ("The paper’s", about_paper),
+    ):
+        yield SheetGroup(title, tuple(sheet for sheet in sheets if sheet.rows))
+
+
+def _compares(table: Table) -> bool:
+    """Whether two methods have results: one alone may be there for another table's sake."""
+    rows = [row for block in table.blocks for row in block.rows]
+    found = [
+        any(row.cells[at].mean is not None for row in rows) for at in range(len(table.columns))
+    ]
+    return sum(found) > 1
+
+
+def dataset_pages(inputs: Inputs) -> tuple[DatasetPage, ...]:
+    """One page per dataset in the paper's order; shapes as loaded."""
+    return tuple(
+        DatasetPage(
+            slug=printed.slug,
+            name=printed.name,
+            task=printed.task,
+            rows=inputs.registry[printed.slug].n_rows,
+            features=inputs.registry[printed.slug].n_features,
+            class_counts=tuple(inputs.registry[printed.slug].class_counts),
+            trees=read_trees(inputs.trees, printed.slug) if inputs.trees else (),
+        )
+        for printed in inputs.findings.paper.datasets
+    )
+
+
+def failures_of(results: Results) -> list[Failure]:
+    """Runs without a score, drawn together where they ended alike; each run once."""
+    grouped: dict[tuple[str, str, str, str, str, str], list[RunRecord]] = {}
+    seen: set[str] = set()
+    for (protocol, experiment, dataset, method), attempts in results.attempts.items():
+        for attempt in attempts:
+            record = attempt.record
+            if record is None or record.status == "ok" or record.key in seen:
+                continue
+            seen.add(record.key)
+            where = (protocol, experiment, dataset, method, record.status, record.reason)
+            grouped.setdefault(where, []).append(record)
+    order = {status: place for place, status in enumerate(STATUSES)}
+    found = [
+        Failure(*where, tuple(run.trial for run in runs), runs[0].traceback or runs[0].log_tail)
+        for where, runs in grouped.items()
+    ]
+    # What went wrong comes before what was never possible.
+    return sorted(found, key=lambda each: (each.status == "skipped", order[each.status]))  # type: ignore[index]
+
+
+def totals_of(records: Sequence[RunRecord]) -> Totals:
+    by_status = Counter(record.status for record in records)
+    return Totals(
+        runs=len(records),
+        by_status=tuple((status, by_status[status]) for status in STATUSES if by_status[status]),
+        cpu_hours=sum(record.cpu_seconds or 0.0 for record in records) / 3600,
+        wall_hours=sum(record.wall_seconds or 0.0 for record in records) / 3600,
+    )
+
+
+def _environments(inputs: Inputs) -> list[EnvironmentEntry]:
+    counts = Counter(record.environment for record in inputs.records if record.environment)
+    return [
+        EnvironmentEntry(name, runs, tuple(_facts(inputs.environments.get(name, {}))))
+        for name, runs in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
+
+
+def _facts(description: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    for name, value in description.get("machine", {}).items():
+        yield ("memory", f"{value} GB") if name == "memory_gb" else (name, str(value))
+    for name, value in description.get("versions", {}).items():
+        yield name, str(value)
+
+
+def _method_names(results: Results) -> dict[str, str]:
+    columns = dict.fromkeys(c.method for grid in grids().values() for c in grid.columns)
+    others = dict.fromkeys(address[3] for address in results.attempts)
+    return {method: method_name(method) for method in {**columns, **others}}

@@ -1,0 +1,195 @@
+"""Which figures there are, what data each gets from the tables, and the words beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from experiments.analysis.definitions import method_name
+from experiments.analysis.model import TASK_NAMES, TASKS, Table, Task
+from experiments.analysis.significance import Comparison, comparisons
+from experiments.render.figures.changes import Change, Draws, clean_against_paper, other_draws
+from experiments.render.figures.comparison import Pair, critical_difference, ours_against_paper
+from experiments.render.figures.cost import (
+    RuntimePoint,
+    SizePoint,
+    f1_against_size,
+    runtime_against_shape,
+)
+from experiments.render.figures.style import inline_svg
+from experiments.render.figures.training import Curve, training_curves
+from experiments.render.figures.trees import DrawnTree, trees_one_above_another
+from experiments.render.report.model import DatasetPage, FigureEntry
+from experiments.render.report.sections import PROTOCOLS_FIGURE, SEEDS_FIGURE
+
+FIRST_FIGURE_DATASET = "echocardiogram"
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A figure with its name (also its file's stem), title and caption."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+    on_white: bool = False
+
+
+def plates(
+    ours: Mapping[str, Table],
+    printed: Mapping[str, Table],
+    clean: Mapping[str, Table],
+    datasets: Sequence[DatasetPage],
+    curves: Sequence[Curve] = (),
+    draws: Sequence[Draws] = (),
+) -> Iterator[Plate]:
+    """Every figure of the suite, drawn from tables alone (and stored training histories)."""
+    test = ours["test-f1-tuned"]
+    yield from _first_figure(datasets)
+    for task in TASKS:
+        yield _comparison(test, printed["test-f1-tuned"], task)
+    yield Plate(
+        "f1-against-size",
+        "Test F1 against tree size",
+        "Tuned hyperparameters. Small marks are datasets; large ones the mean F1 and the "
+        "geometric mean size of a method. Up and to the left is better.",
+        f1_against_size(_size_points(test, ours["tree-size-tuned"])),
+    )
+    for comparison in comparisons(test):
+        if comparison.scope in TASKS:
+            yield _ranks(comparison, test)
+    yield Plate(
+        "runtime-against-shape",
+        "Training time against the shape of the data",
+        "One job at a time, one thread, no restarts. The lines are power laws fitted to the "
+        "datasets, as a guide to the eye.",
+        runtime_against_shape(_runtime_points(ours["runtime"], datasets)),
+    )
+    if curves:
+        yield Plate(
+            "training-curves",
+            "Training curves",
+            "GradTree with tuned hyperparameters, first trial. Strong lines are the run that was "
+            "chosen by its validation loss, faint ones its restarts; the dot is the epoch kept.",
+            training_curves(curves),
+        )
+    if draws:
+        yield Plate(
+            SEEDS_FIGURE,
+            "Other random draws",
+            "Tuned GradTree, mean test F1 over ten trials: as printed, here with the authors’ "
+            "draws, and with other seeds.",
+            other_draws(draws),
+        )
+    if "test-f1-default" in clean:
+        yield Plate(
+            PROTOCOLS_FIGURE,
+            "What changes without the label leak",
+            "Default hyperparameters, mean test F1 under protocol clean minus protocol paper; "
+            "the dashed line is the mean over the datasets shown.",
+            clean_against_paper(_changes(ours["test-f1-default"], clean["test-f1-default"])),
+        )
+
+
+def entry(plate: Plate) -> FigureEntry:
+    """The plate as inline SVG for the page."""
+    svg = inline_svg(plate.figure, plate.name, f"{plate.title}. {plate.caption}")
+    return FigureEntry(plate.name, plate.title, plate.caption, svg, plate.on_white)
+
+
+def _first_figure(datasets: Sequence[DatasetPage]) -> Iterator[Plate]:
+    stored = {
+        tree["method"]: DrawnTree(f"{method_name(tree['method'])}, {_facts(tree)}", tree)
+        for page in datasets
+        if page.slug == FIRST_FIGURE_DATASET
+        for tree in page.trees
+        if tree["protocol"] == "paper"
+    }
+    drawn = [stored[method] for method in ("gradtree", "cart") if method in stored]
+    if drawn:
+        yield Plate(
+            f"trees-{FIRST_FIGURE_DATASET}",
+            "Trees on Echocardiogram, as in the paper’s Figure 1",
+            "The upper part of the trees of one trial, in the units of the raw data; dots mark "
+            "where a tree goes on. The whole trees are in the section of the dataset.",
+            trees_one_above_another(drawn),
+            on_white=True,
+        )
+
+
+def _facts(tree: Mapping[str, Any]) -> str:
+    return f"{len(tree['tree']['feature'])} nodes, test F1 {tree['test_f1']:.3f}"
+
+
+def _comparison(ours: Table, printed: Table, task: Task) -> Plate:
+    pairs = [
+        Pair(row.name, column.method, column.name, cell.mean, cell.std, theirs.mean, theirs.std)
+        for row, printed_row in zip(ours.block(task).rows, printed.block(task).rows, strict=True)
+        for column, cell, theirs in zip(ours.columns, row.cells, printed_row.cells, strict=True)
+    ]
+    return Plate(
+        f"ours-against-paper-{task}",
+        f"Ours against the paper, {TASK_NAMES[task].lower()}",
+        "Test F1 with tuned hyperparameters, mean ± standard deviation over trials: filled marks "
+        "are this suite’s, hollow ones the paper’s.",
+        ours_against_paper(pairs),
+    )
+
+
+def _size_points(scores: Table, sizes: Table) -> list[SizePoint]:
+    points = []
+    for block in scores.blocks:
+        for row in block.rows:
+            for column, cell in zip(scores.columns, row.cells, strict=True):
+                size = sizes.cell(row.dataset, column.method).mean
+                if cell.mean is not None and size:
+                    points.append(
+                        SizePoint(column.method, column.name, block.task, row.name, size, cell.mean)
+                    )
+    return points
+
+
+def _ranks(comparison: Comparison, table: Table) -> Plate:
+    critical = comparison.critical
+    note = (
+        f"{comparison.title}: {critical.n_datasets} datasets, Nemenyi’s critical difference "
+        f"{critical.difference:.2f} at {critical.level:g}"
+    )
+    return Plate(
+        f"critical-difference-{comparison.scope}",
+        f"Average ranks, {comparison.title.lower()}",
+        "Average ranks of test F1 with tuned hyperparameters, 1 is best. Methods joined by a bar "
+        f"do not differ significantly (Friedman p = {critical.friedman.p_value:.2g}). "
+        "A method without results on all of these datasets is left out.",
+        critical_difference(
+            dict(zip(critical.methods, critical.average_ranks, strict=True)),
+            critical.cliques,
+            names={column.method: column.name for column in table.columns},
+            note=note,
+        ),
+    )
+
+
+def _runtime_points(table: Table, datasets: Sequence[DatasetPage]) -> list[RuntimePoint]:
+    shapes = {page.slug: (page.rows, page.features) for page in datasets}
+    return [
+        RuntimePoint(column.method, column.name, row.name, *shapes[row.dataset], cell.mean)
+        for block in table.blocks
+        for row in block.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if cell.mean is not None and row.dataset in shapes
+    ]
+
+
+def _changes(paper: Table, clean: Table) -> list[Change]:
+    return [
+        Change(row.name, column.method, column.name, before.mean, after.mean)
+        for block, clean_block in zip(paper.blocks, clean.blocks, strict=True)
+        for row, clean_row in zip(block.rows, clean_block.rows, strict=True)
+        for column, before, after in zip(paper.columns, row.cells, clean_row.cells, strict=True)
+        if before.mean is not None and after.mean is not None
+    ]

@@ -1,0 +1,120 @@
+"""Trees and training curves kept for the report, drawn without data or a learner's library.
+
+One JSON file per dataset, ``<folder>/<slug>.json``::
+
+    {"format": "gradtree-report-trees/1",
+     "dataset": "iris",
+     "trees": [{"method": "cart", "experiment": "tuned", "protocol": "paper", "trial": 0,
+                "seed": 42, "test_f1": 0.93, "class_names": [...],
+                "tree": <Tree.to_dict()>,
+                "splits": {"0": ["petal width", "≤ 0.8", "> 0.8"], ...}}]}
+
+``tree`` is the tree as learned, on preprocessed columns; ``splits`` says for
+each inner node which raw column it tests and what sends a row left or right.
+``curves.json`` is a list of runs in the order in which they are drawn, losses to five
+significant digits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from experiments.core.files import write_files
+from experiments.render.figures.training import Curve
+
+FORMAT = "gradtree-report-trees/1"
+NO_NEW_ROW = "no new row"
+"""Stands on a branch that no raw value takes, though rows of training did."""
+LEAK_NOTE = (
+    f"A branch marked “{NO_NEW_ROW}” is taken by training rows only: their encoded value depends "
+    "on their own label."
+)
+
+
+def write_trees(folder: Path, dataset: str, entries: Iterable[Mapping[str, Any]]) -> Path:
+    """Write the file of one dataset; entries come from :func:`describe_tree`."""
+    content = {"format": FORMAT, "dataset": dataset, "trees": list(entries)}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    write_files(folder, {f"{dataset}.json": text + "\n"})
+    return folder / f"{dataset}.json"
+
+
+def read_trees(folder: Path, dataset: str) -> tuple[dict[str, Any], ...]:
+    """The stored trees of a dataset; none if it has no file."""
+    path = folder / f"{dataset}.json"
+    if not path.exists():
+        return ()
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} has format {content.get('format')!r}, expected {FORMAT!r}: "
+            "write it again with `python -m experiments trees`"
+        )
+    return tuple(content["trees"])
+
+
+def for_page(entry: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """What the page draws: ``nodes`` are ``[left, right, column, condition, condition]`` or
+    ``[class, probability, rows]`` for leaves.
+    """
+    nodes = [_node(entry, index) for index in range(len(entry["tree"]["feature"]))]
+    name = names.get(entry["method"], entry["method"])
+    return {
+        "label": f"{name}, {entry['experiment']}",
+        "caption": _caption(entry, nodes),
+        "classes": entry["class_names"],
+        "nodes": nodes,
+    }
+
+
+def _node(entry: Mapping[str, Any], index: int) -> list[Any]:
+    tree = entry["tree"]
+    if tree["children_left"][index] >= 0:
+        column, left, right = entry["splits"][str(index)]
+        children = [tree["children_left"][index], tree["children_right"][index]]
+        return [*children, column, left, right]
+    shares = tree["value"][index]
+    best = max(range(len(shares)), key=shares.__getitem__)
+    rows = tree["n_node_samples"][index] if tree.get("n_node_samples") else None
+    return [best, round(shares[best], 4), rows]
+
+
+def _caption(entry: Mapping[str, Any], nodes: list[list[Any]]) -> str:
+    size = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+    score = "" if entry["test_f1"] is None else f", test F1 {entry['test_f1']:.3f}"
+    leaks = any(NO_NEW_ROW in node for node in nodes)
+    return (
+        f"Trial {entry['trial']} of protocol {entry['protocol']}: {size}{score}. "
+        "A leaf names its class, the share of that class and its training rows."
+        + (f" {LEAK_NOTE}" if leaks else "")
+    )
+
+
+FILE = "curves.json"
+DIGITS = 5
+
+
+def write_curves(folder: Path, curves: Sequence[Curve]) -> Path:
+    content = [asdict(_rounded(curve)) for curve in curves]
+    write_files(folder, {FILE: json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n"})
+    return folder / FILE
+
+
+def read_curves(folder: Path) -> list[Curve]:
+    """The stored histories; none if there is no such file."""
+    path = folder / FILE
+    if not path.exists():
+        return []
+    return [Curve(**run) for run in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def _rounded(curve: Curve) -> Curve:
+    return replace(curve, train=_short(curve.train), valid=_short(curve.valid))
+
+
+def _short(losses: Sequence[float]) -> list[float]:
+    return [float(f"{loss:.{DIGITS}g}") for loss in losses]

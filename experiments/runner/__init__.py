@@ -1,0 +1,1 @@
+"""Planning jobs and doing them, here or on a cluster."""

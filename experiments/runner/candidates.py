@@ -1,0 +1,110 @@
+"""The candidates of a search: the space, the draw (a pure function of what it is for), the jobs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from experiments.core.job import Job, canonical_json
+from experiments.core.winners import read_winners
+from experiments.runner import plugins
+from experiments.runner.catalogue import MODEL_SEED, all_datasets, params_of
+
+SEED = 42
+TRIALS = 300
+FOLDS = 3
+METHODS = ("gradtree", "dndt", "cart")
+"""Searched unless others are named: quick enough for 300 trials on every dataset."""
+
+DURING_SEARCH: Mapping[str, Mapping[str, Any]] = {"gradtree": {"restarts": 0}}
+"""Candidates are compared without restarts; the winner gets the paper's number of them."""
+
+
+def draw(choices: Sequence[Any], *what_for: Any) -> Any:
+    """One of ``choices``, decided by a hash of ``what_for`` and by nothing else."""
+    digest = hashlib.sha256(canonical_json(what_for).encode()).digest()
+    return choices[int.from_bytes(digest, "big") % len(choices)]
+
+
+def space_of(method: str) -> Mapping[str, Sequence[Any]]:
+    """The declared space of a learner; one without cannot be searched."""
+    space = plugins.learner(method).space
+    if not space:
+        raise ValueError(f"{method} declares no search space, so there is nothing to search")
+    return space
+
+
+def candidate(dataset: str, method: str, number: int, seed: int = SEED) -> dict[str, Any]:
+    """What trial ``number`` of the random search draws.
+
+    Stopping, resuming, sharding and the order of evaluation cannot change it.
+    """
+    return {
+        name: draw(choices, seed, dataset, method, number, name)
+        for name, choices in space_of(method).items()
+    }
+
+
+def complete(protocol: str, dataset: str, method: str, drawn: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters of a learner: those drawn, the others as in the tuned experiment."""
+    return {**params_of("published", protocol, method, dataset), **drawn}
+
+
+FIRST_TRIAL = 0
+"""The paper tuned on the split of data seed 42 alone."""
+
+
+def search_jobs(
+    protocol: str,
+    datasets: Iterable[str] | None = None,
+    methods: Iterable[str] | None = None,
+    numbers: Iterable[int] = range(TRIALS),
+    seed: int = SEED,
+) -> list[Job]:
+    """The jobs of the random search; candidates drawn twice are one piece of work."""
+    return [
+        candidate_job(protocol, dataset, method, candidate(dataset, method, number, seed))
+        for dataset in (all_datasets() if datasets is None else datasets)
+        for method in (METHODS if methods is None else methods)
+        for number in numbers
+    ]
+
+
+def candidate_job(
+    protocol: str, dataset: str, method: str, drawn: Mapping[str, Any], fold: int | None = None
+) -> Job:
+    """Cross-validate one candidate: all folds, or one of them."""
+    params = complete(protocol, dataset, method, drawn)
+    params.update(DURING_SEARCH.get(method, {}))
+    return Job(
+        protocol=protocol,
+        experiment="search",
+        dataset=dataset,
+        method=method,
+        params_json=Job.freeze(params),
+        trial=FIRST_TRIAL,
+        seed=MODEL_SEED,
+        evaluation=f"cv:{FOLDS}" if fold is None else f"cv:{FOLDS}/{fold}",
+        content_hash=plugins.facts(dataset).content_hash,
+        protocol_version=plugins.protocol_version(protocol),
+        method_version=plugins.learner(method).version,
+    )
+
+
+def winning_params(protocol: str, dataset: str, method: str) -> dict[str, Any]:
+    """All parameters for ``tuned --params ours``."""
+    for winner in read_winners():
+        if (winner.protocol, winner.dataset, winner.method) == (protocol, dataset, method):
+            return complete(protocol, dataset, method, winner.params)
+    raise LookupError(
+        f"no search of {method} on {dataset} under {protocol} has been finished; run "
+        f"`python -m experiments search --protocol {protocol} --dataset {dataset} "
+        f"--method {method}`"
+    )
+
+
+def published_choice(protocol: str, dataset: str, method: str) -> dict[str, Any]:
+    """The paper's values of the parameters that are searched."""
+    params = complete(protocol, dataset, method, {})
+    return {name: params.get(name) for name in space_of(method)}

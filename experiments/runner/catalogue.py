@@ -1,0 +1,195 @@
+"""The experiments of the paper, and of the questions it leaves open, as lists of jobs.
+
+Making a list needs neither data nor a learner's library: what identifies a
+job comes from the registry of datasets and from the learners' declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal
+
+from experiments.core.job import Job, Measured
+from experiments.runner import plugins
+
+MODEL_SEED = 42
+TRIALS = range(10)
+PAPER_METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
+ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed")
+OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
+"""Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
+
+SEARCH = "search"
+"""The hyperparameter search: jobs of another kind, made in ``experiments.search``."""
+
+Setting = Literal["default", "published", "ours"]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question, as the jobs that answer it on any dataset.
+
+    Attributes
+    ----------
+    methods : the learners, in the order of the table's columns.
+    setting : where parameters come from: the default, or the paper's tuned ones.
+    overrides : parameters changed for a method.
+    beyond : whether learners that the paper does not have join under other protocols.
+    """
+
+    slug: str
+    about: str
+    methods: tuple[str, ...]
+    setting: Setting
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    beyond: bool = False
+    seeds: tuple[int, ...] = (MODEL_SEED,)
+    measured: Measured = "shared"
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    e.slug: e
+    for e in (
+        Experiment("tuned", "the published hyperparameters", PAPER_METHODS, "published"),
+        Experiment("default", "default hyperparameters", PAPER_METHODS, "default", beyond=True),
+        Experiment("ablation-tuned", "three feature selectors, published", ABLATIONS, "published"),
+        Experiment("ablation-default", "three feature selectors, default", ABLATIONS, "default"),
+        Experiment(
+            "no-penalty",
+            "GeneticTree without its complexity penalty",
+            ("genetictree", "genetictree-no-penalty"),
+            "published",
+        ),
+        Experiment(
+            "solvers",
+            "DL8.5 by our kernels and by the library pydl8.5",
+            ("dl85", "dl85-original"),
+            "published",
+        ),
+        Experiment(
+            "runtime",
+            "seconds to fit, one job at a time, no restarts",
+            PAPER_METHODS,
+            "published",
+            overrides={"gradtree": {"restarts": 0}},
+            measured="alone",
+        ),
+        Experiment(
+            "seeds",
+            "GradTree with ten other model seeds",
+            ("gradtree",),
+            "published",
+            overrides={"gradtree": {"stream": "numpy"}},
+            seeds=OTHER_SEEDS,
+        ),
+    )
+}
+
+
+def jobs_of(
+    experiment: str,
+    protocol: str,
+    datasets: Iterable[str] | None = None,
+    methods: Iterable[str] | None = None,
+    trials: Iterable[int] = TRIALS,
+    setting: Setting | None = None,
+) -> list[Job]:
+    """The jobs of one experiment under one protocol, row by row of its table, seed by seed.
+
+    Parameters
+    ----------
+    datasets : slugs; all 36 in the paper's order when not given.
+    methods : those of the experiment when not given. Any known learner may be
+        named for ``default``; elsewhere what the experiment has not is left out.
+    trials : of the ten; for ``search``, which of its candidates.
+    setting : overrides where the parameters come from (``ours``: our own search).
+    """
+    slugs = list(datasets) if datasets is not None else list(all_datasets())
+    if experiment == SEARCH:
+        from experiments.runner.candidates import search_jobs
+
+        return search_jobs(protocol, slugs, methods, trials)
+    plan = experiment_of(experiment)
+    return [
+        make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting)
+        for seed in plan.seeds
+        for dataset in slugs
+        for method in methods_of(plan, protocol, methods)
+        for trial in trials
+    ]
+
+
+def experiment_of(slug: str) -> Experiment:
+    if slug not in EXPERIMENTS:
+        raise KeyError(f"unknown experiment {slug!r}; known are {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[slug]
+
+
+def all_datasets() -> tuple[str, ...]:
+    import datasets
+
+    return datasets.names()
+
+
+def methods_of(
+    experiment: Experiment, protocol: str, wanted: Iterable[str] | None = None
+) -> list[str]:
+    """The learners an experiment runs under a protocol, narrowed to those wanted."""
+    offered = list(experiment.methods)
+    if experiment.beyond and protocol != "paper":
+        offered += plugins.beyond_the_paper()
+    if wanted is None:
+        return offered
+    if experiment.slug == "default":
+        return list(wanted)
+    return [method for method in wanted if method in offered]
+
+
+def make_job(
+    experiment: Experiment,
+    protocol: str,
+    dataset: str,
+    method: str,
+    trial: int,
+    seed: int,
+    setting: Setting,
+) -> Job:
+    facts = plugins.facts(dataset)
+    params = dict(params_of(setting, protocol, method, dataset))
+    params.update(experiment.overrides.get(method, {}))
+    return Job(
+        protocol=protocol,
+        experiment=experiment.slug,
+        dataset=dataset,
+        method=method,
+        params_json=Job.freeze(params),
+        trial=trial,
+        seed=seed,
+        measured=experiment.measured,
+        content_hash=facts.content_hash,
+        protocol_version=plugins.protocol_version(protocol),
+        method_version=plugins.learner(method).version,
+    )
+
+
+@cache
+def params_of(setting: Setting, protocol: str, method: str, dataset: str) -> Mapping[str, Any]:
+    """Hyperparameters of a learner on a dataset.
+
+    ``published`` is the default where the paper prints nothing: for DL8.5,
+    which was not tuned, and where a learner cannot run (DNDT beyond 12
+    features), so that its job can say so.
+    """
+    if setting == "ours":
+        from experiments.runner.candidates import winning_params
+
+        return winning_params(protocol, dataset, method)
+    facts = plugins.facts(dataset)
+    learner = plugins.learner(method)
+    if setting == "published" and learner.published is not None:
+        import baselines
+
+        return baselines.published_params(method, facts.name, facts.task)
+    return learner.defaults(facts.task)

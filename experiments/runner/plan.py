@@ -1,0 +1,218 @@
+"""The plan of a run: which jobs are still to be done, and an honest estimate of the rest.
+
+A failure is a record but never a result: errors and crashes are tried again
+by the next run. Only a job that exceeded a limit is left alone until it is
+granted more, or asked for with ``--retry``, because it would end the same way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from experiments.core.job import Job
+from experiments.core.outcome import Limits
+from experiments.core.record import RunRecord
+from experiments.core.store import COMMITTED, Store
+from experiments.core.text import duration, table
+from experiments.runner import plugins
+from experiments.runner.estimate import OVERHEAD_SECONDS, Estimate, Estimator
+from experiments.runner.perform import NO_DATA, skip_reason
+from experiments.runner.profiles import Profile, profiles
+
+State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
+WORTH_TRYING = ("pending", "failed", "unavailable")
+
+
+def state_of(job: Job, record: RunRecord | None, limits: Limits) -> State:
+    """Where a job stands.
+
+    ``limited``: it exceeded the limits it would be given again.
+    ``unavailable``: there was no data for it, but there may be by now.
+    ``failed``: it ended otherwise than well and is worth another try.
+    """
+    if record is None:
+        return "pending"
+    if record.status == "ok":
+        return "done"
+    if record.status == "skipped":
+        if record.reason == NO_DATA:
+            return "unavailable"
+        return "skipped" if still_skipped(job, record) else "pending"
+    granted = {"timeout": limits.seconds, "memory": limits.memory_mb}.get(record.status)
+    if granted is not None and record.extra.get("limit", 0) >= granted:
+        return "limited"
+    return "failed"
+
+
+def still_skipped(job: Job, record: RunRecord) -> bool:
+    """Whether the reason for a skip still holds; a missing library may be there by now."""
+    shape = record.extra.get("shape")
+    if shape is not None:
+        return plugins.learner(job.method).why_not(*shape) == record.reason
+    return skip_reason(job) == record.reason
+
+
+def to_do(
+    jobs: Iterable[Job],
+    records: Mapping[str, RunRecord],
+    limits: Limits,
+    retry: Collection[str] | None = None,
+) -> list[Job]:
+    """The jobs a run has to do; with ``retry``, only those whose record has such a status."""
+    if retry is not None:
+        return [j for j in jobs if j.key in records and records[j.key].status in retry]
+    return [j for j in jobs if state_of(j, records.get(j.key), limits) in WORTH_TRYING]
+
+
+def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:
+    """Share ``index`` of ``count`` (from 1): whole groups, dealt out in turn.
+
+    Depends on the jobs alone and not on what is done, so that machines that
+    shard the same selection never do the same work.
+    """
+    if not 1 <= index <= count:
+        raise ValueError(f"shard {index}/{count}: the first number must be 1 to {count}")
+    dealt: dict[tuple[str, ...], int] = {}
+    return [job for job in jobs if dealt.setdefault(job.group, len(dealt)) % count == index - 1]
+
+
+MANY_JOBS = 5000
+"""A selection as large as the paper's profile: time to mention the shorter ones."""
+SAFE_SHARE = 0.25
+"""Of its time limit: a job expected to take less is not suspected of exceeding it."""
+BASES = ("same parameters", "same dataset", "other datasets", "a guess", "not to be tried")
+SKIPPED = Estimate(OVERHEAD_SECONDS, "not to be tried")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Jobs selected, those still to do, and what each of these will take."""
+
+    jobs: Sequence[Job]
+    pending: Sequence[Job]
+    estimates: dict[str, Estimate] = field(repr=False)
+    workers: int
+    limits: Limits
+
+    @property
+    def core_seconds(self) -> float:
+        return sum(estimate.seconds for estimate in self.estimates.values())
+
+    @property
+    def wall_seconds(self) -> float:
+        """Jobs that must run alone use one worker, the others share all."""
+        alone = sum(self.estimates[j.key].seconds for j in self.pending if j.measured == "alone")
+        shared = self.core_seconds - alone
+        longest = max((self.estimates[j.key].seconds for j in self.pending), default=0.0)
+        return alone + max(shared / self.workers, min(longest, shared))
+
+    def harmless(self) -> set[tuple[str, ...]]:
+        """Groups that, by records of the same dataset, stay well within the time limit."""
+        return {
+            job.group
+            for job in self.pending
+            if self.estimates[job.key].basis in BASES[:2]
+            and self.estimates[job.key].seconds < SAFE_SHARE * self.limits.seconds
+        }
+
+
+def make_plan(
+    jobs: Sequence[Job],
+    store: Store,
+    limits: Limits,
+    workers: int,
+    retry: Collection[str] | None = None,
+) -> Plan:
+    """Compare jobs with a store; committed records help with the times and nothing else."""
+    records = store.latest()
+    estimator = Estimator([*Store(COMMITTED).records(), *records.values()], limits.seconds)
+    pending = to_do(jobs, records, limits, retry)
+    return Plan(jobs, pending, estimate_all(pending, estimator, limits), workers, limits)
+
+
+def estimate_all(jobs: Sequence[Job], estimator: Estimator, limits: Limits) -> dict[str, Estimate]:
+    """What each job will take; one expected to exceed its time spares the rest of its group."""
+    will_skip, hopeless = _skips(jobs), set()
+    estimates = {}
+    for job in jobs:
+        if _place(job) in will_skip or job.group in hopeless:
+            estimates[job.key] = SKIPPED
+            continue
+        estimates[job.key] = estimator.estimate(job)
+        if estimates[job.key].seconds > limits.seconds:
+            hopeless.add(job.group)
+    return estimates
+
+
+def _place(job: Job) -> tuple[str, str, str]:
+    return job.protocol, job.dataset, job.method
+
+
+def _skips(jobs: Sequence[Job]) -> set[tuple[str, str, str]]:
+    """Where a learner is known beforehand to decline, asked once per learner and dataset."""
+    one_each = {_place(job): job for job in jobs}
+    return {place for place, job in one_each.items() if skip_reason(job)}
+
+
+def render(plan: Plan, profile: Profile) -> str:
+    """The plan for people: a line per learner, the total, and the shorter ways."""
+    lines = [f"Profile {profile.slug}: {profile.about}.", "", render_jobs(plan)]
+    if len(plan.jobs) > MANY_JOBS:
+        lines += shorter(profile)
+    return "\n".join(lines)
+
+
+def render_jobs(plan: Plan) -> str:
+    """A line per learner, the total, and what the estimate rests on."""
+    return "\n".join([per_method(plan), "", total(plan), basis(plan)]).rstrip()
+
+
+def per_method(plan: Plan) -> str:
+    methods = list(dict.fromkeys(job.method for job in plan.jobs))
+    jobs = Counter(job.method for job in plan.jobs)
+    pending = Counter(job.method for job in plan.pending)
+    seconds: Counter[str] = Counter()
+    for job in plan.pending:
+        seconds[job.method] += plan.estimates[job.key].seconds  # type: ignore[assignment]
+    rows = [
+        [
+            method,
+            f"{jobs[method]:,}",
+            f"{jobs[method] - pending[method]:,}",
+            f"{pending[method]:,}",
+            duration(seconds[method]) if pending[method] else "–",
+        ]
+        for method in methods
+    ]
+    return table(["learner", "jobs", "done", "to do", "core time"], rows)
+
+
+def total(plan: Plan) -> str:
+    if not plan.pending:
+        return f"All {len(plan.jobs):,} jobs are done."
+    return (
+        f"{len(plan.pending):,} of {len(plan.jobs):,} jobs to do: about "
+        f"{duration(plan.wall_seconds)} with {plan.workers} worker(s), "
+        f"{duration(plan.limits.seconds)} at most for each job."
+    )
+
+
+def basis(plan: Plan) -> str:
+    """What the estimate rests on, so that nobody takes a guess for a measurement."""
+    found = Counter(estimate.basis for estimate in plan.estimates.values())
+    parts = [f"{found[name]:,} {name}" for name in BASES if found[name]]
+    return f"Estimated from records of similar jobs ({'; '.join(parts)})." if parts else ""
+
+
+def shorter(profile: Profile) -> list[str]:
+    others = [p for p in profiles().values() if p.minutes is not None and p.slug != profile.slug]
+    if profile.minutes is not None or not others:
+        return []
+    return [
+        "",
+        "Shorter: "
+        + "; ".join(f"--profile {p.slug} (about {p.minutes:g} min, {p.about})" for p in others),
+    ]

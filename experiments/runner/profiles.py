@@ -1,0 +1,129 @@
+"""Profiles: which parts of the catalogue to run, declared in ``profiles.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from experiments.core.job import Job
+from experiments.runner import plugins
+from experiments.runner.catalogue import Setting, all_datasets, jobs_of
+
+
+@dataclass(frozen=True)
+class Part:
+    """An experiment under a protocol, on some datasets, for the first few trials."""
+
+    experiment: str
+    protocol: str
+    datasets: str | list[str] | dict[str, int]
+    trials: int
+    methods: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What ``run --profile`` means.
+
+    Attributes
+    ----------
+    minutes : what it should take on 2 cores, where that is promised.
+    time_limit : seconds after which one job is stopped.
+    """
+
+    slug: str
+    about: str
+    time_limit: float
+    parts: tuple[Part, ...]
+    minutes: float | None = None
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Narrow a profile; ``None`` leaves a dimension as it is."""
+
+    experiments: Collection[str] | None = None
+    protocols: Collection[str] | None = None
+    datasets: Collection[str] | None = None
+    methods: Collection[str] | None = None
+    trials: Collection[int] | None = None
+    setting: Setting | None = None
+
+
+@cache
+def profiles() -> dict[str, Profile]:
+    tables = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text())
+    return {slug: _profile(slug, table) for slug, table in tables.items()}
+
+
+def select(profile: Profile, filters: Filters | None = None) -> list[Job]:
+    """The jobs of a profile, each piece of work once, in the order to do them.
+
+    Part by part and, inside a part, the smallest dataset first, so that whole
+    rows of the tables are complete early.
+    """
+    filters = filters or Filters()
+    jobs = [job for part in profile.parts for job in _jobs_of_part(part, filters)]
+    unique = {job.key: job for job in reversed(jobs)}
+    return [job for job in jobs if unique.get(job.key) is job]
+
+
+def every_use(profile: Profile, filters: Filters | None = None) -> list[Job]:
+    """Like ``select``, but work that several experiments share appears in each of them."""
+    filters = filters or Filters()
+    return [job for part in profile.parts for job in _jobs_of_part(part, filters)]
+
+
+def _profile(slug: str, table: dict[str, Any]) -> Profile:
+    parts = tuple(Part(**part) for part in table.pop("parts"))
+    return Profile(slug=slug, parts=parts, **table)
+
+
+def _jobs_of_part(part: Part, filters: Filters) -> list[Job]:
+    if filters.experiments is not None and part.experiment not in filters.experiments:
+        return []
+    if filters.protocols is not None and part.protocol not in filters.protocols:
+        return []
+    setting = filters.setting if part.experiment == "tuned" else None
+    trials = range(part.trials)
+    return jobs_of(
+        part.experiment,
+        part.protocol,
+        smallest_first(_datasets(part, filters)),
+        _methods(part, filters),
+        trials if filters.trials is None else [t for t in trials if t in filters.trials],
+        setting,
+    )
+
+
+def _methods(part: Part, filters: Filters) -> Collection[str] | None:
+    if part.methods is None or filters.methods is None:
+        return filters.methods or part.methods
+    return [method for method in filters.methods if method in part.methods]
+
+
+def _datasets(part: Part, filters: Filters) -> list[str]:
+    extra = plugins.extras().datasets
+    if part.datasets == "all":
+        slugs = list(filters.datasets) if filters.datasets is not None else list(all_datasets())
+        return slugs
+    if isinstance(part.datasets, dict):
+        below = part.datasets["rows_below"]
+        slugs = [slug for slug in all_datasets() if plugins.facts(slug).n_rows < below]
+    else:
+        slugs = list(part.datasets)
+    if filters.datasets is None:
+        return slugs
+    return [slug for slug in filters.datasets if slug in slugs or slug in extra]
+
+
+def smallest_first(slugs: list[str]) -> list[str]:
+    def cells(slug: str) -> int:
+        facts = plugins.facts(slug)
+        return facts.n_rows * facts.n_features
+
+    return sorted(slugs, key=cells)

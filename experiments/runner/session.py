@@ -1,0 +1,223 @@
+"""Drive jobs through an executor into a store until all are done or someone says stop."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from experiments.core import predictions
+from experiments.core.job import Job
+from experiments.core.outcome import Limits, Outcome, Running, memory_share
+from experiments.core.record import RunRecord
+from experiments.core.store import Store
+from experiments.core.text import counts
+from experiments.runner.display import PlainDisplay, Progress
+from experiments.runner.executors.base import Executor
+from experiments.runner.plan import state_of
+
+TICK_SECONDS = 0.5
+
+
+class JobSource(Protocol):
+    """Where jobs come from: a list in some order, or a search that thinks as it goes."""
+
+    def __len__(self) -> int: ...
+    def take(self) -> Job | None: ...
+    def finish(self, record: RunRecord) -> Sequence[RunRecord]: ...
+
+
+class Listener(Protocol):
+    """Follows a session: a display, or whatever refreshes tables as rows complete."""
+
+    def started(self, job: Job) -> None: ...
+    def finished(self, record: RunRecord) -> None: ...
+    def tick(self, running: Sequence[Running]) -> None: ...
+    def close(self) -> None: ...
+
+
+@dataclass
+class Summary:
+    """What a session did."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    left: int = 0
+    interrupted: bool = False
+
+    @property
+    def done(self) -> int:
+        return self.statuses.total()
+
+
+def run_session(
+    queue: JobSource, store: Store, executor: Executor, listeners: Sequence[Listener] = ()
+) -> Summary:
+    """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
+
+    The executor is closed in any case, so no process outlives the session.
+    """
+    session = _Session(queue, store, executor, listeners)
+    try:
+        session.loop()
+    except KeyboardInterrupt:
+        session.summary.interrupted = True
+    finally:
+        with signals_held():
+            session.summary.left = len(session.queue) + len(executor.running())
+            executor.close()
+            for listener in listeners:
+                listener.close()
+    return session.summary
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Let Ctrl-C and a polite kill wait until this block is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@dataclass
+class _Session:
+    queue: JobSource
+    store: Store
+    executor: Executor
+    listeners: Sequence[Listener]
+    summary: Summary = field(default_factory=Summary)
+
+    def loop(self) -> None:
+        while self.queue or self.executor.running():
+            self._start_what_fits()
+            outcomes = self.executor.wait(TICK_SECONDS)
+            foregone = [r for one in outcomes for r in self.queue.finish(one.record)]
+            self._start_what_fits()  # workers go on while their outcomes are written
+            with signals_held():
+                for outcome in [*outcomes, *map(Outcome, foregone)]:
+                    self._keep(outcome)
+            running = self.executor.running()
+            for listener in self.listeners:
+                listener.tick(running)
+
+    def _start_what_fits(self) -> None:
+        while self.executor.free():
+            job = self.queue.take()
+            if job is None:
+                return
+            for listener in self.listeners:
+                listener.started(job)
+            self.executor.start(job)
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Predictions first: a record in the store promises that they are there."""
+        record = outcome.record
+        if outcome.predictions is not None:
+            predictions.save(self.store.folder, record, outcome.predictions)
+        if outcome.environment is not None:
+            self.store.append_environment(outcome.environment)
+        self.store.append(record)
+        self.summary.statuses[record.status] += 1
+        for listener in self.listeners:
+            listener.finished(record)
+
+
+def limits_of(args: argparse.Namespace, time_limit: float) -> Limits:
+    """The limits that were asked for, or a profile's time and a fair share of memory."""
+    return Limits(
+        seconds=args.time_limit or time_limit,
+        memory_mb=args.memory_limit or memory_share(args.workers),
+        threads=args.threads,
+    )
+
+
+def drive(
+    args: argparse.Namespace,
+    queue: JobSource,
+    progress: Progress,
+    limits: Limits,
+    title: str,
+    listeners: Sequence[Listener] = (),
+) -> Summary:
+    """Run a queue on the executor that was asked for, with the display that fits."""
+    with interrupts_on_sigterm():
+        executor = executor_of(args, limits)
+        shown = display_of(args, progress, title)
+        return run_session(queue, Store(args.store), executor, [shown, *listeners])
+
+
+def executor_of(args: argparse.Namespace, limits: Limits) -> Executor:
+    """Supervised processes unless told otherwise."""
+    if args.inline:
+        from experiments.runner.executors.base import InlineExecutor
+
+        return InlineExecutor()
+    if args.scheduler:
+        from experiments.runner.executors.cluster import DaskExecutor
+
+        return DaskExecutor(args.scheduler, limits)
+    from experiments.runner.executors.local import ProcessExecutor
+
+    return ProcessExecutor(args.workers, limits)
+
+
+def display_of(args: argparse.Namespace, progress: Progress, title: str) -> Listener:
+    """A live picture on a terminal, lines elsewhere."""
+    if args.plain or not sys.stdout.isatty():
+        return PlainDisplay(progress)
+    from experiments.runner.display import LiveDisplay
+
+    return LiveDisplay(progress, f"{title} → {args.store}")
+
+
+@contextmanager
+def interrupts_on_sigterm() -> Iterator[None]:
+    """Let a polite kill end a run as cleanly as Ctrl-C does."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE = 0, 1, 3
+
+
+def conclude(jobs: Sequence[Job], store: Store, limits: Limits, interrupted: bool) -> int:
+    """Print the summary of a run over all its jobs and return its exit status."""
+    records = store.latest()
+    statuses: Counter[str] = Counter(records[job.key].status for job in jobs if job.key in records)
+    state = {job: state_of(job, records.get(job.key), limits) for job in jobs}
+    states: Counter[str] = Counter(state.values())
+    without_data = {job.dataset for job in jobs if state[job] == "unavailable"}
+    print(f"\n{len(jobs):,} jobs: {counts(statuses)}; {states['pending']:,} still to run.")
+    if states["failed"]:
+        print("What failed and why: python -m experiments failures --store", store.folder)
+    if states["unavailable"]:
+        print(f"Skipped for want of data: {', '.join(sorted(without_data))}.")
+        print("What to do about it: python -m experiments data")
+    if interrupted or states["pending"]:
+        if interrupted:
+            print("Stopped. Nothing that had finished is lost.")
+        print("Resume with:", resume_command())
+        return EXIT_INCOMPLETE
+    return EXIT_FAILED if statuses["error"] or statuses["crash"] else EXIT_DONE
+
+
+def resume_command() -> str:
+    """The command that goes on where this one stopped: the same again."""
+    script = Path(sys.argv[0])
+    program = ["-m", "experiments"] if script.name == "__main__.py" else [str(script)]
+    return shlex.join(["python", *program, *sys.argv[1:]])

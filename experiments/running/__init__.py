@@ -1,1 +1,0 @@
-"""Doing jobs: the session that drives them, and what happens with one inside a worker."""

@@ -1,1 +1,0 @@
-"""The paper's tables from run records: cells, ranks and summaries, as CSV and LaTeX."""
