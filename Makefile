@@ -9,7 +9,7 @@ ARGS    ?=
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup data reproduce tables report verify bench test test-slow test-network lint format clean
+.PHONY: help setup data reproduce tables report verify bench test test-slow test-network lint format clean delete-runs
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,10 +27,10 @@ reproduce: setup ## Run the paper's experiments (PROFILE=smoke, quick or paper),
 	@$(PY) -m experiments run --profile $(PROFILE) --workers $(WORKERS) --refresh tables,report $(ARGS)
 
 tables: setup ## Tables as CSV and LaTeX, from the committed records
-	@$(PY) -m experiments tables $(ARGS)
+	@$(PY) -m experiments tables --results $(ARGS)
 
 report: setup ## The HTML report and its figures, from the committed records
-	@$(PY) -m experiments report $(ARGS)
+	@$(PY) -m experiments report --results $(ARGS)
 
 verify: setup ## Each cell and each claim of the paper beside ours, with a verdict
 	@$(PY) -m experiments verify $(ARGS)
@@ -56,6 +56,9 @@ format: setup ## Let ruff rewrite the files
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
 
-clean: ## Remove the environment, caches and local runs (results/ stays)
-	rm -rf $(VENV) .runs .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## Remove the environment and caches; your runs stay
+	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+delete-runs: ## Delete .runs, your own run records; asks first
+	@read -p "Delete .runs with all its records? [y/N] " answer && [ "$$answer" = y ] && rm -rf .runs

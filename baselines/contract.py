@@ -77,6 +77,10 @@ class Fitted:
     epochs: int | None = None
 
 
+def _as_given(params: Params, task: Task) -> dict[str, Any]:
+    return dict(params)
+
+
 def _anything_goes(n_features: int, n_classes: int) -> str | None:
     return None
 
@@ -97,6 +101,8 @@ class Learner:
     translate : turns a row of that CSV into parameters, those only that the
         tuned experiment sets differently from the defaults.
     space : the search space, parameter name to candidate values.
+    simplify : the same parameters without what makes no difference for a task, so
+        that a search does not score equal candidates twice.
     in_paper : whether the method belongs to the paper's tables.
     needs : importable modules without which the learner is skipped.
     """
@@ -110,6 +116,7 @@ class Learner:
     published: str | None = None
     translate: Callable[[Mapping[str, str], Task], dict[str, Any]] | None = None
     space: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    simplify: Callable[[Params, Task], dict[str, Any]] = _as_given
     in_paper: bool = True
     needs: tuple[str, ...] = ()
 

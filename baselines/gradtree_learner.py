@@ -51,6 +51,12 @@ def translate(row: Mapping[str, str], task: Task) -> dict[str, Any]:
     }
 
 
+def simplify(params: Params, task: Task) -> dict[str, Any]:
+    """Without PolyLoss on top of the multi-class focal loss, where its term has no gradient."""
+    idle = task == "multi" and params["loss"] == "focal"
+    return {**params, "poly_epsilon": None if idle else params["poly_epsilon"]}
+
+
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     """Train on the training part alone; the validation part decides when to stop."""
     from gradtree import GradTreeClassifier
@@ -87,6 +93,7 @@ def variant(slug: str, name: str, selector: str) -> Learner:
             "loss": ("cross-entropy", "focal"),
             "poly_epsilon": (None, 2.0, 5.0),
         },
+        simplify=simplify,
     )
 
 

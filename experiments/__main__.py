@@ -5,9 +5,15 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
-from collections.abc import Sequence
+import sys
+import traceback
+from collections.abc import Callable, Sequence
 
 from experiments import commands
+from experiments.core.errors import EXIT_DONE, EXIT_FAILED, UserError
+from experiments.core.text import silence
+
+ISSUES = "the issue tracker of this repository, with the lines above"
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -26,7 +32,23 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; its ``run(args)`` returns the exit status (0 done, 1 failed, 3 incomplete)."""
     args = build_parser().parse_args(argv)
-    return int(args.run(args))
+    return guarded(lambda: args.run(args))
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Do something; a user's mistake ends in a sentence, a bug in a traceback."""
+    try:
+        return int(work())
+    except UserError as mistake:
+        print(mistake, file=sys.stderr)
+        return mistake.status
+    except BrokenPipeError:
+        silence()
+        return EXIT_DONE
+    except Exception:
+        traceback.print_exc()
+        print(f"\nThis is a bug of the suite; please report it at {ISSUES}", file=sys.stderr)
+        return EXIT_FAILED
 
 
 if __name__ == "__main__":

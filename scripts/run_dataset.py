@@ -29,7 +29,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument(
         "--experiment", type=arguments.words, default=["tuned", "default"], metavar="A,B"
     )
-    parser.add_argument("--protocol", default="paper", choices=("paper", "clean"))
+    parser.add_argument("--protocol", default="paper", metavar="NAME")
     parser.add_argument("--method", type=arguments.words, metavar="A,B", help="default: all")
     parser.add_argument("--trial", type=arguments.trials, default=list(range(10)), metavar="0-4,7")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="for tables and pictures")
@@ -42,20 +42,23 @@ def parsed() -> argparse.Namespace:
 def main() -> int:
     from experiments.analysis import one_dataset
     from experiments.commands.trees import draw_trees
+    from experiments.core.files import locked
     from experiments.core.store import Store
+    from experiments.core.text import say
     from experiments.render.files import write_comparisons
     from experiments.render.terminal import comparison_text
     from experiments.runner import plugins
     from experiments.runner.catalogue import EXPERIMENTS, jobs_of
     from experiments.runner.display import Progress
-    from experiments.runner.plan import make_plan, render_jobs
+    from experiments.runner.plan import make_plan, note_plan, render_jobs
     from experiments.runner.queue import Queue
-    from experiments.runner.session import conclude, drive, limits_of
+    from experiments.runner.session import Summary, conclude, drive, limits_of
 
     args = parsed()
     plugins.use(args.plugin)
     arguments.check("experiment", args.experiment, list(EXPERIMENTS))
     arguments.check("learner", args.method, plugins.learner_slugs())
+    arguments.check("protocol", [args.protocol], plugins.protocols())
     (dataset,) = arguments.dataset_slugs([args.dataset])
     jobs = [
         job
@@ -63,25 +66,29 @@ def main() -> int:
         for job in jobs_of(experiment, args.protocol, [dataset], args.method, args.trial)
     ]
     store, limits = Store(args.store), limits_of(args, TIME_LIMIT)
-    plan = make_plan(list({job.key: job for job in jobs}.values()), store, limits, args.workers)
-    print(render_jobs(plan), flush=True)
-    interrupted = False
-    if plan.pending:
-        queue = Queue(plan.pending, harmless=plan.harmless())
-        progress = Progress(plan.pending, plan.estimates, args.workers)
-        interrupted = drive(args, queue, progress, limits, dataset).interrupted
+    with locked(args.store):
+        note_plan(store, jobs)
+        plan = make_plan(list({job.key: job for job in jobs}.values()), store, limits, args.workers)
+        say(render_jobs(plan))
+        summary = Summary()
+        if plan.pending:
+            queue = Queue(plan.pending, harmless=plan.harmless())
+            progress = Progress(plan.pending, plan.estimates, args.workers)
+            summary = drive(args, queue, progress, limits, dataset)
 
     records = store.latest()
     comparisons = one_dataset.compare(dataset, args.protocol, jobs, records)
     for comparison in comparisons:
-        print(f"\n{comparison_text(comparison)}")
+        say(f"\n{comparison_text(comparison)}")
     folder = args.output or args.store / "datasets" / dataset
     write_comparisons(folder, comparisons)
-    if not interrupted:
+    if not summary.interrupted:
         draw_trees(folder, jobs, records, args.store)
-    print(f"\nTables and trees are in {folder}.")
-    return conclude(plan.jobs, store, limits, interrupted)
+    say(f"\nTables and trees are in {folder}.")
+    return conclude(plan.jobs, store, limits, summary)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    from experiments.__main__ import guarded
+
+    raise SystemExit(guarded(main))

@@ -31,7 +31,7 @@ if ! pip install --quiet --editable '.[dl85]' 2>"$venv/pydl85.log"; then
     if command -v "${CXX:-c++}" >/dev/null; then
         reason="building pydl8.5 failed (see $venv/pydl85.log)"
     else
-        reason="pydl8.5 needs a C++ compiler and none was found; install one and run 'make clean setup'"
+        reason="pydl8.5 needs a C++ compiler and none was found; install one and run 'make setup' again after 'make clean'"
     fi
     echo "setup: the learner dl85-original will be reported as skipped: $reason" >&2
 fi

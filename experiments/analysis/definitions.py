@@ -64,6 +64,11 @@ def beyond_grids() -> dict[str, Grid]:
     return {grid.name: grid for grid in _declared()[2]}
 
 
+def methods() -> list[str]:
+    """Every method that has a name of its own in tables, in the order of their declaration."""
+    return list(_declared()[0])
+
+
 def method_name(slug: str) -> str:
     """The name a method has in the paper's tables, or its slug."""
     methods = _declared()[0]

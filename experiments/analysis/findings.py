@@ -1,33 +1,45 @@
 """Everything that follows from a store of run records: tables, verdicts, claims.
 
 ``findings_of`` is a pure function of jobs, records and the paper's numbers;
-``findings_in`` gives it what a store, the catalogue and the dataset records hold.
+``findings_in`` gives it what a store holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from experiments.analysis.cells import Results, collect
 from experiments.analysis.claims import check_claims
+from experiments.analysis.definitions import methods
 from experiments.analysis.judging import judge
 from experiments.analysis.model import Claim, Verdict
 from experiments.analysis.paper import Paper, load_paper
 from experiments.analysis.paper_sheets import Spec
-from experiments.analysis.settings import EXPERIMENT as SEARCHED
-from experiments.analysis.settings import Searched
+from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
 from experiments.core.job import Job
+from experiments.core.planned import read_datasets, read_plan, superseded
 from experiments.core.record import RunRecord
-
-if TYPE_CHECKING:
-    from experiments.runner.catalogue import Setting
-
+from experiments.core.store import COMMITTED, Store, resolve
+from experiments.core.winners import Winner, winners_for
 
 PROTOCOLS = ("paper", "clean")
+EXPERIMENTS = (
+    "tuned",
+    "default",
+    "ablation-tuned",
+    "ablation-default",
+    "no-penalty",
+    "solvers",
+    "runtime",
+    "seeds",
+    SEARCHED,
+)
+"""In the order of their tables; others follow by name."""
+Setting = Literal["published", "ours"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,10 @@ class Findings:
     claims: tuple[Claim, ...]
     clean_claims: tuple[Claim, ...]
     categorical: frozenset[str]
+    problems: tuple[str, ...] = ()
+    """Lines of the store that were set aside."""
+    superseded: Mapping[str, Sequence[RunRecord]] = field(default_factory=dict)
+    """Records that the plan no longer asks for, by the reason why."""
 
 
 def findings_of(
@@ -91,49 +107,59 @@ def findings_of(
 
 
 def findings_in(store: Path, setting: Setting | None = None) -> Findings:
-    """The same from a folder of records, over all jobs of the catalogue.
+    """The same from a folder of records: its plan, its records, its facts.
 
     Parameters
     ----------
     setting : ``ours`` takes the tuned experiment with the hyperparameters of our search.
     """
-    import datasets
-    from experiments.core.store import Store
-    from experiments.runner.catalogue import EXPERIMENTS, jobs_of
-
-    jobs: list[Job] = []
-    for protocol in PROTOCOLS:
-        for experiment in EXPERIMENTS:
-            if experiment == "tuned" and setting == "ours":
-                jobs += jobs_of("tuned", protocol, methods=["dl85"])  # there is nothing to search
-                jobs += _jobs_with_our_params(protocol)
-            else:
-                jobs += jobs_of(experiment, protocol)
-        if setting != "ours":
-            jobs += [replace(job, experiment=SEARCHED) for job in _jobs_with_our_params(protocol)]
-    registry: dict[str, Spec] = {slug: datasets.record(slug) for slug in datasets.names()}
-    return findings_of(jobs, Store(store).latest(), registry, _searched())
+    contents = Store(store).contents()
+    problems = list(contents.problems)
+    plan = read_plan(store, problems)
+    records = resolve(contents.history)
+    numbers = load_paper()
+    jobs = _in_order(_as_tuned(plan, setting), numbers)
+    registry: dict[str, Spec] = {**read_datasets(COMMITTED), **read_datasets(store)}
+    return replace(
+        findings_of(jobs, records, registry, _searched(winners_for(store)), numbers),
+        problems=tuple(problems),
+        superseded=superseded(plan, records.values()),
+    )
 
 
-def _jobs_with_our_params(protocol: str) -> list[Job]:
-    """The tuned experiment where a search has been finished."""
-    from experiments.core.winners import read_winners
-    from experiments.runner.catalogue import jobs_of
+def _as_tuned(jobs: Iterable[Job], setting: Setting | None) -> list[Job]:
+    """With ``ours``, what our search found takes the place of the published hyperparameters.
 
+    DL8.5 has none to search and stays.
+    """
+    if setting != "ours":
+        return list(jobs)
     return [
-        job
-        for winner in read_winners()
-        if winner.protocol == protocol
-        for job in jobs_of("tuned", protocol, [winner.dataset], [winner.method], setting="ours")
+        replace(job, experiment="tuned") if job.experiment == SEARCHED else job
+        for job in jobs
+        if job.experiment != "tuned" or job.method == "dl85"
     ]
 
 
-def _searched() -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
-    """What our searches found, with the score that made it win."""
-    from experiments.core.winners import read_winners
+def _in_order(jobs: Iterable[Job], paper: Paper) -> list[Job]:
+    """Table by table, row by row, whatever order the jobs were planned in."""
+    order = {
+        **{name: at for at, name in enumerate((*PROTOCOLS, *EXPERIMENTS))},
+        **{dataset.slug: at for at, dataset in enumerate(paper.datasets)},
+        **{method: at for at, method in enumerate(methods())},
+    }
 
+    def place(job: Job) -> tuple[Any, ...]:
+        names = (job.protocol, job.experiment, job.seed, job.dataset, job.method, job.trial)
+        return tuple((order.get(n, len(order)), n) if isinstance(n, str) else (n,) for n in names)
+
+    return sorted(jobs, key=place)
+
+
+def _searched(winners: Iterable[Winner]) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
+    """What our searches found, with the score that made it win."""
     found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
-    for winner in read_winners():
+    for winner in winners:
         methods = found.setdefault(winner.protocol, {})
         params = {**winner.params, "cross-validated F1": winner.score}
         methods.setdefault(winner.method, {})[winner.dataset] = params

@@ -56,7 +56,7 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-EXPERIMENT = "searched"
+SEARCHED = "searched"
 """The tuned experiment with what our search found, on the datasets where it has been finished."""
 
 Scores = tuple[str, str, Cell, Cell]
@@ -70,7 +70,7 @@ def searched_scores(results: Results, paper: Paper, protocol: str) -> Iterable[S
             for method in TUNED_METHODS:
                 published, ours = (
                     results.cell(protocol, experiment, dataset.slug, method, "test_f1")
-                    for experiment in ("tuned", EXPERIMENT)
+                    for experiment in ("tuned", SEARCHED)
                 )
                 if ours.n and ours.n == ours.expected == published.n:
                     yield dataset.slug, method, published, ours
@@ -88,7 +88,7 @@ def searched_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
                 flat = [score for pair in scores for score in pair]
                 rows.append((dataset.name, TASK_NAMES[task], *flat))
     return Sheet(
-        name=EXPERIMENT,
+        name=SEARCHED,
         title="Our own hyperparameter search",
         caption="Test F1 with the published hyperparameters and with those that won our search of "
         "300 random trials by cross-validation on the first split, as in the paper",

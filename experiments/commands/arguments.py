@@ -1,31 +1,81 @@
-"""Arguments that several verbs share, and what they select."""
+"""Arguments that several verbs share, what they select, and what is refused with a sentence."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import math
 import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from experiments.core.errors import UserError
+from experiments.core.store import COMMITTED, LOCAL
 
 if TYPE_CHECKING:
     from experiments.core.job import Job
     from experiments.runner.profiles import Filters, Profile
 
+RESULTS = COMMITTED.parent
+PROBLEMS_SHOWN = 5
+N_TRIALS = 10
+
 
 def add_store(parser: argparse.ArgumentParser) -> None:
+    """The store that a verb writes to."""
     parser.add_argument(
         "--store",
         type=store_folder,
-        default=Path(".runs"),
+        default=LOCAL,
         metavar="FOLDER",
         help="folder of run records (default: %(default)s)",
     )
 
 
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """The store that a verb reads: the user's own, or the committed one."""
+    parser.add_argument(
+        "--store",
+        type=store_folder,
+        default=LOCAL,
+        metavar="FOLDER",
+        help="folder of run records (default: your own, %(default)s)",
+    )
+    parser.add_argument(
+        "--results",
+        action="store_const",
+        dest="store",
+        const=COMMITTED,
+        help="the committed records, with what is written going to results/",
+    )
+    parser.add_argument(
+        "--params",
+        choices=("published", "ours"),
+        help="hyperparameters of the tuned experiments: the paper's (default) or those our "
+        "search found",
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--output", type=Path, metavar="FOLDER", help=f"where {what} go (default: with the records)"
+    )
+
+
+def output_of(args: argparse.Namespace, committed: str, local: str) -> Path:
+    """Where a verb writes: as told, or in results/ for the committed store, else in the store."""
+    if args.output is not None:
+        return Path(args.output)
+    return RESULTS / committed if args.store == COMMITTED else Path(args.store) / local
+
+
 def store_folder(text: str) -> Path:
     """A folder of run records, or one to be made; not the folder around such a one."""
     folder = Path(text)
+    if folder.exists() and not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"{folder} is a file, not a folder of run records")
     inside = [path.parent for path in sorted(folder.glob("*/environments.jsonl"))]
     if inside:
         raise argparse.ArgumentTypeError(
@@ -34,13 +84,34 @@ def store_folder(text: str) -> Path:
     return folder
 
 
+def require_store(folder: Path) -> None:
+    """Refuse to read a store that is not there: a typo would look like an empty one."""
+    if not folder.is_dir():
+        raise UserError(
+            f"there is no folder of run records at {folder}; `make reproduce` makes one, "
+            "--store names another, and --results reads the committed ones"
+        )
+
+
+def tell_problems(problems: Sequence[str]) -> None:
+    """Name the lines of a store that were set aside."""
+    if not problems:
+        return
+    print(f"{len(problems):,} lines were set aside, because they are no records:", file=sys.stderr)
+    for problem in problems[:PROBLEMS_SHOWN]:
+        print(f"  {problem}", file=sys.stderr)
+    if len(problems) > PROBLEMS_SHOWN:
+        print(f"  and {len(problems) - PROBLEMS_SHOWN:,} more", file=sys.stderr)
+
+
 def add_plugins(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--plugin",
         action="append",
         default=[],
         metavar="MODULE",
-        help="a module that offers more learners or datasets (repeatable)",
+        help="a module, or the path of its file, that offers more learners or datasets "
+        "(repeatable)",
     )
 
 
@@ -50,17 +121,17 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "--profile",
         default="paper",
         metavar="NAME",
-        help="smoke, quick or paper (default: %(default)s); the filters below narrow it",
+        help="see `list` for all (default: %(default)s); the filters below narrow it",
     )
     group.add_argument("--experiment", type=words, metavar="A,B", help="only these experiments")
-    group.add_argument("--protocol", type=words, metavar="A,B", help="paper, clean")
+    group.add_argument("--protocol", type=words, metavar="A,B", help="only these protocols")
     group.add_argument(
         "--dataset", type=words, metavar="A,B", help="only these datasets, by name or slug"
     )
     group.add_argument(
         "--method", type=words, metavar="A,B", help="only these learners, e.g. cart,gradtree"
     )
-    group.add_argument("--trial", type=trials, metavar="0-4,7", help="only these trials")
+    group.add_argument("--trial", type=trials, metavar="0-4,7", help="only these trials of the ten")
     group.add_argument(
         "--params",
         choices=("published", "ours"),
@@ -73,21 +144,21 @@ def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("how")
     group.add_argument(
         "--workers",
-        type=_positive,
+        type=whole(1),
         default=os.cpu_count() or 1,
         metavar="N",
         help="jobs at a time (default: one per core, %(default)s)",
     )
-    group.add_argument("--time-limit", type=float, metavar="S", help="seconds per job")
+    group.add_argument("--time-limit", type=positive, metavar="S", help="seconds per job")
     group.add_argument(
         "--memory-limit",
-        type=float,
+        type=positive,
         metavar="MB",
         help="resident memory per job (default: 80%% of the machine, shared by the workers)",
     )
     group.add_argument(
         "--threads",
-        type=_positive,
+        type=whole(1),
         default=1,
         metavar="N",
         help="threads of every numerical library in a job (default: %(default)s)",
@@ -113,9 +184,14 @@ def selected(args: argparse.Namespace) -> tuple[Profile, list[Job]]:
 
     profile = profile_of(args)
     try:
-        return profile, select(profile, filters_of(args))
+        jobs = select(profile, filters_of(args))
     except LookupError as problem:
-        raise SystemExit(str(problem.args[0])) from None
+        raise UserError(str(problem.args[0])) from None
+    if not jobs:
+        raise UserError(
+            f"nothing to do: profile {profile.slug} has no job that passes these filters"
+        )
+    return profile, jobs
 
 
 def profile_of(args: argparse.Namespace) -> Profile:
@@ -128,10 +204,13 @@ def profile_of(args: argparse.Namespace) -> Profile:
 def filters_of(args: argparse.Namespace) -> Filters:
     """Filters with every name checked, so that a typo never selects nothing in silence."""
     from experiments.runner import plugins
+    from experiments.runner.candidates import use_winners_of
     from experiments.runner.catalogue import EXPERIMENTS, SEARCH
     from experiments.runner.profiles import Filters
 
     plugins.use(args.plugin)
+    if args.params == "ours":
+        use_winners_of(args.store)
     check("experiment", args.experiment, [*EXPERIMENTS, SEARCH])
     check("learner", args.method, plugins.learner_slugs())
     check("protocol", args.protocol, plugins.protocols())
@@ -146,7 +225,7 @@ def filters_of(args: argparse.Namespace) -> Filters:
 
 
 def dataset_slugs(wanted: list[str] | None) -> list[str]:
-    """Slugs of datasets given by name or slug; all of them if none is given."""
+    """Slugs of datasets given by name or slug; the paper's 36 when none is given."""
     from experiments.runner import plugins
     from experiments.runner.catalogue import all_datasets
 
@@ -155,16 +234,16 @@ def dataset_slugs(wanted: list[str] | None) -> list[str]:
     try:
         return [plugins.resolve_dataset(text) for text in wanted]
     except LookupError as problem:
-        raise SystemExit(str(problem.args[0])) from None
+        raise UserError(str(problem.args[0])) from None
 
 
-def check(what: str, wanted: list[str] | None, known: list[str]) -> None:
-    """End with a hint if a name is not among those known."""
+def check(what: str, wanted: Iterable[str] | None, known: Sequence[str]) -> None:
+    """Refuse a name that is not among those known, with a hint."""
     for name in wanted or ():
         if name not in known:
             close = difflib.get_close_matches(name, known, n=2)
             hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
-            raise SystemExit(f"unknown {what} {name!r}; {hint}")
+            raise UserError(f"unknown {what} {name!r}; {hint}")
 
 
 def words(text: str) -> list[str]:
@@ -183,18 +262,41 @@ def shard(text: str) -> tuple[int, int]:
     return index, count
 
 
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
-    return int(text)
+def whole(least: int) -> Callable[[str], int]:
+    """A whole number that is not below ``least``."""
+
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit()) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+        return int(text)
+
+    return parse
+
+
+def positive(text: str) -> float:
+    """A finite number above zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return number
 
 
 def trials(text: str) -> list[int]:
-    """``"0-4,7"`` as a list of numbers."""
+    """``"0-4,7"`` as a list of numbers, none of them beyond the ten trials."""
     numbers: list[int] = []
     for piece in words(text):
         first, _, last = piece.partition("-")
         if not first.isdigit() or not (last or first).isdigit():
             raise argparse.ArgumentTypeError(f"{text!r} is not of the form 0-4,7")
-        numbers += range(int(first), int(last or first) + 1)
+        low, high = int(first), int(last or first)
+        if low > high:
+            raise argparse.ArgumentTypeError(f"{piece!r} runs backwards; write {high}-{low}")
+        if high >= N_TRIALS:
+            raise argparse.ArgumentTypeError(f"there are trials 0 to {N_TRIALS - 1}, no {high}")
+        numbers += range(low, high + 1)
+    if not numbers:
+        raise argparse.ArgumentTypeError("no trial is named")
     return numbers

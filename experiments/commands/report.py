@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.commands.tables import REPOSITORY, add_store
+from experiments.commands import arguments
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -18,15 +18,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "Needs no data and no learner; what has not been run is shown as a gap."
         ),
     )
-    add_store(parser)
-    results = REPOSITORY / "results"
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=results,
-        metavar="FOLDER",
-        help="where report.html and the folder figures go (default: results)",
-    )
+    arguments.add_source(parser)
+    arguments.add_output(parser, "report.html and the folder figures")
     parser.add_argument(
         "--no-figure-files",
         action="store_true",
@@ -35,7 +28,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--trees",
         type=Path,
-        default=results / "trees",
+        default=arguments.RESULTS / "trees",
         metavar="FOLDER",
         help="stored trees and training histories (default: results/trees)",
     )
@@ -43,19 +36,23 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    import datasets
     from experiments.analysis.findings import findings_in
-    from experiments.core.store import Store
+    from experiments.core.planned import read_datasets
+    from experiments.core.store import COMMITTED, Store
     from experiments.render.figures.style import save
     from experiments.render.report.collect import Inputs, assemble, draw
     from experiments.render.report.page import write
     from experiments.render.report.stored import read_curves
 
+    arguments.require_store(args.store)
+    output = arguments.output_of(args, ".", "report")
     store = Store(args.store)
+    found = findings_in(args.store, args.params)
+    arguments.tell_problems(found.problems)
     inputs = Inputs(
-        findings=findings_in(args.store, args.params),
+        findings=found,
         records=store.records(),
-        registry={slug: datasets.record(slug) for slug in datasets.names()},
+        registry={**read_datasets(COMMITTED), **read_datasets(args.store)},
         environments=store.environments(),
         trees=args.trees,
         curves=read_curves(args.trees),
@@ -63,10 +60,10 @@ def run(args: argparse.Namespace) -> int:
     )
     plates = draw(inputs)
     if not args.no_figure_files:
-        figures = args.output / "figures"
+        figures = output / "figures"
         for plate in plates:
             save(plate.figure, figures / plate.name)
         print(f"{figures}: {len(plates)} figures")
-    page = write(assemble(inputs, plates), args.output / "report.html")
+    page = write(assemble(inputs, plates), output / "report.html")
     print(f"{page}: {page.stat().st_size / 1e6:.1f} MB from {len(inputs.records):,} records")
     return 0

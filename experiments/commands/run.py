@@ -53,31 +53,36 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
+    from experiments.core.files import locked
     from experiments.core.store import Store
+    from experiments.core.text import say
     from experiments.runner.display import Progress
-    from experiments.runner.plan import make_plan, render, shard
+    from experiments.runner.plan import make_plan, note_plan, render, shard
+    from experiments.runner.profiles import every_use
     from experiments.runner.queue import Queue
     from experiments.runner.refresh import Refresher
-    from experiments.runner.session import conclude, drive, limits_of
+    from experiments.runner.session import Summary, conclude, drive, limits_of
 
     profile, jobs = arguments.selected(args)
     if args.shard:
         jobs = shard(jobs, *args.shard)
     store = Store(args.store)
     limits = limits_of(args, profile.time_limit)
-    plan = make_plan(jobs, store, limits, args.workers, args.retry)
-    print(render(plan, profile), flush=True)
-    shown = ["--params", args.params] if args.params else []
-    refresher = Refresher(args.refresh, plan.pending, args.store, shown)
-    interrupted = False
-    if plan.pending:
-        queue = Queue(plan.pending, not args.keep_trying, plan.harmless())
-        progress = Progress(plan.pending, plan.estimates, args.workers)
-        title = f"profile {profile.slug}"
-        interrupted = drive(args, queue, progress, limits, title, [refresher]).interrupted
-    if not interrupted:
-        refresher.final()
-    return conclude(jobs, store, limits, interrupted)
+    with locked(args.store):
+        note_plan(store, every_use(profile, arguments.filters_of(args)))
+        plan = make_plan(jobs, store, limits, args.workers, args.retry)
+        say(render(plan, profile))
+        shown = ["--params", args.params] if args.params else []
+        refresher = Refresher(args.refresh, plan.pending, args.store, shown)
+        summary = Summary()
+        if plan.pending:
+            queue = Queue(plan.pending, not args.keep_trying, plan.harmless())
+            progress = Progress(plan.pending, plan.estimates, args.workers)
+            title = f"profile {profile.slug}"
+            summary = drive(args, queue, progress, limits, title, [refresher])
+        if not summary.interrupted:
+            refresher.final()
+        return conclude(jobs, store, limits, summary)
 
 
 def _statuses(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.commands import arguments
+from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, UserError
 
 if TYPE_CHECKING:
     from experiments.search.study import Subject
@@ -22,8 +23,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "Random search as in the paper: 300 trials, 3-fold stratified cross-validation, macro "
             "F1, on the split of data seed 42. The paper's grids are not published; the spaces are "
             "the values among its winners. Trial k depends on the seed, dataset, learner and k "
-            "alone, so a search can be stopped, resumed and sharded at will. Winners of finished "
-            "searches go to a table that `run --experiment tuned --params ours` reads. "
+            "alone, so a search can be stopped, resumed and sharded at will; fewer trials are a "
+            "prefix of more. Scores and the winners of finished searches go to tables, which "
+            "`run --experiment tuned --params ours` reads. "
             "Exit status: 0 all searches are finished, 3 some are not."
         ),
     )
@@ -40,11 +42,13 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--method",
         type=arguments.words,
-        default=["gradtree", "dndt", "cart"],
+        default=["gradtree", "dndt", "genetictree", "cart"],
         metavar="A,B",
-        help="learners (default: gradtree,dndt,cart)",
+        help="learners (default: gradtree,dndt,genetictree,cart)",
     )
-    parser.add_argument("--trials", type=int, default=300, metavar="N", help="(default: 300)")
+    parser.add_argument(
+        "--trials", type=arguments.whole(1), default=300, metavar="N", help="(default: 300)"
+    )
     parser.add_argument(
         "--sampler",
         choices=("random", "tpe"),
@@ -52,14 +56,16 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="random as in the paper (default), or tree-structured Parzen estimators with "
         "median pruning after each fold",
     )
-    parser.add_argument("--search-seed", type=int, default=42, metavar="S", help="(default: 42)")
+    parser.add_argument(
+        "--search-seed", type=arguments.whole(0), default=42, metavar="S", help="(default: 42)"
+    )
     parser.add_argument("--shard", type=arguments.shard, metavar="I/N", help="do only share I of N")
     parser.add_argument("--plan", action="store_true", help="show the estimate and stop")
     parser.add_argument(
-        "--winners",
-        type=Path,
-        metavar="FILE",
-        help="the table to bring up to date (default: results/search/winners.csv)",
+        "--results",
+        action="store_true",
+        help="go on with the committed tables of scores in results/search and add to them "
+        "(default: those in the store, in its folder search)",
     )
     arguments.add_plugins(parser)
     arguments.add_store(parser)
@@ -68,21 +74,34 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
+    from experiments.core.files import locked
+    from experiments.core.search_scores import FOLDER
     from experiments.runner import plugins
     from experiments.runner.profiles import smallest_first
     from experiments.search.study import Subject
 
     plugins.use(args.plugin)
-    datasets = smallest_first(arguments.dataset_slugs(args.dataset))
+    arguments.check("protocol", args.protocol, plugins.protocols())
+    arguments.check("learner", args.method, plugins.learner_slugs())
+    for method in args.method:
+        if not plugins.learner(method).space:
+            raise UserError(f"{method} declares no search space, so there is nothing to search")
     subjects = [
         Subject(protocol, dataset, method)
         for protocol in args.protocol
-        for dataset in datasets
+        for dataset in smallest_first(arguments.dataset_slugs(args.dataset))
         for method in args.method
         if can_search(method, dataset)
     ]
-    interrupted = random(args, subjects) if args.sampler == "random" else tpe(args, subjects)
-    return 0 if args.plan else report(args, subjects, interrupted)
+    if not subjects:
+        raise UserError("nothing to do: none of these learners can be searched on these datasets")
+    scores = FOLDER if args.results else args.store / "search"
+    if args.plan:
+        searched(args, subjects, scores)
+        return EXIT_DONE
+    with locked(args.store):
+        interrupted = searched(args, subjects, scores)
+        return report(args, subjects, scores, interrupted)
 
 
 def can_search(method: str, dataset: str) -> bool:
@@ -93,14 +112,22 @@ def can_search(method: str, dataset: str) -> bool:
     return plugins.learner(method).why_not(facts.n_features, len(facts.class_counts)) is None
 
 
-def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
+def searched(args: argparse.Namespace, subjects: list[Subject], scores: Path) -> bool:
+    """Do what is missing; whether someone said stop."""
+    return random(args, subjects, scores) if args.sampler == "random" else tpe(args, subjects)
+
+
+def random(args: argparse.Namespace, subjects: list[Subject], scores: Path) -> bool:
     """All candidates at once, in any order."""
+    from experiments.core.search_scores import FOLDER
     from experiments.core.store import Store
+    from experiments.core.text import say
     from experiments.runner.candidates import search_jobs
     from experiments.runner.display import Progress
     from experiments.runner.plan import make_plan, render_jobs, shard
     from experiments.runner.queue import Queue
     from experiments.runner.session import drive, limits_of
+    from experiments.search.outcome import known_candidates
 
     jobs = [
         job
@@ -113,8 +140,15 @@ def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     if args.shard:
         jobs = shard(jobs, *args.shard)
     limits = limits_of(args, TIME_LIMIT)
-    plan = make_plan(jobs, Store(args.store), limits, args.workers)
-    print(render_jobs(plan), flush=True)
+    plan = make_plan(
+        jobs,
+        Store(args.store),
+        limits,
+        args.workers,
+        done=known_candidates(scores, subjects, args.search_seed),
+        hints=known_candidates(FOLDER, subjects, args.search_seed).values(),
+    )
+    say(render_jobs(plan))
     if args.plan or not plan.pending:
         return False
     queue = Queue(plan.pending, give_up=False)
@@ -125,6 +159,7 @@ def random(args: argparse.Namespace, subjects: list[Subject]) -> bool:
 def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """Trial after trial in each study, all studies side by side."""
     from experiments.core.store import Store
+    from experiments.core.text import say
     from experiments.runner.display import Progress
     from experiments.runner.session import drive, limits_of
     from experiments.search.study import Campaign, CampaignQueue
@@ -134,7 +169,7 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
         subjects[:] = subjects[index - 1 :: count]
     campaigns = [Campaign(s, "tpe", args.trials, args.search_seed) for s in subjects]
     queue = CampaignQueue(campaigns, Store(args.store).latest())
-    print(f"{len(campaigns)} studies of {args.trials} trials", flush=True)
+    say(f"{len(campaigns)} studies of {args.trials} trials")
     if args.plan:
         return False
     limits = limits_of(args, TIME_LIMIT)
@@ -142,14 +177,25 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     return drive(args, queue, progress, limits, "TPE search").interrupted
 
 
-def report(args: argparse.Namespace, subjects: list[Subject], interrupted: bool) -> int:
-    """Winners of what is finished, and how much is missing of the rest."""
+def report(
+    args: argparse.Namespace, subjects: list[Subject], scores: Path, interrupted: bool
+) -> int:
+    """Keep scores and winners, and say how much is missing of the rest."""
     from experiments.core.store import Store
-    from experiments.core.winners import TABLE, write_winners
-    from experiments.runner.session import EXIT_DONE, EXIT_INCOMPLETE, resume_command
-    from experiments.search.outcome import conclude_study, render_winner
+    from experiments.core.text import say
+    from experiments.core.winners import WINNERS, write_winners
+    from experiments.runner.session import resume_command
+    from experiments.search.outcome import (
+        conclude_study,
+        keep_scores,
+        known_candidates,
+        render_winner,
+    )
 
-    records = Store(args.store).latest()
+    known = known_candidates(scores, subjects, args.search_seed)
+    records = {**known, **Store(args.store).latest()}
+    if args.sampler == "random":
+        keep_scores(scores, subjects, args.trials, args.search_seed, records)
     winners, unfinished = [], []
     for subject in subjects:
         winner, missing = conclude_study(
@@ -160,13 +206,13 @@ def report(args: argparse.Namespace, subjects: list[Subject], interrupted: bool)
         else:
             unfinished.append((subject, missing))
     if winners:
-        write_winners(winners, args.winners)
-        print("", *map(render_winner, winners), sep="\n")
-        print(f"\nWinners are in {args.winners or TABLE}.")
+        write_winners(winners, scores / WINNERS)
+        say("\n".join(["", *map(render_winner, winners)]))
+        say(f"\nWinners are in {scores / WINNERS}.")
     for subject, missing in unfinished:
         where = f"{subject.protocol} {subject.dataset} {subject.method}"
-        print(f"{where}: {missing} of {args.trials} trials missing")
+        say(f"{where}: {missing} of {args.trials} trials missing")
     if interrupted or unfinished:
-        print("Resume with:", resume_command())
+        say(f"Resume with: {resume_command()}")
         return EXIT_INCOMPLETE
     return EXIT_DONE

@@ -6,6 +6,7 @@ import argparse
 from collections import Counter
 
 from experiments.commands import arguments
+from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,14 +24,18 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
+    from experiments.core.planned import superseded
     from experiments.core.record import STATUSES
-    from experiments.core.store import Store
+    from experiments.core.store import Store, resolve
     from experiments.core.text import table
     from experiments.runner.profiles import every_use
 
+    arguments.require_store(args.store)
+    arguments.selected(args)
     store = Store(args.store)
     jobs = every_use(arguments.profile_of(args), arguments.filters_of(args))
-    records = store.latest()
+    contents = store.contents()
+    records = resolve(contents.history)
     tally: dict[tuple[str, str], Counter[str]] = {}
     for job in jobs:
         row = tally.setdefault((f"{job.protocol}/{job.experiment}", job.method), Counter())
@@ -43,8 +48,14 @@ def run(args: argparse.Namespace) -> int:
         for (experiment, method), row in tally.items()
     ]
     print(table(header, rows))
-    total: Counter[str] = sum(tally.values(), Counter())
-    print(f"\n{args.store}: {len(records):,} records; {total['not run']:,} jobs not run yet")
-    if torn := store.torn():
-        print(f"{torn} torn line(s) left by a kill were ignored; their jobs will run again")
-    return 3 if total["not run"] else 0
+    distinct = {job.key for job in jobs}
+    left = len(distinct - records.keys())
+    shared = f" ({len(jobs):,} uses in tables)" if len(jobs) > len(distinct) else ""
+    print(f"\n{len(distinct):,} jobs{shared}, {left:,} not run yet.")
+    print(f"{args.store}: {len(records):,} records.")
+    for why, some in superseded(store.plan(), records.values()).items():
+        print(f"Superseded: {len(some):,} records ({why}); no table uses them.")
+    if contents.torn:
+        print(f"{contents.torn} torn line(s) left by a kill were ignored; those jobs run again")
+    arguments.tell_problems(contents.problems)
+    return EXIT_INCOMPLETE if left else EXIT_DONE

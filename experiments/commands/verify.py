@@ -1,25 +1,46 @@
-"""``verify``: is it the paper's? Verdicts, claims, and what is worse than accepted."""
+"""``verify``: is it the paper's? Verdicts, claims, and whether the records can be trusted."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from experiments.commands.tables import COMMITTED, add_store
+from experiments.commands import arguments
+from experiments.core.store import COMMITTED, Store, conflicts
+
+if TYPE_CHECKING:
+    from experiments.analysis.findings import Findings
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "verify",
-        help="compare run records with the paper, cell by cell and claim by claim",
+        help="compare run records with the paper and with the committed ones",
         description=(
             "Print how many cells of each table agree with the paper and whether its claims hold, "
-            "and compare that with the accepted verdicts in results/. Exit status: 0 nothing is "
-            "worse than accepted, 1 something is. In a store of your own, what has not been run "
-            "completely is passed over; among the committed records it counts as lost."
+            "and compare that with the accepted verdicts in results/. The committed records (the "
+            "default) must have the hashes that were committed with them; a store of your own is "
+            "compared with them fit by fit. Exit status: 0 nothing is amiss, 1 something is worse "
+            "than accepted, differs from the committed records or was altered."
         ),
     )
-    add_store(parser)
+    parser.add_argument(
+        "--store",
+        type=arguments.store_folder,
+        default=COMMITTED,
+        metavar="FOLDER",
+        help="folder of run records (default: the committed ones; your own are in .runs)",
+    )
+    parser.add_argument(
+        "--params",
+        choices=("published", "ours"),
+        help="hyperparameters of the tuned experiments: the paper's (default) or those our "
+        "search found",
+    )
+    parser.add_argument(
+        "--deep", action="store_true", help="compute scores anew from the predictions that are kept"
+    )
     parser.add_argument(
         "--output",
         type=Path,
@@ -44,23 +65,77 @@ def run(args: argparse.Namespace) -> int:
     from experiments.render import csvfiles
     from experiments.render.terminal import claim_lines, verdict_lines
 
+    arguments.require_store(args.store)
+    committed = args.store.resolve() == COMMITTED.resolve()
     found = findings_in(args.store, args.params)
     print("\n".join(verdict_lines(found.verdicts)))
     print("\n".join(["", *claim_lines(found.claims, args.claims)]))
+    print()
+    amiss = records_amiss(args.store, found, args.deep)
+    if not committed:
+        amiss += unlike_committed(Store(args.store))
     files = csvfiles.verdict_files(found.verdicts, found.claims)
     if args.output is not None:
         write_files(args.output, files)
     if args.update:
         write_files(accepted.FOLDER, files)
         print(f"\naccepted in {accepted.FOLDER}")
-        return 0
+        return 1 if amiss else 0
     before = accepted.read_accepted(accepted.FOLDER)
     if before is None:
         print("\nNo verdicts have been accepted yet; accept these with --update.")
-        return 0
-    whole = args.store.resolve() == COMMITTED.resolve()
-    worse = accepted.regressions(before, found.verdicts, found.claims, whole)
+        return 1 if amiss else 0
+    worse = accepted.regressions(before, found.verdicts, found.claims, committed)
     print(f"\nWorse than accepted: {len(worse) or 'nothing'}")
     for line in worse:
         print(f"  {line}")
-    return 1 if worse else 0
+    return 1 if worse or amiss else 0
+
+
+def records_amiss(folder: Path, found: Findings, deep: bool) -> int:
+    """Whether the records are whole and unaltered; how many things are not."""
+    from experiments.analysis.repeats import recomputed
+
+    store = Store(folder)
+    history = store.contents().history
+    arguments.tell_problems(found.problems)
+    amiss = len(found.problems)
+    disagreeing = conflicts(history)
+    if disagreeing:
+        first = disagreeing[0][0]
+        print(
+            f"{len(disagreeing)} jobs have two records with different scores, "
+            f"the first: {first.protocol} {first.dataset} {first.method} trial {first.trial}"
+        )
+        amiss += len(disagreeing)
+    changed = store.changed_files()
+    if changed is not None:
+        listed = f": {', '.join(changed[:5])}" if changed else ""
+        print(f"Files that are not as committed: {len(changed) or 'none'}{listed}")
+        amiss += len(changed)
+    if deep:
+        count, wrong = recomputed(folder, list(store.latest().values()))
+        print(f"Scores computed anew from predictions: {count:,} records, {len(wrong)} differ")
+        print("".join(f"  {line}\n" for line in wrong[:5]), end="")
+        amiss += len(wrong)
+    return amiss
+
+
+def unlike_committed(store: Store) -> int:
+    """Compare a store with the committed records, fit by fit; how many differ."""
+    from experiments.analysis.repeats import FIRST_SHOWN, compare, environment_differences
+
+    ours = Store(COMMITTED)
+    repeats = compare(store.latest(), ours.latest())
+    print(f"{repeats.equal:,} of your {repeats.compared:,} fits equal ours.")
+    theirs, environments = store.environments(), ours.environments()
+    for each in repeats.differences[:FIRST_SHOWN]:
+        record = each.theirs
+        where = f"{record.protocol} {record.dataset} {record.method} trial {record.trial}"
+        scores = ", ".join(f"{name} {a} for our {b}" for name, (a, b) in each.fields.items())
+        print(f"  {where}: {scores}")
+        told = environment_differences(
+            environments.get(each.ours.environment, {}), theirs.get(record.environment, {})
+        )
+        print(f"    made with {told or 'the same versions on the same kind of machine'}")
+    return len(repeats.differences)

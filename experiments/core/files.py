@@ -1,4 +1,4 @@
-"""How the suite touches the disk: JSON lines that survive a kill, and files written whole.
+"""How the suite touches the disk: JSON lines that survive a kill, files written whole, a lock.
 
 A line counts when it is whole. A writer that dies in mid-line leaves a torn
 tail; readers drop it, and the next writer ends it with a line break, so that
@@ -7,25 +7,38 @@ no later line is lost with it.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+import socket
+import stat
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.core.errors import CannotGoOnError
+
+LARGEST_FILE = 1 << 30
+"""A file of lines that is larger than this is none of ours."""
+
 
 @dataclass(frozen=True)
 class Lines:
-    """The whole lines of a file, and how many torn ones were dropped."""
+    """The whole lines of a file by number (from 1), and what was wrong with the others.
 
-    values: list[dict[str, Any]]
-    torn: int
+    ``torn`` counts a last line that a kill cut short: harmless, its job runs again.
+    """
+
+    values: list[tuple[int, Any]]
+    problems: list[str]
+    torn: int = 0
 
 
-def append_line(path: Path, value: dict[str, Any]) -> int:
+def append_line(path: Path, value: Mapping[str, Any]) -> int:
     """Add one line, durably, at a cost that does not depend on the size of the file.
 
     Returns
@@ -33,7 +46,7 @@ def append_line(path: Path, value: dict[str, Any]) -> int:
     int
         The size of the file afterwards.
     """
-    line = json.dumps(value, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    line = _line(value)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
@@ -41,8 +54,14 @@ def append_line(path: Path, value: dict[str, Any]) -> int:
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
             line = b"\n" + line
-        _write_all(descriptor, line)
-        os.fsync(descriptor)
+        try:
+            _write_all(descriptor, line)
+            os.fsync(descriptor)
+        except OSError:
+            # A disk that fills up in mid-line must not leave half of it behind.
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, size)
+            raise
         return size + len(line)
     finally:
         os.close(descriptor)
@@ -50,27 +69,45 @@ def append_line(path: Path, value: dict[str, Any]) -> int:
 
 def read_lines(path: Path) -> Lines:
     """Every whole line of a file; a file that is not there has none."""
-    if not path.exists():
-        return Lines([], 0)
-    values, torn = [], 0
-    for line in path.read_bytes().split(b"\n"):
+    try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            return Lines([], [f"{path}: not a file"])
+        if facts.st_size > LARGEST_FILE:
+            return Lines([], [f"{path}: larger than {LARGEST_FILE >> 20} MB"])
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return Lines([], [])
+    except OSError as problem:
+        return Lines([], [f"{path}: {problem.strerror}"])
+    values: list[tuple[int, Any]] = []
+    problems: list[str] = []
+    torn = 0
+    *whole, tail = content.split(b"\n")
+    for number, line in enumerate([*whole, tail], start=1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
-        except ValueError:
-            torn += 1
-            continue
-        values.append(value)
-    return Lines(values, torn)
+            values.append((number, json.loads(line, parse_constant=_refuse)))
+        except (ValueError, RecursionError):
+            if number > len(whole):
+                torn += 1
+            else:
+                problems.append(f"{path}:{number}: not a line of JSON")
+    return Lines(values, problems, torn)
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no number that may be stored")
 
 
 def replace_lines(path: Path, values: list[dict[str, Any]]) -> None:
     """Write a whole file anew: beside it, then renamed over it."""
-    text = "".join(json.dumps(v, separators=(",", ":"), allow_nan=False) + "\n" for v in values)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text)
-    beside.replace(path)
+    write_whole(path, b"".join(_line(value) for value in values))
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -78,20 +115,86 @@ def _write_all(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """Write beside, under a name of its own, then rename: no reader sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(beside).chmod(0o644)
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write beside, then rename; a file that would not change is not touched."""
+    """Write texts by name; a file that would not change is not touched."""
     for name, text in files.items():
         path = folder / name
         content = text.encode("utf-8")
-        if path.exists() and path.read_bytes() == content:
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        if not path.exists() or path.read_bytes() != content:
+            write_whole(path, content)
+
+
+class StoreBusyError(CannotGoOnError):
+    """Another process writes to this store; the message names it."""
+
+
+LOCK = ".lock"
+PROBE_BYTES = 1 << 16
+
+
+def probe(folder: Path) -> None:
+    """Make sure that a folder can be written to before work begins that would be lost."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".probe.") as file:
+            file.write(bytes(PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as problem:
+        raise CannotGoOnError(
+            f"cannot write to {folder}: {problem.strerror}; free some space or permissions, or "
+            "name another folder with --store"
+        ) from None
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Be the only writer of a folder for a while.
+
+    The lock is the kernel's (POSIX, so that network file systems that support
+    locks share it) and ends with the process, however that ends. What is
+    written into the file only tells others who holds it.
+
+    Raises
+    ------
+    StoreBusyError
+        Naming the process that holds the lock.
+    """
+    probe(folder)
+    path = folder / LOCK
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StoreBusyError(
+                f"{folder} is in use by {_holder(descriptor)}; wait for it to end, or run into "
+                "another folder (--store) and merge afterwards"
+            ) from None
+        os.ftruncate(descriptor, 0)
+        since = time.strftime("%Y-%m-%d %H:%M:%S")
+        os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()} {since}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _holder(descriptor: int) -> str:
+    words = os.pread(descriptor, 200, 0).decode(errors="replace").split(maxsplit=2)
+    if len(words) < 3:
+        return "another process"
+    return f"process {words[0]} on {words[1]} since {words[2].strip()}"

@@ -7,10 +7,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 Measured = Literal["shared", "alone"]
 
+KEY_LENGTH = 20
 HOLDOUT = "holdout"
 """The ordinary evaluation: fit on train (and valid), score on test."""
 
@@ -18,6 +19,48 @@ HOLDOUT = "holdout"
 def canonical_json(value: Any) -> str:
     """One spelling per value: sorted keys, no blanks, no NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+class Work(Protocol):
+    """The part of a job, or of its record, that can change its outcome."""
+
+    @property
+    def protocol(self) -> str: ...
+    @property
+    def dataset(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def trial(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def measured(self) -> str: ...
+    @property
+    def evaluation(self) -> str: ...
+    @property
+    def content_hash(self) -> str: ...
+    @property
+    def protocol_version(self) -> str: ...
+    @property
+    def method_version(self) -> str: ...
+
+
+def key_of(work: Work, params_json: str) -> str:
+    """Identity of a piece of work: everything that can change its outcome, not the experiment."""
+    identity = [
+        work.content_hash,
+        work.protocol,
+        work.protocol_version,
+        work.method,
+        work.method_version,
+        params_json,
+        work.trial,
+        work.seed,
+        work.measured,
+        work.evaluation,
+    ]
+    return hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:KEY_LENGTH]
 
 
 @dataclass(frozen=True)
@@ -49,20 +92,7 @@ class Job:
 
     @cached_property
     def key(self) -> str:
-        """Identity of the work: everything that can change its outcome, and not the experiment."""
-        identity = [
-            self.content_hash,
-            self.protocol,
-            self.protocol_version,
-            self.method,
-            self.method_version,
-            self.params_json,
-            self.trial,
-            self.seed,
-            self.measured,
-            self.evaluation,
-        ]
-        return hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:20]
+        return key_of(self, self.params_json)
 
     @property
     def group(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import platform
 import resource
+import subprocess
 import sys
 import time
 from functools import cache
@@ -68,6 +69,29 @@ def describe() -> dict[str, Any]:
     """``{"id": …, "versions": {…}, "machine": {…}}`` of this process."""
     content = {"versions": versions(), "machine": machine()}
     return {"id": identify(content), **content}
+
+
+@cache
+def commit() -> str:
+    """The commit of this checkout, with a plus where files differ from it; empty without git."""
+    try:
+        return _git("rev-parse", "--short=10", "HEAD") + (
+            "+" if _git("status", "-s", "-uno") else ""
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(
+        ["git", *words],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=10,
+    )
+    return done.stdout.strip()
 
 
 def identify(content: dict[str, Any]) -> str:

@@ -2,33 +2,56 @@
 
 Records lie in ``<protocol>/<dataset>.jsonl`` (those of searches in
 ``search-<protocol>/``), rolled over before a file grows too large to commit.
-Versions and machines are spelled out once, in ``environments.jsonl``. Several
-processes may append to one store, and stores of several machines can be
-merged, because which record of a key counts depends on the records alone.
+Versions and machines are spelled out once, in ``environments.jsonl``; what the
+store was asked for is in ``planned.jsonl``. Which record of a key counts
+depends on the records alone, so stores of several machines can be merged in
+any order. Lines that are no records are set aside and named, never believed.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.core import machine, predictions
-from experiments.core.files import append_line, read_lines, replace_lines
-from experiments.core.job import HOLDOUT, canonical_json
-from experiments.core.record import RunRecord
+from experiments.core import machine, planned, predictions
+from experiments.core.files import append_line, read_lines, replace_lines, write_files
+from experiments.core.job import HOLDOUT, Job, canonical_json
+from experiments.core.record import BadRecordError, RunRecord, checked
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 COMMITTED = Path(__file__).resolve().parents[2] / "results" / "records"
 LOCAL = Path(".runs")
 ROLL_AT_BYTES = 900_000
 ENVIRONMENTS = "environments.jsonl"
+HASHES = "hashes.csv"
+PREDICTIONS_KEPT = ("tuned", "default")
+"""Experiments whose predicted classes are kept in a compact store."""
 
 _PREFERENCE = {"ok": 2, "skipped": 0}  # every other status: 1
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Everything that was read from a store's files of records.
+
+    Attributes
+    ----------
+    history : every good record, superseded ones too, file by file.
+    problems : ``file:line: what is wrong`` for every line that was set aside.
+    torn : lines that a kill cut short; their jobs will run again.
+    """
+
+    history: list[RunRecord] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    torn: int = 0
 
 
 class Store:
@@ -65,23 +88,39 @@ class Store:
             self._known_environments.add(description["id"])
 
     def environments(self) -> dict[str, dict[str, Any]]:
-        return {line["id"]: line for line in read_lines(self.folder / ENVIRONMENTS).values}
+        lines = read_lines(self.folder / ENVIRONMENTS).values
+        return {
+            line["id"]: line
+            for _, line in lines
+            if isinstance(line, dict) and isinstance(line.get("id"), str)
+        }
 
-    def history(self) -> list[RunRecord]:
-        """Every whole record, superseded ones too, file by file."""
-        return self._read()[0]
-
-    def torn(self) -> int:
-        """How many lines were cut short by a kill."""
-        return self._read()[1]
+    def contents(self) -> Contents:
+        """Read every file of records."""
+        found = Contents(problems=[])
+        torn = 0
+        for path in self._files():
+            lines = read_lines(path)
+            torn += lines.torn
+            found.problems.extend(lines.problems)
+            for number, values in lines.values:
+                try:
+                    found.history.append(checked(values))
+                except BadRecordError as problem:
+                    found.problems.append(f"{path}:{number}: {problem}")
+        return Contents(found.history, found.problems, torn)
 
     def latest(self) -> dict[str, RunRecord]:
         """The record that counts for each key."""
-        return resolve(self.history())
+        return resolve(self.contents().history)
 
     def records(self) -> list[RunRecord]:
         """The records that count, one per key."""
         return list(self.latest().values())
+
+    def plan(self) -> list[Job]:
+        """What the store was asked for."""
+        return planned.read_plan(self.folder)
 
     def frame(self) -> pd.DataFrame:
         """The records that count as a table, one row per key and one column per field."""
@@ -92,9 +131,11 @@ class Store:
         return pd.DataFrame(rows, columns=columns)
 
     def compact(self) -> None:
-        """Rewrite every file without superseded records, in an order that is always the same.
+        """Rewrite every file without superseded lines, in an order that is always the same.
 
-        For stores at rest only, before they are committed.
+        The predicted classes of ``tuned`` and ``default`` are packed, one file per dataset;
+        probabilities and trees are dropped. ``hashes.csv`` says what the files should be. For
+        stores at rest only, before they are committed.
         """
         shelves: dict[str, list[RunRecord]] = {}
         for record in sorted(self.records(), key=_shelf_order):
@@ -107,16 +148,43 @@ class Store:
                 replace_lines(path, [record.to_dict() for record in chunk])
                 written.add(path)
         for path in before - written:
-            path.unlink()
+            if path.is_file():
+                path.unlink()
+        plan = self.plan()
+        planned.write_plan(self.folder, plan)
+        kept = {job.key for job in plan if job.experiment in PREDICTIONS_KEPT}
+        every = [record for records in shelves.values() for record in records]
+        predictions.pack_all(self.folder, [record for record in every if record.key in kept])
         self._part.clear()
+        self.write_hashes()
 
-    def _read(self) -> tuple[list[RunRecord], int]:
-        records, torn = [], 0
-        for path in self._files():
-            lines = read_lines(path)
-            records += [RunRecord.from_dict(value) for value in lines.values]
-            torn += lines.torn
-        return records, torn
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 of every file of records and of the plan, by name below the folder."""
+        files = [*self._files(), self.folder / planned.PLANNED]
+        return {
+            path.relative_to(self.folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in files
+            if path.is_file()
+        }
+
+    def write_hashes(self) -> None:
+        """Say what the files of records should be, for a store that is committed."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerows([("file", "sha256"), *sorted(self.hashes().items())])
+        write_files(self.folder, {HASHES: text.getvalue()})
+
+    def changed_files(self) -> list[str] | None:
+        """Files that are not as ``hashes.csv`` says; ``None`` in a store without it."""
+        path = self.folder / HASHES
+        if not path.is_file():
+            return None
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            said = {row.get("file", ""): row.get("sha256") for row in csv.DictReader(file)}
+        found = self.hashes()
+        return sorted(
+            name for name in said.keys() | found.keys() if said.get(name) != found.get(name)
+        )
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*/*.jsonl"))
@@ -135,13 +203,30 @@ def resolve(records: Iterable[RunRecord]) -> dict[str, RunRecord]:
     return best
 
 
+def conflicts(history: Iterable[RunRecord]) -> list[tuple[RunRecord, RunRecord]]:
+    """Pairs of successful records of one job that disagree in a score."""
+    first: dict[str, RunRecord] = {}
+    found = []
+    for record in history:
+        if record.status == "ok":
+            known = first.setdefault(record.key, record)
+            if known.scores() != record.scores():
+                found.append((known, record))
+    return found
+
+
 def precedence(record: RunRecord) -> tuple[int, str, str]:
-    """Total order among the records of one key, so that merging in any order agrees."""
-    return (
-        _PREFERENCE.get(record.status, 1),
-        record.finished,
-        canonical_json(record.to_dict()),
-    )
+    """Total order among the records of one key, so that merging in any order agrees.
+
+    A date in the future says that a clock was wrong; it outranks nothing.
+    """
+    date = record.finished if record.finished <= _soon() else ""
+    return _PREFERENCE.get(record.status, 1), date, canonical_json(record.to_dict())
+
+
+def _soon() -> str:
+    """The end of this day, as the dates of records are written."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT99")
 
 
 def shelf(record: RunRecord) -> str:
@@ -171,30 +256,45 @@ def _chunks(records: list[RunRecord]) -> Iterable[list[RunRecord]]:
 
 
 @dataclass
-class Tally:
-    """How many records were new, better than what was there, or known already."""
+class Merged:
+    """What came of bringing one store into another.
+
+    ``conflicts`` are jobs that both finished with different scores; what was
+    there before is kept.
+    """
 
     new: int = 0
-    better: int = 0
+    newer: int = 0
     known: int = 0
+    conflicts: list[tuple[RunRecord, RunRecord]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
 
-def merge(source: Store, target: Store, with_predictions: bool = True) -> Tally:
+def merge(source: Store, target: Store, with_predictions: bool = True) -> Merged:
     """Bring the records that count in ``source`` into ``target``; repeating it adds nothing."""
-    known = target.latest()
-    tally = Tally()
+    known, contents = target.latest(), source.contents()
+    merged = Merged(problems=contents.problems)
     for description in source.environments().values():
         target.append_environment(description)
-    for key, record in source.latest().items():
-        if key not in known:
-            tally.new += 1
-        elif precedence(record) > precedence(known[key]):
-            tally.better += 1
-        else:
-            tally.known += 1
+    planned.add_plan(target.folder, source.plan())
+    planned.add_facts(
+        target.folder,
+        planned.read_datasets(source.folder).values(),
+        planned.read_learners(source.folder).values(),
+    )
+    for key, record in resolve(contents.history).items():
+        ours = known.get(key)
+        if ours is None:
+            merged.new += 1
+        elif ours.status == record.status == "ok" and ours.scores() != record.scores():
+            merged.conflicts.append((ours, record))
             continue
-        path = predictions.path_of(source.folder, record)
-        if with_predictions and path.exists():
-            predictions.save(target.folder, record, path.read_bytes())
+        elif precedence(record) > precedence(ours):
+            merged.newer += 1
+        else:
+            merged.known += 1
+            continue
+        if with_predictions:
+            predictions.copy(source.folder, target.folder, record)
         target.append(record)
-    return tally
+    return merged

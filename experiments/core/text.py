@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from collections.abc import Mapping, Sequence
 
 from experiments.core.record import STATUSES, RunRecord
+
+
+def say(text: str) -> None:
+    """Print a line; a reader that has gone away ends the talk and not the work."""
+    try:
+        print(text, flush=True)
+    except (OSError, ValueError):
+        silence()
+
+
+def silence() -> None:
+    """Send what is printed from now on nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def duration(seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
@@ -10,9 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from experiments.core.files import write_files
 from experiments.core.job import canonical_json
 
-TABLE = Path(__file__).resolve().parents[2] / "results" / "search" / "winners.csv"
+WINNERS = "winners.csv"
+TABLE = Path(__file__).resolve().parents[2] / "results" / "search" / WINNERS
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Winner:
     params: dict[str, Any]
     published: dict[str, Any]
 
+    @property
+    def subject(self) -> tuple[str, str, str]:
+        return self.protocol, self.dataset, self.method
+
 
 @cache
 def _read(path: Path, modified: int) -> tuple[Winner, ...]:
@@ -52,19 +59,23 @@ def read_winners(path: Path | None = None) -> tuple[Winner, ...]:
     return _read(path, path.stat().st_mtime_ns) if path.exists() else ()
 
 
-def write_winners(new: Iterable[Winner], path: Path | None = None) -> None:
+def winners_for(store: Path) -> tuple[Winner, ...]:
+    """What was found: in a store of one's own where that has been searched, else committed."""
+    found = {winner.subject: winner for winner in read_winners()}
+    found.update({winner.subject: winner for winner in read_winners(store / "search" / WINNERS)})
+    return tuple(found[subject] for subject in sorted(found))
+
+
+def write_winners(new: Iterable[Winner], path: Path) -> None:
     """Add winners to a table, replacing older ones of the same subject."""
-    path = path or TABLE
-    known = {(w.protocol, w.dataset, w.method): w for w in read_winners(path)}
-    known.update({(w.protocol, w.dataset, w.method): w for w in new})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".part")
-    with beside.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [f.name for f in fields(Winner)], lineterminator="\n")
-        writer.writeheader()
-        for key in sorted(known):
-            writer.writerow(_to_row(known[key]))
-    beside.replace(path)
+    known = {winner.subject: winner for winner in read_winners(path)}
+    known.update({winner.subject: winner for winner in new})
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [f.name for f in fields(Winner)], lineterminator="\n")
+    writer.writeheader()
+    for subject in sorted(known):
+        writer.writerow(_to_row(known[subject]))
+    write_files(path.parent, {path.name: text.getvalue()})
 
 
 def _to_row(winner: Winner) -> dict[str, Any]:

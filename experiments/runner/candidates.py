@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from experiments.core.job import Job, canonical_json
-from experiments.core.winners import read_winners
+from experiments.core.store import LOCAL
+from experiments.core.winners import winners_for
 from experiments.runner import plugins
 from experiments.runner.catalogue import MODEL_SEED, all_datasets, params_of
 
 SEED = 42
 TRIALS = 300
 FOLDS = 3
-METHODS = ("gradtree", "dndt", "cart")
-"""Searched unless others are named: quick enough for 300 trials on every dataset."""
+METHODS = ("gradtree", "dndt", "genetictree", "cart")
+"""Searched unless others are named: every learner that the paper tuned."""
 
 DURING_SEARCH: Mapping[str, Mapping[str, Any]] = {"gradtree": {"restarts": 0}}
 """Candidates are compared without restarts; the winner gets the paper's number of them."""
@@ -77,6 +79,7 @@ def candidate_job(
     """Cross-validate one candidate: all folds, or one of them."""
     params = complete(protocol, dataset, method, drawn)
     params.update(DURING_SEARCH.get(method, {}))
+    params = plugins.learner(method).simplify(params, plugins.facts(dataset).task)
     return Job(
         protocol=protocol,
         experiment="search",
@@ -92,9 +95,19 @@ def candidate_job(
     )
 
 
+_store = LOCAL
+
+
+def use_winners_of(store: Path) -> None:
+    """Let ``--params ours`` mean what was found in this store, where it has been searched."""
+    global _store
+    _store = store
+    params_of.cache_clear()
+
+
 def winning_params(protocol: str, dataset: str, method: str) -> dict[str, Any]:
     """All parameters for ``tuned --params ours``."""
-    for winner in read_winners():
+    for winner in winners_for(_store):
         if (winner.protocol, winner.dataset, winner.method) == (protocol, dataset, method):
             return complete(protocol, dataset, method, winner.params)
     raise LookupError(

@@ -21,6 +21,8 @@ ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed")
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
 
+SEARCHED = "searched"
+"""The tuned experiment with the hyperparameters that our own search found."""
 SEARCH = "search"
 """The hyperparameter search: jobs of another kind, made in ``experiments.search``."""
 
@@ -159,9 +161,10 @@ def make_job(
     facts = plugins.facts(dataset)
     params = dict(params_of(setting, protocol, method, dataset))
     params.update(experiment.overrides.get(method, {}))
+    searched = experiment.slug == "tuned" and setting == "ours"
     return Job(
         protocol=protocol,
-        experiment=experiment.slug,
+        experiment=SEARCHED if searched else experiment.slug,
         dataset=dataset,
         method=method,
         params_json=Job.freeze(params),

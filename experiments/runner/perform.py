@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
 
 
-TRACEBACK_CHARACTERS = 4000
 WARM_UP_ROWS = 100
 NO_DATA = "no data"
 """Why a job is skipped whose dataset no source delivers; the record's log says what to do."""
@@ -55,6 +54,7 @@ def perform(job: Job) -> Outcome:
         outcome.record,
         peak_memory_mb=machine.peak_mb(),
         environment=machine.describe()["id"],
+        commit=machine.commit(),
         finished=now(),
     )
     return Outcome(finished, outcome.predictions)
@@ -156,8 +156,16 @@ def failure(job: Job, problem: BaseException) -> RunRecord:
     """The record of a job whose learner raised."""
     status: Status = "memory" if isinstance(problem, MemoryError) else "error"
     text = "".join(traceback.format_exception(problem))
-    reason = f"{type(problem).__name__}: {problem}".strip().splitlines()[0]
-    return RunRecord.of(job, status, reason=reason, traceback=text[-TRACEBACK_CHARACTERS:])
+    reason = f"{type(problem).__name__}: {_message(problem)}".strip().splitlines()[0]
+    return RunRecord.of(job, status, reason=reason, traceback=text)
+
+
+def _message(problem: BaseException) -> str:
+    """What an exception says, if it can say it."""
+    try:
+        return str(problem)
+    except Exception:  # a learner's exception may fail even at that
+        return "its message could not be made"
 
 
 def _cpu_seconds() -> float:

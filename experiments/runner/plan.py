@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from experiments.core import planned
 from experiments.core.job import Job
 from experiments.core.outcome import Limits
 from experiments.core.record import RunRecord
@@ -125,12 +126,51 @@ def make_plan(
     limits: Limits,
     workers: int,
     retry: Collection[str] | None = None,
+    done: Mapping[str, RunRecord] | None = None,
+    hints: Iterable[RunRecord] = (),
 ) -> Plan:
-    """Compare jobs with a store; committed records help with the times and nothing else."""
-    records = store.latest()
-    estimator = Estimator([*Store(COMMITTED).records(), *records.values()], limits.seconds)
+    """Compare jobs with a store; committed records help with the times and nothing else.
+
+    Parameters
+    ----------
+    done : records that count as if they were in the store.
+    hints : further records that help with the times.
+    """
+    records = {**(done or {}), **store.latest()}
+    similar = [*Store(COMMITTED).records(), *hints, *records.values()]
+    estimator = Estimator(similar, limits.seconds)
     pending = to_do(jobs, records, limits, retry)
     return Plan(jobs, pending, estimate_all(pending, estimator, limits), workers, limits)
+
+
+def note_plan(store: Store, jobs: Iterable[Job]) -> None:
+    """Let a store know what it is asked for, and the names and shapes that tables print."""
+    wanted = list(jobs)
+    planned.add_plan(store.folder, wanted)
+    planned.add_facts(
+        store.folder,
+        [dataset_facts(slug) for slug in dict.fromkeys(job.dataset for job in wanted)],
+        [learner_facts(slug) for slug in dict.fromkeys(job.method for job in wanted)],
+    )
+
+
+def dataset_facts(slug: str) -> planned.DatasetFacts:
+    facts = plugins.facts(slug)
+    return planned.DatasetFacts(
+        slug=slug,
+        name=facts.name,
+        task=facts.task,
+        n_rows=facts.n_rows,
+        n_features=facts.n_features,
+        class_counts=tuple(facts.class_counts),
+        categorical=tuple(getattr(facts, "categorical", ())),
+        in_paper=getattr(facts, "in_paper", slug not in plugins.extras().datasets),
+    )
+
+
+def learner_facts(slug: str) -> planned.LearnerFacts:
+    known = plugins.learner(slug)
+    return planned.LearnerFacts(slug, known.name, known.version, known.in_paper)
 
 
 def estimate_all(jobs: Sequence[Job], estimator: Estimator, limits: Limits) -> dict[str, Estimate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 import signal
 import sys
@@ -11,14 +12,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from experiments.core import predictions
+from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE
 from experiments.core.job import Job
 from experiments.core.outcome import Limits, Outcome, Running, memory_share
 from experiments.core.record import RunRecord
 from experiments.core.store import Store
-from experiments.core.text import counts
+from experiments.core.text import counts, say, silence
 from experiments.runner.display import PlainDisplay, Progress
 from experiments.runner.executors.base import Executor
 from experiments.runner.plan import state_of
@@ -50,6 +52,9 @@ class Summary:
     statuses: Counter[str] = field(default_factory=Counter)
     left: int = 0
     interrupted: bool = False
+    """Someone said stop, or the store could not be written to."""
+    problem: str = ""
+    """Why the store could not be written to."""
 
     @property
     def done(self) -> int:
@@ -68,12 +73,13 @@ def run_session(
         session.loop()
     except KeyboardInterrupt:
         session.summary.interrupted = True
+    except StoreWriteError as problem:
+        session.summary.interrupted, session.summary.problem = True, str(problem)
     finally:
         with signals_held():
             session.summary.left = len(session.queue) + len(executor.running())
             executor.close()
-            for listener in listeners:
-                listener.close()
+            session.tell("close")
     return session.summary
 
 
@@ -87,6 +93,10 @@ def signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class StoreWriteError(RuntimeError):
+    """The disk is full or the store cannot be written to."""
+
+
 @dataclass
 class _Session:
     queue: JobSource
@@ -94,6 +104,9 @@ class _Session:
     executor: Executor
     listeners: Sequence[Listener]
     summary: Summary = field(default_factory=Summary)
+
+    def __post_init__(self) -> None:
+        self._listening = list(self.listeners)
 
     def loop(self) -> None:
         while self.queue or self.executor.running():
@@ -104,30 +117,41 @@ class _Session:
             with signals_held():
                 for outcome in [*outcomes, *map(Outcome, foregone)]:
                     self._keep(outcome)
-            running = self.executor.running()
-            for listener in self.listeners:
-                listener.tick(running)
+            self.tell("tick", self.executor.running())
+
+    def tell(self, what: str, *news: Any) -> None:
+        """Tell every listener; one whose terminal or pipe is gone is told nothing any more."""
+        for listener in list(self._listening):
+            try:
+                getattr(listener, what)(*news)
+            except (OSError, ValueError):
+                self._listening.remove(listener)
+                if not sys.stdout.closed:
+                    silence()
 
     def _start_what_fits(self) -> None:
         while self.executor.free():
             job = self.queue.take()
             if job is None:
                 return
-            for listener in self.listeners:
-                listener.started(job)
+            self.tell("started", job)
             self.executor.start(job)
 
     def _keep(self, outcome: Outcome) -> None:
         """Predictions first: a record in the store promises that they are there."""
         record = outcome.record
-        if outcome.predictions is not None:
-            predictions.save(self.store.folder, record, outcome.predictions)
-        if outcome.environment is not None:
-            self.store.append_environment(outcome.environment)
-        self.store.append(record)
+        try:
+            if outcome.predictions is not None:
+                predictions.save(self.store.folder, record, outcome.predictions)
+            if outcome.environment is not None:
+                self.store.append_environment(outcome.environment)
+            self.store.append(record)
+        except OSError as problem:
+            raise StoreWriteError(
+                f"cannot write to {self.store.folder}: {problem.strerror}"
+            ) from problem
         self.summary.statuses[record.status] += 1
-        for listener in self.listeners:
-            listener.finished(record)
+        self.tell("finished", record)
 
 
 def limits_of(args: argparse.Namespace, time_limit: float) -> Limits:
@@ -186,38 +210,46 @@ def interrupts_on_sigterm() -> Iterator[None]:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)
+    hung_up = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal ends no run
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGHUP, hung_up)
 
 
-EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE = 0, 1, 3
-
-
-def conclude(jobs: Sequence[Job], store: Store, limits: Limits, interrupted: bool) -> int:
+def conclude(jobs: Sequence[Job], store: Store, limits: Limits, summary: Summary) -> int:
     """Print the summary of a run over all its jobs and return its exit status."""
     records = store.latest()
     statuses: Counter[str] = Counter(records[job.key].status for job in jobs if job.key in records)
     state = {job: state_of(job, records.get(job.key), limits) for job in jobs}
     states: Counter[str] = Counter(state.values())
     without_data = {job.dataset for job in jobs if state[job] == "unavailable"}
-    print(f"\n{len(jobs):,} jobs: {counts(statuses)}; {states['pending']:,} still to run.")
+    say(f"\n{len(jobs):,} jobs: {counts(statuses)}; {states['pending']:,} still to run.")
     if states["failed"]:
-        print("What failed and why: python -m experiments failures --store", store.folder)
+        say(f"What failed and why: {program()} failures --store {store.folder}")
     if states["unavailable"]:
-        print(f"Skipped for want of data: {', '.join(sorted(without_data))}.")
-        print("What to do about it: python -m experiments data")
-    if interrupted or states["pending"]:
-        if interrupted:
-            print("Stopped. Nothing that had finished is lost.")
-        print("Resume with:", resume_command())
+        say(f"Skipped for want of data: {', '.join(sorted(without_data))}.")
+        say(f"What to do about it: {program()} data")
+    if summary.interrupted or states["pending"]:
+        if summary.interrupted:
+            why = f"Stopped: {summary.problem}." if summary.problem else "Stopped."
+            say(f"{why} Nothing that had finished is lost.")
+        say(f"Resume with: {resume_command()}")
         return EXIT_INCOMPLETE
     return EXIT_FAILED if statuses["error"] or statuses["crash"] else EXIT_DONE
 
 
+def program() -> str:
+    """How this program was started, so that what is printed can be pasted."""
+    name = Path(sys.executable)
+    with contextlib.suppress(ValueError):
+        name = name.relative_to(Path.cwd())
+    script = Path(sys.argv[0])
+    rest = ["-m", "experiments"] if script.name == "__main__.py" else [str(script)]
+    return shlex.join([str(name), *rest])
+
+
 def resume_command() -> str:
     """The command that goes on where this one stopped: the same again."""
-    script = Path(sys.argv[0])
-    program = ["-m", "experiments"] if script.name == "__main__.py" else [str(script)]
-    return shlex.join(["python", *program, *sys.argv[1:]])
+    return " ".join([program(), shlex.join(sys.argv[1:])]).strip()

@@ -1,15 +1,72 @@
-"""What a search has come to: winners of finished studies, and how far the others are."""
+"""What searches have come to: tables of scores, winners, and how far the others are."""
 
 from __future__ import annotations
 
-from experiments.core.record import RunRecord
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from experiments.core.job import Job
+from experiments.core.record import RunRecord, Status
+from experiments.core.search_scores import Scored, SearchScores, read_scores, write_scores
 from experiments.core.winners import Winner
-from experiments.runner.candidates import published_choice
+from experiments.runner.candidates import candidate, candidate_job, published_choice
 from experiments.search.study import Campaign, SamplerName, Subject
 
 
+def known_candidates(folder: Path, subjects: Iterable[Subject], seed: int) -> dict[str, RunRecord]:
+    """What tables of scores know, as the records from which they were made."""
+    found: dict[str, RunRecord] = {}
+    for subject in subjects:
+        scores = read_scores(folder, subject.protocol, subject.dataset)
+        for number, one in scores.learners.get(subject.method, {}).items():
+            job = _job(subject, number, seed)
+            if job.key not in found or one.seconds is not None:
+                status: Status = one.status  # type: ignore[assignment]
+                found[job.key] = RunRecord.of(
+                    job, status, valid_f1=one.score, cpu_seconds=one.seconds
+                )
+    return found
+
+
+def keep_scores(
+    folder: Path,
+    subjects: Iterable[Subject],
+    trials: int,
+    seed: int,
+    records: Mapping[str, RunRecord],
+) -> None:
+    """Bring the tables of scores up to date with records."""
+    tables: dict[tuple[str, str], SearchScores] = {}
+    for subject in subjects:
+        place = (subject.protocol, subject.dataset)
+        table = tables.setdefault(place, read_scores(folder, *place))
+        column = table.learners.setdefault(subject.method, {})
+        timed: set[str] = set()
+        for number in range(trials):
+            job = _job(subject, number, seed)
+            record = records.get(job.key)
+            if record is not None:
+                seconds = None if job.key in timed else record.cpu_seconds
+                column[number] = Scored(record.valid_f1, record.status, seconds)
+                timed.add(job.key)
+        if not column:
+            del table.learners[subject.method]
+    for table in tables.values():
+        if table.learners:
+            write_scores(folder, table)
+
+
+def _job(subject: Subject, number: int, seed: int) -> Job:
+    drawn = candidate(subject.dataset, subject.method, number, seed)
+    return candidate_job(subject.protocol, subject.dataset, subject.method, drawn)
+
+
 def conclude_study(
-    subject: Subject, sampler: SamplerName, trials: int, seed: int, records: dict[str, RunRecord]
+    subject: Subject,
+    sampler: SamplerName,
+    trials: int,
+    seed: int,
+    records: Mapping[str, RunRecord],
 ) -> tuple[Winner | None, int]:
     """The winner of one study if it is finished, and how many trials are missing."""
     campaign = Campaign(subject, sampler, trials, seed)
