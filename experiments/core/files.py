@@ -30,7 +30,7 @@ LARGEST_FILE = 1 << 30
 class Lines:
     """The whole lines of a file by number (from 1), and what was wrong with the others.
 
-    ``torn`` counts a last line that a kill cut short: harmless, its job runs again.
+    ``torn`` counts lines that a kill cut short: harmless, their jobs run again.
     """
 
     values: list[tuple[int, Any]]
@@ -90,7 +90,8 @@ def read_lines(path: Path) -> Lines:
         try:
             values.append((number, json.loads(line, parse_constant=_refuse)))
         except (ValueError, RecursionError):
-            if number > len(whole):
+            # A kill in mid-line leaves a beginning; the next writer ends it with a line break.
+            if number > len(whole) or (line.startswith(b"{") and not line.rstrip().endswith(b"}")):
                 torn += 1
             else:
                 problems.append(f"{path}:{number}: not a line of JSON")

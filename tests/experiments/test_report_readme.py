@@ -10,7 +10,7 @@ from tables_support import paper_as_ours, runs
 
 from experiments.analysis.findings import findings_of
 from experiments.analysis.paper import load_paper
-from experiments.analysis.settings import EXPERIMENT as SEARCHED
+from experiments.analysis.settings import SEARCHED
 from experiments.render.readme import results_block
 
 PAPER = load_paper()

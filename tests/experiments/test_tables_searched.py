@@ -6,14 +6,14 @@ from tables_support import runs
 
 from experiments.analysis.cells import Results, collect
 from experiments.analysis.paper import load_paper
-from experiments.analysis.settings import EXPERIMENT, searched_scores, searched_sheet
+from experiments.analysis.settings import SEARCHED, searched_scores, searched_sheet
 
 PAPER = load_paper()
 
 
 def scores(published: list[float], ours: list[float], expected: int = 2) -> Results:
     jobs, records = runs("tuned", "iris", "cart", published, expected=expected)
-    more, found = runs(EXPERIMENT, "iris", "cart", ours, expected=expected)
+    more, found = runs(SEARCHED, "iris", "cart", ours, expected=expected)
     return collect([*jobs, *more], {**records, **found})
 
 
