@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from experiments.analysis.model import Cell, Measure
@@ -68,13 +68,21 @@ def collect(jobs: Iterable[Job], records: Mapping[str, RunRecord]) -> Results:
     )
 
 
-def summarise(attempts: Iterable[Attempt], measure: Measure) -> Cell:
-    """Mean and population deviation over the runs that ended well, or why there is none."""
+def summarise(
+    attempts: Iterable[Attempt], measure: Measure | Callable[[RunRecord], float | None]
+) -> Cell:
+    """Mean and population deviation over the runs that ended well, or why there is none.
+
+    Parameters
+    ----------
+    measure : a field of the record, or a function of it.
+    """
     planned = tuple(attempts)
     trials, values = [], []
     for attempt in planned:
         if attempt.record is not None and attempt.record.status == "ok":
-            value = getattr(attempt.record, measure)
+            record = attempt.record
+            value = measure(record) if callable(measure) else getattr(record, measure)
             if value is not None:
                 trials.append(attempt.trial)
                 values.append(float(value))

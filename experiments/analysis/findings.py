@@ -15,13 +15,14 @@ from experiments.analysis.cells import Results, collect
 from experiments.analysis.claims import check_claims
 from experiments.analysis.definitions import methods
 from experiments.analysis.judging import judge
-from experiments.analysis.model import Claim, Verdict
+from experiments.analysis.model import Claim, Table, Verdict
+from experiments.analysis.other_tables import other_tables
 from experiments.analysis.paper import Paper, load_paper
 from experiments.analysis.paper_sheets import Spec
 from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
 from experiments.core.job import Job
-from experiments.core.planned import read_datasets, read_plan, superseded
+from experiments.core.planned import read_datasets, read_learners, read_plan, superseded
 from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED, Store, resolve
 from experiments.core.winners import Winner, winners_for
@@ -63,6 +64,8 @@ class Findings:
     claims: tuple[Claim, ...]
     clean_claims: tuple[Claim, ...]
     categorical: frozenset[str]
+    others: tuple[Table, ...] = ()
+    """Tables of datasets and learners that the paper lacks, of all protocols."""
     problems: tuple[str, ...] = ()
     """Lines of the store that were set aside."""
     superseded: Mapping[str, Sequence[RunRecord]] = field(default_factory=dict)
@@ -119,9 +122,17 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
     records = resolve(contents.history)
     numbers = load_paper()
     jobs = _in_order(_as_tuned(plan, setting), numbers)
-    registry: dict[str, Spec] = {**read_datasets(COMMITTED), **read_datasets(store)}
+    datasets = {**read_datasets(COMMITTED), **read_datasets(store)}
+    found = findings_of(jobs, records, datasets, _searched(winners_for(store)), numbers)
     return replace(
-        findings_of(jobs, records, registry, _searched(winners_for(store)), numbers),
+        found,
+        others=tuple(
+            table
+            for protocol in dict.fromkeys(place[0] for place in found.results.attempts)
+            for table in other_tables(
+                found.results, numbers, protocol, datasets, read_learners(store)
+            )
+        ),
         problems=tuple(problems),
         superseded=superseded(plan, records.values()),
     )

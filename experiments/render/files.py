@@ -57,9 +57,14 @@ def table_files(
 def files_of(found: Findings) -> dict[str, str]:
     """The files of everything that was found."""
     books = list(found.books.values())
-    return table_files(
+    files = table_files(
         books, found.paper, found.verdicts, found.claims, found.clean_claims, found.categorical
     )
+    for table in found.others:
+        files[f"{table.source}/{table.name}.csv"] = csvfiles.table_csv(table)
+        files[f"{table.source}/{table.name}-summary.csv"] = csvfiles.summary_csv(table)
+        files[f"{table.source}/{table.name}.tex"] = latex.table_latex(table)
+    return files
 
 
 def _book_files(

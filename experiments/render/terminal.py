@@ -7,7 +7,15 @@ from collections.abc import Sequence
 
 from experiments.analysis.definitions import Grid, grids
 from experiments.analysis.judging import LEVEL, Agreement, agreements
-from experiments.analysis.model import CLAIM_OUTCOMES, Cell, Claim, ClaimOutcome, Verdict
+from experiments.analysis.model import (
+    CLAIM_OUTCOMES,
+    TASK_NAMES,
+    Cell,
+    Claim,
+    ClaimOutcome,
+    Table,
+    Verdict,
+)
 from experiments.analysis.one_dataset import Comparison
 from experiments.core.text import table as text_table
 
@@ -88,3 +96,21 @@ def cell_text(cell: Cell, decimals: int) -> str:
         return cell.missing or "–"
     part = f" ({cell.n} of {cell.expected} trials)" if cell.partial else ""
     return f"{cell.mean:.{decimals}f} ± {cell.std:.{decimals}f}{part}"
+
+
+def table_text(table: Table) -> str:
+    """A whole grid for a terminal: means, with the summary lines below each task."""
+    header = ["", *(column.name for column in table.columns)]
+    parts = [table.title]
+    for block in table.blocks:
+        rows = [
+            [row.name, *(cell_text(cell, table.decimals) for cell in row.cells)]
+            for row in block.rows
+        ]
+        for line in block.summaries:
+            values = [statistic.value for statistic in line.statistics]
+            rows.append(
+                [line.name, *("–" if v is None else f"{v:.{line.decimals}f}" for v in values)]
+            )
+        parts.append(f"\n{TASK_NAMES[block.task]}\n{text_table(header, rows)}")
+    return "\n".join(parts)
