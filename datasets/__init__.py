@@ -18,7 +18,14 @@ from datasets.errors import (
     SourceError,
     UnknownDatasetError,
 )
-from datasets.protocols import PROTOCOLS, Protocol, make_split
+from datasets.protocols import (
+    PROTOCOLS,
+    QUIRKS,
+    VARIANTS,
+    Protocol,
+    make_split,
+    protocol,
+)
 from datasets.record import SOURCES, Record
 from datasets.registry import names, record, resolve
 from datasets.split import Provenance, Rows, Split, Task
@@ -29,7 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PROTOCOLS",
+    "QUIRKS",
     "SOURCES",
+    "VARIANTS",
     "DataWarning",
     "Dataset",
     "DatasetUnavailable",
@@ -46,6 +55,7 @@ __all__ = [
     "load_dataset",
     "make_split",
     "names",
+    "protocol",
     "record",
     "resolve",
 ]
