@@ -1,4 +1,4 @@
-"""The 36 datasets of the paper: records, verified loading, and the two protocols.
+"""The datasets: records, verified loading, and the protocols that prepare them.
 
 >>> from datasets import load_dataset, make_split
 >>> split = make_split(load_dataset("wine"), "paper", trial=0)
@@ -27,7 +27,14 @@ from datasets.protocols import (
     protocol,
 )
 from datasets.record import SOURCES, Record
-from datasets.registry import names, record, resolve
+from datasets.registry import (
+    all_records,
+    broken_records,
+    names,
+    paper_datasets,
+    record,
+    resolve,
+)
 from datasets.split import Provenance, Rows, Split, Task
 
 if TYPE_CHECKING:
@@ -52,9 +59,12 @@ __all__ = [
     "Split",
     "Task",
     "UnknownDatasetError",
+    "all_records",
+    "broken_records",
     "load_dataset",
     "make_split",
     "names",
+    "paper_datasets",
     "protocol",
     "record",
     "resolve",

