@@ -8,6 +8,7 @@ Records and versions are known at once; pandas and scikit-learn are imported on 
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from datasets.errors import (
@@ -38,6 +39,7 @@ from datasets.registry import (
 from datasets.split import Provenance, Rows, Split, Task
 
 if TYPE_CHECKING:
+    from datasets.dataframe import from_table
     from datasets.dataset import Dataset
     from datasets.loading import load_dataset
 
@@ -61,6 +63,7 @@ __all__ = [
     "UnknownDatasetError",
     "all_records",
     "broken_records",
+    "from_table",
     "load_dataset",
     "make_split",
     "names",
@@ -71,13 +74,14 @@ __all__ = [
 ]
 
 
+_ON_FIRST_USE = {
+    "Dataset": "datasets.dataset",
+    "from_table": "datasets.dataframe",
+    "load_dataset": "datasets.loading",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "load_dataset":
-        from datasets.loading import load_dataset
-
-        return load_dataset
-    if name == "Dataset":
-        from datasets.dataset import Dataset
-
-        return Dataset
+    if name in _ON_FIRST_USE:
+        return getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -145,7 +145,8 @@ def fit_quantiles(
     multiplied, so that nearly constant columns get noise of deviation 1. Quirk: all rows
     are used, as with the scikit-learn of the time; today's default takes 10,000 of them.
     """
-    deviation = QUANTILE_NOISE / np.maximum(X.std(axis=0, keepdims=True), QUANTILE_NOISE)
+    with np.errstate(over="ignore"):  # values near 1e300 get no noise
+        deviation = QUANTILE_NOISE / np.maximum(X.std(axis=0, keepdims=True), QUANTILE_NOISE)
     noise = deviation * stream.standard_normal(X.shape)  # drawn in any case: SMOTE goes on from it
     return NormalQuantiles(min(N_QUANTILES, len(X))).fit(X + noise if with_noise else X)
 

@@ -136,15 +136,15 @@ def test_echocardiogram_drops_a_stray_leading_comma() -> None:
 
 
 def test_every_reader_of_the_records_exists() -> None:
-    from datasets import paper_datasets, record
+    from datasets import all_records, record
 
     def layouts(entry: Record) -> list[Layout]:
         return [entry.layout, *(source.layout for source in entry.sources)]
 
-    used = {layout.reader for slug in paper_datasets() for layout in layouts(record(slug))}
+    used = {layout.reader for slug in all_records() for layout in layouts(record(slug))}
     assert used == set(READERS)
     permutations = {
-        layout.permutation for slug in paper_datasets() for layout in layouts(record(slug))
+        layout.permutation for slug in all_records() for layout in layouts(record(slug))
     }
     kept = {path.name for path in readers.PERMUTATIONS.iterdir()}
     assert permutations - {None} == kept
