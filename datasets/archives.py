@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -19,6 +20,7 @@ LARGEST_MEMBER = 64 * 2**20
 LARGEST_IN_ALL = 256 * 2**20
 """Unpacked from one archive, archives inside it included."""
 NESTING = 2
+GZIP = b"\x1f\x8b"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """The others, which no known archive of a dataset uses, cannot be unpacked bit by bit."""
 
@@ -58,6 +60,22 @@ def check_size(archive: bytes) -> None:
     allowance = Allowance(LARGEST_MEMBER)
     for info in _opened(archive).infolist():
         allowance.spend(info.file_size, info.filename)
+
+
+def gunzipped(content: bytes) -> bytes:
+    """What a gzip file holds; anything else as it is."""
+    if not content.startswith(GZIP):
+        return content
+    unpack = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = unpack.decompress(content, LARGEST_MEMBER + 1)
+    except zlib.error as error:
+        raise RefusedError(f"a damaged gzip file: {told(error)}") from error
+    if len(unpacked) > LARGEST_MEMBER:
+        raise RefusedError("unpacked, the file is larger than any dataset")
+    if not unpack.eof:
+        raise RefusedError("an incomplete gzip file")
+    return unpacked
 
 
 def _candidates(archive: bytes, name: str, nesting: int, allowance: Allowance) -> Iterator[bytes]:

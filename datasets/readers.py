@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.archives import check_size
+from datasets.archives import check_size, gunzipped
 from datasets.errors import RefusedError, told
 from datasets.files import read_file
 from datasets.record import ClassLabel, Layout, Record
@@ -30,7 +30,8 @@ def read_table(record: Record, contents: Sequence[bytes], layout: Layout) -> Tab
     if layout.reader not in READERS:
         raise RefusedError(f"no reader {layout.reader!r}; known are {', '.join(READERS)}")
     try:
-        parts = [READERS[layout.reader](content, layout) for content in contents]
+        read = READERS[layout.reader]
+        parts = [read(gunzipped(content), layout) for content in contents]
         return to_table(record, pd.concat(parts, ignore_index=True), layout)
     except RefusedError:
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 from pathlib import Path
@@ -133,6 +134,16 @@ def test_echocardiogram_drops_a_stray_leading_comma() -> None:
     layout = Layout(columns=("a", "b", "c"), reader="echocardiogram")
     cells = READERS["echocardiogram"](b"1,2,3\n,4,?,6\n7,,9\n", layout)
     assert cells.to_numpy().tolist() == [["1", "2", "3"], ["4", "?", "6"], ["7", "", "9"]]
+
+
+def test_a_gzip_file_is_read_as_what_it_holds() -> None:
+    assert read(gzip.compress(FRUIT)).content_hash == fruit_table().content_hash
+    with pytest.raises(RefusedError, match="an incomplete gzip file"):
+        read(gzip.compress(FRUIT)[:-9])
+    with pytest.raises(RefusedError, match="a damaged gzip file"):
+        read(b"\x1f\x8b" + FRUIT)
+    with pytest.raises(RefusedError, match="larger than any dataset"):
+        read(gzip.compress(bytes(70 * 2**20)))
 
 
 def test_every_reader_of_the_records_exists() -> None:

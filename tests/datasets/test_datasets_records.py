@@ -74,6 +74,16 @@ def test_a_record_is_complete(slug: str) -> None:
             assert source.where in carriers()
 
 
+def test_fresh_datasets_of_all_kinds_are_outside_the_paper() -> None:
+    fresh = [entry for entry in all_records().values() if not entry.in_paper]
+    assert len(fresh) >= 8
+    kinds = {(entry.task, bool(entry.categorical)) for entry in fresh}
+    assert kinds == {("binary", True), ("binary", False), ("multi", True), ("multi", False)}
+    assert not {entry.content_hash for entry in fresh} & {
+        record(slug).content_hash for slug in paper_datasets()
+    }
+
+
 def test_four_datasets_are_in_no_package() -> None:
     def packaged(slug: str) -> bool:
         return any(source.kind in ("installed", "package") for source in record(slug).sources)
