@@ -142,7 +142,7 @@ def _classes(target: pd.Series) -> tuple[tuple[ClassLabel, ...], NDArray[np.int6
             "each part should be able to have every class"
         )
     y = target.map(dict(zip(distinct, range(len(distinct)), strict=True)))
-    indices = y.astype("Float64").fillna(-1).to_numpy(dtype=np.int64)
+    indices = np.asarray(y.astype("Float64").fillna(-1), dtype=np.int64)
     counts = np.bincount(indices[indices >= 0], minlength=len(names))
     counts[counts.argmax()] += int((indices < 0).sum())  # as records count missing labels
     labels = tuple(

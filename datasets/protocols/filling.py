@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -39,7 +39,7 @@ class FillMissing(TransformerMixin, BaseEstimator):
         self.values_ = {name: self._value(X[name]) for name in with_gaps}
         return self
 
-    def _value(self, column: pd.Series) -> object:
+    def _value(self, column: pd.Series) -> Any:
         categories = isinstance(column.dtype, pd.CategoricalDtype)
         if self.rule != "none" and column.isna().all():
             return MISSING_CATEGORY if categories else 0.0
