@@ -1,4 +1,4 @@
-"""The 36 datasets of the paper: records, verified loading, and the two protocols.
+"""The datasets: records, verified loading, and the protocols that prepare them.
 
 >>> from datasets import load_dataset, make_split
 >>> split = make_split(load_dataset("wine"), "paper", trial=0)
@@ -8,6 +8,7 @@ Records and versions are known at once; pandas and scikit-learn are imported on 
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from datasets.errors import (
@@ -18,18 +19,35 @@ from datasets.errors import (
     SourceError,
     UnknownDatasetError,
 )
-from datasets.protocols import PROTOCOLS, Protocol, make_split
+from datasets.protocols import (
+    PROTOCOLS,
+    QUIRKS,
+    VARIANTS,
+    Protocol,
+    make_split,
+    protocol,
+)
 from datasets.record import SOURCES, Record
-from datasets.registry import names, record, resolve
+from datasets.registry import (
+    all_records,
+    broken_records,
+    names,
+    paper_datasets,
+    record,
+    resolve,
+)
 from datasets.split import Provenance, Rows, Split, Task
 
 if TYPE_CHECKING:
+    from datasets.dataframe import from_table
     from datasets.dataset import Dataset
     from datasets.loading import load_dataset
 
 __all__ = [
     "PROTOCOLS",
+    "QUIRKS",
     "SOURCES",
+    "VARIANTS",
     "DataWarning",
     "Dataset",
     "DatasetUnavailable",
@@ -43,21 +61,27 @@ __all__ = [
     "Split",
     "Task",
     "UnknownDatasetError",
+    "all_records",
+    "broken_records",
+    "from_table",
     "load_dataset",
     "make_split",
     "names",
+    "paper_datasets",
+    "protocol",
     "record",
     "resolve",
 ]
 
 
+_ON_FIRST_USE = {
+    "Dataset": "datasets.dataset",
+    "from_table": "datasets.dataframe",
+    "load_dataset": "datasets.loading",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "load_dataset":
-        from datasets.loading import load_dataset
-
-        return load_dataset
-    if name == "Dataset":
-        from datasets.dataset import Dataset
-
-        return Dataset
+    if name in _ON_FIRST_USE:
+        return getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import cache as memoise
 from pathlib import Path
 
-from datasets.errors import DataWarning, RefusedError
+from datasets.errors import DataWarning, RefusedError, SourceError
+from datasets.files import read_file
 from datasets.record import Record
 from datasets.table import Table
 
@@ -38,11 +39,11 @@ class Cache:
         for folder in (self.folder, *_spare_folders):
             path = folder / name
             try:
-                content = path.read_bytes()
-            except (FileNotFoundError, NotADirectoryError):
+                content = read_file(path)
+            except RefusedError:
+                raise
+            except SourceError:
                 continue
-            except OSError as error:
-                raise RefusedError(f"{path} cannot be read: {error.strerror}") from error
             check_bytes(content, sha256, path, "delete it, it will be fetched again")
             return content
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+LONGEST_MESSAGE = 300
+
 
 class RecordError(ValueError):
     """A dataset record says something the registry does not understand."""
@@ -33,3 +35,10 @@ class DatasetUnavailable(RuntimeError):  # noqa: N818  (a state of affairs, not 
 
 class DataWarning(UserWarning):
     """Something was amiss and worked around: a changed file, a cache that cannot be written."""
+
+
+def told(error: Exception) -> str:
+    """An exception in one line fit for a message: no control characters, not too long."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    tidy = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return tidy if len(tidy) <= LONGEST_MESSAGE else f"{tidy[: LONGEST_MESSAGE - 1]}…"

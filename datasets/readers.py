@@ -12,25 +12,31 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.errors import RefusedError
+from datasets.archives import check_size, gunzipped
+from datasets.errors import RefusedError, told
+from datasets.files import read_file
 from datasets.record import ClassLabel, Layout, Record
 from datasets.table import Table, canonical_numbers
 
 PERMUTATIONS = Path(__file__).parent / "permutations"
 MISSING_TEXTS = ("", "?")
+MOST_CELLS = 100_000
 
 Reader = Callable[[bytes, Layout], pd.DataFrame]
 
 
 def read_table(record: Record, contents: Sequence[bytes], layout: Layout) -> Table:
     """Read the files of one source, in order, into the canonical table."""
+    if layout.reader not in READERS:
+        raise RefusedError(f"no reader {layout.reader!r}; known are {', '.join(READERS)}")
     try:
-        parts = [READERS[layout.reader](content, layout) for content in contents]
+        read = READERS[layout.reader]
+        parts = [read(gunzipped(content), layout) for content in contents]
+        return to_table(record, pd.concat(parts, ignore_index=True), layout)
     except RefusedError:
         raise
     except Exception as error:  # whatever a parser makes of foreign bytes
-        raise RefusedError(f"cannot be read as {layout.reader} data: {error}") from error
-    return to_table(record, pd.concat(parts, ignore_index=True), layout)
+        raise RefusedError(f"cannot be read as {layout.reader} data: {told(error)}") from error
 
 
 def to_table(record: Record, cells: pd.DataFrame, layout: Layout) -> Table:
@@ -57,7 +63,7 @@ def _reorder(cells: pd.DataFrame, layout: Layout) -> pd.DataFrame:
 
 
 def _permutation(name: str) -> NDArray[np.int64]:
-    lines = (PERMUTATIONS / name).read_text(encoding="ascii").splitlines()
+    lines = read_file(PERMUTATIONS / name).decode("ascii").splitlines()
     return np.array([int(row) for line in lines[1:] for row in line.split()], dtype=np.int64)
 
 
@@ -110,6 +116,7 @@ def _class_indices(classes: Sequence[ClassLabel], labels: pd.Series) -> NDArray[
 
 def _delimited(content: bytes, layout: Layout) -> pd.DataFrame:
     """Cells between separators, one row per line; rows of another width are refused."""
+    _check_width(content, layout)
     cells = pd.read_csv(
         io.BytesIO(content),
         sep=r"\s+" if layout.separator == " " else layout.separator,
@@ -124,6 +131,14 @@ def _delimited(content: bytes, layout: Layout) -> pd.DataFrame:
     return _name(cells, layout)
 
 
+def _check_width(content: bytes, layout: Layout) -> None:
+    """Refuse a first row of far too many cells before a column is made of each."""
+    lines = content.split(b"\n", layout.skip + 1)
+    separator = b" " if layout.separator == " " else layout.separator.encode()
+    if len(lines) > layout.skip and lines[layout.skip].count(separator) > MOST_CELLS:
+        raise RefusedError(f"a row of more than {MOST_CELLS} cells")
+
+
 def _name(cells: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     if cells.shape[1] != len(layout.columns):
         raise RefusedError(f"{cells.shape[1]} columns where {len(layout.columns)} are expected")
@@ -132,6 +147,7 @@ def _name(cells: pd.DataFrame, layout: Layout) -> pd.DataFrame:
 
 def _excel(content: bytes, layout: Layout) -> pd.DataFrame:
     """The first sheet of a workbook."""
+    check_size(content)
     cells = pd.read_excel(io.BytesIO(content), header=None, skiprows=layout.skip, dtype=object)
     return _name(cells.map(str), layout)
 

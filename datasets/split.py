@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Task = Literal["binary", "multi"]
-Rebalancing = Literal["none", "smote", "random-oversampling"]
-Encoding = Literal["leave-one-out", "target", "one-hot"]
+Rebalancing = Literal["none", "smote", "random-oversampling", "class-weights"]
+Encoding = Literal["leave-one-out", "plain", "cross-fitted", "target", "one-hot"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,12 @@ class Split:
 
     ``None`` where the protocol has one encoding for all learners.
     """
+    class_weights: tuple[float, ...] | None = None
+    """One per class, for learners that take weights; ``None``: every row counts the same."""
+    bins_from_test: bool = False
+    """Whether a learner that bins its columns makes the bins from the test rows too."""
+    as_authors: bool = False
+    """Whether learners do as the authors' code did where that is odd (protocol ``paper``)."""
 
     @property
     def n_classes(self) -> int:
@@ -85,3 +91,17 @@ class Split:
     @property
     def y_train_valid(self) -> NDArray[np.int64]:
         return np.concatenate([self.y_train, self.y_valid])
+
+    @property
+    def weights_train(self) -> NDArray[np.float64] | None:
+        """The weight of each training row, ``None`` where all count the same."""
+        return None if self.class_weights is None else np.array(self.class_weights)[self.y_train]
+
+    @property
+    def weights_train_valid(self) -> NDArray[np.float64] | None:
+        """Those of the training rows, then 1 for each validation row.
+
+        Oversampling leaves validation rows alone, and so do the weights that replace it.
+        """
+        weights = self.weights_train
+        return None if weights is None else np.append(weights, np.ones(len(self.y_valid)))

@@ -79,8 +79,9 @@ class Table:
             if levels is None:
                 columns.append(values.astype(np.float64))
             else:
+                codes = values.astype(np.int32)
                 columns.append(
-                    pd.Categorical.from_codes(values, categories=pd.Index(levels, dtype=object))
+                    pd.Categorical.from_codes(codes, categories=pd.Index(levels, dtype=object))
                 )
         y = np.frombuffer(body, _CODE, rows, int(offsets[-2]))
         return cls(tuple(columns), y.astype(np.int64))

@@ -1,25 +1,66 @@
 """How a dataset becomes train, validation and test parts: as in the paper, or cleanly.
 
-The versions are known without importing what the protocols need.
+``PROTOCOLS`` holds ``paper``, ``clean`` and the variants of ``paper`` that replace one quirk
+each (see ``quirks.py``). Names and versions are known without importing what they need.
 """
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from typing import TYPE_CHECKING
 
-from datasets.protocols.base import PROTOCOLS, Protocol, data_seed
+from datasets.protocols.base import CLEAN, PAPER, Protocol, data_seed
+from datasets.protocols.quirks import QUIRKS, VARIANTS, Quirk, Steps, Variant
 
 if TYPE_CHECKING:
     from datasets.dataset import Dataset
     from datasets.split import Split
 
-__all__ = ["PROTOCOLS", "Protocol", "data_seed", "make_split"]
+__all__ = [
+    "PROTOCOLS",
+    "QUIRKS",
+    "VARIANTS",
+    "Protocol",
+    "Quirk",
+    "Steps",
+    "Variant",
+    "data_seed",
+    "make_split",
+    "protocol",
+]
+
+PROTOCOLS = {
+    known.name: known
+    for known in (PAPER, CLEAN, *(variant.protocol for variant in VARIANTS.values()))
+}
+
+
+def protocol(name: str) -> Protocol:
+    """The protocol of that name; an unknown one is a ``ValueError`` that lists the known."""
+    if name not in PROTOCOLS:
+        near = difflib.get_close_matches(name, PROTOCOLS, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ValueError(f"no protocol {name!r}; {hint}known are {', '.join(PROTOCOLS)}")
+    return PROTOCOLS[name]
+
+
+_resolve = protocol
 
 
 def make_split(dataset: Dataset, protocol: str, trial: int) -> Split:
-    """Split and prepare a dataset for one trial of a protocol ("paper" or "clean")."""
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"no protocol {protocol!r}; known are {', '.join(PROTOCOLS)}")
-    split: Split = importlib.import_module(f"{__name__}.{protocol}").split(dataset, trial)
+    """Split and prepare a dataset for one trial of a protocol.
+
+    Parameters
+    ----------
+    dataset : as ``load_dataset`` or ``from_table`` gives it.
+    protocol : one of ``PROTOCOLS``, by name.
+    trial : 0 to 9 in the paper; the seed of the parts is 42 + trial.
+    """
+    chosen = _resolve(protocol)
+    module = importlib.import_module(f"{__name__}.{chosen.base}")
+    if chosen.name in VARIANTS:
+        split: Split = module.split(dataset, trial, chosen, VARIANTS[chosen.name].steps)
+    else:
+        split = module.split(dataset, trial)
     return split

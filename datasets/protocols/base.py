@@ -11,19 +11,25 @@ HELD_OUT_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Protocol:
-    """A named way to split and prepare a dataset, the module ``datasets.protocols.<name>``.
+    """A named way to split and prepare a dataset.
 
-    ``version`` is bumped whenever the same dataset and trial may give other numbers.
+    Attributes
+    ----------
+    name : a slug, so that it can stand in jobs, stores and file names.
+    version : bumped whenever the same dataset and trial may give other numbers.
+    summary : one line for lists.
+    base : the protocol that this one is a variant of; its own name if it is none. The
+        module ``datasets.protocols.<base>`` prepares the data.
     """
 
     name: str
     version: str
     summary: str
+    base: str
 
 
-PAPER = Protocol("paper", "1", "what produced the paper's numbers, quirks included")
-CLEAN = Protocol("clean", "1", "stratified, cross-fitted, learned from training rows only")
-PROTOCOLS = {protocol.name: protocol for protocol in (PAPER, CLEAN)}
+PAPER = Protocol("paper", "1", "what produced the paper's numbers, quirks included", "paper")
+CLEAN = Protocol("clean", "1", "stratified, cross-fitted, learned from training rows only", "clean")
 
 
 def data_seed(trial: int) -> int:

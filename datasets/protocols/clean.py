@@ -13,23 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import KFold, train_test_split
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
 from datasets.dataset import Dataset
-from datasets.protocols.base import CLEAN, HELD_OUT_SHARE, data_seed
-from datasets.protocols.encoding import NormalQuantiles
+from datasets.protocols.base import CLEAN, data_seed
+from datasets.protocols.encoding import FOLDS, NormalQuantiles
+from datasets.protocols.parts import stratified_parts
 from datasets.protocols.rebalancing import has_rare_class, oversample
 from datasets.split import Encoding, Provenance, Rebalancing, Rows, Split
-
-FOLDS = 5
-SMALLEST_STRATUM = 5
 
 
 def split(dataset: Dataset, trial: int, encoding: Encoding = "target") -> Split:
     """Prepare one trial; the rows of the parts do not depend on the encoding."""
-    return split_of(dataset, split_rows(dataset.y, data_seed(trial)), trial, encoding)
+    return split_of(dataset, stratified_parts(dataset.y, data_seed(trial)), trial, encoding)
 
 
 def split_of(dataset: Dataset, rows: Rows, trial: int, encoding: Encoding = "target") -> Split:
@@ -66,33 +64,6 @@ def split_of(dataset: Dataset, rows: Rows, trial: int, encoding: Encoding = "tar
         if encoding == "target"
         else None,
     )
-
-
-def split_rows(y: NDArray[np.int64], seed: int) -> Rows:
-    """Stratified parts of 60, 20 and 20 % of the rows that have a label."""
-    labelled = np.flatnonzero(y >= 0)
-    stratum = strata(y[labelled])
-    held_out = int(HELD_OUT_SHARE * len(labelled))
-    places = np.arange(len(labelled))
-    rest, test = train_test_split(places, test_size=held_out, random_state=seed, stratify=stratum)
-    train, valid = train_test_split(
-        rest, test_size=held_out, random_state=seed, stratify=stratum[rest]
-    )
-    return Rows(labelled[train], labelled[valid], labelled[test])
-
-
-def strata(y: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The class of each row, classes too rare for every part to get a row pooled together.
-
-    With parts of 20 %, a class needs five rows to have one in each part. The rarest classes
-    are pooled, smallest first, until the pool has five rows; a class of the pool may then be
-    absent from a part, which cannot be helped.
-    """
-    classes, counts = np.unique(y, return_counts=True)
-    order = np.argsort(counts, kind="stable")
-    pooled = 1 + int(np.searchsorted(np.cumsum(counts[order]), SMALLEST_STRATUM))
-    pool = classes[order[:pooled]]
-    return np.where(np.isin(y, pool), pool[-1], y)
 
 
 def preparation(dataset: Dataset, encoding: Encoding, seed: int) -> ColumnTransformer:

@@ -1,31 +1,38 @@
 """The two learned maps of the paper's preparation, equal to the libraries' but fast.
 
-``LeaveOneOutMeans`` gives the numbers of category_encoders' ``LeaveOneOutEncoder`` and
+``CategoryMeans`` gives the numbers of category_encoders' ``LeaveOneOutEncoder`` and
 ``NormalQuantiles`` those of scikit-learn's ``QuantileTransformer``, to the last bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import KFold
 from sklearn.preprocessing import QuantileTransformer
 
+TrainingMeans = Literal["leave-one-out", "plain", "cross-fitted"]
+FOLDS = 5
 
-class LeaveOneOutMeans(TransformerMixin, BaseEstimator):
+
+class CategoryMeans(TransformerMixin, BaseEstimator):
     """Replace categories by means of the label.
 
     ``transform`` gives the mean over the training rows of the category; categories seen
-    once or never get the mean over all training rows. ``fit_transform``, for the training
-    rows themselves, leaves a row's own label out of its mean.
+    once or never get the mean over all training rows.
 
     Parameters
     ----------
     cols : the categorical columns; all others pass through as numbers.
+    training : what ``fit_transform`` gives the training rows themselves. "leave-one-out":
+        the mean without the row's own label; "plain": what ``transform`` gives;
+        "cross-fitted": what ``transform`` gives after fitting to the other folds of five.
+    seed : draws the folds.
 
     Attributes
     ----------
@@ -33,8 +40,12 @@ class LeaveOneOutMeans(TransformerMixin, BaseEstimator):
     mean_ : mean label of the training rows.
     """
 
-    def __init__(self, cols: Sequence[str] = ()) -> None:
+    def __init__(
+        self, cols: Sequence[str] = (), training: TrainingMeans = "leave-one-out", seed: int = 0
+    ) -> None:
         self.cols = cols
+        self.training = training
+        self.seed = seed
 
     def fit(self, X: pd.DataFrame, y: NDArray[np.int64]) -> Self:
         self._learn(X, y)
@@ -49,6 +60,10 @@ class LeaveOneOutMeans(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: pd.DataFrame, y: NDArray[np.int64]) -> NDArray[np.float64]:
         learned = self._learn(X, y)
+        if self.training == "plain":
+            return self.transform(X)
+        if self.training == "cross-fitted":
+            return self._cross_fitted(X, y)
         values = []
         for name in self.feature_names_in_:
             if name not in learned:
@@ -59,6 +74,14 @@ class LeaveOneOutMeans(TransformerMixin, BaseEstimator):
             with np.errstate(invalid="ignore", divide="ignore"):
                 values.append(np.where(others > 0, (sums[codes] - y) / others, self.mean_))
         return np.column_stack(values)
+
+    def _cross_fitted(self, X: pd.DataFrame, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        numbers = np.empty(X.shape)
+        folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=self.seed)
+        for others, fold in folds.split(y):
+            means = CategoryMeans(self.cols).fit(X.iloc[others], y[others])
+            numbers[fold] = means.transform(X.iloc[fold])
+        return numbers
 
     def get_feature_names_out(self, input_features: object = None) -> list[str]:
         return list(self.feature_names_in_)

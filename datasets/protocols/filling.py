@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -20,24 +21,28 @@ class FillMissing(TransformerMixin, BaseEstimator):
     rule : "none", "category" (missing is a category of its own), "mode" (most frequent
         value, the smallest of equally frequent ones), or "mean" (of numbers; the mode of
         categories).
+    columns : those to fill, ``None`` for those with gaps in the rows it is fitted on.
 
     Attributes
     ----------
-    values_ : the fill value of each column that has missing values.
+    values_ : the fill value of each of these columns. Without any value to learn it from,
+        it is 0 for numbers and a category of its own for categories.
     """
 
-    def __init__(self, rule: Missing = "none") -> None:
+    def __init__(self, rule: Missing = "none", columns: Sequence[str] | None = None) -> None:
         self.rule = rule
+        self.columns = columns
 
     def fit(self, X: pd.DataFrame, y: object = None) -> Self:
         self.feature_names_in_ = list(X.columns)
-        self.values_ = {
-            name: self._value(column) for name, column in X.items() if column.isna().any()
-        }
+        with_gaps = columns_with_gaps(X) if self.columns is None else self.columns
+        self.values_ = {name: self._value(X[name]) for name in with_gaps}
         return self
 
-    def _value(self, column: pd.Series) -> object:
+    def _value(self, column: pd.Series) -> Any:
         categories = isinstance(column.dtype, pd.CategoricalDtype)
+        if self.rule != "none" and column.isna().all():
+            return MISSING_CATEGORY if categories else 0.0
         if categories and self.rule == "category":
             return MISSING_CATEGORY
         if self.rule == "mode" or (categories and self.rule == "mean"):
@@ -57,3 +62,7 @@ class FillMissing(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: object = None) -> list[str]:
         return list(self.feature_names_in_)
+
+
+def columns_with_gaps(X: pd.DataFrame) -> list[str]:
+    return [str(name) for name, column in X.items() if column.isna().any()]

@@ -4,126 +4,161 @@ In order: missing values are filled on the whole dataset, rows are split at rand
 categories become leave-one-out means of the label, every column is mapped to normal
 quantiles, and the training part is rebalanced if a class is rare. Each function below
 is one step; where a step differs from good practice or from the paper's text, its
-docstring says so under "Quirk".
+docstring says so under "Quirk". ``quirks.py`` names those that can be replaced one by one.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 
 from datasets.dataset import Dataset
-from datasets.protocols.base import FIRST_SEED, HELD_OUT_SHARE, PAPER, data_seed
-from datasets.protocols.encoding import LeaveOneOutMeans, NormalQuantiles
-from datasets.protocols.filling import FillMissing
-from datasets.protocols.rebalancing import has_rare_class, oversample
+from datasets.protocols.base import FIRST_SEED, PAPER, Protocol, data_seed
+from datasets.protocols.encoding import CategoryMeans, NormalQuantiles, TrainingMeans
+from datasets.protocols.filling import FillMissing, columns_with_gaps
+from datasets.protocols.parts import random_parts, stratified_parts
+from datasets.protocols.quirks import Steps
+from datasets.protocols.rebalancing import balancing_weights, has_rare_class, oversample
 from datasets.split import Provenance, Rebalancing, Rows, Split
 
 N_QUANTILES = 1000
 QUANTILE_NOISE = 1e-3
+AS_PUBLISHED = Steps()
 
 
-def split(dataset: Dataset, trial: int) -> Split:
-    """Prepare one trial exactly as the authors' code did."""
-    fill, X, y = _filled(dataset)
-    rows = split_rows(len(y), data_seed(trial))
-    y_train = y[rows.train]
-    means, leaking = encode(X.iloc[rows.train], y_train, dataset.categorical)
+def split(
+    dataset: Dataset, trial: int, protocol: Protocol = PAPER, steps: Steps = AS_PUBLISHED
+) -> Split:
+    """Prepare one trial as the authors' code did, but for the steps that say otherwise."""
+    seed = data_seed(trial)
+    rows, filled = parts_and_values(dataset, seed, steps)
+    X, y_train = filled.X, filled.y[rows.train]
+    means, X_means = encode(X.iloc[rows.train], y_train, dataset.categorical, steps.means, seed)
     # One stream for the noise and then for SMOTE, as numpy's global one was used.
     stream = np.random.RandomState(FIRST_SEED)
-    quantile = fit_quantiles(leaking, stream)
-    X_train, y_balanced, rebalanced = rebalance(quantile.transform(leaking), y_train, stream)
+    quantile = fit_quantiles(X_means, stream, steps.noise)
+    X_train, class_weights = quantile.transform(X_means), None
+    rebalanced: Rebalancing = "none"
+    if has_rare_class(y_train):
+        if steps.rare_classes == "oversample":
+            X_train, y_train, rebalanced = rebalance(X_train, y_train, stream)
+        elif steps.rare_classes == "weigh":
+            class_weights = balancing_weights(y_train, dataset.record.n_classes)
+            rebalanced = "class-weights"
     return Split(
         X_train=X_train,
-        y_train=y_balanced,
+        y_train=y_train,
         X_valid=quantile.transform(means.transform(X.iloc[rows.valid])),
-        y_valid=y[rows.valid],
+        y_valid=filled.y[rows.valid],
         X_test=quantile.transform(means.transform(X.iloc[rows.test])),
-        y_test=y[rows.test],
+        y_test=filled.y[rows.test],
         feature_names=dataset.record.features,
         class_names=dataset.record.class_names,
         provenance=Provenance(
             dataset=dataset.slug,
             content_hash=dataset.content_hash,
-            protocol=PAPER.name,
-            protocol_version=PAPER.version,
+            protocol=protocol.name,
+            protocol_version=protocol.version,
             trial=trial,
-            seed=data_seed(trial),
+            seed=seed,
             source=dataset.source,
             rebalanced=rebalanced,
             rows_before_rebalancing=len(rows.train),
-            encoding="leave-one-out",
+            encoding=steps.means,
         ),
-        preprocessing=Pipeline([("fill", fill), ("encode", means), ("quantile", quantile)]),
+        preprocessing=Pipeline([("fill", filled.fill), ("encode", means), ("quantile", quantile)]),
         rows=rows,
+        class_weights=class_weights,
+        bins_from_test=steps.bins_from_test,
+        as_authors=True,
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """A dataset without gaps, and the map that fills them."""
+
+    fill: FillMissing
+    X: pd.DataFrame
+    y: NDArray[np.int64]
+
+
+def parts_and_values(dataset: Dataset, seed: int, steps: Steps) -> tuple[Rows, Filled]:
+    """The rows of the three parts, and all rows with their gaps filled."""
+    if steps.fill_from == "training rows":
+        rows = random_parts(len(dataset.y), seed)
+        return rows, _filled_from(dataset, rows.train)
+    filled = _filled(dataset)
+    if steps.stratified:
+        return stratified_parts(filled.y, seed), filled
+    return random_parts(len(filled.y), seed), filled
+
+
 @lru_cache(maxsize=2)
-def _filled(dataset: Dataset) -> tuple[FillMissing, pd.DataFrame, NDArray[np.int64]]:
+def _filled(dataset: Dataset) -> Filled:
     """Missing values replaced by the column's mode or mean, or kept as a category "?".
 
     Quirk: the fill values come from all rows, test rows included. Quirk: a missing label
     (Echocardiogram) is taken for the most frequent class instead of being dropped.
     """
-    fill = FillMissing(dataset.record.missing).fit(dataset.X)
-    known = dataset.y[dataset.y >= 0]
-    y = np.where(dataset.y < 0, np.bincount(known).argmax(), dataset.y)
-    return fill, fill.transform(dataset.X), y
+    return _filled_from(dataset, np.arange(len(dataset.y)))
 
 
-def split_rows(n_rows: int, seed: int) -> Rows:
-    """Draw the rows of the test part, then of the validation part, of 20 % each.
-
-    Quirk: not stratified, so a rare class may be absent from a part. Quirk: both shares
-    are of the whole (60/20/20), where the paper says 20 % of the training rows (64/16/20).
-    """
-    held_out = int(HELD_OUT_SHARE * n_rows)
-    rest, test = train_test_split(np.arange(n_rows), test_size=held_out, random_state=seed)
-    train, valid = train_test_split(rest, test_size=held_out, random_state=seed)
-    return Rows(train, valid, test)
+def _filled_from(dataset: Dataset, rows: NDArray[np.int64]) -> Filled:
+    """All rows, with fill values that some rows give."""
+    columns = columns_with_gaps(dataset.X)
+    fill = FillMissing(dataset.record.missing, columns).fit(dataset.X.iloc[rows])
+    labels = dataset.y[rows]
+    most_frequent = np.bincount(labels[labels >= 0], minlength=1).argmax()
+    y = np.where(dataset.y < 0, most_frequent, dataset.y)
+    return Filled(fill, fill.transform(dataset.X), y)
 
 
 def encode(
-    X_train: pd.DataFrame, y_train: NDArray[np.int64], categorical: tuple[str, ...]
-) -> tuple[LeaveOneOutMeans, NDArray[np.float64]]:
+    X_train: pd.DataFrame,
+    y_train: NDArray[np.int64],
+    categorical: tuple[str, ...],
+    training: TrainingMeans = "leave-one-out",
+    seed: int = FIRST_SEED,
+) -> tuple[CategoryMeans, NDArray[np.float64]]:
     """Learn the label mean of each category, and give the training rows their numbers.
 
     Quirk: the mean that a training row gets leaves out its own label, so that inside a
     category the number tells the label; validation and test rows get the plain mean.
     Quirk: with more than two classes the class index is averaged as if it were a number.
     """
-    means = LeaveOneOutMeans(categorical)
+    means = CategoryMeans(categorical, training, seed)
     return means, means.fit_transform(X_train, y_train)
 
 
-def fit_quantiles(X: NDArray[np.float64], stream: np.random.RandomState) -> NormalQuantiles:
+def fit_quantiles(
+    X: NDArray[np.float64], stream: np.random.RandomState, with_noise: bool = True
+) -> NormalQuantiles:
     """Learn the map from values to normal quantiles, from training rows with noise.
 
     Quirk: the noise of a column is 0.001 divided by its standard deviation instead of
     multiplied, so that nearly constant columns get noise of deviation 1. Quirk: all rows
     are used, as with the scikit-learn of the time; today's default takes 10,000 of them.
     """
-    deviation = QUANTILE_NOISE / np.maximum(X.std(axis=0, keepdims=True), QUANTILE_NOISE)
-    noisy = X + deviation * stream.standard_normal(X.shape)
-    return NormalQuantiles(n_quantiles=min(N_QUANTILES, len(X))).fit(noisy)
+    with np.errstate(over="ignore"):  # values near 1e300 get no noise
+        deviation = QUANTILE_NOISE / np.maximum(X.std(axis=0, keepdims=True), QUANTILE_NOISE)
+    noise = deviation * stream.standard_normal(X.shape)  # drawn in any case: SMOTE goes on from it
+    return NormalQuantiles(min(N_QUANTILES, len(X))).fit(X + noise if with_noise else X)
 
 
 def rebalance(
     X: NDArray[np.float64], y: NDArray[np.int64], stream: np.random.RandomState
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], Rebalancing]:
-    """Bring every class up to the largest one if the rarest has a small share.
+    """Bring every class up to the largest one; called if the rarest has a small share.
 
     Quirk: "small" is at most 0.25/(c-1), where the paper says less than, with c the number
     of classes among these very rows. Quirk: SMOTE continues the stream of the quantile
     noise. Quirk: where a class has too few rows for SMOTE, rows of all classes are repeated
     at random instead, which the paper does not mention.
     """
-    if not has_rare_class(y):
-        return X, y, "none"
     return oversample(X, y, smote_stream=stream, seed=FIRST_SEED)

@@ -1,4 +1,4 @@
-"""Oversampling of a training part in which a class is rare."""
+"""What can be done about a training part in which a class is rare."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ def oversample(
         sampler = SMOTE(k_neighbors=SMOTE_NEIGHBOURS, random_state=smote_stream)
         return *sampler.fit_resample(X, y), "smote"
     return *RandomOverSampler(random_state=seed).fit_resample(X, y), "random-oversampling"
+
+
+def balancing_weights(y: NDArray[np.int64], n_classes: int) -> tuple[float, ...]:
+    """One weight per class that does in expectation what oversampling does.
+
+    Rows of the largest class weigh 1, and every class present weighs as much as it in sum.
+    """
+    counts = np.bincount(y, minlength=n_classes)
+    return tuple(float(counts.max() / count) if count else 1.0 for count in counts)
 
 
 def _counts(y: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datasets.cache import Cache
+from datasets.carriers import carriers
 from datasets.readers import read_table, to_table
 from datasets.record import Record, Source
 from datasets.sources import installed, openml_org, packages, uci
@@ -29,7 +30,8 @@ def describe(source: Source) -> str:
         case "openml":
             return f"OpenML {source.where}"
         case "package":
-            return f"package {packages.carriers()[source.where].requirement}"
+            listed = carriers().get(source.where)
+            return f"package {listed.requirement if listed else source.where}"
         case "uci":
             return f"UCI {source.where}"
     return f"installed {source.where}"

@@ -8,10 +8,13 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from datasets.errors import SourceError
+from datasets.errors import RefusedError, SourceError, told
+from datasets.files import LARGEST_FILE
 
 PAUSES_SECONDS = (1.0, 2.0)
 TIMEOUT_SECONDS = 30.0
+LONGEST_SECONDS = 600.0
+PIECE = 2**16
 AGENT = "gradtree-suite (dataset download)"
 
 _silent_hosts: set[str] = set()
@@ -26,7 +29,7 @@ def fetch(address: str) -> bytes:
     for pause in (*PAUSES_SECONDS, None):
         try:
             return _fetch_once(address)
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             failure = error
         if pause is None or not _may_pass(failure):
             break
@@ -38,12 +41,19 @@ def fetch(address: str) -> bytes:
 
 def _fetch_once(address: str) -> bytes:
     request = urllib.request.Request(address, headers={"User-Agent": AGENT})
+    until = time.monotonic() + LONGEST_SECONDS
+    content = bytearray()
     with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-        content: bytes = response.read()
-        expected = response.headers.get("Content-Length")
-    if expected is not None and len(content) != int(expected):
-        raise http.client.IncompleteRead(content, int(expected) - len(content))
-    return content
+        while piece := response.read1(PIECE):
+            content += piece
+            if len(content) > LARGEST_FILE:
+                raise RefusedError(f"{address} is larger than any dataset")
+            if time.monotonic() > until:
+                raise TimeoutError(f"not complete after {LONGEST_SECONDS:.0f} s")
+        expected = response.headers.get("Content-Length") or ""
+    if expected.isdecimal() and len(content) != int(expected):
+        raise http.client.IncompleteRead(bytes(content), int(expected) - len(content))
+    return bytes(content)
 
 
 def _may_pass(failure: Exception) -> bool:
@@ -56,4 +66,5 @@ def _may_pass(failure: Exception) -> bool:
 def _reason(failure: Exception) -> str:
     if isinstance(failure, urllib.error.HTTPError):
         return f"HTTP status {failure.code}"
-    return str(getattr(failure, "reason", failure)) or type(failure).__name__
+    reason = getattr(failure, "reason", failure)
+    return told(reason if isinstance(reason, Exception) else failure)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from datasets.errors import RefusedError, SourceError
+from datasets.errors import SourceError
+from datasets.files import read_file
 from datasets.record import Source
 
 
@@ -15,7 +16,4 @@ def contents(source: Source) -> list[bytes]:
     if spec is None or not spec.submodule_search_locations:
         raise SourceError(f"{source.where} is not installed")
     folder = Path(next(iter(spec.submodule_search_locations)))
-    try:
-        return [(folder / member).read_bytes() for member in source.members]
-    except OSError as error:
-        raise RefusedError(f"{error.filename}: {error.strerror}") from error
+    return [read_file(folder / member) for member in source.members]

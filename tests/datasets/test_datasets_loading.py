@@ -15,10 +15,17 @@ import pytest
 from datasets_support import FRUIT, fruit_table, write_mirror
 
 import datasets
-from datasets import DatasetUnavailable, DataWarning, Record, RefusedError, load_dataset
+from datasets import (
+    DatasetUnavailable,
+    DataWarning,
+    Record,
+    RefusedError,
+    load_dataset,
+    record,
+)
 from datasets import cache as cache_module
 from datasets.cache import Cache, default_cache
-from datasets.loading import verify
+from datasets.loading import remedy, verify
 from datasets.table import Table
 
 Register = Callable[..., Record]
@@ -267,3 +274,13 @@ def test_counts_are_checked_before_the_hash(fruit: Register) -> None:
 def test_a_second_load_costs_nothing(fruit: Register, tmp_path: Path) -> None:
     mirror = write_mirror(tmp_path / "mirror")
     assert load_quietly("fruit", mirror) is load_quietly("Fruit", str(mirror))
+
+
+def test_the_remedy_names_where_the_file_is() -> None:
+    assert remedy(record("rice")).startswith("get ")
+    assert "or out of the wheel of Orange3==3.3.4, put into FOLDER/vehicle/" in remedy(
+        record("vehicle")
+    )
+    assert remedy(record("zoo")).startswith(
+        "let pip reach the Python package index, or get zoo.data"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_excel() -> None:
     buffer = io.BytesIO()
     book.save(buffer)
     assert read(buffer.getvalue(), reader="excel").content_hash == fruit_table().content_hash
-    with pytest.raises(RefusedError, match="cannot be read as excel data"):
+    with pytest.raises(RefusedError, match="not a complete zip archive"):
         read(buffer.getvalue()[:100], reader="excel")
 
 
@@ -135,14 +136,26 @@ def test_echocardiogram_drops_a_stray_leading_comma() -> None:
     assert cells.to_numpy().tolist() == [["1", "2", "3"], ["4", "?", "6"], ["7", "", "9"]]
 
 
+def test_a_gzip_file_is_read_as_what_it_holds() -> None:
+    assert read(gzip.compress(FRUIT)).content_hash == fruit_table().content_hash
+    with pytest.raises(RefusedError, match="an incomplete gzip file"):
+        read(gzip.compress(FRUIT)[:-9])
+    with pytest.raises(RefusedError, match="a damaged gzip file"):
+        read(b"\x1f\x8b" + FRUIT)
+    with pytest.raises(RefusedError, match="larger than any dataset"):
+        read(gzip.compress(bytes(70 * 2**20)))
+
+
 def test_every_reader_of_the_records_exists() -> None:
-    from datasets import names, record
+    from datasets import all_records, record
 
     def layouts(entry: Record) -> list[Layout]:
         return [entry.layout, *(source.layout for source in entry.sources)]
 
-    used = {layout.reader for slug in names() for layout in layouts(record(slug))}
+    used = {layout.reader for slug in all_records() for layout in layouts(record(slug))}
     assert used == set(READERS)
-    permutations = {layout.permutation for slug in names() for layout in layouts(record(slug))}
+    permutations = {
+        layout.permutation for slug in all_records() for layout in layouts(record(slug))
+    }
     kept = {path.name for path in readers.PERMUTATIONS.iterdir()}
     assert permutations - {None} == kept

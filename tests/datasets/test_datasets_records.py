@@ -1,4 +1,4 @@
-"""The 36 records: complete, consistent, and in agreement with the paper's table."""
+"""The records: complete, consistent, and the paper's 36 in agreement with its table."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ from pathlib import Path
 import pytest
 from datasets_support import fruit_facts, fruit_record
 
-from datasets import RecordError, UnknownDatasetError, names, record, resolve
-from datasets.record import expand, parse_record, read_record
-from datasets.sources import describe, packages
+from datasets import (
+    RecordError,
+    UnknownDatasetError,
+    all_records,
+    broken_records,
+    paper_datasets,
+    record,
+    resolve,
+)
+from datasets.carriers import carriers
+from datasets.record_file import expand, parse_record, read_record
+from datasets.sources import describe
 
 SPECS = Path(__file__).parents[2] / "results" / "paper" / "dataset_specs.csv"
 
@@ -21,16 +30,14 @@ def specs() -> dict[str, dict[str, str]]:
         return {row["dataset"]: row for row in csv.DictReader(file)}
 
 
-PAPERS = [slug for slug in names() if record(slug).name in specs()]
-"""Without datasets that somebody may have added."""
-
-
 def test_the_order_is_that_of_the_paper() -> None:
-    assert [record(slug).name for slug in PAPERS] == list(specs())
-    assert [record(slug).task for slug in PAPERS] == ["binary"] * 22 + ["multi"] * 14
+    papers = [record(slug) for slug in paper_datasets()]
+    assert [entry.name for entry in papers] == list(specs())
+    assert [entry.task for entry in papers] == ["binary"] * 22 + ["multi"] * 14
+    assert list(all_records())[: len(papers)] == list(paper_datasets())
 
 
-@pytest.mark.parametrize("slug", PAPERS)
+@pytest.mark.parametrize("slug", paper_datasets())
 def test_a_record_agrees_with_the_paper(slug: str) -> None:
     entry = record(slug)
     printed = specs()[entry.name]
@@ -47,7 +54,11 @@ def test_a_record_agrees_with_the_paper(slug: str) -> None:
         assert sorted(counts) == sorted(entry.class_counts)
 
 
-@pytest.mark.parametrize("slug", names())
+def test_no_record_is_broken() -> None:
+    assert broken_records() == {}
+
+
+@pytest.mark.parametrize("slug", all_records())
 def test_a_record_is_complete(slug: str) -> None:
     entry = record(slug)
     assert all(re.fullmatch("[0-9a-f]{64}", text) for text in entry.files.values())
@@ -60,14 +71,24 @@ def test_a_record_is_complete(slug: str) -> None:
         assert describe(source)
         assert source.exercised == (source.kind in ("installed", "package"))
         if source.kind == "package":
-            assert source.where in packages.carriers()
+            assert source.where in carriers()
+
+
+def test_fresh_datasets_of_all_kinds_are_outside_the_paper() -> None:
+    fresh = [entry for entry in all_records().values() if not entry.in_paper]
+    assert len(fresh) >= 8
+    kinds = {(entry.task, bool(entry.categorical)) for entry in fresh}
+    assert kinds == {("binary", True), ("binary", False), ("multi", True), ("multi", False)}
+    assert not {entry.content_hash for entry in fresh} & {
+        record(slug).content_hash for slug in paper_datasets()
+    }
 
 
 def test_four_datasets_are_in_no_package() -> None:
     def packaged(slug: str) -> bool:
         return any(source.kind in ("installed", "package") for source in record(slug).sources)
 
-    missing = {slug for slug in names() if not packaged(slug)}
+    missing = {slug for slug in paper_datasets() if not packaged(slug)}
     assert missing == {"raisins", "rice", "absenteeism", "cervical-cancer"}
 
 

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets import Dataset, Split, make_split
-from datasets.protocols.clean import preparation, split_rows, strata
+from datasets.protocols.clean import preparation
+from datasets.protocols.parts import strata, stratified_parts
 from datasets.table import Table
 
 PARTS = ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test")
@@ -31,7 +32,7 @@ def with_table(dataset: Dataset, columns: object = None, y: object = None) -> Da
 def test_parts_are_stratified(counts: list[int], seed: int) -> None:
     counts[0] += 30
     y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
-    rows = split_rows(y, seed)
+    rows = stratified_parts(y, seed)
     assert len(rows.test) == len(rows.valid) == len(y) // 5
     together = np.concatenate([rows.train, rows.valid, rows.test])
     assert np.array_equal(np.sort(together), np.arange(len(y)))

@@ -14,15 +14,16 @@ from sklearn.preprocessing import QuantileTransformer
 
 from datasets import PROTOCOLS, load_dataset, make_split
 from datasets.protocols import data_seed
-from datasets.protocols.encoding import LeaveOneOutMeans, NormalQuantiles
+from datasets.protocols.encoding import CategoryMeans, NormalQuantiles
 from datasets.protocols.filling import FillMissing
-from datasets.protocols.paper import fit_quantiles, rebalance, split_rows
+from datasets.protocols.paper import fit_quantiles, rebalance
+from datasets.protocols.parts import random_parts
 from datasets.protocols.rebalancing import has_rare_class
 
 
 @given(st.integers(5, 1000), st.integers(0, 20))
 def test_parts_are_of_60_20_and_20_percent(n_rows: int, seed: int) -> None:
-    rows = split_rows(n_rows, seed)
+    rows = random_parts(n_rows, seed)
     assert len(rows.test) == len(rows.valid) == n_rows // 5
     together = np.concatenate([rows.train, rows.valid, rows.test])
     assert np.array_equal(np.sort(together), np.arange(n_rows))
@@ -54,7 +55,7 @@ def test_means_are_those_of_category_encoders(
     X, y, X_new = drawn
     target = pd.Series(y, index=X.index)
     theirs = LeaveOneOutEncoder(cols=["kind", "sort"]).fit(X, target)
-    ours = LeaveOneOutMeans(["kind", "sort"])
+    ours = CategoryMeans(["kind", "sort"])
     np.testing.assert_array_equal(ours.fit_transform(X, y), theirs.transform(X, target))
     np.testing.assert_array_equal(ours.transform(X_new), theirs.transform(X_new))
     np.testing.assert_array_equal(ours.fit(X, y).transform(X), theirs.transform(X))
@@ -63,7 +64,7 @@ def test_means_are_those_of_category_encoders(
 def test_the_formula_of_leaving_one_out() -> None:
     X = pd.DataFrame({"kind": pd.Categorical(list("aaabbc"))})
     y = np.array([1, 0, 1, 1, 0, 1])
-    means = LeaveOneOutMeans(["kind"])
+    means = CategoryMeans(["kind"])
     mean = 4 / 6
     assert means.fit_transform(X, y)[:, 0].tolist() == [1 / 2, 2 / 2, 1 / 2, 0, 1, mean]
     seen = pd.DataFrame({"kind": ["a", "b", "c", "never seen"]})
@@ -109,16 +110,15 @@ def test_the_noise_of_the_quantile_fit() -> None:
 def test_when_and_how_a_part_is_rebalanced(counts: tuple[int, ...], expected: str) -> None:
     y = np.repeat(np.arange(len(counts)), counts)
     X = np.random.default_rng(0).normal(size=(len(y), 3))
+    assert has_rare_class(y) == (expected != "none")
+    if expected == "none":
+        return
     X_new, y_new, how = rebalance(X, y, np.random.RandomState(42))
     assert how == expected
-    assert has_rare_class(y) == (expected != "none")
     np.testing.assert_array_equal(X_new[: len(y)], X)
     np.testing.assert_array_equal(y_new[: len(y)], y)
     present = np.bincount(y_new)[np.bincount(y_new) > 0]
-    if expected == "none":
-        assert len(y_new) == len(y)
-    else:
-        assert set(present) == {max(counts)}
+    assert set(present) == {max(counts)}
     repeated = {row.tobytes() for row in X_new[len(y) :]} <= {row.tobytes() for row in X}
     assert repeated == (expected != "smote")
 

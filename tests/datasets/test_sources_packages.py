@@ -12,8 +12,17 @@ from typing import Any
 import pytest
 from datasets_support import FRUIT, fruit_table, zipped
 
-from datasets import DatasetUnavailable, DataWarning, Record, SourceError, load_dataset, loading
-from datasets.sources import installed, packages
+from datasets import (
+    DatasetUnavailable,
+    DataWarning,
+    Record,
+    SourceError,
+    carriers,
+    load_dataset,
+    loading,
+    sources,
+)
+from datasets.sources import installed
 
 Register = Callable[..., Record]
 
@@ -25,8 +34,9 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the stand-in for pip delivers, and the commands it was called with."""
     state: dict[str, Any] = {"wheel": WHEEL, "status": 0, "stderr": "", "commands": []}
     sha256 = hashlib.sha256(WHEEL).hexdigest()
-    carrier = packages.Carrier("fruit==1.0", "fruit-1.0-py3-none-any.whl", sha256)
-    monkeypatch.setattr(packages, "carriers", lambda: {"fruit": carrier})
+    carrier = carriers.Carrier("fruit==1.0", "fruit-1.0-py3-none-any.whl", sha256)
+    monkeypatch.setattr(carriers, "carriers", lambda: {"fruit": carrier})
+    monkeypatch.setattr(sources, "carriers", carriers.carriers)
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         state["commands"].append(command)

@@ -1,0 +1,332 @@
+"""The quirks of protocol ``paper`` as switches: off one by one, with all else as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets_support import made_up_dataset
+from sklearn.metrics import f1_score
+from sklearn.tree import DecisionTreeClassifier
+
+from datasets import (
+    PROTOCOLS,
+    QUIRKS,
+    VARIANTS,
+    Dataset,
+    Split,
+    load_dataset,
+    make_split,
+    protocol,
+)
+from datasets.protocols.encoding import CategoryMeans
+from datasets.protocols.paper import fit_quantiles
+from datasets.protocols.parts import strata
+from datasets.protocols.quirks import Steps
+
+PARTS = ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test")
+
+
+def digest(split: Split) -> str:
+    """Of all numbers to nine decimals, and of the rows they are of."""
+    sha256 = hashlib.sha256()
+    for part in PARTS:
+        values = getattr(split, part)
+        scaled = np.round(values * 1e9).astype(np.int64) if values.ndim == 2 else values
+        sha256.update(f"{values.dtype} {values.shape} ".encode() + scaled.tobytes())
+    assert split.rows is not None
+    for rows in (split.rows.train, split.rows.valid, split.rows.test):
+        sha256.update(rows.astype(np.int64).tobytes())
+    return sha256.hexdigest()[:16]
+
+
+BEFORE = {
+    "two classes/paper/0": "2aea69d1dc76101b",
+    "two classes/paper/5": "f2109a46509e46b9",
+    "two classes/clean/0": "aadc93efad504201",
+    "two classes/clean/5": "3d1bb72984d665d7",
+    "rare class/paper/0": "fc040ea9670d962a",
+    "rare class/paper/5": "2ae749d9e09c8fed",
+    "rare class/clean/0": "2772f83791f03fb8",
+    "rare class/clean/5": "55c3a033ddd82fe8",
+    "three classes/paper/0": "7dde5a3111a1aa80",
+    "three classes/paper/5": "7c6ef6d27edd5cc9",
+    "three classes/clean/0": "e4026c27a54326c9",
+    "three classes/clean/5": "3e6ffc5521170302",
+    "wine/paper/3": "1c071a3f7b5f3ddd",
+    "wine/clean/3": "5c83289735510bca",
+    "wisconsin-breast-cancer/paper/3": "b588f6aebf524173",
+    "wisconsin-breast-cancer/clean/3": "51f515852bfffff3",
+    "titanic/paper/3": "70883488e99e6aab",
+    "titanic/clean/3": "74d2e0c558d2f462",
+    "echocardiogram/paper/3": "b4e8fb1cae4f5183",
+    "echocardiogram/clean/3": "a56693027d395ce0",
+    "glass/paper/3": "e8695d2dbcd649ab",
+    "glass/clean/3": "dcca2f5718a6ba92",
+    "annealing/paper/3": "c50aaf847dcc8c81",
+    "annealing/clean/3": "fcfbe4521ccdf22f",
+    "car/paper/3": "f2ff3c7be7b58230",
+    "car/clean/3": "a327920f8f349457",
+    "thyroid/paper/3": "2e872a9028a3fb57",
+    "thyroid/clean/3": "ebbd0329e3eb216d",
+}
+"""Digests of splits as they were before the quirks could be switched."""
+BUNDLED = ("wine", "wisconsin-breast-cancer")
+MADE_UP: dict[str, Callable[[], Dataset]] = {
+    "two classes": lambda: made_up_dataset(),
+    "rare class": lambda: made_up_dataset(shares=(0.85, 0.15), missing_labels=20),
+    "three classes": lambda: made_up_dataset(shares=(0.5, 0.42, 0.08), missing="mean"),
+}
+
+
+def dataset_named(name: str) -> Dataset:
+    return MADE_UP[name]() if name in MADE_UP else load_dataset(name)
+
+
+def check_digest(key: str) -> None:
+    name, chosen, trial = key.split("/")
+    assert digest(make_split(dataset_named(name), chosen, int(trial))) == BEFORE[key]
+
+
+@pytest.mark.parametrize(
+    "key", [key for key in BEFORE if key.split("/")[0] in {*BUNDLED, *MADE_UP}]
+)
+def test_paper_and_clean_are_as_they_were(key: str) -> None:
+    check_digest(key)
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("key", BEFORE)
+def test_paper_and_clean_are_as_they_were_on_all_kinds_of_datasets(key: str) -> None:
+    check_digest(key)
+
+
+def test_every_variant_is_a_protocol_of_its_own() -> None:
+    assert list(PROTOCOLS) == ["paper", "clean", *VARIANTS]
+    assert {variant.quirk for variant in VARIANTS.values()} == set(QUIRKS)
+    for name, variant in VARIANTS.items():
+        assert re.fullmatch("[a-z]+(-[a-z]+)*", name)
+        assert protocol(name) == variant.protocol
+        assert protocol(name).base == "paper"
+        assert protocol(name).version.startswith(f"{PROTOCOLS['paper'].version}.")
+        changed = [key for key, value in vars(variant.steps).items() if value != vars(Steps())[key]]
+        assert len(changed) == 1, "one quirk at a time"
+
+
+def test_an_unknown_variant_brings_a_suggestion() -> None:
+    with pytest.raises(ValueError, match="did you mean paper-plain-means"):
+        protocol("paper-plane-means")
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return made_up_dataset(rows=400, shares=(0.85, 0.15))
+
+
+@pytest.fixture(scope="module")
+def paper(dataset: Dataset) -> Split:
+    return make_split(dataset, "paper", 1)
+
+
+def same(one: Split, other: Split) -> set[str]:
+    """The parts that are equal in both."""
+    return {part for part in PARTS if np.array_equal(getattr(one, part), getattr(other, part))}
+
+
+def same_rows(one: Split, other: Split) -> bool:
+    assert one.rows is not None
+    assert other.rows is not None
+    parts = ("train", "valid", "test")
+    return all(np.array_equal(getattr(one.rows, p), getattr(other.rows, p)) for p in parts)
+
+
+LABELS = {"y_train", "y_valid", "y_test"}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_says_what_it_is(name: str, dataset: Dataset, paper: Split) -> None:
+    split = make_split(dataset, name, 1)
+    assert split.provenance.protocol == name
+    assert split.provenance.protocol_version == PROTOCOLS[name].version
+    assert split.as_authors
+    assert same_rows(split, paper) == (name != "paper-stratified")
+    np.testing.assert_array_equal(
+        split.preprocessing.transform(dataset.X.iloc[split.rows.test]), split.X_test
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set(VARIANTS) - {"paper-stratified", "paper-no-noise"}))
+def test_a_dataset_without_the_occasion_is_not_touched(name: str) -> None:
+    """No categories, no gaps, no rare class: there is nothing that these could change."""
+    wine = load_dataset("wine", sources=["installed"])
+    assert same(make_split(wine, name, 1), make_split(wine, "paper", 1)) == set(PARTS)
+
+
+def test_plain_means_give_training_rows_what_test_rows_get(dataset: Dataset, paper: Split) -> None:
+    split = make_split(dataset, "paper-plain-means", 1)
+    fill, means, quantile = (step for _, step in split.preprocessing.steps)
+    raw = fill.transform(dataset.X.iloc[split.rows.train])
+    n = len(split.rows.train)
+    np.testing.assert_array_equal(split.X_train[:n], quantile.transform(means.transform(raw)))
+    assert means.mapping["shape"].equals(paper.preprocessing["encode"].mapping["shape"])
+    assert "y_train" in same(split, paper)
+
+
+@pytest.mark.parametrize("shares", [(0.6, 0.4), (0.5, 0.3, 0.2)])
+def test_cross_fitted_means_never_see_the_own_label(shares: tuple[float, ...]) -> None:
+    made_up = made_up_dataset(rows=60, shares=shares, missing="none")
+    X, y = made_up.X, made_up.y
+    means = CategoryMeans(made_up.categorical, "cross-fitted", seed=42)
+    before = means.fit_transform(X, y)
+    others_changed = False
+    for row in range(len(y)):
+        labels = y.copy()
+        labels[row] = (labels[row] + 1) % len(shares)
+        after = means.fit_transform(X, labels)
+        np.testing.assert_array_equal(after[row], before[row])
+        others_changed |= not np.array_equal(after, before)
+    assert others_changed
+    np.testing.assert_array_equal(
+        means.fit(X, y).transform(X), CategoryMeans(made_up.categorical).fit(X, y).transform(X)
+    )
+
+
+def test_training_fill_learns_nothing_from_other_rows(dataset: Dataset, paper: Split) -> None:
+    split = make_split(dataset, "paper-training-fill", 1)
+    training = dataset.X.iloc[split.rows.train]
+    assert split.preprocessing["fill"].values_ == {
+        "noise": training["noise"].mode().iloc[0],
+        "colour": training["colour"].mode().iloc[0],
+    }
+    assert paper.preprocessing["fill"].values_["noise"] == dataset.X["noise"].mode().iloc[0]
+    assert same(split, paper) >= LABELS
+
+
+def test_training_fill_knows_gaps_that_only_other_rows_have() -> None:
+    made_up = made_up_dataset(missing="mean")
+    number, noise, colour, shape = made_up.table.columns
+    rows = make_split(made_up, "paper", 0).rows
+    noise = np.where(np.isnan(noise), 0.0, noise)
+    noise[rows.test[:3]] = np.nan
+    changed = type(made_up)(
+        made_up.record, type(made_up.table)((number, noise, colour, shape), made_up.y), "made up"
+    )
+    split = make_split(changed, "paper-training-fill", 0)
+    assert np.isfinite(split.X_test).all()
+    assert split.preprocessing["fill"].values_["noise"] == noise[rows.train].mean()
+
+
+def test_a_column_of_gaps_alone_can_be_filled() -> None:
+    made_up = made_up_dataset(missing="mode")
+    number, noise, _, shape = made_up.table.columns
+    nothing = pd.Categorical([None] * len(noise), categories=pd.Index([], dtype=object))
+    empty = type(made_up.table)((number, noise * np.nan, nothing, shape), made_up.y)
+    changed = type(made_up)(made_up.record, empty, "made up")
+    for name in PROTOCOLS:
+        assert np.isfinite(make_split(changed, name, 0).X_test).all()
+
+
+def test_stratified_parts_have_the_shares_of_the_whole() -> None:
+    made_up = made_up_dataset(rows=500, shares=(0.9, 0.08, 0.02))
+    split = make_split(made_up, "paper-stratified", 0)
+    assert len(split.rows.test) == len(split.rows.valid) == 100
+    stratum = strata(made_up.y)
+    for name, size in zip(*np.unique(stratum, return_counts=True), strict=True):
+        for rows in (split.rows.train, split.rows.valid, split.rows.test):
+            assert abs((stratum[rows] == name).sum() - size * len(rows) / 500) < 2
+
+
+def test_without_noise_quantiles_are_those_of_the_values(dataset: Dataset, paper: Split) -> None:
+    split = make_split(dataset, "paper-no-noise", 1)
+    fill, means, quantile = (step for _, step in split.preprocessing.steps)
+    raw = means.fit_transform(
+        fill.transform(dataset.X.iloc[split.rows.train]), dataset.y[split.rows.train]
+    )
+    assert quantile.quantiles_[[0, -1]].tolist() == [
+        raw.min(axis=0).tolist(),
+        raw.max(axis=0).tolist(),
+    ]
+    assert same(split, paper) == LABELS
+
+
+def test_smote_draws_the_same_with_and_without_noise() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    next_draws = set()
+    for with_noise in (True, False):
+        stream = np.random.RandomState(42)
+        fit_quantiles(X, stream, with_noise)
+        next_draws.add(stream.random_sample())
+    assert len(next_draws) == 1
+
+
+def test_without_oversampling_rare_classes_stay_rare(dataset: Dataset, paper: Split) -> None:
+    split = make_split(dataset, "paper-no-oversampling", 1)
+    n = len(split.rows.train)
+    assert (len(split.y_train), split.provenance.rebalanced) == (n, "none")
+    np.testing.assert_array_equal(split.X_train, paper.X_train[:n])
+    assert split.weights_train is None
+    assert split.weights_train_valid is None
+    assert same(split, paper) == set(PARTS) - {"X_train", "y_train"}
+
+
+def test_class_weights_make_the_sums_that_oversampling_makes(
+    dataset: Dataset, paper: Split
+) -> None:
+    split = make_split(dataset, "paper-class-weights", 1)
+    assert same(split, make_split(dataset, "paper-no-oversampling", 1)) == set(PARTS)
+    weights = split.weights_train
+    assert weights is not None
+    sums = np.bincount(split.y_train, weights=weights)
+    np.testing.assert_allclose(sums, np.bincount(paper.y_train))
+    assert weights.min() == 1.0
+    both = split.weights_train_valid
+    assert both is not None
+    assert len(both) == len(split.y_train_valid)
+    assert set(both[len(weights) :]) == {1.0}
+    assert paper.weights_train is None
+
+
+def test_only_the_papers_own_bins_see_the_test_rows(dataset: Dataset, paper: Split) -> None:
+    split = make_split(dataset, "paper-training-bins", 1)
+    assert same(split, paper) == set(PARTS)
+    assert (paper.bins_from_test, split.bins_from_test) == (True, False)
+    clean = make_split(dataset, "clean", 1)
+    assert (clean.bins_from_test, clean.as_authors) == (False, False)
+
+
+WITHOUT_LEAK = {
+    "titanic": 0.771,
+    "loan-house": 0.678,
+    "heart-disease": 0.723,
+    "adult": 0.782,
+    "congressional-voting": 0.928,
+    "absenteeism": 0.663,
+    "hepatitis": 0.643,
+    "german": 0.634,
+    "mushroom": 1.000,
+    "horse-colic": 0.831,
+    "thyroid": 0.948,
+    "car": 0.873,
+    "contraceptive": 0.496,
+    "solar-flare": 0.141,
+    "lymphography": 0.734,
+    "annealing": 0.966,
+    "splice": 0.913,
+}
+"""Default CART with plain means, measured independently of this suite."""
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("slug", WITHOUT_LEAK)
+def test_cart_without_the_leak(slug: str) -> None:
+    scores = []
+    for trial in range(10):
+        split = make_split(load_dataset(slug), "paper-plain-means", trial)
+        tree = DecisionTreeClassifier(max_depth=10, random_state=42)
+        tree.fit(split.X_train_valid, split.y_train_valid)
+        scores.append(f1_score(split.y_test, tree.predict(split.X_test), average="macro"))
+    assert np.mean(scores) == pytest.approx(WITHOUT_LEAK[slug], abs=0.5e-3 + 1e-9)
