@@ -16,13 +16,15 @@ from experiments.core.text import silence
 ISSUES = "the issue tracker of this repository, with the lines above"
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all verbs, or of the one wanted, so that no verb pays for another's imports."""
     parser = argparse.ArgumentParser(
         prog="python -m experiments",
         description="Run the experiments of the GradTree paper and compare the outcome with it.",
     )
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for name in sorted(info.name for info in pkgutil.iter_modules(commands.__path__)):
+    names = sorted(info.name for info in pkgutil.iter_modules(commands.__path__))
+    for name in [wanted] if wanted in names else names:
         module = importlib.import_module(f"{commands.__name__}.{name}")
         if hasattr(module, "register"):
             module.register(verbs)
@@ -31,7 +33,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; its ``run(args)`` returns the exit status (0 done, 1 failed, 3 incomplete)."""
-    args = build_parser().parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    args = build_parser(words[0] if words else None).parse_args(words)
     return guarded(lambda: args.run(args))
 
 

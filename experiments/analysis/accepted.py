@@ -2,9 +2,10 @@
 
 ``results/verdicts.csv`` and ``results/claims.csv`` hold the outcome that was
 last looked at and accepted. A change for the worse is a regression: a cell
-that was ``exact`` and is only ``consistent`` now, that was ``consistent`` and
-differs significantly now, that had a result and has none, or a claim that
-held. Improvements are none.
+that was ``exact`` and is only ``equivalent`` now, that was ``equivalent`` and is
+``undecided`` or differs significantly now, that had a result and has none, or a
+claim that held. Improvements are none, and a dataset that nobody could load is
+no result at all.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.analysis.definitions import grids
-from experiments.analysis.model import Claim, Verdict
+from experiments.analysis.model import OUTCOMES, Claim, Verdict
 
 FOLDER = Path(__file__).resolve().parents[2] / "results"
 VERDICTS = "verdicts.csv"
 CLAIMS = "claims.csv"
 
-SEVERITY: dict[str, int] = {"exact": 0, "consistent": 1, "better": 2, "worse": 3, "missing": 4}
+SEVERITY: dict[str, int] = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+NO_DATA = "no data"
 CLAIM_SEVERITY: dict[str, int] = {
     "holds": 0,
     "does not hold": 1,
@@ -67,6 +69,8 @@ def regressions(
     for verdict in verdicts:
         before = accepted.cells.get((verdict.table, verdict.dataset, verdict.method))
         if before is None or grids()[verdict.table].machine_dependent:
+            continue
+        if verdict.ours.missing == NO_DATA:
             continue
         if not whole and _unfinished(verdict):
             continue

@@ -1,21 +1,29 @@
 """A verdict on every cell: is our figure the paper's, as good as the paper's, or not?
 
-The test
---------
+The tests
+---------
 Two means of ten trials, of which the paper prints mean and population
-deviation. Welch's t-test asks whether they may share one expectation; each
-population variance s^2 is first made a sample variance, s^2 n / (n - 1). A
-printed figure stands for any number that rounds to it, so the paper is taken
+deviation. Each population variance s^2 is first made a sample variance,
+s^2 n / (n - 1).
+
+*Different?* Welch's t-test asks whether the means may share one expectation.
+A printed figure stands for any number that rounds to it, so the paper is taken
 at the values most favourable to agreement: its mean half a unit of the last
 digit nearer to ours, its deviation half a unit larger. The p-values of all
 cells compared in one table are adjusted by Holm, and an adjusted p below 0.05
-makes a cell ``better`` or ``worse``. Fewer trials than the paper's are taken to
-spread at least as much as those.
+makes a cell ``better`` or ``worse``.
 
+*Equivalent?* No significant difference is no proof of equality. Two one-sided
+Welch tests ask whether the difference lies within a margin: 0.02 of F1, or a
+tenth of the printed size. Here the printed mean is taken half a unit farther
+away. If both reject at 0.05 the cell is ``equivalent``; what is neither
+different nor shown to be equivalent is ``undecided``.
+
+Fewer trials than the paper's are taken to spread at least as much as those.
 Both sides use the same ten splits, which makes their means positively
 correlated. The paper's single trials are not published, so no paired test is
-possible and the unpaired one errs towards ``consistent``. A shift that is too
-small to show in single cells shows in ``agreement``: the mean difference of a
+possible and both unpaired ones err towards ``undecided``. A shift that is too
+small to show in single cells shows in ``agreements``: the mean difference of a
 column and Wilcoxon's test over its datasets.
 """
 
@@ -35,6 +43,8 @@ from experiments.analysis.ranking import mean_of
 from experiments.analysis.statistics import holm, stable, wilcoxon
 
 LEVEL = 0.05
+F1_MARGIN, SIZE_MARGIN = 0.02, 0.1
+"""How far two means may be apart and still be called equivalent: of F1, and of the printed size."""
 ROUNDING_SLACK = 1e-9
 """Both ways of rounding a figure that lies in the middle count as equal."""
 
@@ -103,9 +113,19 @@ def _compare(
         return replace(open_verdict, note=ours.missing or "not run")
     difference = ours.mean - theirs.mean
     p_value = welch(ours, theirs, grid.decimals, grid.std_decimals)
-    outcome: Outcome = "exact" if prints_alike(ours, theirs, grid) else "consistent"
+    p_equivalent = equivalence(ours, theirs, grid)
+    outcome: Outcome = "equivalent" if p_equivalent < LEVEL else "undecided"
+    if prints_alike(ours, theirs, grid):
+        outcome = "exact"
     note = f"{ours.n} of {theirs.n} trials" if ours.n < theirs.n else ""
-    return replace(open_verdict, difference=difference, p_value=p_value, outcome=outcome, note=note)
+    return replace(
+        open_verdict,
+        difference=difference,
+        p_value=p_value,
+        p_equivalent=p_equivalent,
+        outcome=outcome,
+        note=note,
+    )
 
 
 def _misprints(paper: Paper, table: str, dataset: str, method: str) -> list[str]:
@@ -143,10 +163,32 @@ def half_unit(decimals: int) -> float:
 def welch(ours: Cell, theirs: Cell, decimals: int, std_decimals: int) -> float:
     """Two-sided p-value; see the module's text for how printed figures are taken."""
     assert ours.mean is not None
-    assert ours.std is not None
     assert theirs.mean is not None
-    assert theirs.std is not None
     difference = max(0.0, abs(ours.mean - theirs.mean) - half_unit(decimals))
+    error, degrees = _standard_error(ours, theirs, std_decimals)
+    return stable(2 * stats.t.sf(difference / error, degrees))
+
+
+def equivalence(ours: Cell, theirs: Cell, grid: Grid) -> float:
+    """The larger p-value of two one-sided tests that the means differ by more than the margin."""
+    assert ours.mean is not None
+    assert theirs.mean is not None
+    difference = abs(ours.mean - theirs.mean) + half_unit(grid.decimals)
+    error, degrees = _standard_error(ours, theirs, grid.std_decimals)
+    return stable(stats.t.sf((margin(theirs, grid) - difference) / error, degrees))
+
+
+def margin(theirs: Cell, grid: Grid) -> float:
+    """What two means may differ by and still be called equivalent."""
+    if grid.measure in ("test_f1", "train_f1"):
+        return F1_MARGIN
+    return SIZE_MARGIN * (theirs.mean or 0.0)
+
+
+def _standard_error(ours: Cell, theirs: Cell, std_decimals: int) -> tuple[float, float]:
+    """Standard error of the difference of two means, and Welch's degrees of freedom."""
+    assert ours.std is not None
+    assert theirs.std is not None
     their_error = _squared_error(theirs.std + half_unit(std_decimals), theirs.n)
     if ours.n > 1:
         few = ours.n < theirs.n
@@ -157,8 +199,7 @@ def welch(ours: Cell, theirs: Cell, decimals: int, std_decimals: int) -> float:
     else:  # one trial has no spread of its own: it is taken to have the paper's
         our_error = their_error * theirs.n
         degrees = theirs.n - 1.0
-    t = difference / math.sqrt(our_error + their_error)
-    return stable(2 * stats.t.sf(t, degrees))
+    return math.sqrt(our_error + their_error), degrees
 
 
 def _squared_error(population_std: float, n: int) -> float:
@@ -168,7 +209,7 @@ def _squared_error(population_std: float, n: int) -> float:
 
 def _decide(verdict: Verdict, p_adjusted: float, smaller_is_better: bool) -> Verdict:
     outcome = verdict.outcome
-    if outcome == "consistent" and p_adjusted < LEVEL:
+    if outcome != "exact" and p_adjusted < LEVEL:
         assert verdict.difference is not None
         outcome = "better" if (verdict.difference < 0) == smaller_is_better else "worse"
     return replace(verdict, p_adjusted=p_adjusted, outcome=outcome)

@@ -196,8 +196,15 @@ class Sheet:
     """Where methods are columns, the best number of each row is set in bold."""
 
 
-Outcome = Literal["exact", "consistent", "better", "worse", "missing"]
-OUTCOMES: tuple[Outcome, ...] = ("exact", "consistent", "better", "worse", "missing")
+Outcome = Literal["exact", "equivalent", "undecided", "better", "worse", "missing"]
+OUTCOMES: tuple[Outcome, ...] = (
+    "exact",
+    "equivalent",
+    "undecided",
+    "better",
+    "worse",
+    "missing",
+)
 
 
 @dataclass(frozen=True)
@@ -210,9 +217,10 @@ class Verdict:
     difference : ours minus the paper's, at full precision of ours.
     p_value, p_adjusted : of the test that the two means are equal, before and after the
         correction for the many cells of the table; ``None`` where no test was needed.
-    outcome : ``exact`` (mean and deviation equal as printed), ``consistent`` (no significant
-        difference), ``better`` or ``worse`` (significant, in the table's own direction),
-        ``missing`` (one side has no number).
+    p_equivalent : of the test that they differ by more than the margin.
+    outcome : ``exact`` (mean and deviation equal as printed), ``better`` or ``worse``
+        (significantly different, in the table's own direction), ``equivalent`` (shown to lie
+        within the margin), ``undecided`` (neither), ``missing`` (one side has no number).
     """
 
     table: str
@@ -226,6 +234,7 @@ class Verdict:
     p_adjusted: float | None
     outcome: Outcome
     note: str = ""
+    p_equivalent: float | None = None
 
 
 ClaimOutcome = Literal["holds", "does not hold", "cannot be told"]

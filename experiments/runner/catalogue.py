@@ -86,6 +86,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             overrides={"gradtree": {"stream": "numpy"}},
             seeds=OTHER_SEEDS,
         ),
+        Experiment(
+            "quirks",
+            "protocol paper with one quirk replaced, default hyperparameters",
+            PAPER_METHODS,
+            "default",
+        ),
     )
 }
 
@@ -132,7 +138,7 @@ def experiment_of(slug: str) -> Experiment:
 def all_datasets() -> tuple[str, ...]:
     import datasets
 
-    return datasets.names()
+    return datasets.paper_datasets()
 
 
 def methods_of(

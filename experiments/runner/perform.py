@@ -131,7 +131,8 @@ def skip_reason(job: Job) -> str | None:
     """Why a job cannot be done here, as far as that is known without its data."""
     learner = plugins.learner(job.method)
     known = plugins.facts(job.dataset)
-    if job.protocol == "paper":  # elsewhere encoding may change the number of features
+    # Elsewhere encoding may change the number of features.
+    if plugins.protocol_base(job.protocol) == "paper":
         return learner.why_not(known.n_features, len(known.class_counts))
     missing = learner.missing()
     return f"{', '.join(missing)} not installed" if missing else None

@@ -1,22 +1,31 @@
 """Learners and datasets by slug: those of the suite, and those a user adds without touching it.
 
-A plug-in is an importable module named in ``GRADTREE_PLUGINS`` (or with
-``--plugin``) that offers ``LEARNERS`` (a list of ``baselines.Learner``) or
-``DATASETS`` (a list of ``ExtraDataset``). Workers inherit the variable, so
-they see what the command line saw.
+A plug-in is a module, or the path of a Python file, named in ``GRADTREE_PLUGINS``
+(or with ``--plugin``) that offers ``LEARNERS`` (a list of ``baselines.Learner``)
+or ``DATASETS`` (``{name: (pandas table, target column)}``, or a list of
+``ExtraDataset``). Workers inherit the variable, so they see what the command
+line saw.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
-from collections.abc import Callable, Mapping
+import re
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from experiments.core.errors import UserError
+
 if TYPE_CHECKING:
+    import pandas as pd
+
     from baselines.contract import Learner
     from datasets.split import Split, Task
 
@@ -55,6 +64,7 @@ class ExtraDataset:
     class_counts: tuple[int, ...]
     content_hash: str
     split: Callable[[str, int], Split]
+    categorical: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,38 +82,88 @@ def extras() -> Extras:
 def _load(names: str) -> Extras:
     modules = [_import(name) for name in names.split(",") if name]
     learners = [learner for module in modules for learner in getattr(module, "LEARNERS", ())]
-    datasets = [dataset for module in modules for dataset in getattr(module, "DATASETS", ())]
-    _refuse_known([learner.slug for learner in learners])
+    datasets = [
+        dataset for module in modules for dataset in _datasets_of(getattr(module, "DATASETS", ()))
+    ]
+    _refuse_known([each.slug for each in learners], [each.slug for each in datasets])
     return Extras(
         learners={learner.slug: learner for learner in learners},
         datasets={dataset.slug: dataset for dataset in datasets},
     )
 
 
+def _datasets_of(offered: Any) -> Iterator[ExtraDataset]:
+    """``DATASETS`` as a list of ``ExtraDataset``, or as ``{name: (table, target)}``."""
+    if not isinstance(offered, Mapping):
+        yield from offered
+        return
+    for name, (table, target) in offered.items():
+        yield from_table(name, table, target)
+
+
+def from_table(name: str, table: pd.DataFrame, target: Hashable) -> ExtraDataset:
+    """A dataset from a pandas table and the name of its target column."""
+    import datasets
+
+    slug = "-".join(re.findall("[a-z0-9]+", name.lower()))
+    made = datasets.from_table(slug, name, table, target)
+    record = made.record
+    return ExtraDataset(
+        slug=slug,
+        name=name,
+        task=record.task,
+        n_features=record.n_features,
+        n_rows=record.n_rows,
+        class_counts=tuple(record.class_counts),
+        content_hash=record.content_hash,
+        split=partial(datasets.make_split, made),
+        categorical=tuple(record.categorical),
+    )
+
+
 def _import(name: str) -> ModuleType:
+    if name.endswith(".py"):
+        return _import_file(Path(name))
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as problem:
         if problem.name != name:
             raise
-        raise SystemExit(
-            f"no plug-in module {name!r}: is the folder it lies in named in PYTHONPATH?"
+        raise UserError(
+            f"no plug-in module {name!r}: give the path of its file, or name the folder it lies "
+            "in with PYTHONPATH"
         ) from None
 
 
-def _refuse_known(learner_slugs: list[str]) -> None:
-    """A plug-in that took the name of a learner of the suite would be mistaken for it."""
+def _import_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise UserError(f"no plug-in file {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _refuse_known(learner_slugs: list[str], dataset_slugs: list[str]) -> None:
+    """A plug-in that took the name of something of the suite would be mistaken for it."""
     import baselines
+    import datasets
 
     for slug in learner_slugs:
         if slug in baselines.learners():
-            raise SystemExit(f"a plug-in calls its learner {slug!r}, as the suite does: rename it")
+            raise UserError(f"a plug-in calls its learner {slug!r}, as the suite does: rename it")
+    for slug in dataset_slugs:
+        if slug in datasets.all_records():
+            raise UserError(f"a plug-in calls its dataset {slug!r}, as the suite does: rename it")
 
 
 def use(names: list[str]) -> None:
     """Add plug-in modules to this process and to those it starts."""
     known = [name for name in os.environ.get(VARIABLE, "").split(",") if name]
-    os.environ[VARIABLE] = ",".join(dict.fromkeys([*known, *names]))
+    wanted = [str(Path(name).resolve()) if name.endswith(".py") else name for name in names]
+    os.environ[VARIABLE] = ",".join(dict.fromkeys([*known, *wanted]))
+    extras()
 
 
 def learner(slug: str) -> Learner:
@@ -119,6 +179,13 @@ def learner_slugs() -> list[str]:
     import baselines
 
     return [*baselines.learners(), *extras().learners]
+
+
+def dataset_slugs() -> list[str]:
+    """All datasets: the paper's in its order, others of the suite, those of plug-ins."""
+    import datasets
+
+    return [*datasets.all_records(), *extras().datasets]
 
 
 def beyond_the_paper() -> list[str]:
@@ -155,6 +222,11 @@ def protocols() -> list[str]:
 def protocol_version(protocol: str) -> str:
     import datasets
 
-    if protocol not in datasets.PROTOCOLS:
-        raise KeyError(f"unknown protocol {protocol!r}; known are {', '.join(protocols())}")
-    return datasets.PROTOCOLS[protocol].version
+    return datasets.protocol(protocol).version
+
+
+def protocol_base(protocol: str) -> str:
+    """The protocol that a variant is made of, or the protocol itself."""
+    import datasets
+
+    return datasets.protocol(protocol).base

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ class Part:
 
     experiment: str
     protocol: str
-    datasets: str | list[str] | dict[str, int]
+    datasets: str | list[str] | dict[str, Any]
     trials: int
     methods: tuple[str, ...] | None = None
 
@@ -112,13 +112,24 @@ def _datasets(part: Part, filters: Filters) -> list[str]:
         slugs = list(filters.datasets) if filters.datasets is not None else list(all_datasets())
         return slugs
     if isinstance(part.datasets, dict):
-        below = part.datasets["rows_below"]
-        slugs = [slug for slug in all_datasets() if plugins.facts(slug).n_rows < below]
+        slugs = [slug for slug in all_datasets() if _chosen(plugins.facts(slug), part.datasets)]
+    elif part.datasets == "fresh":
+        slugs = [slug for slug in plugins.dataset_slugs() if slug not in (*all_datasets(), *extra)]
     else:
         slugs = list(part.datasets)
     if filters.datasets is None:
         return slugs
     return [slug for slug in filters.datasets if slug in slugs or slug in extra]
+
+
+def _chosen(facts: Any, wanted: Mapping[str, Any]) -> bool:
+    """Whether a dataset passes a profile's condition; an unknown condition is an error."""
+    conditions = {
+        "rows_below": lambda most: facts.n_rows < most,
+        "categorical": lambda has: bool(facts.categorical) == has,
+        "gaps": lambda has: (facts.missing != "none") == has,
+    }
+    return all(conditions[name](value) for name, value in wanted.items())
 
 
 def smallest_first(slugs: list[str]) -> list[str]:

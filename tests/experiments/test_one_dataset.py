@@ -63,7 +63,7 @@ def run_script(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_typo_gets_a_suggestion() -> None:
     done = run_script("tytanic")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "did you mean titanic" in done.stderr
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,11 @@ from tables_support import spread_values
 from experiments.__main__ import main
 from experiments.analysis import accepted
 from experiments.analysis.paper import load_paper
+from experiments.commands import verify
 from experiments.core.record import RunRecord
 from experiments.core.store import Store
 from experiments.runner.catalogue import jobs_of
+from experiments.runner.plan import note_plan
 
 PAPER = load_paper()
 
@@ -26,16 +29,19 @@ def _store(folder: Path, shift: float = 0.0) -> Path:
     assert cell.std is not None
     store = Store(folder)
     values = spread_values(cell.mean + shift, cell.std)
-    for job in jobs_of("tuned", "paper", ["iris"], ["cart"]):
+    jobs = jobs_of("tuned", "paper", ["iris"], ["cart"])
+    note_plan(store, jobs)
+    for job in jobs:
         store.append(RunRecord.of(job, "ok", test_f1=values[job.trial]))
     return folder
 
 
 @pytest.fixture
 def results(tmp_path, monkeypatch) -> Path:
-    """A folder of accepted verdicts of its own."""
+    """A folder of accepted verdicts of its own, and no committed records."""
     folder = tmp_path / "results"
     monkeypatch.setattr(accepted, "FOLDER", folder)
+    monkeypatch.setattr(verify, "COMMITTED", tmp_path / "committed")
     return folder
 
 
@@ -46,7 +52,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
 def test_tables_are_written_and_the_same_again(tmp_path, capsys):
     store, output = _store(tmp_path / "store"), tmp_path / "out"
     assert main(["tables", "--store", str(store), "--output", str(output)]) == 0
-    assert "from 10 of" in capsys.readouterr().out
+    assert "from 10 of 10 planned runs" in capsys.readouterr().out
     first = _contents(output)
     assert b"multi,iris,cart,0.937" in first["paper/test-f1-tuned.csv"]
     assert b"Echocardiogram" in first["paper/datasets.tex"]
@@ -56,8 +62,9 @@ def test_tables_are_written_and_the_same_again(tmp_path, capsys):
 
 
 def test_an_empty_store_gives_tables_of_gaps(tmp_path):
-    output = tmp_path / "out"
-    assert main(["tables", "--store", str(tmp_path / "none"), "--output", str(output)]) == 0
+    store, output = tmp_path / "none", tmp_path / "out"
+    store.mkdir()
+    assert main(["tables", "--store", str(store), "--output", str(output)]) == 0
     assert "& -- &" in (output / "paper" / "test-f1-default.tex").read_text()
 
 
@@ -79,7 +86,7 @@ def test_verify_counts_and_accepts_and_guards(tmp_path, results, capsys):
     assert main(["verify", "--store", str(worse)]) == 1
     printed = capsys.readouterr().out
     assert "Worse than accepted: 1" in printed
-    assert "cart on iris was exact, is consistent" in printed
+    assert "cart on iris was exact, is undecided" in printed
 
 
 def test_verify_writes_verdicts_where_asked(tmp_path, results):
@@ -90,6 +97,7 @@ def test_verify_writes_verdicts_where_asked(tmp_path, results):
 
 
 def test_verify_tells_every_claim_when_asked(tmp_path, results, capsys):
+    (tmp_path / "none").mkdir()
     assert main(["verify", "--store", str(tmp_path / "none"), "--claims"]) == 0
     printed = capsys.readouterr().out
     assert printed.count("    ours:  ") == 26
@@ -106,6 +114,7 @@ def test_the_folder_around_a_store_is_refused_with_a_hint(verb, tmp_path, capsys
 
 
 def test_the_verbs_do_without_tensorflow(tmp_path):
+    (tmp_path / "none").mkdir()
     program = f"""
 import sys
 from experiments.__main__ import main
@@ -118,3 +127,19 @@ print(sorted(heavy & set(sys.modules)))
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
     )
     assert outcome.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_fits_are_compared_with_the_committed_ones(tmp_path, results, capsys):
+    committed, mine = _store(tmp_path / "committed"), _store(tmp_path / "mine")
+    assert main(["verify", "--store", str(mine)]) == 0
+    assert "10 of your 10 fits equal ours." in capsys.readouterr().out
+
+    path = mine / "paper" / "iris.jsonl"
+    lines = path.read_text().splitlines()
+    altered = json.loads(lines[3]) | {"test_f1": 0.5}
+    path.write_text("\n".join([*lines[:3], json.dumps(altered), *lines[4:]]) + "\n")
+    assert main(["verify", "--store", str(mine)]) == 1
+    printed = capsys.readouterr().out
+    assert "9 of your 10 fits equal ours." in printed
+    assert "paper iris cart trial 3: test_f1 0.5 for our" in printed
+    assert committed.is_dir()

@@ -1,0 +1,116 @@
+"""Data goes one way: who may import whom, read off the sources."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("gradtree", "baselines", "datasets", "experiments")
+LEARNING = ("gradtree", "baselines", "datasets")
+PURE = ("experiments.core", "experiments.analysis", "experiments.render")
+
+
+def room(module: str) -> str:
+    """The folder of a module: a package, or a folder of ``experiments`` or ``gradtree``."""
+    parts = module.split(".")
+    if parts[0] in ("experiments", "gradtree") and len(parts) > 1:
+        folder = ROOT.joinpath(*parts[:2])
+        return ".".join(parts[:2]) if folder.is_dir() else parts[0]
+    return parts[0]
+
+
+def imports() -> dict[tuple[str, str], list[str]]:
+    """(room, imported room) -> places, imports inside functions included."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            own = room(".".join(path.relative_to(ROOT).with_suffix("").parts))
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                for name in _names(node):
+                    if name.split(".")[0] in PACKAGES and room(name) != own:
+                        place = f"{path.relative_to(ROOT)}:{node.lineno}"  # type: ignore[attr-defined]
+                        found[own, room(name)].append(place)
+    return found
+
+
+def _names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        # ``from experiments.core import store`` may name a module or something inside one.
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+def test_no_folder_imports_a_folder_that_imports_it() -> None:
+    found = imports()
+    after: dict[str, set[str]] = defaultdict(set)
+    for own, other in found:
+        if other not in ("gradtree", "experiments"):  # the public face may name what is inside
+            after[own].add(other)
+
+    def reaches(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for other in after[waiting.pop()] - seen:
+                seen.add(other)
+                waiting.append(other)
+        return seen
+
+    circles = {own for own in list(after) if own in reaches(own)}
+    assert not circles, {pair: places for pair, places in found.items() if set(pair) <= circles}
+
+
+@pytest.mark.parametrize("own", PURE)
+def test_what_comes_after_the_record_knows_no_learner_and_no_data(own: str) -> None:
+    known = {
+        other: places
+        for (mine, other), places in imports().items()
+        if mine == own and (other.split(".")[0] in LEARNING or other.startswith("experiments."))
+    }
+    allowed = {"experiments.core", "experiments.analysis"} - {own}
+    if own == "experiments.core":
+        allowed = set()
+    assert set(known) <= allowed, known
+
+
+BLOCKER = """
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked}:
+            raise AssertionError(f"{{name}} was imported")
+
+sys.meta_path.insert(0, Refuse())
+from experiments.__main__ import main
+raise SystemExit(main({arguments}))
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tables", "--results"],
+        ["report", "--results", "--no-figure-files"],
+        ["verify"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_tables_report_and_verdicts_import_nothing_that_learns(
+    words: list[str], tmp_path: Path
+) -> None:
+    blocked = (*LEARNING, "tensorflow", "numba")
+    output = [] if words[0] == "verify" else ["--output", str(tmp_path)]
+    program = BLOCKER.format(blocked=set(blocked), arguments=[*words, *output])
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
