@@ -117,8 +117,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
     setting : ``ours`` takes the tuned experiment with the hyperparameters of our search.
     """
     contents = Store(store).contents()
-    problems = list(contents.problems)
-    plan = read_plan(store, problems)
+    plan = read_plan(store)
     records = resolve(contents.history)
     numbers = load_paper()
     jobs = _in_order(_as_tuned(plan, setting), numbers)
@@ -133,7 +132,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
                 found.results, numbers, protocol, datasets, read_learners(store)
             )
         ),
-        problems=tuple(problems),
+        problems=tuple(contents.problems),
         superseded=superseded(plan, records.values()),
     )
 
