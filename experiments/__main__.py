@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from experiments import commands
 from experiments.core.errors import EXIT_DONE, EXIT_FAILED, UserError
-from experiments.core.text import silence
+from experiments.core.text import silence, speak_plainly
 
 ISSUES = "the issue tracker of this repository, with the lines above"
 
@@ -33,6 +33,7 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; its ``run(args)`` returns the exit status (0 done, 1 failed, 3 incomplete)."""
+    speak_plainly()
     words = list(sys.argv[1:] if argv is None else argv)
     args = build_parser(words[0] if words else None).parse_args(words)
     return guarded(lambda: args.run(args))

@@ -58,8 +58,10 @@ def changes(folder: Path) -> Changes | None:
     if not path.exists():
         return None
     try:
-        said = _read_hashes(path.read_bytes().decode())
+        said = _read_hashes(path.read_bytes().decode()) if path.is_file() else {}
     except (OSError, ValueError):
+        said = {}
+    if not said:
         return Changes(altered=[HASHES])
     found, added_to = {}, []
     for name, content in _covered(folder):
