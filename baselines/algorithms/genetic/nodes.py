@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.estimators.compiling import kernel
+from gradtree.engines.kernels import entry_kernel
 
 NODE = np.dtype(
     [
@@ -57,7 +57,7 @@ def workspace(n_nodes: int) -> Surgery:
     )
 
 
-@kernel
+@entry_kernel()
 def put_leaf(nodes: Nodes, node: Index, parent: Index, feature: Index) -> None:
     """Write a leaf of class ``feature`` that no row has reached yet."""
     here = nodes[node]
@@ -67,7 +67,7 @@ def put_leaf(nodes: Nodes, node: Index, parent: Index, feature: Index) -> None:
     here.hits, here.reached = 0, 0
 
 
-@kernel
+@entry_kernel()
 def list_subtree(nodes: Nodes, top: Index, work: Surgery) -> Index:
     """Write the subtree's node numbers into ``work.free``, parents first and left before right."""
     found, pending = 0, 1
@@ -84,7 +84,7 @@ def list_subtree(nodes: Nodes, top: Index, work: Surgery) -> Index:
     return found
 
 
-@kernel
+@entry_kernel()
 def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> None:
     """Mark the subtree as reached by no row."""
     for i in range(list_subtree(nodes, top, work)):
@@ -92,7 +92,7 @@ def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> None:
         here.hits, here.reached = 0, 0
 
 
-@kernel
+@entry_kernel()
 def depth_without(nodes: Nodes, top: Index, depth: Index, work: Surgery) -> Index:
     """Depth of a tree, which has depth ``depth``, without the subtree at ``top``."""
     n_below, deepest = list_subtree(nodes, top, work), np.int64(0)
@@ -111,7 +111,7 @@ def depth_without(nodes: Nodes, top: Index, depth: Index, work: Surgery) -> Inde
     return deepest
 
 
-@kernel
+@entry_kernel()
 def graft(
     child: Nodes, count: Index, point: Index, donor: Nodes, branch: Index, work: Surgery
 ) -> Index:
@@ -136,7 +136,7 @@ def graft(
     return np.int64(child[parent].left if is_left else child[parent].right)
 
 
-@kernel
+@entry_kernel()
 def transplant(
     donor: Nodes,
     branch: Index,
@@ -179,7 +179,7 @@ def transplant(
     return count, n_free
 
 
-@kernel
+@entry_kernel()
 def _copy_node(
     donor: Nodes, source: Index, child: Nodes, node: Index, parent: Index, shift: Index
 ) -> None:
@@ -191,7 +191,7 @@ def _copy_node(
     here.hits, here.reached = 0, 0
 
 
-@kernel
+@entry_kernel()
 def _close_gaps(child: Nodes, count: Index, n_free: Index, watched: Index, work: Surgery) -> Index:
     """Move the last nodes into the freed numbers that are left, in the order they were freed.
 
@@ -214,7 +214,7 @@ def _close_gaps(child: Nodes, count: Index, n_free: Index, watched: Index, work:
     return watched
 
 
-@kernel
+@entry_kernel()
 def _renumber(child: Nodes, old: Index, new: Index) -> None:
     child[new] = child[old]
     moved = child[new]

@@ -10,10 +10,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.branch_and_bound.cache import ROOT_CODE, code_of, find, room_for
-from baselines.branch_and_bound.rows import encode, groups_of, leaf
-from baselines.branch_and_bound.search import FULL, NO, STOP, YES, Search, prepare, run
-from baselines.estimators.yes_no_tree import Branch, Leaf, Node
+from baselines.algorithms.branch_and_bound.cache import ROOT_CODE, code_of, find, room_for
+from baselines.algorithms.branch_and_bound.levels import FULL, NO, STOP, YES, Search, prepare
+from baselines.algorithms.branch_and_bound.rows import encode, groups_of, leaf
+from baselines.algorithms.branch_and_bound.search import run
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node
 
 LOOK_SECONDS = 0.1
 """How soon a search notices Ctrl-C."""

@@ -1,7 +1,7 @@
-"""What the original does beside or against its documentation, in one place.
+"""How to breed, and what the original does beside or against its documentation.
 
-All of it shaped the published numbers, so all of it is on by default; each can
-be switched off to see what it is worth. Two more that have no switch, because
+All of its departures shaped the published numbers, so all are on by default; each
+can be switched off to see what it is worth. Two more have no switch, because
 nothing else would be meaningful: a leaf that ends up without a clear majority
 keeps the class the search gave it, and fitness that is not positive is raised
 to the smallest absolute fitness before it becomes a share of the selection.
@@ -9,7 +9,7 @@ to the smallest absolute fitness before it becomes a share of the selection.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import RandomState
@@ -55,3 +55,30 @@ class Quirks:
         if self.unlimited_depth or max_depth is None:
             return np.ones(len(depth), dtype=np.bool_)
         return depth <= max_depth
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of the search.
+
+    Attributes
+    ----------
+    n_trees : parents selected per generation.
+    max_iter : generations at most.
+    cross_prob : probability of each parent to be crossed with a random other one.
+    mutation_prob : share of the parents to mutate.
+    n_elitism : best trees that survive unchanged.
+    patience : generations without a rise in the best fitness before stopping; ``None`` for never.
+    depth_penalty : fitness lost per level of depth; 0 makes fitness the accuracy.
+    max_depth : see ``Quirks.unlimited_depth``.
+    """
+
+    n_trees: int = 400
+    max_iter: int = 500
+    cross_prob: float = 0.6
+    mutation_prob: float = 0.4
+    n_elitism: int = 3
+    patience: int | None = 100
+    depth_penalty: float = 0.01
+    max_depth: int | None = None
+    quirks: Quirks = field(default_factory=Quirks)

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from baselines.binarise import Binariser
-from baselines.estimators.labels import all_classes, class_numbers
-from baselines.estimators.yes_no_tree import Node, on_features, size, with_shares
+from baselines.algorithms.binarise import Binariser
+from baselines.algorithms.labels import all_classes, class_numbers
+from baselines.algorithms.yes_no_tree import Node, on_features, size, with_shares
 
 
 class SearchedTreeClassifier(ClassifierMixin, BaseEstimator):

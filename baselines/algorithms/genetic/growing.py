@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.estimators.compiling import kernel
-from baselines.genetic import jkiss, nodes, rows
-from baselines.genetic.judging import grown
-from baselines.genetic.nodes import (
+from baselines.algorithms.genetic import jkiss, nodes, rows
+from baselines.algorithms.genetic.judging import grown
+from baselines.algorithms.genetic.nodes import (
     NO_PARENT,
     NODE,
     ROOT,
@@ -20,11 +19,19 @@ from baselines.genetic.nodes import (
     put_leaf,
     transplant,
 )
-from baselines.genetic.population import MUTANT, SURVIVOR, Brood, Trees, describe, room_for
-from baselines.genetic.rows import Descent, Rows, reach, score
+from baselines.algorithms.genetic.population import (
+    MUTANT,
+    SURVIVOR,
+    Brood,
+    Trees,
+    describe,
+    room_for,
+)
+from baselines.algorithms.genetic.rows import Descent, RowSets, reach, score
+from gradtree.engines.kernels import entry_kernel
 
 
-def plant_stumps(seeds: NDArray[np.int64], data: Rows) -> tuple[Trees, Brood]:
+def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]:
     """Trees of one random split and two random classes, each drawn from its own seed.
 
     Returns
@@ -41,7 +48,7 @@ def plant_stumps(seeds: NDArray[np.int64], data: Rows) -> tuple[Trees, Brood]:
 
 
 def grow(
-    parents: Trees, brood: Brood, chosen: NDArray[np.int64], data: Rows, spare: Nodes
+    parents: Trees, brood: Brood, chosen: NDArray[np.int64], data: RowSets, spare: Nodes
 ) -> Trees:
     """Write out the chosen children, into ``spare`` if they fit there.
 
@@ -59,8 +66,8 @@ def grow(
     return young
 
 
-@kernel
-def _plant(stumps: Trees, rng: NDArray[np.uint64], data: Rows, work: Descent) -> None:
+@entry_kernel()
+def _plant(stumps: Trees, rng: NDArray[np.uint64], data: RowSets, work: Descent) -> None:
     n_features, n_thresholds, _ = data.below.shape
     n_classes = len(data.of_class)
     for i in range(len(stumps.start)):
@@ -74,13 +81,13 @@ def _plant(stumps: Trees, rng: NDArray[np.uint64], data: Rows, work: Descent) ->
         stumps.hits[i] = _send_rows(tree, ROOT, data, work)
 
 
-@kernel
+@entry_kernel()
 def _grow(
     parents: Trees,
     brood: Brood,
     chosen: NDArray[np.int64],
     young: Trees,
-    data: Rows,
+    data: RowSets,
     work: Descent,
     knife: Surgery,
 ) -> None:
@@ -96,19 +103,19 @@ def _grow(
             _grow_crossed(old, donor, tree, brood, child, data, work, knife)
 
 
-@kernel
+@entry_kernel()
 def _copy(old: Nodes, tree: Nodes) -> None:
     for i in range(len(old)):
         tree[i] = old[i]
 
 
-@kernel
+@entry_kernel()
 def _grow_mutant(
     old: Nodes,
     tree: Nodes,
     brood: Brood,
     child: Index,
-    data: Rows,
+    data: RowSets,
     work: Descent,
     knife: Surgery,
 ) -> None:
@@ -120,14 +127,14 @@ def _grow_mutant(
         _send_rows(tree, point, data, work)
 
 
-@kernel
+@entry_kernel()
 def _grow_crossed(
     old: Nodes,
     donor: Nodes,
     tree: Nodes,
     brood: Brood,
     child: Index,
-    data: Rows,
+    data: RowSets,
     work: Descent,
     knife: Surgery,
 ) -> None:
@@ -143,6 +150,6 @@ def _grow_crossed(
         _send_rows(tree, top, data, work)
 
 
-@kernel
-def _send_rows(tree: Nodes, top: Index, data: Rows, work: Descent) -> Index:
+@entry_kernel()
+def _send_rows(tree: Nodes, top: Index, data: RowSets, work: Descent) -> Index:
     return score(tree, top, reach(tree, top, data, work), data, work, np.bool_(True))

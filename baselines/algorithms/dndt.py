@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from baselines.algorithms.labels import all_classes, class_numbers
 from baselines.dndt import MOST_FEATURES
-from baselines.estimators.labels import all_classes, class_numbers
 from gradtree.trees.tree import LEAF, Tree
 
 
@@ -87,7 +87,7 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
         classes : array-like, optional
             All class labels, in case some occur in none of the rows.
         """
-        from baselines.estimators import dndt_training as training
+        from baselines.algorithms import dndt_training as training
 
         rows, y = validate_data(self, X, y, dtype=np.float32)
         check_classification_targets(y)

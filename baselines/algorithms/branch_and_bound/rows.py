@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.estimators.bits import bit_count, pack
-from baselines.estimators.compiling import kernel
+from baselines.algorithms.bits import bit_count, pack
+from gradtree.engines.kernels import entry_kernel
 
 Words = NDArray[np.uint64]
 Index = Any
@@ -17,7 +17,7 @@ Index = Any
 WORD_BITS = 64
 
 
-class Rows(NamedTuple):
+class SortedRows(NamedTuple):
     """Yes/no columns over rows that are sorted by class, each class in words of its own.
 
     Attributes
@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     class_rows: NDArray[np.int64]
 
 
-def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Rows:
+def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> SortedRows:
     """Sort the rows by class and write them as bits.
 
     As the library does, take the number of distinct labels as the number of
@@ -59,7 +59,7 @@ def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Rows:
             everyone[start:end] = pack(np.ones((1, len(rows)), dtype=np.bool_))[0]
     class_rows = np.zeros(n_classes, dtype=np.int64)
     class_rows[: len(counts)] = counts
-    return Rows(yes, everyone, starts, class_rows)
+    return SortedRows(yes, everyone, starts, class_rows)
 
 
 def groups_of(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
@@ -67,7 +67,7 @@ def groups_of(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
     return np.minimum(labels, n_classes) if n_classes > 2 else (labels != 0).astype(np.intp)
 
 
-@kernel
+@entry_kernel()
 def keep_side(cover: Words, yes: Words, side: Index, kept: Words) -> Index:
     """Put the rows of ``cover`` on that side of a column into ``kept``; return their number."""
     count = np.uint64(0)
@@ -78,7 +78,7 @@ def keep_side(cover: Words, yes: Words, side: Index, kept: Words) -> Index:
     return np.int64(count)
 
 
-@kernel
+@entry_kernel()
 def count_yes(cover: Words, yes: Words) -> Index:
     count = np.uint64(0)
     for word in range(len(cover)):
@@ -86,7 +86,7 @@ def count_yes(cover: Words, yes: Words) -> Index:
     return np.int64(count)
 
 
-@kernel
+@entry_kernel()
 def count_outside(these: Words, cover: Words) -> Index:
     """How many of these rows are not in ``cover``."""
     count = np.uint64(0)
@@ -95,8 +95,8 @@ def count_outside(these: Words, cover: Words) -> Index:
     return np.int64(count)
 
 
-@kernel
-def count_classes(rows: Rows, cover: Words, counts: NDArray[np.int64]) -> None:
+@entry_kernel()
+def count_classes(rows: SortedRows, cover: Words, counts: NDArray[np.int64]) -> None:
     for number in range(len(counts)):
         count = np.uint64(0)
         for word in range(rows.starts[number], rows.starts[number + 1]):
@@ -104,7 +104,7 @@ def count_classes(rows: Rows, cover: Words, counts: NDArray[np.int64]) -> None:
         counts[number] = np.int64(count)
 
 
-@kernel
+@entry_kernel()
 def leaf(counts: NDArray[np.int64], class_rows: NDArray[np.int64]) -> tuple[Index, Index]:
     """Errors of a leaf with such rows, and its class: of tied ones that with more rows in all."""
     best = np.int64(0)

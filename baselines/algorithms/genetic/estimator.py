@@ -11,11 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from baselines.genetic.evolution import evolve
-from baselines.genetic.harvest import harvest
-from baselines.genetic.quirks import Quirks
-from baselines.genetic.rows import encode, thresholds_of
-from baselines.genetic.settings import Settings
+from baselines.algorithms.genetic.canonical import to_tree
+from baselines.algorithms.genetic.evolution import evolve
+from baselines.algorithms.genetic.rows import encode, thresholds_of
+from baselines.algorithms.genetic.settings import Quirks, Settings
 from gradtree.trees.tree import Tree
 
 LARGEST_CUT = np.iinfo(np.int16).max
@@ -95,7 +94,7 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
         data = encode(rows, coded, thresholds, len(self.classes_))
         random = check_random_state(self.random_state)
         evolved = evolve(data, len(rows), settings, random)
-        self.tree_: Tree = harvest(evolved.nodes, thresholds, rows, coded, len(self.classes_))
+        self.tree_: Tree = to_tree(evolved.nodes, thresholds, rows, coded, len(self.classes_))
         self.best_fitness_ = evolved.best_fitness
         self.n_iter_ = len(evolved.best_fitness) - 1
         return self

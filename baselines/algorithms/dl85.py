@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.binarise import Binariser, paper_binariser
-from baselines.branch_and_bound.solver import Solved, compile_kernels, solve
-from baselines.estimators.searched import SearchedTreeClassifier
-from baselines.estimators.yes_no_tree import Branch, Leaf, Node
+from baselines.algorithms.binarise import Binariser, paper_binariser
+from baselines.algorithms.branch_and_bound.solver import Solved, compile_kernels, solve
+from baselines.algorithms.searched import SearchedTreeClassifier
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node
 
 
 class DL85Classifier(SearchedTreeClassifier):
     """DL8.5: the tree with the fewest training errors among all of a depth, or nearly so.
 
     The search is that of ``pydl8.5``, which passes over some trees whose leaves
-    are as small as ``min_sup`` allows (see ``baselines.branch_and_bound``).
+    are as small as ``min_sup`` allows (see ``baselines.algorithms.branch_and_bound``).
 
     Parameters
     ----------

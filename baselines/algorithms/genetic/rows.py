@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.estimators.bits import bit_count, pack
-from baselines.estimators.compiling import kernel
-from baselines.genetic.nodes import LEAF, Index, Nodes
+from baselines.algorithms.bits import bit_count, pack
+from baselines.algorithms.genetic.nodes import LEAF, Index, Nodes
+from gradtree.engines.kernels import entry_kernel
 
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
 
-class Rows(NamedTuple):
+class RowSets(NamedTuple):
     """Sets of training rows, one bit per row in ``n_words`` words.
 
     Attributes
@@ -54,13 +54,13 @@ def thresholds_of(X: NDArray[np.float32], n_thresholds: int) -> NDArray[np.float
 
 def encode(
     X: NDArray[np.float32], y: NDArray[np.intp], thresholds: NDArray[np.float32], n_classes: int
-) -> Rows:
+) -> RowSets:
     """Write out all conditions and classes as sets of rows."""
     below = np.stack(
         [pack(column <= cuts[:, None]) for column, cuts in zip(X.T, thresholds, strict=True)]
     )
     of_class = pack(y == np.arange(n_classes)[:, None])
-    return Rows(below, of_class, pack(np.ones((1, len(y)), dtype=np.bool_))[0])
+    return RowSets(below, of_class, pack(np.ones((1, len(y)), dtype=np.bool_))[0])
 
 
 def workspace(n_words: int, max_depth: int) -> Descent:
@@ -75,8 +75,8 @@ def workspace(n_words: int, max_depth: int) -> Descent:
     )
 
 
-@kernel
-def reach(nodes: Nodes, node: Index, rows: Rows, work: Descent) -> Index:
+@entry_kernel()
+def reach(nodes: Nodes, node: Index, rows: RowSets, work: Descent) -> Index:
     """Put the rows that reach ``node`` at the start of ``work``; return their number of words."""
     position, bits = work.position, work.bits
     size = len(rows.everyone)
@@ -98,9 +98,9 @@ def reach(nodes: Nodes, node: Index, rows: Rows, work: Descent) -> Index:
     return size
 
 
-@kernel
+@entry_kernel()
 def score(
-    nodes: Nodes, top: Index, size: Index, rows: Rows, work: Descent, mark: bool | np.bool_
+    nodes: Nodes, top: Index, size: Index, rows: RowSets, work: Descent, mark: bool | np.bool_
 ) -> Index:
     """Send the ``size`` words at the start of ``work`` down from ``top`` and count the hits.
 
@@ -136,7 +136,7 @@ def score(
     return hits
 
 
-@kernel
+@entry_kernel()
 def _hits(members: NDArray[np.uint64], start: Index, size: Index, work: Descent) -> Index:
     count = _NONE
     for i in range(start, start + size):
@@ -144,7 +144,7 @@ def _hits(members: NDArray[np.uint64], start: Index, size: Index, work: Descent)
     return np.int64(count)
 
 
-@kernel
+@entry_kernel()
 def _divide(
     condition: NDArray[np.uint64], start: Index, size: Index, work: Descent
 ) -> tuple[Index, Index]:

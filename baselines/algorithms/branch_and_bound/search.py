@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.branch_and_bound.cache import ABSENT, ROOT_CODE, Nodes, add, code_of, find
-from baselines.branch_and_bound.depth_two import Pairs, best_of_depth_two, room_for_pairs
-from baselines.branch_and_bound.rows import (
+from baselines.algorithms.branch_and_bound.cache import ABSENT, ROOT_CODE, Nodes, add, code_of, find
+from baselines.algorithms.branch_and_bound.depth_two import best_of_depth_two
+from baselines.algorithms.branch_and_bound.levels import (
+    BOTH,
+    FIRST,
+    FULL,
+    NO,
+    NO_COLUMN,
+    SECOND,
+    STOP,
+    YES,
+    Levels,
+    Search,
+)
+from baselines.algorithms.branch_and_bound.rows import (
     Index,
-    Rows,
     Words,
     count_classes,
     count_outside,
@@ -19,109 +28,10 @@ from baselines.branch_and_bound.rows import (
     keep_side,
     leaf,
 )
-from baselines.estimators.compiling import kernel
-
-NO_COLUMN = -1
-NO, YES = 0, 1
-STOP, FULL = 0, 1
-"""Signals: time is up (Python sets it), and no room for more nodes (the search sets it)."""
-FIRST, SECOND, BOTH = 0, 1, 2
-"""What a level does next: try its column's first side, its second, or weigh both."""
+from gradtree.engines.kernels import entry_kernel
 
 
-class Levels(NamedTuple):
-    """The path from the root to the node that is being searched, one line per level.
-
-    Attributes
-    ----------
-    node : int64, shape (n_levels,)
-    conditions : int64, shape (n_levels, n_levels)
-        That lead to the node, sorted.
-    candidates, n_candidates : int64, shapes (n_levels, n_columns) and (n_levels,)
-        Columns that split the rows of the node.
-    at, step : int64, shape (n_levels,)
-        Which candidate is being tried, and what is to be done next with it.
-    limit, best, least : float64, shape (n_levels,)
-        Errors that a tree must stay below to be of use, that it must stay below
-        now that some are known, and that all trees rejected so far have at least.
-    first : int64, shape (n_levels,)
-        The side of the candidate that is tried first.
-    bounds : float64, shape (n_levels, 2)
-        Errors that either side has at least.
-    children : int64, shape (n_levels, 2)
-    sides, supports : uint64, shape (n_levels, 2, n_words), and int64, (n_levels, 2)
-        The rows on either side, and how many they are.
-    similar, similar_error : uint64, shape (n_levels, 2, n_words), and float64, (n_levels, 2)
-        Rows of two children seen before and the fewest errors on them, which
-        bound those of similar rows; negative while there are none.
-    """
-
-    node: NDArray[np.int64]
-    conditions: NDArray[np.int64]
-    candidates: NDArray[np.int64]
-    n_candidates: NDArray[np.int64]
-    at: NDArray[np.int64]
-    step: NDArray[np.int64]
-    limit: NDArray[np.float64]
-    best: NDArray[np.float64]
-    least: NDArray[np.float64]
-    first: NDArray[np.int64]
-    bounds: NDArray[np.float64]
-    children: NDArray[np.int64]
-    sides: Words
-    supports: NDArray[np.int64]
-    similar: Words
-    similar_error: NDArray[np.float64]
-
-
-class Search(NamedTuple):
-    """Everything a search works on.
-
-    Attributes
-    ----------
-    max_depth, min_rows : greatest depth, fewest rows in a leaf.
-    signals : uint8: see ``STOP`` and ``FULL``.
-    """
-
-    rows: Rows
-    nodes: Nodes
-    pairs: Pairs
-    levels: Levels
-    max_depth: Index
-    min_rows: Index
-    signals: NDArray[np.uint8]
-
-
-def prepare(rows: Rows, nodes: Nodes, max_depth: int, min_rows: int) -> Search:
-    n_columns, n_words = rows.yes.shape
-    n = max_depth + 1
-
-    def integers(*shape: int) -> NDArray[np.int64]:
-        return np.zeros(shape, dtype=np.int64)
-
-    levels = Levels(
-        node=integers(n),
-        conditions=integers(n, n),
-        candidates=integers(n, n_columns),
-        n_candidates=integers(n),
-        at=integers(n),
-        step=integers(n),
-        limit=np.zeros(n),
-        best=np.zeros(n),
-        least=np.zeros(n),
-        first=integers(n),
-        bounds=np.zeros((n, 2)),
-        children=integers(n, 2),
-        sides=np.zeros((n, 2, n_words), dtype=np.uint64),
-        supports=integers(n, 2),
-        similar=np.zeros((n, 2, n_words), dtype=np.uint64),
-        similar_error=np.zeros((n, 2)),
-    )
-    signals = np.zeros(2, dtype=np.uint8)
-    return Search(rows, nodes, room_for_pairs(rows), levels, max_depth, min_rows, signals)
-
-
-@kernel
+@entry_kernel()
 def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
     """Find the best tree; it is in the nodes afterwards."""
     levels, signals = search.levels, search.signals
@@ -156,7 +66,7 @@ def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
             child_done(search, depth)
 
 
-@kernel
+@entry_kernel()
 def enter(search: Search, code: Index, cover: Words) -> Index:
     """A new node for the rows of ``cover``."""
     counts = search.pairs.side
@@ -165,7 +75,7 @@ def enter(search: Search, code: Index, cover: Words) -> Index:
     return add(search.nodes, code, error, label)
 
 
-@kernel
+@entry_kernel()
 def open_level(
     search: Search,
     node: Index,
@@ -224,7 +134,7 @@ def open_level(
     return True
 
 
-@kernel
+@entry_kernel()
 def close_level(search: Search, depth: Index) -> None:
     """Without a tree below the limit, there is at least a better bound."""
     nodes, levels = search.nodes, search.levels
@@ -234,7 +144,7 @@ def close_level(search: Search, depth: Index) -> None:
         nodes.bound[node] = max(nodes.bound[node], least)
 
 
-@kernel
+@entry_kernel()
 def look_at_sides(search: Search, depth: Index, cover: Words) -> None:
     """Divide the rows by the candidate; the side with more errors for sure comes first."""
     levels = search.levels
@@ -247,7 +157,7 @@ def look_at_sides(search: Search, depth: Index, cover: Words) -> None:
     levels.first[depth] = YES if yes_first else NO
 
 
-@kernel
+@entry_kernel()
 def _bound_of_side(search: Search, depth: Index, condition: Index, rows: Words) -> Index:
     levels = search.levels
     bound = 0.0
@@ -261,19 +171,19 @@ def _bound_of_side(search: Search, depth: Index, condition: Index, rows: Words) 
     return bound
 
 
-@kernel
+@entry_kernel()
 def _fewest_errors(nodes: Nodes, node: Index) -> Index:
     """Of the best tree, or of any tree as far as is known."""
     return nodes.error[node] if nodes.error[node] < np.inf else nodes.bound[node]
 
 
-@kernel
+@entry_kernel()
 def _code(search: Search, depth: Index, condition: Index) -> Index:
     base = 2 * len(search.rows.yes) + 1
     return code_of(search.levels.conditions[depth], depth, condition, base)
 
 
-@kernel
+@entry_kernel()
 def open_child(search: Search, depth: Index) -> bool:
     """Open the level of the child on the side whose turn it is, unless it is settled at once."""
     levels, nodes = search.levels, search.nodes
@@ -309,7 +219,7 @@ def open_child(search: Search, depth: Index) -> bool:
     )
 
 
-@kernel
+@entry_kernel()
 def child_done(search: Search, depth: Index) -> None:
     """Remember a child's rows, in place of the more similar of two others, and go on."""
     levels = search.levels
@@ -327,15 +237,16 @@ def child_done(search: Search, depth: Index) -> None:
         to_first = _distance(rows, levels.similar[depth, 0])
         place = 0 if to_first < _distance(rows, levels.similar[depth, 1]) else 1
     levels.similar_error[depth, place] = error
-    levels.similar[depth, place, :] = rows
+    for word in range(len(rows)):
+        levels.similar[depth, place, word] = rows[word]
 
 
-@kernel
+@entry_kernel()
 def _distance(these: Words, those: Words) -> Index:
     return count_outside(these, those) + count_outside(those, these)
 
 
-@kernel
+@entry_kernel()
 def second_side_may_help(search: Search, depth: Index) -> bool:
     """Whether the first side leaves room below the limit; if not, note what is known of both."""
     levels, nodes = search.levels, search.nodes
@@ -348,7 +259,7 @@ def second_side_may_help(search: Search, depth: Index) -> bool:
     return False
 
 
-@kernel
+@entry_kernel()
 def weigh(search: Search, depth: Index) -> None:
     """Take the tree of the candidate if it is better, or as good and smaller."""
     levels, nodes = search.levels, search.nodes
@@ -367,14 +278,14 @@ def weigh(search: Search, depth: Index) -> None:
         levels.n_candidates[depth] = levels.at[depth] + 1
 
 
-@kernel
+@entry_kernel()
 def _side_in_turn(levels: Levels, depth: Index) -> Index:
     """The side of the candidate that the level tries now."""
     first = levels.first[depth]
     return 1 - first if levels.step[depth] == SECOND else first
 
 
-@kernel
+@entry_kernel()
 def _insert(
     conditions: NDArray[np.int64], n: Index, added: Index, enlarged: NDArray[np.int64]
 ) -> None:

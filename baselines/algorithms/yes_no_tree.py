@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.binarise import Binariser
+from baselines.algorithms.binarise import Binariser
 from gradtree.trees.traversal import fill_upwards
 from gradtree.trees.tree import LEAF, Tree
 

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from baselines.genetic import jkiss
-from baselines.genetic.breeding import breed, seat
-from baselines.genetic.growing import grow, plant_stumps
-from baselines.genetic.judging import judge
-from baselines.genetic.nodes import NODE, Nodes
-from baselines.genetic.population import Brood, Trees
-from baselines.genetic.rows import Rows
-from baselines.genetic.selection import fittest, select
-from baselines.genetic.settings import Settings
+from baselines.algorithms.genetic import jkiss
+from baselines.algorithms.genetic.breeding import breed, fittest, seat, select
+from baselines.algorithms.genetic.growing import grow, plant_stumps
+from baselines.algorithms.genetic.judging import judge
+from baselines.algorithms.genetic.nodes import NODE, Nodes
+from baselines.algorithms.genetic.population import Brood, Trees
+from baselines.algorithms.genetic.rows import RowSets
+from baselines.algorithms.genetic.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +27,7 @@ class Evolved:
     best_fitness: NDArray[np.float64]
 
 
-def evolve(data: Rows, n_rows: int, settings: Settings, random: RandomState) -> Evolved:
+def evolve(data: RowSets, n_rows: int, settings: Settings, random: RandomState) -> Evolved:
     """Breed trees until the best fitness stays the same or the generations are used up."""
     first = settings.quirks.first_population(settings.n_trees)
     trees, brood = plant_stumps(random.randint(jkiss.SEED_RANGE, size=first), data)
@@ -48,7 +47,7 @@ def next_generation(
     trees: Trees,
     brood: Brood,
     fitness: NDArray[np.float64],
-    data: Rows,
+    data: RowSets,
     settings: Settings,
     random: RandomState,
     spare: Nodes,

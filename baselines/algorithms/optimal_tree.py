@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.binarise import Binariser, threshold_binariser
-from baselines.estimators.searched import SearchedTreeClassifier
-from baselines.estimators.yes_no_tree import Branch, Leaf, Node
+from baselines.algorithms.binarise import Binariser, threshold_binariser
+from baselines.algorithms.searched import SearchedTreeClassifier
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node
 
 NO_LIMIT = 1e9
 

@@ -4,7 +4,7 @@ Its wheels end at Python 3.8 and its source archive no longer builds, so it
 runs as a subprocess of an interpreter that ``GENETIC_TREE_PYTHON`` names or
 that is found. Nothing in the suite needs it.
 
->>> from baselines.genetic_original import fit_original      # doctest: +SKIP
+>>> from genetic_original import fit_original      # doctest: +SKIP
 >>> fit_original(X, y, {"n_trees": 100}, seed=42).tree.node_count
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PYTHON_VARIABLE = "GENETIC_TREE_PYTHON"
 # NumPy 1.24 dropped the alias np.int, which the library uses.
 REQUIREMENTS = ("genetic-tree==0.1.2", "numpy==1.23.5", "scipy<1.11")
-WORKER = Path(__file__).parent / "genetic" / "original_worker.py"
+WORKER = Path(__file__).parent / "genetic_original_worker.py"
 INSTALL_SECONDS = 600
 LEAF = -1
 _PROBE = "import sys; assert sys.version_info[:2] == (3, 8)"
@@ -165,7 +165,7 @@ def fit_original(
     ------
     OriginalUnavailableError, OriginalFailedError
     """
-    from baselines.genetic.harvest import canonical
+    from baselines.algorithms.genetic.canonical import canonical
 
     rows, labels = np.asarray(X, dtype=np.float32), np.asarray(y, dtype=np.int64)
     interpreter = side_environment(python)

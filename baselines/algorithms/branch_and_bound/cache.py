@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.branch_and_bound.rows import Index
-from baselines.estimators.compiling import kernel
+from baselines.algorithms.branch_and_bound.rows import Index
+from gradtree.engines.kernels import entry_kernel
 
 ABSENT = -1
 MOST_NODES = 2**25
@@ -73,7 +73,7 @@ def room_for(n_columns: int, most_conditions: int) -> Nodes:
     )
 
 
-@kernel
+@entry_kernel()
 def code_of(conditions: NDArray[np.int64], n: Index, added: Index, base: Index) -> Index:
     """The code of a sorted set of conditions and one more; each is ``2 * column + side``."""
     code, place = np.int64(0), np.int64(1)
@@ -88,7 +88,7 @@ def code_of(conditions: NDArray[np.int64], n: Index, added: Index, base: Index) 
     return code + (added + 1) * place if waiting else code
 
 
-@kernel
+@entry_kernel()
 def _slot(nodes: Nodes, code: Index) -> Index:
     """Where the code is in the table, or the free place where it belongs."""
     mask = np.int64(len(nodes.slots) - 1)
@@ -99,13 +99,13 @@ def _slot(nodes: Nodes, code: Index) -> Index:
     return slot
 
 
-@kernel
+@entry_kernel()
 def find(nodes: Nodes, code: Index) -> Index:
     """The entry of that code, or ``ABSENT``."""
     return np.int64(nodes.slots[_slot(nodes, code)]) - 1
 
 
-@kernel
+@entry_kernel()
 def add(nodes: Nodes, code: Index, leaf_error: Index, leaf_class: Index) -> Index:
     """A new entry, so far a leaf; ``ABSENT`` when there is no room."""
     entry = nodes.used[0]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.branch_and_bound.cache import Nodes
-from baselines.branch_and_bound.rows import Index, Rows, Words, leaf
-from baselines.estimators.bits import bit_count
-from baselines.estimators.compiling import kernel
+from baselines.algorithms.bits import bit_count
+from baselines.algorithms.branch_and_bound.cache import Nodes
+from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words, leaf
+from gradtree.engines.kernels import entry_kernel
 
 IMPOSSIBLE = np.iinfo(np.int32).max // 2
 
@@ -45,7 +45,7 @@ class Pairs(NamedTuple):
     side: NDArray[np.int64]
 
 
-def room_for_pairs(rows: Rows) -> Pairs:
+def room_for_pairs(rows: SortedRows) -> Pairs:
     n_columns, n_words = rows.yes.shape
     n_groups = len(rows.starts) - 1
     return Pairs(
@@ -61,9 +61,9 @@ def room_for_pairs(rows: Rows) -> Pairs:
     )
 
 
-@kernel
+@entry_kernel()
 def best_of_depth_two(
-    rows: Rows,
+    rows: SortedRows,
     nodes: Nodes,
     node: Index,
     cover: Words,
@@ -126,7 +126,7 @@ def best_of_depth_two(
         nodes.size[node], nodes.test[node] = 1, nodes.test_yes[node]
 
 
-@kernel
+@entry_kernel()
 def _best_split(
     errors: NDArray[np.int32], n: Index, leaf_error: Index, limit: Index, enough: Index
 ) -> tuple[Index, Index]:
@@ -149,9 +149,9 @@ def _best_split(
     return best, test
 
 
-@kernel
+@entry_kernel()
 def _select(
-    rows: Rows,
+    rows: SortedRows,
     cover: Words,
     support: Index,
     candidates: NDArray[np.int64],
@@ -187,8 +187,8 @@ def _select(
     return n
 
 
-@kernel
-def _judge_pairs(rows: Rows, n: Index, support: Index, min_rows: Index, pairs: Pairs) -> None:
+@entry_kernel()
+def _judge_pairs(rows: SortedRows, n: Index, support: Index, min_rows: Index, pairs: Pairs) -> None:
     """Errors of every column below every other one, on either side of it."""
     n_classes = len(rows.class_rows)
     n_groups = len(pairs.total)
@@ -229,7 +229,7 @@ def _judge_pairs(rows: Rows, n: Index, support: Index, min_rows: Index, pairs: P
                 pairs.no[j, i] = in_classes - classed_j - most_i - most_none
 
 
-@kernel
+@entry_kernel()
 def _classed(counts: NDArray[np.int64], n_classes: Index) -> Index:
     """Rows that belong to a class."""
     total = np.int64(0)

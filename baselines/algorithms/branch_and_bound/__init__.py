@@ -19,6 +19,7 @@ once for both orders.
 ``rows``        the training rows as sets of bits
 ``depth_two``   the best tree of depth two on a set of rows, without branching
 ``cache``       what is known of each set of conditions
+``levels``      the path from the root to the node that is being searched
 ``search``      branching, with bounds, down to where two levels are left
 ``solver``      what Python calls: the search, its deadline, the tree it found
 """

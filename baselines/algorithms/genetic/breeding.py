@@ -1,4 +1,4 @@
-"""The next children: who is mutated, who is crossed with whom and where.
+"""Who survives, who becomes a parent, who is mutated or crossed with whom and where.
 
 Every draw is made in the original's order, from the same generators: NumPy's
 for the choice of parents, and for the rest that of the parent concerned.
@@ -12,10 +12,47 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from baselines.estimators.compiling import kernel
-from baselines.genetic import jkiss
-from baselines.genetic.population import MUTANT, SURVIVOR, Brood, describe
-from baselines.genetic.settings import Settings
+from baselines.algorithms.genetic import jkiss
+from baselines.algorithms.genetic.population import MUTANT, SURVIVOR, Brood, describe
+from baselines.algorithms.genetic.settings import Settings
+from gradtree.engines.kernels import entry_kernel
+
+SMALLEST_SHARE = 1e-7
+
+
+def fittest(fitness: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """The ``n`` best, the first of equals first after every swap: partial selection sort.
+
+    NumPy's own partial sort did just this for up to three elements, and today
+    orders equals differently from one processor to the next.
+    """
+    order = np.arange(len(fitness))
+    for place in range(min(n, len(order))):
+        best = place + int(fitness[order[place:]].argmax())
+        order[[place, best]] = order[[best, place]]
+    return order[:n]
+
+
+def select(fitness: NDArray[np.float64], n: int, random: RandomState) -> NDArray[np.int64]:
+    """Stochastic universal selection: ``n`` equidistant pointers on the stacked fitness shares.
+
+    Returns
+    -------
+    ndarray of int64
+        Indices of the selected: each one once, in order, then the repetitions.
+    """
+    edges = np.cumsum(_shares(fitness))
+    steps = np.full(n, 1 / n)
+    steps[0] = random.random_sample() * steps[0]
+    chosen = np.searchsorted(edges / edges[-1], np.minimum(np.cumsum(steps), 1.0))
+    repeated = np.concatenate([[False], chosen[1:] == chosen[:-1]])
+    return np.concatenate([chosen[~repeated], chosen[repeated]])
+
+
+def _shares(fitness: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fitness made positive; none for what must not be selected."""
+    smallest = np.abs(fitness).min() or SMALLEST_SHARE
+    return np.where(np.isfinite(fitness), np.maximum(fitness, smallest), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +138,7 @@ def _cross(parents: Parents, cross_prob: float, random: RandomState) -> Brood:
     return describe(recipient, point, donor, branch, rng)
 
 
-@kernel
+@entry_kernel()
 def spawn(
     rng: NDArray[np.uint64], parents: NDArray[np.int64], children: NDArray[np.uint64]
 ) -> None:
@@ -110,7 +147,7 @@ def spawn(
         jkiss.seed(children[child], jkiss.below(rng[parents[child]], jkiss.SEED_RANGE))
 
 
-@kernel
+@entry_kernel()
 def draw_crossings(
     first: NDArray[np.int64],
     second: NDArray[np.int64],

@@ -1,4 +1,4 @@
-"""Runs inside the side environment of ``baselines.genetic_original``, on Python 3.8.
+"""Runs inside the side environment of ``genetic_original``, on Python 3.8.
 
 Reads ``task.npz`` from the folder it is given, fits the library's classifier
 and leaves ``result.npz`` there. Uses nothing of this suite.

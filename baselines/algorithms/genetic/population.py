@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.genetic.nodes import NODE, Nodes
+from baselines.algorithms.genetic.nodes import NODE, Nodes
 
 MUTANT = np.int64(-1)
 SURVIVOR = np.int64(-2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.estimators.compiling import kernel
+from gradtree.engines.kernels import entry_kernel
 
 WORDS = 4
 SEED_RANGE = 10**8
@@ -20,7 +20,7 @@ _CARRY_FACTOR = np.uint64(4294584393)
 _5, _7, _22, _32 = np.uint64(5), np.uint64(7), np.uint64(22), np.uint64(32)
 
 
-@kernel
+@entry_kernel()
 def seed(state: NDArray[np.uint64], start: int | np.int64) -> None:
     """Set a state; only its first word depends on the seed."""
     state[0] = np.uint64(start)
@@ -34,7 +34,7 @@ def states(starts: NDArray[np.int64]) -> NDArray[np.uint64]:
     return seeded
 
 
-@kernel
+@entry_kernel()
 def below(state: NDArray[np.uint64], bound: int | np.int64) -> np.int64:
     """Draw an integer from 0 to ``bound - 1``, by remainder as the original does."""
     state[0] = _LCG_FACTOR * state[0] + _LCG_STEP

@@ -5,22 +5,30 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.estimators.compiling import kernel
-from baselines.genetic import jkiss, nodes, rows
-from baselines.genetic.nodes import LEAF, ROOT, Index, Nodes, Surgery, depth_without, list_subtree
-from baselines.genetic.population import MUTANT, SURVIVOR, Brood, Trees
-from baselines.genetic.rows import Descent, Rows, reach, score
+from baselines.algorithms.genetic import jkiss, nodes, rows
+from baselines.algorithms.genetic.nodes import (
+    LEAF,
+    ROOT,
+    Index,
+    Nodes,
+    Surgery,
+    depth_without,
+    list_subtree,
+)
+from baselines.algorithms.genetic.population import MUTANT, SURVIVOR, Brood, Trees
+from baselines.algorithms.genetic.rows import Descent, RowSets, reach, score
+from gradtree.engines.kernels import entry_kernel, kernel
 
 
-def judge(parents: Trees, brood: Brood, data: Rows) -> None:
+def judge(parents: Trees, brood: Brood, data: RowSets) -> None:
     """Draw the mutations, and fill in size, depth and hits of every child."""
     knife = nodes.workspace(int(parents.n_nodes.max()))
     work = rows.workspace(len(data.everyone), 2 * int(parents.depth.max()) + 1)
     _judge(parents, brood, data, work, knife)
 
 
-@kernel
-def _judge(parents: Trees, brood: Brood, data: Rows, work: Descent, knife: Surgery) -> None:
+@entry_kernel()
+def _judge(parents: Trees, brood: Brood, data: RowSets, work: Descent, knife: Surgery) -> None:
     for child in range(len(brood.donor)):
         recipient = brood.recipient[child]
         brood.n_nodes[child] = parents.n_nodes[recipient]
@@ -33,15 +41,15 @@ def _judge(parents: Trees, brood: Brood, data: Rows, work: Descent, knife: Surge
             _judge_crossed(grown(parents, recipient), donor, brood, child, data, work, knife)
 
 
-@kernel
+@kernel(inline="always")  # a kernel cannot return part of an array
 def grown(trees: Trees, i: Index) -> Nodes:
     """The nodes of one tree."""
     return trees.nodes[trees.start[i] : trees.start[i] + trees.n_nodes[i]]
 
 
-@kernel
+@entry_kernel()
 def _judge_mutant(
-    tree: Nodes, brood: Brood, child: Index, data: Rows, work: Descent, knife: Surgery
+    tree: Nodes, brood: Brood, child: Index, data: RowSets, work: Descent, knife: Surgery
 ) -> None:
     """One node gets another class, or another feature and any threshold of it."""
     rng = brood.rng[child]
@@ -63,13 +71,13 @@ def _judge_mutant(
         node.feature, node.cut = feature, cut
 
 
-@kernel
+@entry_kernel()
 def _another(rng: NDArray[np.uint64], current: Index, n: Index) -> Index:
     drawn = jkiss.below(rng, n - 1)
     return drawn + (drawn >= current)
 
 
-@kernel
+@entry_kernel()
 def _hits_below(tree: Nodes, top: Index, knife: Surgery) -> Index:
     hits = 0
     for i in range(list_subtree(tree, top, knife)):
@@ -77,13 +85,13 @@ def _hits_below(tree: Nodes, top: Index, knife: Surgery) -> Index:
     return hits
 
 
-@kernel
+@entry_kernel()
 def _judge_crossed(
     tree: Nodes,
     donor: Nodes,
     brood: Brood,
     child: Index,
-    data: Rows,
+    data: RowSets,
     work: Descent,
     knife: Surgery,
 ) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.genetic.nodes import LEAF, Nodes
+from baselines.algorithms.genetic.nodes import LEAF, Nodes
 from gradtree.trees.tree import Tree
 
 
-def harvest(
+def to_tree(
     nodes: Nodes,
     thresholds: NDArray[np.float32],
     X: NDArray[np.float32],
