@@ -57,7 +57,7 @@ def merge(source: Store, target: Store, with_predictions: bool = True) -> Merged
                 continue
             if ours is None:
                 merged.new += 1
-            elif ours.status == record.status == "ok" and ours.scores() != record.scores():
+            elif ours.status == record.status == "ok" and not ours.agrees_with(record):
                 merged.conflicts.append((ours, record))
                 continue
             elif precedence(record) > precedence(ours):

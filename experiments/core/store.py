@@ -200,7 +200,7 @@ def conflicts(history: Iterable[RunRecord]) -> list[tuple[RunRecord, RunRecord]]
     for record in history:
         if record.status == "ok":
             known = first.setdefault(record.key, record)
-            if known.scores() != record.scores():
+            if not known.agrees_with(record):
                 found.append((known, record))
     return found
 
