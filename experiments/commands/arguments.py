@@ -7,7 +7,7 @@ import difflib
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,6 +105,12 @@ def tell_problems(problems: Sequence[str]) -> None:
         print(f"  {problem}", file=sys.stderr)
     if len(problems) > PROBLEMS_SHOWN:
         print(f"  and {len(problems) - PROBLEMS_SHOWN:,} more", file=sys.stderr)
+
+
+def tell_superseded(superseded: Mapping[str, Sequence[object]]) -> None:
+    """Name the records that the plan no longer asks for, which no table uses."""
+    for why, some in superseded.items():
+        print(f"Superseded: {len(some):,} records ({why}); no table uses them.")
 
 
 def add_plugins(parser: argparse._ActionsContainer) -> None:
