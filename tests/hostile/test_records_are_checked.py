@@ -302,7 +302,7 @@ def test_a_conflict_inside_a_store_is_told_and_not_made_compact(
         Store(tmp_path / "a").append(make_record(test_f1=score))
     before = files_below(tmp_path / "a" / "paper")
     assert main(["merge", "--compact", "--into", str(tmp_path / "a")]) == 2
-    assert "1 jobs have two records with different scores" in capsys.readouterr().err
+    assert "1 jobs have two records that contradict each other" in capsys.readouterr().err
     assert files_below(tmp_path / "a" / "paper") == before
     assert main(["merge", str(tmp_path / "a"), "--into", str(tmp_path / "b")]) == 1
     assert Store(tmp_path / "b").records() == []
