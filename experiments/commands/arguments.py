@@ -107,10 +107,14 @@ def tell_problems(problems: Sequence[str]) -> None:
         print(f"  and {len(problems) - PROBLEMS_SHOWN:,} more", file=sys.stderr)
 
 
-def tell_superseded(superseded: Mapping[str, Sequence[object]]) -> None:
-    """Name the records that the plan no longer asks for, which no table uses."""
+def tell_superseded(store: Path, superseded: Mapping[str, Sequence[object]]) -> None:
+    """Name the records and plans in whose place there are others, which no table uses."""
+    from experiments.core.planned import replaced_jobs
+
     for why, some in superseded.items():
         print(f"Superseded: {len(some):,} records ({why}); no table uses them.")
+    if replaced := replaced_jobs(store):
+        print(f"Replaced by later plans: {len(replaced):,} planned jobs, e.g. {replaced[0]}.")
 
 
 def add_plugins(parser: argparse._ActionsContainer) -> None:

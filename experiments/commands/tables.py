@@ -37,6 +37,6 @@ def run(args: argparse.Namespace) -> int:
     write_files(output, files)
     planned = [attempt for attempts in found.results.attempts.values() for attempt in attempts]
     made = sum(attempt.record is not None for attempt in planned)
-    arguments.tell_superseded(found.superseded)
+    arguments.tell_superseded(args.store, found.superseded)
     print(f"{output}: {len(files)} files from {made:,} of {len(planned):,} planned runs")
     return 0

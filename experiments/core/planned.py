@@ -107,12 +107,15 @@ def write_plan(folder: Path, jobs: Iterable[Job]) -> None:
     replace_lines(folder / PLANNED, [_plan_line(groups[at]) for at in sorted(groups)])
 
 
-def read_plan(folder: Path, problems: list[str] | None = None) -> list[Job]:
+def read_plan(
+    folder: Path, problems: list[str] | None = None, replaced: list[Job] | None = None
+) -> list[Job]:
     """The jobs a store was asked for; of two for the same trial and seed of a place, the later.
 
     Parameters
     ----------
     problems : gets a line for everything that is no plan.
+    replaced : gets the jobs in whose place later lines ask for others.
     """
     path = folder / PLANNED
     lines = read_lines(path)
@@ -126,11 +129,20 @@ def read_plan(folder: Path, problems: list[str] | None = None) -> list[Job]:
             continue
         for job in jobs:
             place = (job.protocol, job.experiment, job.dataset, job.method)
-            found.pop((place, job.trial, job.seed), None)
+            earlier = found.pop((place, job.trial, job.seed), None)
+            if replaced is not None and earlier is not None and earlier.key != job.key:
+                replaced.append(earlier)
             found[place, job.trial, job.seed] = job
     if problems is not None:
         problems += bad
     return list(found.values())
+
+
+def replaced_jobs(folder: Path) -> list[Job]:
+    """Jobs that a store was asked for once, and in whose place it was asked for others later."""
+    found: list[Job] = []
+    read_plan(folder, replaced=found)
+    return found
 
 
 MOST_JOBS = 100_000

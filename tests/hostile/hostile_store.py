@@ -10,7 +10,7 @@ from typing import Any
 from experiments.analysis.cells import collect
 from experiments.core import manifest
 from experiments.core.files import replace_lines
-from experiments.core.planned import superseded
+from experiments.core.planned import replaced_jobs, superseded
 from experiments.core.store import COMMITTED, Store, resolve
 
 DATASETS = ("iris", "zoo")
@@ -45,7 +45,8 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 def cells_of(folder: Path) -> tuple[dict[Any, Any], list[str], int]:
     """Every table cell that follows from a store, and what the store says of itself.
 
-    Records that the plan no longer asks for are named by ``status``, ``tables`` and the report.
+    Records that the plan no longer asks for, and plans that later ones replace, are named by
+    ``status`` and ``tables``.
     """
     store = Store(folder)
     contents = store.contents()
@@ -56,7 +57,8 @@ def cells_of(folder: Path) -> tuple[dict[Any, Any], list[str], int]:
         for address in results.attempts
         for measure in MEASURES
     }
-    return cells, [*contents.problems, *superseded(plan, records.values())], contents.torn
+    told = [*contents.problems, *superseded(plan, records.values())]
+    return cells, [*told, *map(str, replaced_jobs(folder))], contents.torn
 
 
 def first_record(folder: Path, **wanted: Any) -> tuple[Path, int, dict[str, Any]]:
