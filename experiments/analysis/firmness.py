@@ -106,7 +106,7 @@ def _marked(table: Table, firm: Mapping[str, Firmness]) -> Table:
         for row in block.rows:
             known = firm.get(row.dataset)
             cells = list(row.cells)
-            if known is not None:
+            if known is not None and cells[at].mean is not None:
                 cells[at] = replace(cells[at], firm=known.firm, refitted=known.trials)
             rows.append(replace(row, cells=tuple(cells)))
         blocks.append(replace(block, rows=tuple(rows)))

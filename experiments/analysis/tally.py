@@ -48,11 +48,6 @@ class Tally:
         fewest, most = self.trials
         return str(most) if fewest == most else f"{fewest} to {most}"
 
-    def listed(self, *outcomes: Outcome) -> str:
-        """``451 exact, 48 equivalent``: those that occur, of the given ones or of all."""
-        wanted = outcomes or OUTCOMES
-        return ", ".join(f"{self.counts[each]:,} {each}" for each in wanted if self.counts[each])
-
 
 def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """Verdicts that are held against the paper: on its numbers, seconds of machines left out."""

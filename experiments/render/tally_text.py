@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments.analysis.judging import F1_MARGIN, SIZE_MARGIN
-from experiments.analysis.model import OUTCOMES, Outcome
+from experiments.analysis.model import Outcome
 from experiments.analysis.paper import TRIALS
 from experiments.analysis.statistics import LEVEL
 from experiments.analysis.tally import Tally
@@ -44,9 +44,8 @@ def sentence(found: Tally) -> str:
         return ""
     if not found.claims:
         return (
-            f"{found.measured:,} cells have a number ({found.listed(*OUTCOMES[:-1])}), from fewer "
-            f"trials than the paper’s {TRIALS}. What such a run can show is whether its single "
-            "fits are those on record."
+            f"Its cells are means of fewer trials than the paper’s {TRIALS}. What such a run can "
+            "show is whether its single fits are those on record."
         )
     counts = found.counts
     parts = []

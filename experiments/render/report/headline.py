@@ -62,7 +62,7 @@ def headline(data: ReportData) -> Headline:
     return Headline(
         tally_text.title(found),
         " ".join(_sentences(found, data)),
-        view.bar(verdicts),
+        view.bar(verdicts if found.claims else ()),
         tuple(_tiles(data, found)),
     )
 
