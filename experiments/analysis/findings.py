@@ -24,6 +24,7 @@ from experiments.analysis.paper import Paper, load_paper
 from experiments.analysis.paper_sheets import Spec
 from experiments.analysis.quirks import EXPERIMENT as QUIRKS
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, quirk_orders
+from experiments.analysis.searches import BUDGETS, CANDIDATES, SCORE
 from experiments.analysis.selectors import SelectorDuel, selector_duels
 from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
@@ -43,6 +44,7 @@ EXPERIMENTS = (
     "solvers",
     "runtime",
     "seeds",
+    *(f"best-of-{budget}" for budget in BUDGETS),
     SEARCHED,
     QUIRKS,
     FIRMNESS,
@@ -211,6 +213,6 @@ def _searched(winners: Iterable[Winner]) -> dict[str, dict[str, dict[str, dict[s
     found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
     for winner in winners:
         methods = found.setdefault(winner.protocol, {})
-        params = {**winner.params, "cross-validated F1": winner.score}
+        params = {**winner.params, SCORE: winner.score, CANDIDATES: winner.trials}
         methods.setdefault(winner.method, {})[winner.dataset] = params
     return found

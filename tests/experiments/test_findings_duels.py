@@ -62,7 +62,8 @@ def test_no_difference_is_not_significant():
     found = duels(_results({"binary": 0.0, "multi": 0.0}), PAPER)
     assert not any(each.contrast.significant for each in found)
     assert duels_page.answer(found)[-1] == (
-        "None of these 3 differences is significant after correction."
+        "Of 3 comparisons with CART, GradTree is significantly better in none and significantly "
+        "worse in none; 3 are not told apart."
     )
 
 

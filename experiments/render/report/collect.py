@@ -17,6 +17,7 @@ from experiments.analysis.repeats import Repeats
 from experiments.core.record import STATUSES, RunRecord
 from experiments.render import duels_page
 from experiments.render.clean import clean_section, pairs_of
+from experiments.render.figures.searching import search_growth
 from experiments.render.figures.training import Curve
 from experiments.render.files import tested_sheets
 from experiments.render.report.gallery import Plate, entry, plates
@@ -30,6 +31,8 @@ from experiments.render.report.model import (
     SheetGroup,
     Totals,
 )
+from experiments.render.report.searching import GROWTH_FIGURE, growth_curves, search_section
+from experiments.render.report.searching import SHEETS as SEARCH_SHEETS
 from experiments.render.report.sections import (
     QUIRKS_CAPTION,
     QUIRKS_FIGURE,
@@ -46,7 +49,7 @@ from experiments.render.tally_text import TESTS
 PAPER, CLEAN = "paper", "clean"
 SEEDS = "seeds"
 ABOUT_PAPER = ("datasets", "paper-inconsistencies")
-IN_SECTIONS = (SEEDS, "firmness")
+IN_SECTIONS = (SEEDS, "firmness", *SEARCH_SHEETS)
 """Sheets that have a section of their own."""
 
 
@@ -99,7 +102,7 @@ def draw(inputs: Inputs) -> list[Plate]:
 
 
 def _finding_plates(found: Findings) -> Iterable[Plate]:
-    """The forest plots: GradTree against CART, and what each quirk does."""
+    """Of findings that have a section of their own."""
     if found.duels:
         yield Plate(
             duels_page.FIGURE,
@@ -113,6 +116,15 @@ def _finding_plates(found: Findings) -> Iterable[Plate]:
             "What each quirk does",
             QUIRKS_CAPTION,
             quirks_picture(found.quirks),
+        )
+    curves = growth_curves(found)
+    if any(curves.values()):
+        yield Plate(
+            GROWTH_FIGURE,
+            "How many candidates a search needs",
+            "Test F1 of the best of the first candidates minus that of the winner of the whole "
+            "search: median and quartiles over datasets (their number in brackets).",
+            search_growth(curves),
         )
 
 
@@ -130,6 +142,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
             *clean_section(pairs_of(found), found.categorical, (found.claims, found.clean_claims)),
             *quirks_section(found),
             *selectors_section(found),
+            *search_section(found),
             *seeds_section(book.sheets.get(SEEDS)),
             *firmness_section(found),
         ),
