@@ -45,7 +45,12 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 
     estimator = DNDTClassifier(**params, random_state=seed)
     estimator.fit(
-        split.X_train, split.y_train, split.X_valid, split.y_valid, np.arange(split.n_classes)
+        split.X_train,
+        split.y_train,
+        split.X_valid,
+        split.y_valid,
+        np.arange(split.n_classes),
+        sample_weight=split.weights_train,
     )
     return Fitted(
         estimator,
@@ -64,6 +69,7 @@ LEARNER = Learner(
     defaults=defaults,
     fit=fit,
     skip=skip,
+    takes_weights=True,
     published="hyperparameters_dndt.csv",
     translate=translate,
     # The paper's grid is unpublished: these are the values that occur among its 16 winners.

@@ -11,15 +11,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
-from experiments.core.job import Job, Measured
+from experiments.core.job import PERTURBATION, Job, Measured
 from experiments.runner import plugins
 
 MODEL_SEED = 42
 TRIALS = range(10)
 PAPER_METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
-ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed")
+ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed", "gradtree-gumbel-proper")
+"""The three selectors of the paper's tables and, beyond them, one without their quirk."""
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
+
+PERTURBATIONS = range(1, 6)
 
 SEARCHED = "searched"
 """The tuned experiment with the hyperparameters that our own search found."""
@@ -38,6 +41,7 @@ class Experiment:
     methods : the learners, in the order of the table's columns.
     setting : where parameters come from: the default, or the paper's tuned ones.
     overrides : parameters changed for a method.
+    repeats : parameters that change from one repetition of all its jobs to the next.
     beyond : whether learners that the paper does not have join under other protocols.
     """
 
@@ -46,6 +50,7 @@ class Experiment:
     methods: tuple[str, ...]
     setting: Setting
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    repeats: tuple[Mapping[str, Any], ...] = ({},)
     beyond: bool = False
     seeds: tuple[int, ...] = (MODEL_SEED,)
     measured: Measured = "shared"
@@ -56,8 +61,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     for e in (
         Experiment("tuned", "the published hyperparameters", PAPER_METHODS, "published"),
         Experiment("default", "default hyperparameters", PAPER_METHODS, "default", beyond=True),
-        Experiment("ablation-tuned", "three feature selectors, published", ABLATIONS, "published"),
-        Experiment("ablation-default", "three feature selectors, default", ABLATIONS, "default"),
+        Experiment("ablation-tuned", "feature selectors, published", ABLATIONS, "published"),
+        Experiment("ablation-default", "feature selectors, default", ABLATIONS, "default"),
         Experiment(
             "no-penalty",
             "GeneticTree without its complexity penalty",
@@ -85,6 +90,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             "published",
             overrides={"gradtree": {"stream": "numpy"}},
             seeds=OTHER_SEEDS,
+        ),
+        Experiment(
+            "firmness",
+            "tuned GradTree with training rows moved by one unit of float32, five times",
+            ("gradtree",),
+            "published",
+            repeats=tuple({PERTURBATION: number} for number in PERTURBATIONS),
         ),
         Experiment(
             "quirks",
@@ -121,10 +133,11 @@ def jobs_of(
         return search_jobs(protocol, slugs, methods, trials)
     plan = experiment_of(experiment)
     return [
-        make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting)
+        make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting, repeat)
         for seed in plan.seeds
         for dataset in slugs
         for method in methods_of(plan, protocol, methods)
+        for repeat in plan.repeats
         for trial in trials
     ]
 
@@ -163,10 +176,12 @@ def make_job(
     trial: int,
     seed: int,
     setting: Setting,
+    repeat: Mapping[str, Any],
 ) -> Job:
     facts = plugins.facts(dataset)
     params = dict(params_of(setting, protocol, method, dataset))
     params.update(experiment.overrides.get(method, {}))
+    params.update(repeat)
     searched = experiment.slug == "tuned" and setting == "ours"
     return Job(
         protocol=protocol,

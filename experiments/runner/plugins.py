@@ -230,3 +230,11 @@ def protocol_base(protocol: str) -> str:
     import datasets
 
     return datasets.protocol(protocol).base
+
+
+def protocol_weighs(protocol: str) -> bool:
+    """Whether a protocol gives rows of rare classes more weight."""
+    import datasets
+
+    variant = datasets.VARIANTS.get(protocol)
+    return variant is not None and variant.steps.rare_classes == "weigh"
