@@ -3,7 +3,8 @@
 Protocol ``paper`` does two things as the authors did, which other protocols do
 not: it makes the bins from all rows, those of the test part included (a quirk
 that one of its variants replaces), and gives the solver class numbers with gaps
-where a class has no training row. There is nothing to tune, so the tuned experiment uses the same parameters.
+where a class has no training row. There is nothing to tune, so the tuned
+experiment uses the same parameters.
 
 ``dl85`` searches with the kernels of ``baselines.branch_and_bound``,
 ``dl85-original`` with the library ``pydl8.5``, to check and to time the former.

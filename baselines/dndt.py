@@ -50,7 +50,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
         split.X_valid,
         split.y_valid,
         np.arange(split.n_classes),
-        sample_weight=split.weights_train,
+        weights=split.weights_train,
     )
     return Fitted(
         estimator,

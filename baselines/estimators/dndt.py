@@ -74,7 +74,7 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
         X_valid: ArrayLike | None = None,
         y_valid: ArrayLike | None = None,
         classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
     ) -> Self:
         """Train the tree.
 
@@ -87,8 +87,8 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
             Rows whose loss decides when to stop.
         classes : array-like, optional
             All class labels, in case some occur in none of the rows.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows of ``X`` in the loss; only ratios matter.
+        weights : array-like of shape (n_rows,), optional
+            Of the rows of ``X`` in the loss; only ratios matter. Validation rows weigh the same.
         """
         from baselines.estimators import dndt_training as training
 
@@ -101,7 +101,7 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
                 f"got {n_features}; select features or use another learner"
             )
         seed = self._seed()
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, rows)
+        weight = None if weights is None else _check_sample_weight(weights, rows)
         if (X_valid is None) != (y_valid is None):
             raise ValueError("X_valid and y_valid belong together; pass both or neither")
         if X_valid is None or y_valid is None:
