@@ -146,7 +146,7 @@ def test_quirks_are_run_where_they_do_something() -> None:
     assert {protocol: len(found) for protocol, found in datasets.items()} == {
         "paper-plain-means": 18,
         "paper-cross-fitted-means": 18,
-        "paper-training-fill": 8,
+        "paper-training-fill": 9,
         "paper-stratified": 36,
         "paper-no-noise": 36,
         "paper-no-oversampling": 15,
