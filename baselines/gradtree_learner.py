@@ -30,9 +30,6 @@ LOSSES = {"crossentropy": "cross-entropy", "focal_crossentropy": "focal"}
 TUNED_RESTARTS = 3
 
 
-NOISY_PREDICTION, PERTURBATION = "noisy_prediction", "perturbation"
-
-
 def defaults(task: Task, selector: str, **own: Any) -> dict[str, Any]:
     """The default experiment, whose restarts, leaf rate and loss differ between the tasks."""
     binary = task == "binary"
@@ -81,13 +78,13 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     """
     from gradtree import GradTreeClassifier
 
-    own = {name: params.get(name) for name in (NOISY_PREDICTION, PERTURBATION)}
-    estimator = GradTreeClassifier(
-        **{name: value for name, value in params.items() if name not in own}, random_state=seed
-    )
+    settings = dict(params)
+    noisy_prediction = settings.pop("noisy_prediction", False)
+    perturbation = settings.pop("perturbation", None)
+    estimator = GradTreeClassifier(**settings, random_state=seed)
     X_train, trial = split.X_train, split.provenance.trial
-    if own[PERTURBATION]:
-        X_train = moved(X_train, own[PERTURBATION], trial)
+    if perturbation is not None:
+        X_train = moved(X_train, perturbation, trial)
     estimator.fit(
         X_train,
         split.y_train,
@@ -97,7 +94,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
         classes=np.arange(split.n_classes),
     )
     predictor: Any = estimator
-    if own[NOISY_PREDICTION] and split.as_authors:
+    if noisy_prediction and split.as_authors:
         from baselines.estimators.noisy_prediction import NoisyPrediction
 
         predictor = NoisyPrediction(estimator, X_train, (seed, trial))

@@ -108,8 +108,9 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
             kept, held_out = train_test_split(
                 np.arange(len(rows)), test_size=self.validation_fraction, random_state=seed
             )
-            rows_valid, y_valid = rows[held_out], y[held_out]
-            rows, y = rows[kept], y[kept]
+            labels = np.asarray(y)
+            rows_valid, y_valid = rows[held_out], labels[held_out]
+            rows, y = rows[kept], labels[kept]
             weight = None if weight is None else weight[kept]
         else:
             rows_valid = validate_data(self, X_valid, dtype=np.float32, reset=False)
