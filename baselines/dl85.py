@@ -6,7 +6,7 @@ that one of its variants replaces), and gives the solver class numbers with gaps
 where a class has no training row. There is nothing to tune, so the tuned
 experiment uses the same parameters.
 
-``dl85`` searches with the kernels of ``baselines.branch_and_bound``,
+``dl85`` searches with the kernels of ``baselines.algorithms.branch_and_bound``,
 ``dl85-original`` with the library ``pydl8.5``, to check and to time the former.
 """
 
@@ -25,7 +25,7 @@ def defaults(task: Task) -> dict[str, Any]:
 
 
 def fit(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
-    from baselines.estimators.dl85 import DL85Classifier
+    from baselines.algorithms.dl85 import DL85Classifier
 
     X, y = split.X_train_valid, split.y_train_valid
     estimator = DL85Classifier(

@@ -7,7 +7,7 @@ Two parameters are the suite's own and not the estimator's:
 
 ``noisy_prediction``
     The quirk behind the paper's column "ST Gumbel Softmax": predictions are made with Gumbel
-    noise on the pruned tree, see ``baselines.estimators.noisy_prediction``. Like all quirks
+    noise on the pruned tree, see ``baselines.algorithms.noisy_prediction``. Like all quirks
     it counts under protocol ``paper`` and its variants; elsewhere the tree predicts, as it
     always does for ``gradtree-gumbel-proper``. Training and tree are the same in both.
 ``perturbation``
@@ -95,7 +95,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     )
     predictor: Any = estimator
     if noisy_prediction and split.as_authors:
-        from baselines.estimators.noisy_prediction import NoisyPrediction
+        from baselines.algorithms.noisy_prediction import NoisyPrediction
 
         predictor = NoisyPrediction(estimator, X_train, (seed, trial))
     tree = estimator.tree_

@@ -11,8 +11,8 @@ import pytest
 from learner_splits import made_up_split
 
 import baselines
-from baselines.estimators import noisy_prediction
-from baselines.estimators.noisy_prediction import NoisyPrediction
+from baselines.algorithms import noisy_prediction
+from baselines.algorithms.noisy_prediction import NoisyPrediction
 from datasets.split import Split
 from gradtree import GradTreeClassifier
 

@@ -80,7 +80,7 @@ def test_weights_of_cart_count_training_rows_only() -> None:
 
 def test_a_weight_of_two_does_in_dndt_what_a_second_copy_does() -> None:
     pytest.importorskip("tensorflow")
-    from baselines.estimators.dndt_training import Schedule, initial_weights, train
+    from baselines.algorithms.dndt_training import Schedule, initial_weights, train
 
     split = made_up_split(2)
     X, y = split.X_train, split.y_train
@@ -114,7 +114,7 @@ def test_gradtree_gets_the_weight_of_each_training_row() -> None:
 
 @pytest.mark.parametrize("sees_test", [True, False])
 def test_the_split_says_which_rows_make_the_bins_of_dl85(sees_test: bool) -> None:
-    from baselines.binarise import paper_binariser
+    from baselines.algorithms.binarise import paper_binariser
 
     split = replace(made_up_split(2), bins_from_test=sees_test)
     rows = [split.X_train_valid] + [split.X_test] * sees_test
