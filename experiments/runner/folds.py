@@ -90,13 +90,13 @@ def _encoded_folds(split: Split, dataset: str, trial: int, count: int) -> Iterat
 
 def _clean_folds(split: Split, dataset: str, trial: int, count: int) -> Iterator[Split]:
     from datasets.protocols.clean import split_of
-    from datasets.split import Rows
+    from datasets.split import Parts
 
     assert split.rows is not None
     raw = load_dataset(dataset)
     rows = np.concatenate([split.rows.train, split.rows.valid])
     for train, stop, test in cut(raw.y[rows], count):
-        yield split_of(raw, Rows(rows[train], rows[stop], rows[test]), trial)
+        yield split_of(raw, Parts(rows[train], rows[stop], rows[test]), trial)
 
 
 def cut(y: NDArray[np.int64], count: int) -> Iterator[tuple[Part, Part, Part]]:
