@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from experiments.analysis.cells import Results, collect
 from experiments.analysis.claims import check_claims
-from experiments.analysis.definitions import methods
+from experiments.analysis.definitions import beyond_grids, grids, methods
 from experiments.analysis.judging import judge
 from experiments.analysis.model import Claim, Table, Verdict
 from experiments.analysis.own_tables import own_tables
@@ -95,8 +95,7 @@ def findings_of(
     results = collect(jobs, records)
     books = {
         protocol: our_book(results, numbers, protocol, winners.get(protocol), specs)
-        for protocol in PROTOCOLS
-        if protocol == "paper" or results.has_records(protocol)
+        for protocol in _with_tables(results)
     }
     printed = paper_book(numbers)
     return Findings(
@@ -146,6 +145,17 @@ def findings_in(
         problems=tuple(problems),
         superseded=superseded(plan, records.values()),
     )
+
+
+def _with_tables(results: Results) -> list[str]:
+    """The paper's protocol, and whatever others have records of an experiment that has tables."""
+    experiments = {grid.experiment for grid in (*grids().values(), *beyond_grids().values())}
+    found = {
+        place[0]
+        for place, attempts in results.attempts.items()
+        if place[1] in experiments and any(attempt.record is not None for attempt in attempts)
+    }
+    return [PROTOCOLS[0], *sorted(found - {PROTOCOLS[0]}, key=lambda name: (name != "clean", name))]
 
 
 def _as_tuned(jobs: Iterable[Job], setting: Setting | None) -> list[Job]:

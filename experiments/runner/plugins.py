@@ -134,7 +134,10 @@ def from_table(name: str, table: pd.DataFrame, target: Hashable) -> ExtraDataset
     import datasets
 
     slug = "-".join(re.findall("[a-z0-9]+", name.lower()))
-    made = datasets.from_table(slug, name, table, target)
+    try:
+        made = datasets.from_table(slug, name, table, target)
+    except ValueError as problem:
+        raise UserError(f"the plug-in's table {name!r} is no dataset: {problem}") from None
     record = made.record
     return ExtraDataset(
         slug=slug,
@@ -235,11 +238,16 @@ def facts(slug: str) -> Facts:
 
 def resolve_dataset(text: str) -> str:
     """The slug of a dataset given by name or slug in any case."""
-    if text in extras().datasets:
-        return text
+    for slug, extra in extras().datasets.items():
+        if text.casefold() in (slug, extra.name.casefold()):
+            return slug
     import datasets
+    from datasets.errors import RecordError
 
-    return datasets.resolve(text)
+    try:
+        return datasets.resolve(text)
+    except RecordError as problem:
+        raise UserError(f"the record of {text} has an error: {problem}") from None
 
 
 def protocols() -> list[str]:
@@ -252,6 +260,12 @@ def protocol_version(protocol: str) -> str:
     import datasets
 
     return datasets.protocol(protocol).version
+
+
+def protocol_folds_anew(protocol: str) -> bool:
+    import datasets
+
+    return datasets.protocol(protocol).folds_anew
 
 
 def protocol_base(protocol: str) -> str:
