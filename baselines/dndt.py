@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from baselines.algorithms import DNDT_MOST_FEATURES as MOST_FEATURES
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
-
-MOST_FEATURES = 12
 
 
 def defaults(task: Task) -> dict[str, Any]:

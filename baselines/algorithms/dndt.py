@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from baselines.algorithms import DNDT_MOST_FEATURES as MOST_FEATURES
 from baselines.algorithms.labels import all_classes, class_numbers
-from baselines.dndt import MOST_FEATURES
 from gradtree.trees.tree import LEAF, Tree
 
 

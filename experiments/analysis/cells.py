@@ -43,15 +43,6 @@ class Results:
     ) -> Cell:
         return summarise(self.attempts.get((protocol, experiment, dataset, method), ()), measure)
 
-    def has_records(self, protocol: str) -> bool:
-        """Whether any run of a protocol has been made."""
-        return any(
-            attempt.record is not None
-            for address, attempts in self.attempts.items()
-            if address[0] == protocol
-            for attempt in attempts
-        )
-
 
 def collect(jobs: Iterable[Job], records: Mapping[str, RunRecord]) -> Results:
     """Join jobs and records on the job's key; a job listed twice counts once."""

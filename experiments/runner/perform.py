@@ -204,7 +204,13 @@ def load_split(dataset: str, protocol: str, trial: int) -> Split:
 
 @lru_cache(maxsize=2)
 def load_dataset(dataset: str) -> Any:
-    """The verified raw table; a failure to get it is remembered."""
+    """The verified raw table; a failure to get it is remembered.
+
+    ``None`` for a plug-in's dataset that is known by its splits alone.
+    """
+    extra = plugins.extras().datasets.get(dataset)
+    if extra is not None:
+        return extra.table
     import datasets
 
     if dataset in UNAVAILABLE:
