@@ -166,8 +166,8 @@ def test_both_columns_are_shown_and_the_printed_ones_keep_their_ranks(with_prope
     }
     files = files_of(with_proper)
     assert f",{PROPER}," in files["paper/ablation-tuned.csv"]
-    assert "no noise at prediction" in files["paper/ablation-tuned.tex"]
-    assert "no noise at prediction" in files["paper/ablation-summary.tex"]
+    assert "noise-free prediction" in files["paper/ablation-tuned.tex"]
+    assert "noise-free prediction" in files["paper/ablation-summary.tex"]
     assert files["selectors.csv"].count("\n") == 1 + 2 * 2 * 3
 
 

@@ -136,7 +136,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
         tables=tuple(_tables(found)),
         sheet_groups=tuple(_sheet_groups(found)),
         claims=found.claims,
-        datasets=dataset_pages(inputs),
+        datasets=(*dataset_pages(inputs), *other_pages(inputs)),
         figures=tuple(entry(plate) for plate in figures),
         sections=(
             *clean_section(pairs_of(found), found.categorical, (found.claims, found.clean_claims)),
@@ -149,7 +149,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
         failures=tuple(failures_of(found.results)),
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records),
-        method_names=_method_names(found.results),
+        method_names=_method_names(found),
         run_options=inputs.run_options,
         verdict_test=TESTS,
         first=_first(found),
@@ -179,6 +179,7 @@ def _tables(found: Findings) -> Iterable[ComparedTable]:
         own = {} if protocol == PAPER else book.tables
         tables = [*own.values(), *book.beyond.values()]
         yield from (ComparedTable(table) for table in tables if _compares(table))
+    yield from (ComparedTable(table) for table in found.others)
 
 
 def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
@@ -212,18 +213,28 @@ def _compares(table: Table) -> bool:
 
 def dataset_pages(inputs: Inputs) -> tuple[DatasetPage, ...]:
     """One page per dataset in the paper's order; shapes as loaded."""
-    return tuple(
-        DatasetPage(
-            slug=printed.slug,
-            name=printed.name,
-            task=printed.task,
-            rows=inputs.registry[printed.slug].n_rows,
-            features=inputs.registry[printed.slug].n_features,
-            class_counts=tuple(inputs.registry[printed.slug].class_counts),
-            trees=read_trees(inputs.trees, printed.slug) if inputs.trees else (),
-        )
-        for printed in inputs.findings.paper.datasets
+    return tuple(_page(each.slug, each.name, inputs) for each in inputs.findings.paper.datasets)
+
+
+def _page(slug: str, name: str, inputs: Inputs) -> DatasetPage:
+    spec = inputs.registry[slug]
+    return DatasetPage(
+        slug=slug,
+        name=name,
+        task="binary" if len(spec.class_counts) == 2 else "multi",
+        rows=spec.n_rows,
+        features=spec.n_features,
+        class_counts=tuple(spec.class_counts),
+        trees=read_trees(inputs.trees, slug) if inputs.trees else (),
     )
+
+
+def other_pages(inputs: Inputs) -> tuple[DatasetPage, ...]:
+    """Pages of the datasets beyond the paper that a table shows."""
+    printed = {dataset.slug for dataset in inputs.findings.paper.datasets}
+    rows = [r for t in inputs.findings.others for block in t.blocks for r in block.rows]
+    shown = {row.dataset: row.name for row in rows if row.dataset not in printed}
+    return tuple(_page(slug, name, inputs) for slug, name in shown.items())
 
 
 def failures_of(results: Results) -> list[Failure]:
@@ -272,7 +283,8 @@ def _facts(description: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield name, str(value)
 
 
-def _method_names(results: Results) -> dict[str, str]:
+def _method_names(found: Findings) -> dict[str, str]:
     columns = dict.fromkeys(c.method for grid in grids().values() for c in grid.columns)
-    others = dict.fromkeys(address[3] for address in results.attempts)
-    return {method: method_name(method) for method in {**columns, **others}}
+    others = dict.fromkeys(address[3] for address in found.results.attempts)
+    named = {c.method: c.name for table in found.others for c in table.columns}
+    return {method: method_name(method) for method in {**columns, **others}} | named
