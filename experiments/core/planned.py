@@ -26,7 +26,7 @@ from experiments.core.checks import (
     shown,
 )
 from experiments.core.files import append_line, read_lines, replace_lines
-from experiments.core.job import HOLDOUT, Job
+from experiments.core.job import HOLDOUT, PERTURBATION, Job, canonical_json
 from experiments.core.record import EVALUATION, RunRecord
 
 PLANNED, DATASETS, LEARNERS = "planned.jsonl", "datasets.jsonl", "learners.jsonl"
@@ -112,6 +112,8 @@ def read_plan(
 ) -> list[Job]:
     """The jobs a store was asked for; of two for the same trial and seed of a place, the later.
 
+    Repetitions of a place with moved training rows stand beside each other.
+
     Parameters
     ----------
     problems : gets a line for everything that is no plan.
@@ -119,7 +121,7 @@ def read_plan(
     """
     path = folder / PLANNED
     lines = read_lines(path)
-    found: dict[tuple[Place, int, int], Job] = {}
+    found: dict[tuple[Place, int, int, str], Job] = {}
     bad = list(lines.problems)
     for number, values in lines.values:
         try:
@@ -127,12 +129,13 @@ def read_plan(
         except ValueError as problem:
             bad.append(f"{path}:{number}: no plan: {problem}")
             continue
+        repeat = canonical_json(values["params"].get(PERTURBATION))
         for job in jobs:
             place = (job.protocol, job.experiment, job.dataset, job.method)
-            earlier = found.pop((place, job.trial, job.seed), None)
+            earlier = found.pop((place, job.trial, job.seed, repeat), None)
             if replaced is not None and earlier is not None and earlier.key != job.key:
                 replaced.append(earlier)
-            found[place, job.trial, job.seed] = job
+            found[place, job.trial, job.seed, repeat] = job
     if problems is not None:
         problems += bad
     return list(found.values())

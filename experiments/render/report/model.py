@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from experiments.analysis.model import Claim, Sheet, Table, Verdict
+from experiments.analysis.repeats import Repeats
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,16 @@ class ReportData:
     figures: tuple[FigureEntry, ...] = ()
     sections: tuple[Section, ...] = ()
     failures: tuple[Failure, ...] = ()
+    superseded: tuple[str, ...] = ()
+    """Records that no table uses any more, counted by the reason why."""
     environments: tuple[EnvironmentEntry, ...] = ()
     totals: Totals = field(default=Totals(0, (), 0.0, 0.0))
     method_names: Mapping[str, str] = field(default_factory=dict)
     run_options: str = ""
     """What the commands that repeat a cell need besides, e.g. `` --params ours``."""
     verdict_test: str = ""
-    """The test behind ``consistent``, ``better`` and ``worse``, in one sentence."""
+    """The tests behind the verdicts, in a sentence or two."""
+    first: Section | None = None
+    """What stands before everything else: GradTree against CART."""
+    repeats: Repeats | None = None
+    """Fits of this store beside the committed ones; ``None`` for these themselves."""
