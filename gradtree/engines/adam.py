@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradtree.engines.kernels import Floats, Numbers, Real, entry_kernel, kernel
+from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.state import BLOCK, Group
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
@@ -49,7 +49,7 @@ def new_pace(dtype: Any) -> Pace:
     )
 
 
-@entry_kernel()
+@kernel()
 def step_size(rate: float, step: int, one: Real) -> Real:
     """Learning rate of step 1, 2, ... with Adam's bias correction, in the parameters' precision."""
     real = type(one)
@@ -70,7 +70,7 @@ def _catch_up(mean: Floats, square: Floats, steps: int, pace: Pace) -> None:
             square[i] = v if v > pace.least_square else zero
 
 
-@entry_kernel()
+@kernel()
 def activate(group: Group, rows: Numbers, width: int, step: int, pace: Pace) -> None:
     """Have this step's update cover these rows of a table that is ``width`` wide."""
     active, is_active, clock = group.active, group.is_active, group.clock
@@ -111,7 +111,7 @@ def _update_block(
     return changed
 
 
-@entry_kernel()
+@kernel()
 def update(group: Group, step: int, size: Real, pace: Pace) -> None:
     """Adam's update of a parameter matrix with the gradients in ``group.slope``."""
     active, is_active, clock = group.active, group.is_active, group.clock

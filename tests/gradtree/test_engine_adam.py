@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from numba import njit
 from numpy.typing import NDArray
 
+from gradtree.compiling import from_python
 from gradtree.engines import adam, epochs
 from gradtree.engines.state import Group, new_group
-from gradtree.training.losses import Loss
-from gradtree.training.selectors import Selector
+from gradtree.settings.losses import Loss
+from gradtree.settings.selectors import Selector
 from gradtree.training.train import TrainConfig
 
 
@@ -47,8 +48,9 @@ class DenseAdam:
 
 @njit
 def sparse_step(group, rows, width, step, rate, pace, one):
-    adam.activate(group, rows, width, step, pace)
-    adam.update(group, step, adam.step_size(rate, step, one), pace)
+    size = from_python(adam.step_size)(rate, step, one)
+    from_python(adam.activate)(group, rows, width, step, pace)
+    from_python(adam.update)(group, step, size, pace)
 
 
 @njit

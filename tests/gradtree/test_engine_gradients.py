@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gradtree.training.losses import CustomLoss, Loss
-from gradtree.training.selectors import Selector
+from gradtree.settings.losses import CustomLoss, Loss
+from gradtree.settings.selectors import Selector
 from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 

@@ -10,7 +10,8 @@ import pytest
 from engine_runs import GROUPS, LOSSES, SELECTORS
 from numpy.typing import NDArray
 
-from gradtree.training.train import TrainConfig, Trainer, TrainResult, train
+from gradtree.training.streaming import Trainer
+from gradtree.training.train import TrainConfig, TrainResult, train
 from gradtree.trees.dense import DenseTree
 
 QUICK = TrainConfig(depth=4, lr_leaf=0.05, epochs=20, patience=20, restarts=0)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.kernels import Integers, Numbers, entry_kernel, kernel
+from gradtree.compiling import Integers, Numbers, entry_kernel, kernel
 from gradtree.trees.dense import DenseTree
 
 _MASK = np.uint64(0xFFFFFFFF)
@@ -115,7 +115,7 @@ def shuffle_rows(rows: Integers, key: np.uint64, high: np.uint64) -> None:
         rows[i], rows[j] = rows[j], rows[i]
 
 
-@entry_kernel()
+@kernel()
 def shuffle_epoch(rows: Integers, order: Order, epoch: int) -> None:
     """Shuffle ``rows`` (which must be in their original order) in place for one epoch."""
     if order.reseeds:
@@ -190,15 +190,16 @@ def noise_key(seed: int) -> np.uint64:
     return np.uint64(np.random.SeedSequence([seed, 1]).generate_state(1, np.uint64)[0])
 
 
-_STREAMS = {
+STREAMS: dict[str, Stream] = {
     "numpy": Stream("numpy", _numpy_initial, _numpy_order),
     "authors": Stream("authors", _authors_initial, _authors_order),
 }
+"""Every stream; parameter checks and messages take the names from here."""
 
 
 def stream(name: str) -> Stream:
     """The stream called ``name``."""
     try:
-        return _STREAMS[name]
+        return STREAMS[name]
     except KeyError:
-        raise ValueError(f"unknown stream {name!r}; choose one of {', '.join(_STREAMS)}") from None
+        raise ValueError(f"unknown stream {name!r}; choose one of {', '.join(STREAMS)}") from None
