@@ -18,6 +18,18 @@ MODEL_SEED = 42
 TRIALS = range(10)
 PAPER_METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
 ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed")
+REVISED = (
+    "gradtree",
+    "gradtree-revised",
+    "gradtree-revised-learned-leaves",
+    "gradtree-revised-by-loss",
+    "gradtree-revised-four-long-runs",
+    "gradtree-revised-slow-leaves",
+    "gradtree-revised-sigmoid",
+    "gradtree-revised-glorot",
+    "gradtree-revised-free-leaves",
+    "cart",
+)
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
 
@@ -85,6 +97,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "published",
             overrides={"gradtree": {"stream": "numpy"}},
             seeds=OTHER_SEEDS,
+        ),
+        Experiment(
+            "defaults",
+            "GradTree as published, with its revised defaults, and each main choice set back",
+            REVISED,
+            "default",
         ),
         Experiment(
             "quirks",

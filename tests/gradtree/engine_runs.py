@@ -41,6 +41,7 @@ SELECTORS = {
     "entmax-cool": Selector("entmax", temperature=0.3),
     "gumbel": Selector("gumbel", temperature=0.7),
     "annealed": Selector("annealed", anneal_steps=4),
+    "softmax": Selector("softmax", temperature=0.5),
 }
 
 
