@@ -34,7 +34,7 @@ REVISED: dict[str, Any] = {
     "refit_leaves": True,
     "leaf_smoothing": 1.0,
     "min_samples_leaf": 1,
-    "merge_siblings": True,
+    "merge_leaves": True,
     "ccp_alpha": 0.0025,
     "max_leaf_nodes": None,
     "class_weight": "sqrt-balanced",

@@ -105,7 +105,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         So many rows with the shares of its parent join every refitted node.
     min_samples_leaf : int, default=1
         Leaves of fewer rows give way to their siblings, after training.
-    merge_siblings : bool, default=True
+    merge_leaves : bool, default=True
         Whether sibling leaves that predict the same class become one.
     ccp_alpha : float, default=0.0025
         Price of a leaf in minimal cost-complexity pruning after training, as in scikit-learn's
@@ -217,7 +217,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         refit_leaves: bool = True,
         leaf_smoothing: float = 1.0,
         min_samples_leaf: int = 1,
-        merge_siblings: bool = True,
+        merge_leaves: bool = True,
         ccp_alpha: float = 0.0025,
         max_leaf_nodes: int | None = None,
         average_weights: bool = False,
@@ -253,7 +253,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         self.refit_leaves = refit_leaves
         self.leaf_smoothing = leaf_smoothing
         self.min_samples_leaf = min_samples_leaf
-        self.merge_siblings = merge_siblings
+        self.merge_leaves = merge_leaves
         self.ccp_alpha = ccp_alpha
         self.max_leaf_nodes = max_leaf_nodes
         self.average_weights = average_weights
@@ -330,7 +330,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         There are no validation rows, no early stopping and no restarts; raise the
         learning rates to adapt faster: they and the batch size may change between calls, what
         shapes the tree or its training may not. The leaves are those that the gradient made, and
-        the tree is pruned by the last 2,048 rows, by ``prune`` and ``merge_siblings`` alone.
+        the tree is pruned by the last 2,048 rows, by ``prune`` and ``merge_leaves`` alone.
 
         Parameters
         ----------
@@ -471,7 +471,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         self.dense_ = dense
         finish = finish_config(self.get_params(deep=False))
         if streamed:
-            finish = FinishConfig(prune=finish.prune, merge_siblings=finish.merge_siblings)
+            finish = FinishConfig(prune=finish.prune, merge_leaves=finish.merge_leaves)
         self.tree_ = finished(dense, rows, finish)
         if hasattr(self, "_path"):
             self._path = path_of(dense, rows, finish)

@@ -53,6 +53,7 @@ def new_pace(dtype: Any) -> Pace:
 def step_size(rate: float, step: int, one: Real) -> Real:
     """Learning rate of step 1, 2, ... with Adam's bias correction, in the parameters' precision."""
     real = type(one)
+    # Powers of the rounded constants, in double precision, as TensorFlow's optimiser takes them.
     power_1 = real(np.float64(real(BETA_1)) ** step)
     power_2 = real(np.float64(real(BETA_2)) ** step)
     return real(rate) * np.sqrt(one - power_2) / (one - power_1)
@@ -62,6 +63,7 @@ def step_size(rate: float, step: int, one: Real) -> Real:
 def _catch_up(mean: Floats, square: Floats, steps: int, pace: Pace) -> None:
     """Decay a block's moments for steps without a gradient."""
     zero = mean.dtype.type(0)
+    # Step by step: a power would round once where the dense update rounds every time.
     for _ in range(steps):
         for i in range(BLOCK):
             m = mean[i] - mean[i] * pace.keep_1
@@ -102,7 +104,9 @@ def _update_block(
         v = square[i] + (g * g - square[i]) * pace.keep_2
         m = m if abs(m) > pace.least_mean else zero
         v = v if v > pace.least_square else zero
+        # In this order and precision, or the sums part from TensorFlow's in the last digit.
         new = value[i] - m * size / (np.sqrt(v) + pace.epsilon)
+        # Compared to the bit: only a block that an update leaves as it was may be skipped.
         changed |= new != value[i]
         value[i] = new
         mean[i] = m

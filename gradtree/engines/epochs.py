@@ -61,6 +61,7 @@ def _outputs_and_loss(
     call_loss(
         kernel, batch.output[:rows], batch.y[:rows], settings, batch.loss[:rows], batch.slope[:rows]
     )
+    # The sum in double precision: its order does not show in the digits that are kept.
     total = 0.0
     for b in range(rows):
         total += batch.loss[b] * batch.weight[b]
@@ -197,8 +198,10 @@ def _validate(run: Run, shown: TreeArrays, kernel: Any) -> Real:
         find_leaves(shown, batch.X[: len(part)], batch.leaf[: len(part)])
         total += _outputs_and_loss(shown.leaves, batch, len(part), kernel, run.settings)
         n_batches += 1
+        # A last, smaller batch counts as much as the others, as in the authors' code.
         if scored:
             _count(run.score, batch.output, batch.y, run.valid, part)
+    # Rounded to the parameters' precision, in which equal losses are no improvement.
     return batch.loss.dtype.type(total / n_batches)
 
 

@@ -30,6 +30,7 @@ def _step(feature: Numbers, threshold: Floats, X: Floats, at: Numbers) -> None:
     """Move every row from node ``at[b]`` to the child that it belongs to."""
     for b in range(len(at)):
         node = at[b]
+        # A row on the threshold goes right: a logistic function of zero is rounded to even, zero.
         left = np.uint32(threshold[node] > X[b, feature[node]])
         at[b] = node + node + _TWO - left
 
@@ -139,6 +140,7 @@ def pull_scores(leaves: Group, batch: Batch, rows: int) -> None:
         else:
             for b in range(rows):
                 pulls[b] = _dot(slope[b], table[leaf[b]]) - _dot(slope[b], table[others[b]])
+        # Leaf reached minus leaf not reached is left minus right only where the row went left.
         for b in range(rows):
             pulls[b] *= steepness[b] if scores[b] > zero else -steepness[b]
 
@@ -155,6 +157,7 @@ def sum_over_rows(model: Model, batch: Batch, rows: int) -> int:
     total_pull, visited, is_visited = batch.total_pull, batch.visited, batch.is_visited
     settled, leaf_slopes, sums = (model.settled, model.leaves.slope_table, model.logits.slope_table)
     n_visited = 0
+    # Row after row: another order of these sums would send a training elsewhere in the end.
     for b in range(rows):
         x = X[b]
         for k in range(leaf_slopes.shape[1]):

@@ -105,7 +105,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "refit_leaves": (_is_flag, "True or False"),
     "leaf_smoothing": (_is_number(0, False), "a number, at least 0"),
     "min_samples_leaf": (_is_whole(1), "a whole number of rows, at least 1"),
-    "merge_siblings": (_is_flag, "True or False"),
+    "merge_leaves": (_is_flag, "True or False"),
     "ccp_alpha": (_is_number(0, False), "a number, at least 0"),
     "max_leaf_nodes": (_or_none(_is_whole(1)), "None or a whole number, at least 1"),
     "n_jobs": (
@@ -174,7 +174,7 @@ def finish_config(params: Mapping[str, Any]) -> FinishConfig:
         refit_leaves=bool(params["refit_leaves"]),
         smoothing=float(params["leaf_smoothing"]),
         min_samples_leaf=int(params["min_samples_leaf"]),
-        merge_siblings=bool(params["merge_siblings"]),
+        merge_leaves=bool(params["merge_leaves"]),
         ccp_alpha=float(params["ccp_alpha"]),
         max_leaf_nodes=None if leaves is None else int(leaves),
     )

@@ -97,7 +97,7 @@ class FinishConfig:
         what the gradient made of them.
     smoothing : with ``refit_leaves``, so many rows of its parent's shares join every node.
     min_samples_leaf : a leaf with fewer rows gives way to its sibling.
-    merge_siblings : join sibling leaves that predict the same class.
+    merge_leaves : join sibling leaves that predict the same class.
     ccp_alpha : price of a leaf in minimal cost-complexity pruning.
     max_leaf_nodes : prune on until there are no more leaves than this.
     """
@@ -106,7 +106,7 @@ class FinishConfig:
     refit_leaves: bool = False
     smoothing: float = 1.0
     min_samples_leaf: int = 1
-    merge_siblings: bool = False
+    merge_leaves: bool = False
     ccp_alpha: float = 0.0
     max_leaf_nodes: int | None = None
 

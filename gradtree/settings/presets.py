@@ -31,7 +31,7 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "refit_leaves": False,
         "leaf_smoothing": 1.0,
         "min_samples_leaf": 1,
-        "merge_siblings": False,
+        "merge_leaves": False,
         "ccp_alpha": 0.0,
         "max_leaf_nodes": None,
         "average_weights": False,

@@ -95,7 +95,7 @@ def finished(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Tree:
         return (pruned_tree if config.prune else full_tree)(dense, rows.X, rows.trained)
     tree, weight = _before_pruning(dense, rows, config)
     tree = pruned(tree, weight, config.ccp_alpha, config.max_leaf_nodes)
-    return merged(tree)[0] if config.merge_siblings else tree
+    return merged(tree)[0] if config.merge_leaves else tree
 
 
 def path_of(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> PruningPath:
@@ -116,7 +116,7 @@ def _before_pruning(
         tree = refitted(tree, weight, config.smoothing)
     else:
         tree = averaged_upwards(tree, weight)
-    if config.merge_siblings:
+    if config.merge_leaves:
         tree, origin = merged(tree)
         weight = weight[origin]
     return tree, weight

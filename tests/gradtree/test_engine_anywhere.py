@@ -59,7 +59,8 @@ def test_import_without_a_writable_cache_warns_once():
 def test_fit_without_a_writable_cache():
     work = (
         "import numpy as np; X = np.random.default_rng(0).normal(size=(60, 2)); y = X[:, 0] > 0; "
-        "assert GradTreeClassifier(epochs=30, restarts=0, random_state=0).fit(X, y).score(X, y) > .8"
+        "model = GradTreeClassifier(epochs=30, restarts=0, random_state=0).fit(X, y); "
+        "assert model.score(X, y) > 0.8"
     )
     (warning,) = eval(outcome(UNCACHED.format(work=work)))
     assert "every process" in warning

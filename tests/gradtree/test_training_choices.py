@@ -105,7 +105,7 @@ def test_an_error_in_one_run_ends_all():
         gradient[label] = np.nan
         return np.nan
 
-    with pytest.raises(FloatingPointError, match="epoch 1.*loss of your own"):
+    with pytest.raises(FloatingPointError, match=r"epoch 1.*loss of your own"):
         quick(loss=broken, restarts=5, epochs=10_000, patience=10_000, n_jobs=2).fit(X, y)
     with pytest.raises(FloatingPointError, match="not a number"):
         quick(loss=broken).partial_fit(X, y)
