@@ -111,7 +111,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         Price of a leaf in minimal cost-complexity pruning after training, as in scikit-learn's
         ``DecisionTreeClassifier``; see :meth:`cost_complexity_pruning_path`.
     max_leaf_nodes : int, optional
-        The cheapest leaves are pruned until there are no more than this.
+        The cheapest pairs of leaves are joined until there are no more than this.
     average_weights : bool, default=False
         Whether to evaluate and use the mean of the weights of the last five epochs.
     engine : "compiled" or "tensorflow", default="compiled"

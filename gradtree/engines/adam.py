@@ -53,7 +53,7 @@ def new_pace(dtype: Any) -> Pace:
 def step_size(rate: float, step: int, one: Real) -> Real:
     """Learning rate of step 1, 2, ... with Adam's bias correction, in the parameters' precision."""
     real = type(one)
-    # Powers of the rounded constants, in double precision, as TensorFlow's optimiser takes them.
+    # Powers of the rounded constants, rounded once: a chain of products would drift.
     power_1 = real(np.float64(real(BETA_1)) ** step)
     power_2 = real(np.float64(real(BETA_2)) ** step)
     return real(rate) * np.sqrt(one - power_2) / (one - power_1)
@@ -104,7 +104,7 @@ def _update_block(
         v = square[i] + (g * g - square[i]) * pace.keep_2
         m = m if abs(m) > pace.least_mean else zero
         v = v if v > pace.least_square else zero
-        # In this order and precision, or the sums part from TensorFlow's in the last digit.
+        # In this order: the committed trainings depend on the last digit.
         new = value[i] - m * size / (np.sqrt(v) + pace.epsilon)
         # Compared to the bit: only a block that an update leaves as it was may be skipped.
         changed |= new != value[i]

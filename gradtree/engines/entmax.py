@@ -36,7 +36,7 @@ def _keep_above(excess: Floats, count: int, step: Real) -> tuple[int, Real, Real
     return kept, total, squares, least
 
 
-@kernel()
+@kernel(inline="always")
 def _threshold(row: Floats, largest: Real, scale: Real, excess: Floats) -> Real:
     """``tau``, as a distance from the largest entry of ``scale * row``.
 

@@ -71,7 +71,7 @@ def _outputs_and_loss(
     return batch.loss.dtype.type(total / rows)
 
 
-@kernel()
+@kernel(inline="always")
 def _descend(run: Run, extras: Extras | None, rows: int, step: int) -> None:
     """Send the gathered batch down the tree."""
     if extras is not None:
@@ -82,7 +82,7 @@ def _descend(run: Run, extras: Extras | None, rows: int, step: int) -> None:
     descend(run.model.tree, run.batch, rows)
 
 
-@kernel()
+@kernel(inline="always")
 def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int) -> Real:
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
     model, batch = run.model, run.batch
@@ -100,7 +100,7 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
     return loss
 
 
-@kernel()
+@kernel(inline="always")
 def update_parameters(run: Run, extras: Extras | None, step: int) -> None:
     """One step of Adam with the gradients in the ``slope`` of every group."""
     model, one = run.model, run.model.tree.threshold.dtype.type(1)
@@ -186,7 +186,7 @@ def _macro_f1(score: Score) -> float:
     return total / n_classes
 
 
-@kernel()
+@kernel(inline="always")
 def _validate(run: Run, shown: TreeArrays, kernel: Any) -> Real:
     """Unweighted mean of the losses of the validation batches."""
     listed, size, batch = run.valid.listed, run.limits.batch_size, run.batch
@@ -220,7 +220,7 @@ def _shown(run: Run, extras: Extras, epoch: int) -> TreeArrays:
     return tree
 
 
-@kernel()
+@kernel(inline="always")
 def _end_epoch(run: Run, extras: Extras | None, kernel: Any) -> int:
     """Validate, remember the best parameters, and say how the run goes on."""
     clock, epoch = run.clock, run.clock.epoch[0]

@@ -191,6 +191,17 @@ def _binary_by_pointer(
     )
 
 
+def _cross_entropy_by_pointer(
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+) -> None:
+    _binary_cross_entropy(
+        carray(logits, (rows,)),
+        carray(labels, (rows,)),
+        carray(losses, (rows,)),
+        carray(gradients, (rows,)),
+    )
+
+
 def _multi_by_pointer(
     logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
 ) -> None:
@@ -212,11 +223,14 @@ def _signature(dtype: Any) -> Any:
 
 
 @cache
-def _built_in_kernel(dtype: Any, binary: bool) -> Any:
+def _built_in_kernel(dtype: Any, binary: bool, plain: bool) -> Any:
     if INTERPRETED:
         return _built_in
-    # Two functions, so that a task compiles the losses of its own kind only.
-    return callback(_binary_by_pointer if binary else _multi_by_pointer, _signature(dtype), True)
+    # Three functions, so that most people compile the plainest loss only.
+    chosen = _multi_by_pointer
+    if binary:
+        chosen = _cross_entropy_by_pointer if plain else _binary_by_pointer
+    return callback(chosen, _signature(dtype), True)
 
 
 def _built_in(
@@ -278,7 +292,8 @@ def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray
     if isinstance(loss, CustomLoss):
         return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(3)
     settings = np.array([LOSSES[loss.kind].code, loss.gamma, loss.poly_epsilon or 0.0])
-    return _built_in_kernel(np.dtype(dtype).type, n_classes == 2), settings
+    plain = loss.kind == "cross-entropy" and not loss.poly_epsilon
+    return _built_in_kernel(np.dtype(dtype).type, n_classes == 2, plain), settings
 
 
 def _call_plainly(

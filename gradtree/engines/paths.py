@@ -189,7 +189,7 @@ def _mixed_threshold_slopes(
     activate(model.thresholds, visited[:n_visited], table.shape[1], step, pace)
 
 
-@kernel()
+@kernel(inline="always")
 def threshold_slopes(
     model: Model,
     selection: Selection,
@@ -228,7 +228,7 @@ def _through_jacobian(
         slopes[f] = weights[f] * (slopes[f] - mean) * scale
 
 
-@kernel()
+@kernel(inline="always")
 def logit_slopes(
     model: Model,
     selection: Selection,

@@ -99,7 +99,7 @@ class FinishConfig:
     min_samples_leaf : a leaf with fewer rows gives way to its sibling.
     merge_leaves : join sibling leaves that predict the same class.
     ccp_alpha : price of a leaf in minimal cost-complexity pruning.
-    max_leaf_nodes : prune on until there are no more leaves than this.
+    max_leaf_nodes : join pairs of leaves until there are no more than this.
     """
 
     prune: bool = True

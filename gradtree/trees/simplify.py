@@ -17,6 +17,9 @@ from gradtree.trees.traversal import fill_upwards
 from gradtree.trees.tree import LEAF, Tree
 
 
+SAME_PRICE = 1e-12
+
+
 @dataclass(frozen=True, eq=False)
 class Labelled:
     """Rows with class indices and weights."""
@@ -124,17 +127,18 @@ def pruned(
     ccp_alpha : float
         Links whose price is at most this are cut; with 0 none is.
     max_leaf_nodes : int, optional
-        The weakest links are cut until there are no more leaves.
+        Then the cheapest pairs of leaves are joined until there are no more leaves than this.
     """
     if ccp_alpha == 0 and max_leaf_nodes is None:
         return tree
     links = _WeakestLinks(tree, weight)
-    wanted = tree.n_leaves if max_leaf_nodes is None else max_leaf_nodes
-    while not links.is_leaf[0]:
+    while ccp_alpha > 0 and not links.is_leaf[0]:
         node, price = links.weakest()
-        if links.n_leaves() <= wanted and (ccp_alpha == 0 or price > ccp_alpha):
+        if price > ccp_alpha:
             break
         links.cut(node)
+    while max_leaf_nodes is not None and links.n_leaves() > max_leaf_nodes:
+        links.cut(links.weakest(pairs_only=True)[0])
     return _cut(tree, links.is_leaf)[0]
 
 
@@ -145,11 +149,12 @@ def pruning_path(tree: Tree, weight: NDArray[np.float64]) -> PruningPath:
     while not links.is_leaf[0]:
         node, price = links.weakest()
         links.cut(node)
-        # Rounding can make a link cheaper than the one before; the path must not fall.
-        step = (max(price, steps[-1][0]), max(links.impurity(), steps[-1][1]))
-        if step[0] == steps[-1][0] and len(steps) > 1:
-            steps.pop()
-        steps.append(step)
+        before, impurity = steps[-1][0], max(links.impurity(), steps[-1][1])
+        # Links of one price are cut together; rounding can make the next even cheaper.
+        if price <= before + SAME_PRICE:
+            steps[-1] = (before, impurity)
+        else:
+            steps.append((price, impurity))
     alphas, impurities = np.array(steps).T
     return PruningPath(alphas, impurities)
 
@@ -177,15 +182,18 @@ class _WeakestLinks:
                 self._branch[node] = self._branch[left] + self._branch[right]
                 self._leaves[node] = self._leaves[left] + self._leaves[right]
 
-    def weakest(self) -> tuple[int, float]:
-        """The inner node whose branch saves least per leaf, and how much that is."""
+    def weakest(self, pairs_only: bool = False) -> tuple[int, float]:
+        """The inner node whose branch saves least per leaf, and how much that is.
+
+        With ``pairs_only``, of those whose children are leaves.
+        """
         best, least, waiting = 0, np.inf, [0]
         while waiting:
             node = waiting.pop()
             if self.is_leaf[node]:
                 continue
             price = (self._cost[node] - self._branch[node]) / (self._leaves[node] - 1)
-            if price < least:
+            if price < least and (self._leaves[node] == 2 or not pairs_only):
                 best, least = node, price
             waiting += [self._right[node], self._left[node]]
         return best, max(least, 0.0)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numba import njit
 from numpy.typing import NDArray
 
-from gradtree.compiling import from_python
 from gradtree.engines import adam, epochs
 from gradtree.engines.state import Group, new_group
 from gradtree.settings.losses import Loss
@@ -48,14 +47,13 @@ class DenseAdam:
 
 @njit
 def sparse_step(group, rows, width, step, rate, pace, one):
-    size = from_python(adam.step_size)(rate, step, one)
-    from_python(adam.activate)(group, rows, width, step, pace)
-    from_python(adam.update)(group, step, size, pace)
+    adam.activate(group, rows, width, step, pace)
+    adam.update(group, step, adam.step_size(rate, step, one), pace)
 
 
 @njit
-def update_parameters(run, step):
-    epochs.update_parameters(run, step)
+def update_parameters(run, extras, step):
+    epochs.update_parameters(run, extras, step)
 
 
 def sparse_update(group: Group, slope: NDArray[Any], step: int, rate: float, pace: Any) -> None:
@@ -129,7 +127,7 @@ def test_a_training_is_that_of_dense_adam(n_classes, selector):
         depth=6, loss=Loss("focal"), selector=selector, epochs=1, lr_index=0.2, lr_leaf=0.1
     )
     compiled = begin(tree, rows_of(X, y, "float32"), config)
-    run, kernel = compiled._run, compiled._kernel
+    run, extras, kernel = compiled.parts
     rates = {"thresholds": 0.01, "logits": 0.2, "leaves": 0.1}
     groups = {name: getattr(run.model, name) for name in GROUPS}
     dense = {name: DenseAdam(group.table, rates[name]) for name, group in groups.items()}
@@ -138,11 +136,11 @@ def test_a_training_is_that_of_dense_adam(n_classes, selector):
     for step in range(1, 500):
         # Half of the time only a few rows, so that some nodes are not passed for long.
         chosen = rng.choice(40 if step % 300 < 20 else 6, size=6, replace=False)
-        epochs.batch_gradients(run, kernel, chosen, step)
+        epochs.batch_gradients(run, extras, kernel, chosen, step)
         for name, group in groups.items():
             dense[name].update(group.slope_table.copy())
             plain[name].update(group.slope_table.copy())
-        update_parameters(run, step)
+        update_parameters(run, extras, step)
         ever_idle |= 0 < groups["logits"].n_active[0] < len(groups["logits"].active) / 2
         for name, group in groups.items():
             assert (group.table == dense[name].value).all()
