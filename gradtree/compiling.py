@@ -42,12 +42,11 @@ _announced = False
 
 
 @cache
-def _source_stamp() -> str:
-    """A fingerprint of all files that hold kernels."""
-    package = Path(__file__).parent
-    files = [Path(__file__)]
-    for folder in _COMPILED_FOLDERS:
-        files += sorted((package / folder).rglob("*.py"))
+def _source_stamp(package: str) -> str:
+    """A fingerprint of the files of a package; of this one, of those that hold kernels."""
+    home = Path(sys.modules[package].__path__[0])
+    folders = [home / name for name in _COMPILED_FOLDERS] if package == "gradtree" else [home]
+    files = [Path(__file__), *(file for at in folders for file in sorted(at.rglob("*.py")))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
@@ -61,8 +60,8 @@ def _warn_uncached() -> None:
     )
 
 
-def _kept(enable_caching: Callable[[], None], owner: Any) -> None:
-    """Have Numba keep machine code on disk, and renew it when any kernel has changed.
+def _kept(enable_caching: Callable[[], None], owner: Any, function: Callable[..., Any]) -> None:
+    """Have Numba keep machine code on disk, and renew it when any kernel of a package has changed.
 
     By itself it looks at the file of the function only, but the code of all the kernels which that
     calls is kept with it.
@@ -72,8 +71,11 @@ def _kept(enable_caching: Callable[[], None], owner: Any) -> None:
     except RuntimeError:  # no folder can be written to
         _warn_uncached()
         return
-    with suppress(AttributeError):  # private to Numba; without it the cache is only less wary
-        owner._cache._cache_file._source_stamp = _source_stamp()
+    with suppress(
+        AttributeError, KeyError
+    ):  # private to Numba; without it the cache is only less wary
+        package = function.__module__.partition(".")[0]
+        owner._cache._cache_file._source_stamp = _source_stamp(package)
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -106,7 +108,7 @@ def kept_njit(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]]
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = _njit(**options)(function)
         if not INTERPRETED:
-            _kept(dispatcher.enable_caching, dispatcher)
+            _kept(dispatcher.enable_caching, dispatcher, function)
             for signature in signatures:
                 dispatcher.compile(signature)
             if signatures:
@@ -120,7 +122,7 @@ def callback(function: Callable[..., Any], signature: Any, keep: bool) -> Any:
     """A function that kernels call through a pointer, compiled now, or taken from disk."""
     compiled: Any = CFunc(function, (signature.args, signature.return_type), locals={}, options={})
     if keep:
-        _kept(compiled.enable_caching, compiled)
+        _kept(compiled.enable_caching, compiled, function)
     compiled.compile()
     return compiled
 

@@ -29,8 +29,8 @@ from gradtree.engines.run import (
     new_snapshots,
     no_rows,
 )
-from gradtree.engines.selection import FINAL, Extras, Selection, fill_gumbel, new_extras
-from gradtree.engines.state import TreeArrays, dense_tree, leaf_values, new_batch, new_model
+from gradtree.engines.selection import Extras, Selection, new_extras
+from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.engines.stopping import Watch, new_watch
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.selectors import SELECTORS, as_selector
@@ -57,13 +57,12 @@ class CompiledRun:
         limits = Limits(config.batch_size_for(len(train.rows)), n_epochs, config.patience)
         scored = config.choose_by == "f1" and len(valid.rows) > 0
         self._config = config
-        self._selector = as_selector(config.selector)
-        self._noise_key = seeds.noise
+        selector = as_selector(config.selector)
         self._kernel, settings = loss_kernel(config.loss, dtype, initial.n_classes)
         self._run = Run(
             model=model,
             batch=new_batch(model, limits.batch_size),
-            selection=Selection(SELECTORS[self._selector.kind], self._selector.temperature),
+            selection=Selection(SELECTORS[selector.kind], selector.temperature),
             train=_rows(train, dtype),
             valid=_rows(valid, dtype),
             order=seeds.order,
@@ -81,7 +80,7 @@ class CompiledRun:
             valid_loss=np.full(n_epochs, np.nan),
         )
         averaged = AVERAGED_EPOCHS * config.average_weights
-        self._extras = new_extras(self._selector, seeds.noise, initial, dtype, averaged)
+        self._extras = new_extras(selector, seeds.noise, initial, dtype, averaged)
         self._status = epochs.RUNNING
         self._budget = min(2 * len(train.rows), _FIRST_TURN)
 
@@ -172,25 +171,17 @@ class CompiledRun:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
         snapshots = self._run.snapshots
         if self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0:
-            return self._final(snapshots.best)
+            return dense_tree(snapshots.best)
         if self._config.average_weights and self._extras is not None:
-            return self._final(self._extras.average)
-        return self._final(self._run.model.tree)
+            return dense_tree(self._extras.average)
+        return dense_tree(self._run.model.tree)
 
     def best(self) -> list[Candidate]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
         kept = [(self.watch, self._run.snapshots.best)]
         kept += [(self._run.score.watch, self._run.snapshots.best_f1)]
         found = {int(w.best_epoch[0]): tree for w, tree in kept if w.best_epoch[0] >= 0}
-        return [Candidate(epoch, self._final(tree)) for epoch, tree in found.items()]
-
-    def _final(self, arrays: TreeArrays) -> DenseTree:
-        tree = dense_tree(arrays)
-        if self._selector.kind != "gumbel" or not self._selector.noisy_evaluation:
-            return tree
-        noise = np.empty_like(tree.logits)
-        fill_gumbel(noise, self._noise_key, FINAL)
-        return DenseTree(tree.thresholds, tree.logits + noise, tree.leaves)
+        return [Candidate(epoch, dense_tree(tree)) for epoch, tree in found.items()]
 
 
 def _rates(config: TrainConfig) -> Rates:

@@ -187,12 +187,15 @@ def _macro_f1(score: Score) -> float:
 
 
 @kernel(inline="always")
-def _validate(run: Run, shown: TreeArrays, kernel: Any) -> Real:
-    """Unweighted mean of the losses of the validation batches."""
+def _validate(run: Run, extras: Extras | None, shown: TreeArrays, kernel: Any) -> Real:
+    """Unweighted mean of the losses of the validation batches, each with noise of its own."""
     listed, size, batch = run.valid.listed, run.limits.batch_size, run.batch
+    before = run.clock.epoch[0] * ((len(listed) + size - 1) // size)
     total, n_batches = 0.0, 0
     scored = len(run.score.tally) > 0
     for start in range(0, len(listed), size):
+        if extras is not None and run.selection.kind == GUMBEL and extras.noisy_evaluation:
+            choose_noisily(shown, extras, EVALUATION + np.uint64(before + n_batches))
         part = listed[start : start + size]
         gather(run.valid, part, batch)
         find_leaves(shown, batch.X[: len(part)], batch.leaf[: len(part)])
@@ -207,15 +210,13 @@ def _validate(run: Run, shown: TreeArrays, kernel: Any) -> Real:
 
 @kernel()
 def _shown(run: Run, extras: Extras, epoch: int) -> TreeArrays:
-    """The tree to evaluate where weights are averaged or choices noisy."""
+    """The tree to evaluate where weights are averaged or choices noisy; see ``_validate``."""
     tree = run.model.tree
     averages = len(extras.recent.leaves) > 0
     if averages:
         _take_average(tree, extras, epoch)
         tree = extras.average
-    if run.selection.kind == GUMBEL and extras.noisy_evaluation:
-        choose_noisily(tree, extras, EVALUATION + np.uint64(epoch))
-    elif run.selection.kind == GUMBEL or averages:
+    if run.selection.kind == GUMBEL or averages:
         choose_plainly(tree)
     return tree
 
@@ -230,7 +231,7 @@ def _end_epoch(run: Run, extras: Extras | None, kernel: Any) -> int:
     loss = clock.loss[0] / clock.batches[0]
     run.train_loss[epoch] = loss
     if len(run.valid.listed) > 0:
-        loss = _validate(run, shown, kernel)
+        loss = _validate(run, extras, shown, kernel)
         run.valid_loss[epoch] = loss
     if improves(run.watch, epoch, loss):
         _copy_tree(shown, run.snapshots.best)

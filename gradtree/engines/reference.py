@@ -22,7 +22,7 @@ from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Candidate, Samples, Seeds, Status
 from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.scores import macro_f1
-from gradtree.engines.selection import EVALUATION, FINAL, fill_gumbel
+from gradtree.engines.selection import EVALUATION, fill_gumbel
 from gradtree.engines.stopping import Watch, improves, new_watch
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.selectors import as_selector
@@ -167,11 +167,11 @@ class ReferenceRun:
 
     def _validate(self) -> float:
         rows, size = self._valid.rows, self._config.batch_size_for(len(self._train.rows))
-        noisy = self._selector.noisy_evaluation and self._selector.kind == "gumbel"
-        noise = self._noise(EVALUATION + np.uint64(self._epoch))
-        noise = noise if noisy else tf.zeros_like(noise)
+        parts = np.split(rows, range(size, len(rows), size))
         losses, outputs = [], []
-        for part in np.split(rows, range(size, len(rows), size)):
+        for number, part in enumerate(parts, start=self._epoch * len(parts)):
+            noise = self._noise(EVALUATION + np.uint64(number))
+            noise = noise if self._selector.noisy_evaluation else tf.zeros_like(noise)
             loss, output = self._losses_of(*self._batch(self._valid, part), noise, self._shown)
             losses.append(float(loss))
             outputs.append(output.numpy().reshape(len(part), -1))
@@ -264,19 +264,17 @@ class ReferenceRun:
 
     def result(self) -> DenseTree:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
-        return self._final(self._best if self._status == Status.STOPPED_EARLY else self._shown)
+        return _tree(self._best if self._status == Status.STOPPED_EARLY else self._shown)
 
     def best(self) -> list[Candidate]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
         kept = [(self._watch, self._best), (self._f1_watch, self._best_f1)]
         found = {int(w.best_epoch[0]): values for w, values in kept if w.best_epoch[0] >= 0}
-        return [Candidate(epoch, self._final(values)) for epoch, values in found.items()]
+        return [Candidate(epoch, _tree(values)) for epoch, values in found.items()]
 
-    def _final(self, values: list[Any]) -> DenseTree:
-        thresholds, logits, leaves = (value.numpy() for value in values)
-        if self._selector.kind == "gumbel" and self._selector.noisy_evaluation:
-            logits = logits + self._noise(FINAL).numpy()
-        return DenseTree(thresholds, logits, leaves)
+
+def _tree(values: list[Any]) -> DenseTree:
+    return DenseTree(*(value.numpy() for value in values))
 
 
 def _nobody(samples: Samples) -> Samples:

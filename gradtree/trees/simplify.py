@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from gradtree.trees.traversal import fill_upwards
 from gradtree.trees.tree import LEAF, Tree
 
-
 SAME_PRICE = 1e-12
 
 
