@@ -9,8 +9,8 @@
               final, the logits get no more gradient (NODE-GAM: Chang, Caruana & Goldenberg, 2022).
 
 The paper names ``gumbel`` and ``annealed`` as ablations without their settings. The defaults are
-those of the cited works; the noise in validation is that of the authors' forward pass, which knows no other
-mode. The trained tree has none: its nodes take the feature with the largest logit.
+those of the cited works; the noise in validation is that of the authors' forward pass, which knows
+no other mode. The trained tree has none: its nodes take the feature with the largest logit.
 """
 
 from __future__ import annotations
