@@ -111,6 +111,7 @@ def leaf(counts: NDArray[np.int64], class_rows: NDArray[np.int64]) -> tuple[Inde
     total = counts[0]
     for number in range(1, len(class_rows)):
         total += counts[number]
+        # The library decides ties by the rows of the class in the whole training set.
         if counts[number] > counts[best] or (
             counts[number] == counts[best] and class_rows[number] > class_rows[best]
         ):

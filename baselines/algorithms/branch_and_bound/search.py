@@ -140,6 +140,8 @@ def close_level(search: Search, depth: Index) -> None:
     nodes, levels = search.nodes, search.levels
     node = levels.node[depth]
     if nodes.error[node] == np.inf:
+        # Every candidate was rejected with at least `least` errors known, and all of them for not
+        # staying below the limit: both are true of any tree here, whoever asks next.
         least = max(levels.limit[depth], levels.least[depth])
         nodes.bound[node] = max(nodes.bound[node], least)
 
@@ -153,6 +155,8 @@ def look_at_sides(search: Search, depth: Index, cover: Words) -> None:
         rows = levels.sides[depth, side]
         levels.supports[depth, side] = keep_side(cover, search.rows.yes[column], side, rows)
         levels.bounds[depth, side] = _bound_of_side(search, depth, 2 * column + side, rows)
+    # Trying the costlier side first ends most candidates there: what it takes is off the limit
+    # of the other. The order also decides which of equally good trees is met first.
     yes_first = levels.bounds[depth, YES] > levels.bounds[depth, NO]
     levels.first[depth] = YES if yes_first else NO
 
@@ -167,6 +171,8 @@ def _bound_of_side(search: Search, depth: Index, condition: Index, rows: Words) 
     for which in range(2):
         error = levels.similar_error[depth, which]
         if error >= 0:
+            # A tree for these rows makes at most one error more on each similar row that is not
+            # among them, so fewer errors than this would give the similar rows a better tree too.
             bound = max(bound, error - count_outside(levels.similar[depth, which], rows))
     return bound
 
@@ -252,6 +258,7 @@ def second_side_may_help(search: Search, depth: Index) -> bool:
     levels, nodes = search.levels, search.nodes
     first = levels.first[depth]
     child, other_bound = levels.children[depth, first], levels.bounds[depth, 1 - first]
+    # The other side has at least its bound, so below the limit there is room only for this.
     if nodes.error[child] < levels.best[depth] - other_bound:
         return True
     known = _fewest_errors(nodes, child) + other_bound
@@ -274,6 +281,7 @@ def weigh(search: Search, depth: Index) -> None:
         levels.best[depth] = error
     else:
         levels.least[depth] = min(levels.least[depth], error)
+    # Nothing can be better than the bound: later candidates could at most be as good.
     if nodes.error[node] == nodes.bound[node] or search.signals[STOP]:
         levels.n_candidates[depth] = levels.at[depth] + 1
 
