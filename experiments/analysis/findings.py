@@ -15,12 +15,18 @@ from typing import Any, Literal
 from experiments.analysis.cells import Results, collect
 from experiments.analysis.claims import check_claims
 from experiments.analysis.definitions import beyond_grids, grids, methods
+from experiments.analysis.duels import Duel, duels
+from experiments.analysis.firmness import EXPERIMENT as FIRMNESS
+from experiments.analysis.firmness import Firmness, firmness, firmness_sheet, marked
 from experiments.analysis.judging import judge
-from experiments.analysis.model import Claim, Table, Verdict
+from experiments.analysis.model import Claim, Sheet, Table, Verdict
 from experiments.analysis.own_tables import own_tables
 from experiments.analysis.paper import Paper, load_paper
 from experiments.analysis.paper_sheets import Spec
+from experiments.analysis.quirks import EXPERIMENT as QUIRKS
+from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, quirk_orders
 from experiments.analysis.searches import BUDGETS, CANDIDATES, SCORE
+from experiments.analysis.selectors import SelectorDuel, selector_duels
 from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
 from experiments.core.job import Job
@@ -42,6 +48,8 @@ EXPERIMENTS = (
     "seeds",
     *(f"best-of-{budget}" for budget in BUDGETS),
     SEARCHED,
+    QUIRKS,
+    FIRMNESS,
 )
 """In the order of their tables; others follow by name."""
 Setting = Literal["published", "ours"]
@@ -58,6 +66,10 @@ class Findings:
     verdicts, claims : of protocol ``paper`` against the paper.
     clean_claims : the same claims under protocol ``clean``; empty without records of it.
     categorical : datasets with categorical columns.
+    duels : GradTree against CART, everywhere.
+    selectors : ST entmax against ST Gumbel-softmax under protocol ``paper``.
+    quirks, quirk_orders : what each quirk of protocol ``paper`` does to scores and order.
+    firmness : per tuned GradTree cell, the trials that a rounding does not move.
     """
 
     paper: Paper
@@ -74,6 +86,11 @@ class Findings:
     """Lines of the store that were set aside."""
     superseded: Mapping[str, Sequence[RunRecord]] = field(default_factory=dict)
     """Records that the plan no longer asks for, by the reason why."""
+    duels: tuple[Duel, ...] = ()
+    selectors: tuple[SelectorDuel, ...] = ()
+    quirks: tuple[QuirkEffect, ...] = ()
+    quirk_orders: tuple[QuirkOrder, ...] = ()
+    firmness: tuple[Firmness, ...] = ()
 
 
 def findings_of(
@@ -97,6 +114,13 @@ def findings_of(
         protocol: our_book(results, numbers, protocol, winners.get(protocol), specs)
         for protocol in _with_tables(results)
     }
+    firm = firmness(results, records.values(), numbers)
+    ours = books["paper"]
+    books["paper"] = replace(
+        ours,
+        tables=marked(ours.tables, firm),
+        sheets={**ours.sheets, **_sheets_of([firmness_sheet(firm, numbers, "paper")])},
+    )
     printed = paper_book(numbers)
     return Findings(
         paper=numbers,
@@ -109,7 +133,16 @@ def findings_of(
             check_claims(books["clean"], printed, numbers) if "clean" in books else ()
         ),
         categorical=frozenset(slug for slug, spec in specs.items() if spec.categorical),
+        duels=tuple(duels(results, numbers)),
+        selectors=tuple(selector_duels(books["paper"].tables)),
+        quirks=tuple(quirk_effects(results, numbers)),
+        quirk_orders=tuple(quirk_orders(results, numbers)),
+        firmness=tuple(firm),
     )
+
+
+def _sheets_of(sheets: Iterable[Sheet]) -> dict[str, Sheet]:
+    return {sheet.name: sheet for sheet in sheets if sheet.rows}
 
 
 def findings_in(
@@ -141,6 +174,12 @@ def findings_in(
                 partial(classes, store),
                 more_tables,
             )
+        ),
+        duels=tuple(
+            replace(each, setting=SEARCHED)
+            if setting == "ours" and each.setting == "tuned"
+            else each
+            for each in found.duels
         ),
         problems=tuple(problems),
         superseded=superseded(plan, records.values()),
