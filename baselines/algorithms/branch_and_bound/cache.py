@@ -89,6 +89,20 @@ def code_of(conditions: NDArray[np.int64], n: Index, added: Index, base: Index) 
 
 
 @entry_kernel()
+def insert(
+    conditions: NDArray[np.int64], n: Index, added: Index, enlarged: NDArray[np.int64]
+) -> None:
+    """Add one to ``n`` sorted conditions."""
+    at = 0
+    while at < n and conditions[at] < added:
+        enlarged[at] = conditions[at]
+        at += 1
+    enlarged[at] = added
+    for i in range(at, n):
+        enlarged[i + 1] = conditions[i]
+
+
+@entry_kernel()
 def _slot(nodes: Nodes, code: Index) -> Index:
     """Where the code is in the table, or the free place where it belongs."""
     mask = np.int64(len(nodes.slots) - 1)

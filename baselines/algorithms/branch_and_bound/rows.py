@@ -96,6 +96,12 @@ def count_outside(these: Words, cover: Words) -> Index:
 
 
 @entry_kernel()
+def distance(these: Words, those: Words) -> Index:
+    """How many rows are in one of the two sets alone."""
+    return count_outside(these, those) + count_outside(those, these)
+
+
+@entry_kernel()
 def count_classes(rows: SortedRows, cover: Words, counts: NDArray[np.int64]) -> None:
     for number in range(len(counts)):
         count = np.uint64(0)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.branch_and_bound.cache import ABSENT, ROOT_CODE, Nodes, add, code_of, find
+from baselines.algorithms.branch_and_bound.cache import (
+    ABSENT,
+    ROOT_CODE,
+    Nodes,
+    add,
+    code_of,
+    find,
+    insert,
+)
 from baselines.algorithms.branch_and_bound.depth_two import best_of_depth_two
 from baselines.algorithms.branch_and_bound.levels import (
     BOTH,
@@ -25,6 +33,7 @@ from baselines.algorithms.branch_and_bound.rows import (
     count_classes,
     count_outside,
     count_yes,
+    distance,
     keep_side,
     leaf,
 )
@@ -211,7 +220,7 @@ def open_child(search: Search, depth: Index) -> bool:
     taken = (
         nodes.error[levels.children[depth, 1 - side]] if second else levels.bounds[depth, 1 - side]
     )
-    _insert(levels.conditions[depth], depth, 2 * column + side, levels.conditions[depth + 1])
+    insert(levels.conditions[depth], depth, 2 * column + side, levels.conditions[depth + 1])
     return open_level(
         search,
         child,
@@ -240,16 +249,11 @@ def child_done(search: Search, depth: Index) -> None:
     elif levels.similar_error[depth, 1] < 0:
         place = 1
     else:
-        to_first = _distance(rows, levels.similar[depth, 0])
-        place = 0 if to_first < _distance(rows, levels.similar[depth, 1]) else 1
+        to_first = distance(rows, levels.similar[depth, 0])
+        place = 0 if to_first < distance(rows, levels.similar[depth, 1]) else 1
     levels.similar_error[depth, place] = error
     for word in range(len(rows)):
         levels.similar[depth, place, word] = rows[word]
-
-
-@entry_kernel()
-def _distance(these: Words, those: Words) -> Index:
-    return count_outside(these, those) + count_outside(those, these)
 
 
 @entry_kernel()
@@ -291,17 +295,3 @@ def _side_in_turn(levels: Levels, depth: Index) -> Index:
     """The side of the candidate that the level tries now."""
     first = levels.first[depth]
     return 1 - first if levels.step[depth] == SECOND else first
-
-
-@entry_kernel()
-def _insert(
-    conditions: NDArray[np.int64], n: Index, added: Index, enlarged: NDArray[np.int64]
-) -> None:
-    """Add one to ``n`` sorted conditions."""
-    at = 0
-    while at < n and conditions[at] < added:
-        enlarged[at] = conditions[at]
-        at += 1
-    enlarged[at] = added
-    for i in range(at, n):
-        enlarged[i + 1] = conditions[i]
