@@ -172,6 +172,7 @@ def _select(
                 both = cover[word] & yes[word]
                 kept[at] = both
                 count += bit_count(both)
+                # Without a branch: an empty word is overwritten by the next. Deep down most are.
                 at += cover[word] != 0
             pairs.counts[n, group] = np.int64(count)
             found += np.int64(count)
@@ -208,6 +209,8 @@ def _judge_pairs(rows: SortedRows, n: Index, support: Index, min_rows: Index, pa
                 count = np.int64(met)
                 both += count
                 if group < n_classes:
+                    # One intersection gives all four corners, and so both orders of the pair:
+                    # the counts of single columns are known, and the corners add up to them.
                     only_i = pairs.counts[i, group] - count
                     only_j = pairs.counts[j, group] - count
                     neither = pairs.total[group] - pairs.counts[i, group] - only_j

@@ -122,6 +122,7 @@ def _grow_mutant(
     _copy(old, tree)
     point = brood.point[child]
     tree[point].feature, tree[point].cut = brood.feature[child], brood.cut[child]
+    # Where no row comes, nothing changes; elsewhere the marks below are those of other rows now.
     if tree[point].reached:
         forget_rows(tree, point, knife)
         _send_rows(tree, point, data, work)
