@@ -112,6 +112,8 @@ class Learner:
     simplify : the same parameters without what makes no difference for a task, so
         that a search does not score equal candidates twice.
     in_paper : whether the method belongs to the paper's tables.
+    variant_of : the learner that this one varies, where it is of interest beside that one only; it
+        runs in the experiments that name it.
     needs : importable modules without which the learner is skipped.
     takes_weights : whether it can weigh rows; without, it is skipped by protocols that weigh
         the rows of rare classes.
@@ -128,6 +130,7 @@ class Learner:
     space: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     simplify: Callable[[Params, Task], dict[str, Any]] = _as_given
     in_paper: bool = True
+    variant_of: str | None = None
     needs: tuple[str, ...] = ()
     takes_weights: bool = False
 

@@ -19,6 +19,18 @@ TRIALS = range(10)
 PAPER_METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
 ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed", "gradtree-gumbel-proper")
 """The three selectors of the paper's tables and, beyond them, one without their quirk."""
+REVISED = (
+    "gradtree",
+    "gradtree-revised",
+    "gradtree-revised-learned-leaves",
+    "gradtree-revised-by-loss",
+    "gradtree-revised-four-long-runs",
+    "gradtree-revised-slow-leaves",
+    "gradtree-revised-sigmoid",
+    "gradtree-revised-glorot",
+    "gradtree-revised-free-leaves",
+    "cart",
+)
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
 
@@ -112,6 +124,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             ("gradtree",),
             "published",
             repeats=tuple({PERTURBATION: number} for number in PERTURBATIONS),
+        ),
+        Experiment(
+            "defaults",
+            "GradTree as published, with its revised defaults, and each main choice set back",
+            REVISED,
+            "default",
         ),
         Experiment(
             "quirks",

@@ -224,7 +224,11 @@ def beyond_the_paper() -> list[str]:
     """The suite's own learners that the paper does not have."""
     import baselines
 
-    return [slug for slug, known in baselines.learners().items() if not known.in_paper]
+    return [
+        slug
+        for slug, known in baselines.learners().items()
+        if not known.in_paper and known.variant_of is None
+    ]
 
 
 def facts(slug: str) -> Facts:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 FLOATS = [np.float64, np.float32]
+POWERS = {"sqrt-balanced": 0.5}
 
 
 def read_rows(estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int = 1) -> NDArray[Any]:
@@ -51,9 +54,19 @@ class TrainingRows:
 
 
 def read_training_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any, *, reset: bool
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    classes: Any,
+    *,
+    reset: bool,
+    streamed: bool = False,
 ) -> TrainingRows:
-    """Check rows, labels and weights; learn names of columns and classes if ``reset``."""
+    """Check rows, labels and weights; learn names of columns and classes if ``reset``.
+
+    Rows that are ``streamed`` tell nothing of the shares of classes.
+    """
     if y is None:
         # scikit-learn words this error itself.
         validate_data(estimator, X, y, reset=reset)
@@ -66,7 +79,7 @@ def read_training_rows(
         rows, labels, weight = rows[used], labels[used], weight[used]
     known = read_classes(labels, classes)
     codes = class_indices(labels, known, "y")
-    by_class = _class_weights(estimator.class_weight, labels, known)
+    by_class = class_weights(estimator.class_weight, labels, known, streamed)
     if by_class is not None:
         weight = by_class[codes] if weight is None else weight * by_class[codes]
     return TrainingRows(rows, codes, weight, known, by_class)
@@ -135,15 +148,39 @@ def _weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
     return np.asarray(weight)
 
 
-def _class_weights(
-    class_weight: Any, y: NDArray[Any], classes: NDArray[Any]
+def class_weights(
+    class_weight: Any, y: NDArray[Any], classes: NDArray[Any], streamed: bool = False
 ) -> NDArray[np.float64] | None:
-    """Weight of every class; 1 for those that ``y`` lacks."""
-    if class_weight is None:
+    """Weight of every class; 1 for those that ``y`` lacks.
+
+    A number ``p`` stands for (share of the class)**-p, scaled like scikit-learn's "balanced",
+    which is ``p = 1``; "sqrt-balanced" is ``p = 0.5``.
+    """
+    power = POWERS.get(class_weight) if isinstance(class_weight, str) else class_weight
+    if class_weight is None or (streamed and class_weight == "sqrt-balanced"):
         return None
+    if streamed and not isinstance(class_weight, Mapping):
+        raise ValueError(
+            f"class_weight={class_weight!r} needs to see all rows at once; "
+            "pass the weights of the classes as a dictionary to partial_fit"
+        )
     present = np.unique(y)
     weights = np.ones(len(classes))
-    weights[np.isin(classes, present)] = compute_class_weight(class_weight, classes=present, y=y)
+    there = np.isin(classes, present)
+    if isinstance(power, Real) and not isinstance(power, bool):
+        if not 0 <= float(power) < np.inf:
+            raise ValueError(
+                f"class_weight={class_weight!r} is not possible; a power must be 0 or more"
+            )
+        balanced = compute_class_weight("balanced", classes=present, y=y)
+        weights[there] = balanced ** float(power)
+    else:
+        weights[there] = compute_class_weight(class_weight, classes=present, y=y)
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError(
+            f"class_weight={class_weight!r} has weights that are negative, infinite or not a "
+            "number; every class needs a weight of 0 or more"
+        )
     return weights
 
 

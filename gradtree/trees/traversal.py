@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32, float64, int32, njit, types, void
+from numba import float32, float64, int32, types, void
 from numpy.typing import NDArray
 
+from gradtree.compiling import kept_njit
 from gradtree.trees.tree import LEAF
 
 # Rows of other types (integers, booleans, objects) are converted in pieces of this many.
@@ -27,13 +28,12 @@ def _rows(scalar: Any) -> types.Array:
     return types.Array(scalar, 2, "A", readonly=True, aligned=True)
 
 
-@njit(
-    [
+@kept_njit(
+    *(
         void(_rows(scalar), _frozen_ints, _frozen_ints, _frozen_ints, _frozen_floats, _leaves)
         for scalar in (float32, float64)
-    ],
+    ),
     nogil=True,
-    cache=True,
 )
 def _route(
     X: NDArray[Any],
@@ -53,7 +53,7 @@ def _route(
         leaf[row] = node
 
 
-@njit([int32[:](_frozen_ints, _frozen_ints)], nogil=True, cache=True)
+@kept_njit(int32[:](_frozen_ints, _frozen_ints), nogil=True)
 def node_depths(
     children_left: NDArray[np.int32], children_right: NDArray[np.int32]
 ) -> NDArray[np.int32]:
@@ -66,11 +66,7 @@ def node_depths(
     return depths
 
 
-@njit(
-    [void(_frozen_ints, _frozen_ints, float64[::1], float64[:, ::1])],
-    nogil=True,
-    cache=True,
-)
+@kept_njit(void(_frozen_ints, _frozen_ints, float64[::1], float64[:, ::1]), nogil=True)
 def fill_upwards(
     children_left: NDArray[np.int32],
     children_right: NDArray[np.int32],

@@ -15,8 +15,6 @@ from gradtree.views.rules import Units, checked_class_names, describe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from gradtree.training.train import RunHistory
-
 # Inches that a node takes, and the part of them that its box fills.
 NODE_WIDTH, NODE_HEIGHT = 1.0, 0.9
 BOX_WIDTH, BOX_HEIGHT = 0.92, 0.46
@@ -179,12 +177,12 @@ class _TreeArtist:
         self.ax.text(x, y, text, color=colour, parse_math=False, linespacing=1.05, **options)
 
 
-def plot_history(history: Sequence[RunHistory], *, ax: Axes | None = None) -> Axes:
+def plot_history(history: Sequence[Any], *, ax: Axes | None = None) -> Axes:
     """Draw training and validation loss over the epochs, in one colour per run.
 
     Parameters
     ----------
-    history : sequence of RunHistory
+    history : sequence of gradtree.training.train.RunHistory
         As in ``GradTreeClassifier.history_``.
     ax : matplotlib Axes, optional
     """

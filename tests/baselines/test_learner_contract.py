@@ -28,6 +28,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "genetictree": GENETIC,
     "genetictree-no-penalty": GENETIC,
     "dndt": {"epochs": 40},
+    **{slug: GRADTREE for slug in LEARNERS if slug.startswith("gradtree-revised")},
     "boosting": {"max_iter": 10, "min_samples_leaf": 5},
 }
 SEED = 42

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,7 +30,17 @@ X, Y = boxes(60)
         ({"loss": 3}, "loss=3"),
         ({"gamma": 0.5}, "gamma"),
         ({"poly_epsilon": "2"}, "poly_epsilon"),
-        ({"selector": "softmax"}, "selector='softmax' .* 'gumbel'"),
+        ({"selector": "sparsemax"}, "selector='sparsemax' .* 'gumbel'"),
+        ({"split": "tanh"}, "split='tanh' .* 'softsign'"),
+        ({"steepness": 0.0}, "steepness"),
+        ({"max_row_visits": 0}, "max_row_visits"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf"),
+        ({"max_leaf_nodes": 0}, "max_leaf_nodes"),
+        ({"ccp_alpha": -0.1}, "ccp_alpha"),
+        ({"leaf_smoothing": -1.0}, "leaf_smoothing"),
+        ({"n_jobs": 0}, "n_jobs=0 .* threads"),
+        ({"class_weight": -0.5}, "class_weight=-0.5"),
+        ({"class_weight": {0: np.inf, 1: 1.0}}, "class_weight"),
         ({"batch_size": 0}, "batch_size"),
         ({"epochs": 0}, "epochs"),
         ({"patience": 0}, "patience"),
@@ -124,6 +136,20 @@ def test_depth_beyond_any_memory():
         quick(depth=60).fit(X, Y)
 
 
+def test_a_depth_that_would_fit_but_take_hours(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+    with pytest.raises(ValueError, match=r"depth=25 .* use depth <= 16"):
+        quick(depth=25).fit(X, Y)
+
+
+def test_the_reference_engine_without_tensorflow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorflow", None)
+    for name in ("reference", "reference_losses", "algorithm"):
+        monkeypatch.delitem(sys.modules, f"gradtree.engines.{name}", raising=False)
+    with pytest.raises(ImportError, match=r"pip install 'gradtree-suite\[tensorflow-cpu\]'"):
+        quick(engine="tensorflow").fit(X, Y)
+
+
 def test_diverging_training():
     with pytest.raises(FloatingPointError, match="learning rates"):
         quick(lr_values=3e38, lr_leaf=3e38).fit(X * 1e30, Y)
@@ -150,5 +176,7 @@ def test_streams():
     with pytest.raises(ValueError, match="dictionary"):
         quick(class_weight="balanced").partial_fit(X, Y)
     model = quick().partial_fit(X, Y)
+    with pytest.raises(ValueError, match="depth, loss cannot change between calls"):
+        quick().partial_fit(X, Y).set_params(depth=3, loss="focal").partial_fit(X, Y)
     with pytest.raises(ValueError, match=r"not in classes: \[9\]"):
         model.partial_fit(X[:2], [0, 9])
