@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from experiments.analysis.cells import collect
+from experiments.analysis.cells import Address, collect
+from experiments.analysis.model import Cell
 from experiments.core import manifest
 from experiments.core.files import replace_lines
 from experiments.core.planned import replaced_jobs, superseded
@@ -16,6 +17,8 @@ from experiments.core.store import COMMITTED, Store, resolve
 DATASETS = ("iris", "zoo")
 MEASURES = ("test_f1", "train_f1", "tree_size", "wall_seconds")
 TRIALS_KEPT = (0, 1)
+
+Cells = dict[tuple[Address, str], Cell]
 
 
 def copy_store(target: Path, hashes: bool = True) -> Path:
@@ -42,7 +45,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def cells_of(folder: Path) -> tuple[dict[Any, Any], list[str], int]:
+def cells_of(folder: Path) -> tuple[Cells, list[str], int]:
     """Every table cell that follows from a store, and what the store says of itself.
 
     Records that the plan no longer asks for, and plans that later ones replace, are named by
