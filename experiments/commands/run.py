@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 
 from experiments.commands import arguments
+from experiments.core.errors import NothingToDoError
 
+REFRESHABLE = ("tables", "report")
 RETRYABLE = ("timeout", "memory", "crash", "error", "skipped")
 
 
@@ -18,7 +20,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "tried again; jobs that exceeded a limit are tried again when granted more, or with "
             "--retry. Ctrl-C stops cleanly; the same command resumes. Exit status: 0 every job "
             "is concluded (ok, skipped, or stopped at its limit), 1 some ended in an error or "
-            "crash, 3 some are still to be run."
+            "crash, 3 some are still to be run, 4 the filters leave none."
         ),
     )
     arguments.add_selection(parser)
@@ -47,7 +49,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         type=arguments.words,
         default=[],
         metavar="VERB,…",
-        help="run these verbs (tables, report) into the store's folder as rows complete",
+        help=f"run these verbs ({', '.join(REFRESHABLE)}) into the store's folder as rows complete",
     )
     parser.set_defaults(run=run)
 
@@ -63,14 +65,20 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.refresh import Refresher
     from experiments.runner.session import Summary, conclude, drive, limits_of
 
+    arguments.check("refresh target", args.refresh, REFRESHABLE)
     profile, jobs = arguments.selected(args)
     if args.shard:
         jobs = shard(jobs, *args.shard)
+    if not jobs:
+        raise NothingToDoError(f"nothing to do: share {args.shard[0]} of {args.shard[1]} is empty")
     store = Store(args.store)
     limits = limits_of(args, profile.time_limit)
     with locked(args.store):
         note_plan(store, every_use(profile, arguments.filters_of(args)))
         plan = make_plan(jobs, store, limits, args.workers, args.retry)
+        if args.retry and not plan.pending:
+            ended = " or ".join(args.retry)
+            raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
         say(render(plan, profile))
         shown = ["--params", args.params] if args.params else []
         refresher = Refresher(args.refresh, plan.pending, args.store, shown)
