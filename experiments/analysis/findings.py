@@ -119,8 +119,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
     setting : ``ours`` takes the tuned experiment with the hyperparameters of our search.
     """
     contents = Store(store).contents()
-    problems = list(contents.problems)
-    plan = read_plan(store, problems)
+    plan = read_plan(store)
     records = resolve(contents.history)
     numbers = load_paper()
     jobs = _in_order(_as_tuned(plan, setting), numbers)
@@ -135,7 +134,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
                 found.results, numbers, protocol, datasets, read_learners(store)
             )
         ),
-        problems=tuple(problems),
+        problems=tuple(contents.problems),
         superseded=superseded(plan, records.values()),
     )
 

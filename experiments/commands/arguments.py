@@ -101,10 +101,13 @@ def require_store(folder: Path) -> None:
 
 
 def tell_problems(problems: Sequence[str]) -> None:
-    """Name the lines of a store that were set aside."""
+    """Name what is wrong with a store, the lines that were set aside above all."""
     if not problems:
         return
-    print(f"{len(problems):,} lines were set aside, because they are no records:", file=sys.stderr)
+    print(
+        f"{len(problems):,} problems in the records; lines that are none were set aside:",
+        file=sys.stderr,
+    )
     for problem in problems[:PROBLEMS_SHOWN]:
         print(f"  {problem}", file=sys.stderr)
     if len(problems) > PROBLEMS_SHOWN:

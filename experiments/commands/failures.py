@@ -34,15 +34,17 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.core.store import Store
+    from experiments.core.store import Store, resolve
 
     arguments.require_store(args.store)
     arguments.check("status", args.status, (*SHOWN, "skipped"))
     arguments.check_recorded(args.store, args.dataset, args.method)
     wanted = args.status or SHOWN
+    contents = Store(args.store).contents()
+    arguments.tell_problems(contents.problems)
     failures = [
         record
-        for record in Store(args.store).records()
+        for record in resolve(contents.history).values()
         if record.status in wanted
         and (not args.dataset or record.dataset in args.dataset)
         and (not args.method or record.method in args.method)

@@ -70,8 +70,12 @@ def run(args: argparse.Namespace) -> int:
     )
     scored = sum(cell.n for cell in cells)
     if scored < ok:
-        print(f"\n{ok - scored:,} of {ok:,} successful runs have no predictions in {args.store};")
-        print("they are filled in when those jobs run next.")
+        print(f"\n{ok - scored:,} of {ok:,} successful runs have no predictions in {args.store}.")
+        print("Fit those again, and keep their predictions if they repeat their scores:")
+        print(
+            f"  python -m experiments run --fill-predictions --store {args.store} "
+            f"--experiment {args.experiment} --protocol {args.protocol}"
+        )
     output = arguments.output_of(args, "tables/metrics", "metrics")
     files = {
         f"{args.protocol}/{table.name}.csv": csvfiles.table_csv(table),

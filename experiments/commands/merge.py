@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from experiments.commands import arguments
 
 if TYPE_CHECKING:
-    from experiments.core.record import RunRecord
+    from experiments.core.store import Store
 
 CONFLICTS_SHOWN = 5
 
@@ -27,7 +27,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     parser.add_argument(
-        "sources", nargs="+", type=arguments.store_folder, metavar="STORE", help="to be read"
+        "sources",
+        nargs="*",
+        type=arguments.store_folder,
+        metavar="STORE",
+        help="to be read (none: only --compact)",
     )
     parser.add_argument(
         "--into",
@@ -50,36 +54,40 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     from experiments.core.errors import EXIT_DONE, EXIT_FAILED, UserError
     from experiments.core.files import locked
-    from experiments.core.store import Store, merge
+    from experiments.core.merging import compact
+    from experiments.core.planned import superseded
+    from experiments.core.store import Store
 
     for folder in args.sources:
         if not folder.is_dir():
             raise UserError(f"{folder} is not a folder of run records")
+    if not args.sources and not args.compact:
+        raise UserError("nothing to do: name stores to be read, or --compact")
     target, conflicts = Store(args.into), 0
     with locked(args.into):
+        before = superseded(target.plan(), target.records())
         for folder in args.sources:
-            merged = merge(Store(folder), target, with_predictions=not args.no_predictions)
-            print(f"{folder}: {merged.new:,} new, {merged.newer:,} newer, {merged.known:,} known")
-            arguments.tell_problems(merged.problems)
-            conflicts += len(merged.conflicts)
-            for ours, theirs in merged.conflicts[:CONFLICTS_SHOWN]:
-                print(f"  conflict: {conflict(ours, theirs)}")
-            if merged.conflicts:
-                print(f"  {len(merged.conflicts):,} conflicts: what was there before is kept")
+            conflicts += bring(Store(folder), target, not args.no_predictions)
         if args.compact:
-            target.compact()
-    print(f"{args.into}: {len(target.records()):,} records")
+            compact(target)
+    records = target.records()
+    print(f"{args.into}: {len(records):,} records")
+    for why, some in superseded(target.plan(), records).items():
+        if len(some) > len(before.get(why, ())):
+            print(f"Now superseded: {len(some):,} records ({why}); no table uses them.")
     return EXIT_FAILED if conflicts else EXIT_DONE
 
 
-def conflict(ours: RunRecord, theirs: RunRecord) -> str:
-    """Where two records of one job disagree, for people."""
-    from experiments.core.record import SCORES
+def bring(source: Store, target: Store, with_predictions: bool) -> int:
+    """Merge one store into another and say what came of it; how many conflicts there were."""
+    from experiments.core.merging import merge
+    from experiments.core.store import conflict_text
 
-    differing = [
-        f"{name} {getattr(ours, name)} and {getattr(theirs, name)}"
-        for name in SCORES
-        if getattr(ours, name) != getattr(theirs, name)
-    ]
-    where = f"{ours.protocol} {ours.dataset} {ours.method} trial {ours.trial}"
-    return f"{where} (job {ours.key}): {', '.join(differing)}"
+    merged = merge(source, target, with_predictions)
+    print(f"{source.folder}: {merged.new:,} new, {merged.newer:,} newer, {merged.known:,} known")
+    arguments.tell_problems(merged.problems)
+    for ours, theirs in merged.conflicts[:CONFLICTS_SHOWN]:
+        print(f"  conflict: {conflict_text(ours, theirs)}")
+    if merged.conflicts:
+        print(f"  {len(merged.conflicts):,} conflicts: what was there before is kept")
+    return len(merged.conflicts)

@@ -8,6 +8,8 @@ from experiments.commands import arguments
 from experiments.core.errors import NothingToDoError
 
 REFRESHABLE = ("tables", "report")
+REFILL_TIME_LIMIT = 3600.0
+DIFFERENCES_SHOWN = 10
 RETRYABLE = ("timeout", "memory", "crash", "error", "skipped")
 
 
@@ -36,6 +38,13 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="I/N",
         help="do only share I of N (then `merge` the stores)",
     )
+    parser.add_argument(
+        "--fill-predictions",
+        action="store_true",
+        help="run what the store was asked for once more where test predictions are missing, and "
+        "keep these if all scores are repeated (experiments tuned and default unless told "
+        "otherwise; --profile does not matter)",
+    )
     arguments.add_store(parser)
     group = arguments.add_how(parser)
     arguments.add_executor(group)
@@ -55,7 +64,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.core.files import locked
+    from experiments.core.files import locked, writing
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.runner.display import Progress
@@ -66,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.session import Summary, conclude, drive, limits_of
 
     arguments.check("refresh target", args.refresh, REFRESHABLE)
+    if args.fill_predictions:
+        return fill_predictions(args)
     profile, jobs = arguments.selected(args)
     if args.shard:
         jobs = shard(jobs, *args.shard)
@@ -74,7 +85,9 @@ def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
     limits = limits_of(args, profile.time_limit)
     with locked(args.store):
-        note_plan(store, every_use(profile, arguments.filters_of(args)))
+        arguments.tell_problems(store.contents().problems)
+        with writing(args.store):
+            note_plan(store, every_use(profile, arguments.filters_of(args)))
         plan = make_plan(jobs, store, limits, args.workers, args.retry)
         if args.retry and not plan.pending:
             ended = " or ".join(args.retry)
@@ -91,6 +104,50 @@ def run(args: argparse.Namespace) -> int:
         if not summary.interrupted:
             refresher.final()
         return conclude(jobs, store, limits, summary)
+
+
+def fill_predictions(args: argparse.Namespace) -> int:
+    """Run jobs again for their predictions alone; refuse those of fits that are not the same."""
+    from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE
+    from experiments.core.files import locked
+    from experiments.core.merging import PREDICTIONS_KEPT
+    from experiments.core.store import Store
+    from experiments.core.text import say
+    from experiments.runner.display import Progress
+    from experiments.runner.estimate import Estimator
+    from experiments.runner.plan import Plan, estimate_all, render_jobs, shard
+    from experiments.runner.queue import Queue
+    from experiments.runner.refill import Refill, without_predictions
+    from experiments.runner.session import drive, limits_of, resume_command
+
+    arguments.require_store(args.store)
+    limits = limits_of(args, REFILL_TIME_LIMIT)
+    with locked(args.store):
+        store = Store(args.store)
+        jobs, records = without_predictions(store, PREDICTIONS_KEPT, arguments.filters_of(args))
+        if args.shard:
+            jobs = shard(jobs, *args.shard)
+        if not jobs:
+            say(f"{args.store}: no predictions are missing.")
+            return EXIT_DONE
+        estimates = estimate_all(jobs, Estimator(records.values(), limits.seconds), limits)
+        say(render_jobs(Plan(jobs, jobs, estimates, args.workers, limits)))
+        refill = Refill(records)
+        queue, progress = Queue(jobs, give_up=False), Progress(jobs, estimates, args.workers)
+        summary = drive(args, queue, progress, limits, "predictions", keep=refill)
+    say(f"\n{refill.filled:,} of {len(jobs):,} jobs repeated their records; predictions are kept.")
+    for what, lines in (
+        ("gave other scores than their records, and were refused", refill.differing),
+        ("did not end well this time", refill.failed),
+    ):
+        if lines:
+            say(f"{len(lines):,} {what}:")
+            say("\n".join(f"  {line}" for line in lines[:DIFFERENCES_SHOWN]))
+    if summary.interrupted:
+        say(f"Stopped{': ' if summary.problem else ''}{summary.problem}")
+        say(f"Resume with: {resume_command()}")
+        return EXIT_INCOMPLETE
+    return EXIT_FAILED if refill.differing or refill.failed else EXIT_DONE
 
 
 def _statuses(text: str) -> list[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.commands import arguments
-from experiments.core.store import COMMITTED, Store, conflicts
+from experiments.core.manifest import changes
+from experiments.core.store import COMMITTED, Store
 
 if TYPE_CHECKING:
     from experiments.analysis.findings import Findings
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     print("\n".join(verdict_lines(found.verdicts)))
     print("\n".join(["", *claim_lines(found.claims, args.claims)]))
     print()
-    amiss = records_amiss(args.store, found, args.deep)
+    amiss = records_amiss(args.store, found, args.deep, committed)
     if not committed:
         amiss += unlike_committed(Store(args.store))
     files = csvfiles.verdict_files(found.verdicts, found.claims)
@@ -92,33 +93,33 @@ def run(args: argparse.Namespace) -> int:
     return 1 if worse or amiss else 0
 
 
-def records_amiss(folder: Path, found: Findings, deep: bool) -> int:
+def records_amiss(folder: Path, found: Findings, deep: bool, committed: bool) -> int:
     """Whether the records are whole and unaltered; how many things are not."""
     from experiments.analysis.repeats import recomputed
+    from experiments.core.predictions import damaged
 
     store = Store(folder)
-    history = store.contents().history
     arguments.tell_problems(found.problems)
     amiss = len(found.problems)
-    disagreeing = conflicts(history)
-    if disagreeing:
-        first = disagreeing[0][0]
-        print(
-            f"{len(disagreeing)} jobs have two records with different scores, "
-            f"the first: {first.protocol} {first.dataset} {first.method} trial {first.trial}"
-        )
-        amiss += len(disagreeing)
-    changed = store.changed_files()
-    if changed is not None:
-        listed = f": {', '.join(changed[:5])}" if changed else ""
-        print(f"Files that are not as committed: {len(changed) or 'none'}{listed}")
-        amiss += len(changed)
+    differing = changes(folder)
+    if differing is not None:
+        print(f"Files that are not as committed: {_listed(differing.altered)}")
+        if committed:
+            print(f"Files with lines that are not committed: {_listed(differing.added_to)}")
+            amiss += len(differing.added_to)
     if deep:
         count, wrong = recomputed(folder, list(store.latest().values()))
         print(f"Scores computed anew from predictions: {count:,} records, {len(wrong)} differ")
         print("".join(f"  {line}\n" for line in wrong[:5]), end="")
-        amiss += len(wrong)
+        unreadable = damaged(folder)
+        if unreadable:
+            print(f"Predictions that cannot be read: {', '.join(unreadable[:5])}")
+        amiss += len(wrong) + len(unreadable)
     return amiss
+
+
+def _listed(names: list[str]) -> str:
+    return f"{len(names)}: {', '.join(names[:5])}" if names else "none"
 
 
 def unlike_committed(store: Store) -> int:

@@ -8,11 +8,13 @@ no later line is lost with it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
 import socket
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -88,7 +90,7 @@ def read_lines(path: Path) -> Lines:
         if not line.strip():
             continue
         try:
-            values.append((number, json.loads(line, parse_constant=_refuse)))
+            values.append((number, _DECODE(line.decode())))
         except (ValueError, RecursionError):
             # A kill in mid-line leaves a beginning; the next writer ends it with a line break.
             if number > len(whole) or (line.startswith(b"{") and not line.rstrip().endswith(b"}")):
@@ -100,6 +102,17 @@ def read_lines(path: Path) -> Lines:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no number that may be stored")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A mapping that says everything once; of two different values neither is to be believed."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return values
+
+
+_DECODE = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse).decode
 
 
 def replace_lines(path: Path, values: list[dict[str, Any]]) -> None:
@@ -139,27 +152,44 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
             write_whole(path, content)
 
 
-class StoreBusyError(CannotGoOnError):
-    """Another process writes to this store; the message names it."""
+class StoreWriteError(CannotGoOnError):
+    """The disk is full or a folder cannot be written to."""
 
 
-LOCK = ".lock"
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Say in a sentence that a folder cannot be written to, whatever was being written."""
+    try:
+        yield
+    except OSError as problem:
+        why = problem.strerror or type(problem).__name__
+        raise StoreWriteError(
+            f"cannot write to {folder}: {why}; free some space or permissions, or "
+            "name another folder with --store"
+        ) from problem
+
+
 PROBE_BYTES = 1 << 16
 
 
 def probe(folder: Path) -> None:
     """Make sure that a folder can be written to before work begins that would be lost."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".probe.") as file:
             file.write(bytes(PROBE_BYTES))
             file.flush()
             os.fsync(file.fileno())
-    except OSError as problem:
-        raise CannotGoOnError(
-            f"cannot write to {folder}: {problem.strerror}; free some space or permissions, or "
-            "name another folder with --store"
-        ) from None
+
+
+class StoreBusyError(CannotGoOnError):
+    """Another process writes to this store; the message names it."""
+
+
+LOCK = ".lock"
+_BUSY = (errno.EACCES, errno.EAGAIN)
+_held: set[tuple[int, int]] = set()
+"""Lock files of this process, by device and number: the kernel tells processes apart only."""
 
 
 @contextlib.contextmanager
@@ -176,26 +206,52 @@ def locked(folder: Path) -> Iterator[None]:
         Naming the process that holds the lock.
     """
     probe(folder)
-    path = folder / LOCK
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    with writing(folder):
+        path = folder / LOCK
+        if path.exists() and _identity(path.stat()) in _held:
+            # Opening and closing the file once more would let go of the lock that is held.
+            raise StoreBusyError(_busy(folder, "this very process"))
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    identity = _identity(os.fstat(descriptor))
     try:
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StoreBusyError(
-                f"{folder} is in use by {_holder(descriptor)}; wait for it to end, or run into "
-                "another folder (--store) and merge afterwards"
-            ) from None
-        os.ftruncate(descriptor, 0)
-        since = time.strftime("%Y-%m-%d %H:%M:%S")
-        os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()} {since}\n".encode(), 0)
+        _lock(descriptor, folder)
+        _held.add(identity)
+        with writing(folder):
+            os.ftruncate(descriptor, 0)
+            since = time.strftime("%Y-%m-%d %H:%M:%S")
+            os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()} {since}\n".encode(), 0)
         yield
     finally:
+        _held.discard(identity)
         os.close(descriptor)
+
+
+def _identity(facts: os.stat_result) -> tuple[int, int]:
+    return facts.st_dev, facts.st_ino
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        if problem.errno in _BUSY:
+            raise StoreBusyError(_busy(folder, _holder(descriptor))) from None
+        print(
+            f"{folder} lies on a file system without locks ({problem.strerror}): see to it that "
+            "nothing else writes to it meanwhile",
+            file=sys.stderr,
+        )
+
+
+def _busy(folder: Path, who: str) -> str:
+    return (
+        f"{folder} is in use by {who}; wait for it to end, or run into another folder (--store) "
+        "and merge afterwards"
+    )
 
 
 def _holder(descriptor: int) -> str:
     words = os.pread(descriptor, 200, 0).decode(errors="replace").split(maxsplit=2)
-    if len(words) < 3:
+    if len(words) < 3 or not all(word.isprintable() for word in words[:2]):
         return "another process"
     return f"process {words[0]} on {words[1]} since {words[2].strip()}"

@@ -12,14 +12,22 @@ names and shapes that tables print.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from experiments.core.checks import (
+    is_line_of_text,
+    is_list_of_wholes,
+    is_plain_mapping,
+    is_slug,
+    is_whole,
+    shown,
+)
 from experiments.core.files import append_line, read_lines, replace_lines
-from experiments.core.job import Job
-from experiments.core.record import RunRecord, is_slug
+from experiments.core.job import HOLDOUT, Job
+from experiments.core.record import EVALUATION, RunRecord
 
 PLANNED, DATASETS, LEARNERS = "planned.jsonl", "datasets.jsonl", "learners.jsonl"
 
@@ -112,36 +120,64 @@ def read_plan(folder: Path, problems: list[str] | None = None) -> list[Job]:
     bad = list(lines.problems)
     for number, values in lines.values:
         try:
-            for job in _jobs_of(values):
-                place = (job.protocol, job.experiment, job.dataset, job.method)
-                found.pop((place, job.trial, job.seed), None)
-                found[place, job.trial, job.seed] = job
-        except (TypeError, KeyError, ValueError, AttributeError) as problem:
-            bad.append(f"{path}:{number}: no plan ({type(problem).__name__}: {problem})")
+            jobs = _jobs_of(values)
+        except ValueError as problem:
+            bad.append(f"{path}:{number}: no plan: {problem}")
+            continue
+        for job in jobs:
+            place = (job.protocol, job.experiment, job.dataset, job.method)
+            found.pop((place, job.trial, job.seed), None)
+            found[place, job.trial, job.seed] = job
     if problems is not None:
         problems += bad
     return list(found.values())
 
 
-def _jobs_of(values: Mapping[str, Any]) -> list[Job]:
+MOST_JOBS = 100_000
+"""Of one line; no experiment repeats one fit so often."""
+
+_PLAN_RULES: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("protocol", "experiment", "dataset", "method"), is_slug),
+    **dict.fromkeys(("content_hash", "protocol_version", "method_version"), is_line_of_text),
+    "measured": lambda value: value in ("shared", "alone"),
+    "evaluation": lambda value: isinstance(value, str) and EVALUATION.fullmatch(value) is not None,
+    "params": is_plain_mapping,
+    "trials": is_list_of_wholes,
+    "seeds": is_list_of_wholes,
+}
+
+
+def _jobs_of(values: Any) -> list[Job]:
+    _require(values, _PLAN_RULES, _PLAN_RULES.keys())
+    trials, seeds = set(values["trials"]), set(values["seeds"])
+    if len(trials) * len(seeds) > MOST_JOBS:
+        raise ValueError(f"{len(trials) * len(seeds):,} jobs in one line")
     shared = {name: values[name] for name in _SHARED}
-    for name in ("protocol", "experiment", "dataset", "method"):
-        if not is_slug(shared[name]):
-            raise ValueError(f"{name} {shared[name]!r} is no name")
     params = Job.freeze(values["params"])
     return [
         Job(**shared, params_json=params, trial=trial, seed=seed)
-        for seed in values["seeds"]
-        for trial in values["trials"]
-        if type(trial) is int and type(seed) is int
+        for seed in sorted(seeds)
+        for trial in sorted(trials)
     ]
 
 
-def superseded(jobs: Iterable[Job], records: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
-    """Records that the plan no longer asks for, by the reason why.
+def _require(
+    values: Any, rules: Mapping[str, Callable[[Any], bool]], needed: Iterable[str]
+) -> None:
+    """Refuse what is no mapping of these fields with a ``ValueError`` that says why."""
+    if not isinstance(values, dict):
+        raise ValueError(f"a {type(values).__name__} instead of a mapping")
+    if missing := [name for name in needed if name not in values]:
+        raise ValueError(f"no {missing[0]}")
+    for name, value in values.items():
+        if name not in rules:
+            raise ValueError(f"unknown field {shown(name)}")
+        if not rules[name](value):
+            raise ValueError(f"{name} is {shown(value)}")
 
-    Only of places that the plan knows, and not those of searches.
-    """
+
+def superseded(jobs: Iterable[Job], records: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
+    """Records that the plan no longer asks for, by the reason why; not those of searches."""
     planned = set()
     current: dict[tuple[str, str, str], Job] = {}
     for job in jobs:
@@ -149,14 +185,15 @@ def superseded(jobs: Iterable[Job], records: Iterable[RunRecord]) -> dict[str, l
         current[job.protocol, job.dataset, job.method] = job
     found: dict[str, list[RunRecord]] = {}
     for record in records:
-        place = (record.protocol, record.dataset, record.method)
-        if record.key in planned or place not in current or record.evaluation != "holdout":
-            continue
-        found.setdefault(_why(record, current[place]), []).append(record)
+        if record.key not in planned and record.evaluation == HOLDOUT:
+            asked = current.get((record.protocol, record.dataset, record.method))
+            found.setdefault(_why(record, asked), []).append(record)
     return found
 
 
-def _why(record: RunRecord, job: Job) -> str:
+def _why(record: RunRecord, job: Job | None) -> str:
+    if job is None:
+        return f"no experiment asks for {record.method} under protocol {record.protocol}"
     for what, old, new in (
         (f"dataset {job.dataset}", record.content_hash[:12], job.content_hash[:12]),
         (f"protocol {job.protocol} version", record.protocol_version, job.protocol_version),
@@ -164,7 +201,7 @@ def _why(record: RunRecord, job: Job) -> str:
     ):
         if old != new:
             return f"{what} {old}, now {new}"
-    return f"{job.method} with parameters that no experiment asks for"
+    return f"no experiment asks for these parameters of {job.method}"
 
 
 def add_facts(
@@ -180,31 +217,65 @@ def add_facts(
                 append_line(folder / name, json.loads(json.dumps(asdict(facts))))
 
 
-def read_datasets(folder: Path) -> dict[str, DatasetFacts]:
-    """By slug; a later line replaces an earlier one."""
+_DATASET_RULES: dict[str, Callable[[Any], bool]] = {
+    "slug": is_slug,
+    "name": is_line_of_text,
+    "task": lambda value: value in ("binary", "multi"),
+    "n_rows": lambda value: is_whole(value, 1),
+    "n_features": lambda value: is_whole(value, 1),
+    "class_counts": is_list_of_wholes,
+    "categorical": lambda value: isinstance(value, list) and all(map(is_line_of_text, value)),
+    "in_paper": lambda value: isinstance(value, bool),
+}
+_LEARNER_RULES: dict[str, Callable[[Any], bool]] = {
+    "slug": is_slug,
+    "name": is_line_of_text,
+    "version": is_line_of_text,
+    "in_paper": lambda value: isinstance(value, bool),
+}
+
+
+def read_datasets(folder: Path, problems: list[str] | None = None) -> dict[str, DatasetFacts]:
+    """By slug; a later line replaces an earlier one.
+
+    Parameters
+    ----------
+    problems : gets a line for everything that describes no dataset.
+    """
     found = {}
-    for _, values in read_lines(folder / DATASETS).values:
-        try:
-            facts = DatasetFacts(**values)
-            found[facts.slug] = DatasetFacts(
-                **{
-                    **values,
-                    "class_counts": tuple(facts.class_counts),
-                    "categorical": tuple(facts.categorical),
-                }
-            )
-        except TypeError:
-            continue
+    for values in _read_facts(folder / DATASETS, _DATASET_RULES, problems):
+        lists = {name: tuple(values.get(name, ())) for name in ("class_counts", "categorical")}
+        found[values["slug"]] = DatasetFacts(**{**values, **lists})
     return found
 
 
-def read_learners(folder: Path) -> dict[str, LearnerFacts]:
-    """By slug; a later line replaces an earlier one."""
-    found = {}
-    for _, values in read_lines(folder / LEARNERS).values:
+def read_learners(folder: Path, problems: list[str] | None = None) -> dict[str, LearnerFacts]:
+    """By slug; a later line replaces an earlier one.
+
+    Parameters
+    ----------
+    problems : gets a line for everything that describes no learner.
+    """
+    lines = _read_facts(folder / LEARNERS, _LEARNER_RULES, problems)
+    return {values["slug"]: LearnerFacts(**values) for values in lines}
+
+
+_LATER_FIELDS = ("categorical", "in_paper")
+"""Fields that the facts of a dataset or a learner may lack."""
+
+
+def _read_facts(
+    path: Path, rules: Mapping[str, Callable[[Any], bool]], problems: list[str] | None
+) -> list[dict[str, Any]]:
+    lines = read_lines(path)
+    good, bad = [], list(lines.problems)
+    for number, values in lines.values:
         try:
-            facts = LearnerFacts(**values)
-            found[facts.slug] = facts
-        except TypeError:
-            continue
-    return found
+            _require(values, rules, [name for name in rules if name not in _LATER_FIELDS])
+        except ValueError as problem:
+            bad.append(f"{path}:{number}: {problem}")
+        else:
+            good.append(values)
+    if problems is not None:
+        problems += bad
+    return good

@@ -8,12 +8,22 @@ read, not believed: see :func:`checked`.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal
 
+from experiments.core.checks import (
+    clean_text,
+    is_amount,
+    is_line_of_text,
+    is_list_of_wholes,
+    is_number,
+    is_plain_mapping,
+    is_slug,
+    is_whole,
+    shown,
+)
 from experiments.core.job import HOLDOUT, KEY_LENGTH, Job, Measured, canonical_json, key_of
 
 Status = Literal["ok", "timeout", "memory", "crash", "error", "skipped"]
@@ -106,8 +116,7 @@ class RunRecord:
         """
         for name, longest in TEXTS.items():
             if name in outcome:
-                keep: Literal["start", "end"] = "start" if name == "reason" else "end"
-                outcome[name] = clean_text(outcome[name], longest, keep)
+                outcome[name] = clean_text(outcome[name], longest, _KEPT_PART[name])
         return cls(
             key=job.key,
             protocol=job.protocol,
@@ -155,7 +164,8 @@ def checked(values: Any) -> RunRecord:
     """The record of one line, or :class:`BadRecordError`.
 
     Types, ranges, names that become parts of paths, and the key, which must
-    be the one that the record's own fields give.
+    be the one that the record's own fields give. Texts that a learner wrote
+    are made fit to be shown.
     """
     if not isinstance(values, dict):
         raise BadRecordError(f"a {type(values).__name__} instead of a record")
@@ -163,42 +173,52 @@ def checked(values: Any) -> RunRecord:
         raise BadRecordError(f"no {missing[0]}")
     if unknown := sorted(values.keys() - _DEFAULTS.keys()):
         raise BadRecordError(
-            f"unknown field {unknown[0]!r}: written by a newer version of the suite?"
+            f"unknown field {shown(unknown[0])}: written by a newer version of the suite?"
         )
     for name, value in values.items():
         rule, wanted = _RULES[name]
         if not rule(value):
-            raise BadRecordError(f"{name} is {_shown(value)}, not {wanted}")
+            raise BadRecordError(f"{name} is {shown(value)}, not {wanted}")
+    for name, longest in TEXTS.items():
+        if values.get(name):
+            values = {**values, name: clean_text(values[name], longest, _KEPT_PART[name])}
     record = RunRecord(**values)
-    if record.status == "ok" and record.test_f1 is None and record.valid_f1 is None:
-        raise BadRecordError("ok, but without a score")
+    _check_scores(record)
     if key_of(record, canonical_json(record.params)) != record.key:
         raise BadRecordError(f"its key {record.key} is not that of its fields")
     return record
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:40]}…"
+def _check_scores(record: RunRecord) -> None:
+    """A run that ended well has the score its evaluation is about; any other run has none."""
+    if record.status == "ok":
+        needed = "test_f1" if record.evaluation == HOLDOUT else "valid_f1"
+        if getattr(record, needed) is None:
+            raise BadRecordError(f"ok, but without {needed}")
+    elif scored := [name for name in SCORES if getattr(record, name) is not None]:
+        raise BadRecordError(f"{record.status}, but with {scored[0]}")
 
 
-_SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,80}")
 _KEY = re.compile(rf"[0-9a-f]{{{KEY_LENGTH}}}")
-_EVALUATION = re.compile(r"holdout|cv:\d{1,3}(/\d{1,3})?")
+EVALUATION = re.compile(r"holdout|cv:[0-9]{1,3}(/[0-9]{1,3})?")
+"""How a job may be scored."""
+_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z)?")
 _Rule = tuple[Callable[[Any], bool], str]
 
 
-def is_slug(value: Any) -> bool:
-    """Whether a name can be part of a path and cannot leave its folder."""
-    return isinstance(value, str) and _SLUG.fullmatch(value) is not None and ".." not in value
+_REMARKS: dict[str, Callable[[Any], bool]] = {
+    "limit": is_amount,
+    "calibration_ms": is_amount,
+    "implied_by": lambda value: isinstance(value, str) and _KEY.fullmatch(value) is not None,
+    "shape": lambda value: is_list_of_wholes(value) and len(value) == 2,
+}
+"""Remarks in ``extra`` that the suite reads again."""
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def _is_remarks(value: Any) -> bool:
+    return is_plain_mapping(value) and all(
+        rule(value[name]) for name, rule in _REMARKS.items() if name in value
+    )
 
 
 def _optional(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -210,27 +230,30 @@ def _matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
 
 
 _SHARE: _Rule = (
-    _optional(lambda value: _is_number(value) and 0 <= value <= 1),
+    _optional(lambda value: is_number(value) and 0 <= value <= 1),
     "a number from 0 to 1",
 )
-_AMOUNT: _Rule = (_optional(lambda value: _is_number(value) and value >= 0), "a number from 0 on")
+_AMOUNT: _Rule = (_optional(is_amount), "a number from 0 on")
 _TEXT: _Rule = (lambda value: isinstance(value, str), "a text")
-_MAPPING: _Rule = (lambda value: isinstance(value, dict), "a mapping")
+_LINE: _Rule = (is_line_of_text, "a short text")
 _NAME: _Rule = (is_slug, "a name of small letters, digits, dots and hyphens")
-_ONE_OR_MORE: _Rule = (_optional(lambda value: _is_whole(value, 1)), "a whole number from 1 on")
-_FROM_ZERO: _Rule = (_optional(lambda value: _is_whole(value, 0)), "a whole number from 0 on")
-_COUNT: _Rule = (lambda value: _is_whole(value, 0), "a whole number from 0 on")
+_ONE_OR_MORE: _Rule = (_optional(lambda value: is_whole(value, 1)), "a whole number from 1 on")
+_FROM_ZERO: _Rule = (_optional(is_whole), "a whole number from 0 on")
+_COUNT: _Rule = (is_whole, "a whole number from 0 on")
 
 _RULES: dict[str, _Rule] = {
     "key": (_matches(_KEY), f"{KEY_LENGTH} hexadecimal digits"),
     **dict.fromkeys(("protocol", "dataset", "method"), _NAME),
-    **dict.fromkeys(("params", "extra"), _MAPPING),
+    "params": (is_plain_mapping, "a mapping of texts and finite numbers"),
+    "extra": (_is_remarks, "a mapping of remarks"),
     **dict.fromkeys(("trial", "seed"), _COUNT),
     "status": (lambda value: value in STATUSES, f"one of {', '.join(STATUSES)}"),
     **dict.fromkeys(
-        ("content_hash", "protocol_version", "method_version", "experiment", "commit"), _TEXT
+        ("content_hash", "protocol_version", "method_version", "commit", "environment"), _LINE
     ),
-    **dict.fromkeys(("reason", "environment", "finished", "log_tail", "traceback"), _TEXT),
+    "experiment": (lambda value: value == "" or is_slug(value), _NAME[1]),
+    "finished": (_matches(_DATE), "a date"),
+    **dict.fromkeys(("reason", "log_tail", "traceback"), _TEXT),
     **dict.fromkeys([name for name in SCORES if "f1" in name or "accuracy" in name], _SHARE),
     "test_roc_auc": _SHARE,
     "test_log_loss": _AMOUNT,
@@ -238,19 +261,13 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("depth", "epochs"), _FROM_ZERO),
     **dict.fromkeys(("wall_seconds", "cpu_seconds", "peak_memory_mb"), _AMOUNT),
     "measured": (lambda value: value in ("shared", "alone"), "shared or alone"),
-    "evaluation": (_matches(_EVALUATION), "holdout or cv:N"),
+    "evaluation": (_matches(EVALUATION), "holdout or cv:N"),
 }
 
 TEXTS = {"reason": 400, "log_tail": 4000, "traceback": 4000}
 """Fields that may hold what a learner wrote, and how many characters are kept of them."""
-
-
-_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""Control characters but tabs and line ends, and halves of surrogate pairs."""
-
-
-def clean_text(text: str, longest: int, keep: Literal["start", "end"] = "end") -> str:
-    """Text that a store, a terminal and a page can take, shortened to its start or its end."""
-    if len(text) > longest:
-        text = f"{text[: longest - 1]}…" if keep == "start" else f"…{text[1 - longest :]}"
-    return _UNFIT.sub("?", text)
+_KEPT_PART: dict[str, Literal["start", "end"]] = {
+    "reason": "start",
+    "log_tail": "end",
+    "traceback": "end",
+}

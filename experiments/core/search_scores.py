@@ -14,8 +14,9 @@ import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from experiments.core.checks import is_slug
 from experiments.core.files import write_files
-from experiments.core.record import STATUSES, is_slug
+from experiments.core.record import STATUSES
 from experiments.core.store import COMMITTED
 
 FOLDER = COMMITTED.parent / "search"

@@ -10,19 +10,21 @@ any order. Lines that are no records are set aside and named, never believed.
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.core import machine, planned, predictions
-from experiments.core.files import append_line, read_lines, replace_lines, write_files
+from experiments.core import machine, manifest, planned
+from experiments.core.checks import is_line_of_text, is_plain_mapping
+from experiments.core.files import (
+    append_line,
+    read_lines,
+)
 from experiments.core.job import HOLDOUT, Job, canonical_json
-from experiments.core.record import BadRecordError, RunRecord, checked
+from experiments.core.record import SCORES, BadRecordError, RunRecord, checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +33,6 @@ COMMITTED = Path(__file__).resolve().parents[2] / "results" / "records"
 LOCAL = Path(".runs")
 ROLL_AT_BYTES = 900_000
 ENVIRONMENTS = "environments.jsonl"
-HASHES = "hashes.csv"
-PREDICTIONS_KEPT = ("tuned", "default")
-"""Experiments whose predicted classes are kept in a compact store."""
 
 _PREFERENCE = {"ok": 2, "skipped": 0}  # every other status: 1
 
@@ -45,7 +44,8 @@ class Contents:
     Attributes
     ----------
     history : every good record, superseded ones too, file by file.
-    problems : ``file:line: what is wrong`` for every line that was set aside.
+    problems : ``file:line: what is wrong`` for every line that was set aside, of files about
+        the records too; and the files that are not as ``hashes.csv`` says.
     torn : lines that a kill cut short; their jobs will run again.
     """
 
@@ -74,7 +74,7 @@ class Store:
             self.append_environment(machine.describe())
         name = shelf(record)
         part = self._part.get(name, 1)
-        while (path := self._file(name, part)).exists() and path.stat().st_size > ROLL_AT_BYTES:
+        while not _takes_more(path := self.file_of(name, part)):
             part += 1
         self._part[name] = part
         append_line(path, record.to_dict())
@@ -87,19 +87,30 @@ class Store:
             append_line(self.folder / ENVIRONMENTS, description)
             self._known_environments.add(description["id"])
 
-    def environments(self) -> dict[str, dict[str, Any]]:
-        lines = read_lines(self.folder / ENVIRONMENTS).values
-        return {
-            line["id"]: line
-            for _, line in lines
-            if isinstance(line, dict) and isinstance(line.get("id"), str)
-        }
+    def environments(self, problems: list[str] | None = None) -> dict[str, dict[str, Any]]:
+        """By identifier.
+
+        Parameters
+        ----------
+        problems : gets a line for everything that describes no environment.
+        """
+        path = self.folder / ENVIRONMENTS
+        lines = read_lines(path)
+        found, bad = {}, list(lines.problems)
+        for number, line in lines.values:
+            if _is_environment(line):
+                found[line["id"]] = line
+            else:
+                bad.append(f"{path}:{number}: no environment")
+        if problems is not None:
+            problems += bad
+        return found
 
     def contents(self) -> Contents:
-        """Read every file of records."""
-        found = Contents(problems=[])
+        """Read every file of records, and look at what lies beside them."""
+        found = Contents()
         torn = 0
-        for path in self._files():
+        for path in self.files():
             lines = read_lines(path)
             torn += lines.torn
             found.problems.extend(lines.problems)
@@ -108,6 +119,18 @@ class Store:
                     found.history.append(checked(values))
                 except BadRecordError as problem:
                     found.problems.append(f"{path}:{number}: {problem}")
+        planned.read_plan(self.folder, found.problems)
+        planned.read_datasets(self.folder, found.problems)
+        planned.read_learners(self.folder, found.problems)
+        self.environments(found.problems)
+        differing = manifest.changes(self.folder)
+        for name in differing.altered if differing else ():
+            found.problems.append(f"{self.folder / name}: not as {manifest.HASHES} says")
+        if disagreeing := conflicts(found.history):
+            found.problems.append(
+                f"{self.folder}: {len(disagreeing):,} jobs have two records with different "
+                f"scores, e.g. {conflict_text(*disagreeing[0])}"
+            )
         return Contents(found.history, found.problems, torn)
 
     def latest(self) -> dict[str, RunRecord]:
@@ -130,67 +153,34 @@ class Store:
         rows = [[getattr(record, name) for name in columns] for record in self.records()]
         return pd.DataFrame(rows, columns=columns)
 
-    def compact(self) -> None:
-        """Rewrite every file without superseded lines, in an order that is always the same.
-
-        The predicted classes of ``tuned`` and ``default`` are packed, one file per dataset;
-        probabilities and trees are dropped. ``hashes.csv`` says what the files should be. For
-        stores at rest only, before they are committed.
-        """
-        shelves: dict[str, list[RunRecord]] = {}
-        for record in sorted(self.records(), key=_shelf_order):
-            shelves.setdefault(shelf(record), []).append(record)
-        before = set(self._files())
-        written: set[Path] = set()
-        for name, records in shelves.items():
-            for part, chunk in enumerate(_chunks(records), start=1):
-                path = self._file(name, part)
-                replace_lines(path, [record.to_dict() for record in chunk])
-                written.add(path)
-        for path in before - written:
-            if path.is_file():
-                path.unlink()
-        plan = self.plan()
-        planned.write_plan(self.folder, plan)
-        kept = {job.key for job in plan if job.experiment in PREDICTIONS_KEPT}
-        every = [record for records in shelves.values() for record in records]
-        predictions.pack_all(self.folder, [record for record in every if record.key in kept])
+    def forget_parts(self) -> None:
+        """Look again which file of each shelf takes the next record."""
         self._part.clear()
-        self.write_hashes()
 
-    def hashes(self) -> dict[str, str]:
-        """SHA-256 of every file of records and of the plan, by name below the folder."""
-        files = [*self._files(), self.folder / planned.PLANNED]
-        return {
-            path.relative_to(self.folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in files
-            if path.is_file()
-        }
-
-    def write_hashes(self) -> None:
-        """Say what the files of records should be, for a store that is committed."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerows([("file", "sha256"), *sorted(self.hashes().items())])
-        write_files(self.folder, {HASHES: text.getvalue()})
-
-    def changed_files(self) -> list[str] | None:
-        """Files that are not as ``hashes.csv`` says; ``None`` in a store without it."""
-        path = self.folder / HASHES
-        if not path.is_file():
-            return None
-        with path.open(newline="", encoding="utf-8", errors="replace") as file:
-            said = {row.get("file", ""): row.get("sha256") for row in csv.DictReader(file)}
-        found = self.hashes()
-        return sorted(
-            name for name in said.keys() | found.keys() if said.get(name) != found.get(name)
-        )
-
-    def _files(self) -> list[Path]:
+    def files(self) -> list[Path]:
+        """The files of records, whatever they hold."""
         return sorted(self.folder.glob("*/*.jsonl"))
 
-    def _file(self, name: str, part: int) -> Path:
+    def file_of(self, name: str, part: int) -> Path:
+        """The file of a shelf, of which there may be several."""
         return self.folder / (f"{name}.jsonl" if part == 1 else f"{name}.{part}.jsonl")
+
+
+def _takes_more(path: Path) -> bool:
+    """Whether a record may be added to a file, or to one that is yet to be made."""
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return True
+    return stat.S_ISREG(facts.st_mode) and facts.st_size <= ROLL_AT_BYTES
+
+
+def _is_environment(line: Any) -> bool:
+    return (
+        is_plain_mapping(line)
+        and is_line_of_text(line.get("id"))
+        and all(isinstance(line.get(name, {}), dict) for name in ("versions", "machine"))
+    )
 
 
 def resolve(records: Iterable[RunRecord]) -> dict[str, RunRecord]:
@@ -215,6 +205,17 @@ def conflicts(history: Iterable[RunRecord]) -> list[tuple[RunRecord, RunRecord]]
     return found
 
 
+def conflict_text(ours: RunRecord, theirs: RunRecord) -> str:
+    """Where two records of one job disagree, for people."""
+    differing = [
+        f"{name} {getattr(ours, name)} and {getattr(theirs, name)}"
+        for name in SCORES
+        if getattr(ours, name) != getattr(theirs, name)
+    ]
+    where = f"{ours.protocol} {ours.dataset} {ours.method} trial {ours.trial}"
+    return f"{where} (job {ours.key}): {', '.join(differing)}"
+
+
 def precedence(record: RunRecord) -> tuple[int, str, str]:
     """Total order among the records of one key, so that merging in any order agrees.
 
@@ -233,68 +234,3 @@ def shelf(record: RunRecord) -> str:
     """The file, without suffix, in which a record lies."""
     folder = record.protocol if record.evaluation == HOLDOUT else f"search-{record.protocol}"
     return f"{folder}/{record.dataset}"
-
-
-def _shelf_order(record: RunRecord) -> tuple[str, str, str, int, int, str]:
-    params = canonical_json(record.params)
-    return shelf(record), record.method, params, record.seed, record.trial, record.key
-
-
-def _chunks(records: list[RunRecord]) -> Iterable[list[RunRecord]]:
-    """Records in files of at most ``ROLL_AT_BYTES``."""
-    chunk: list[RunRecord] = []
-    size = 0
-    for record in records:
-        length = len(canonical_json(record.to_dict())) + 1
-        if chunk and size + length > ROLL_AT_BYTES:
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(record)
-        size += length
-    if chunk:
-        yield chunk
-
-
-@dataclass
-class Merged:
-    """What came of bringing one store into another.
-
-    ``conflicts`` are jobs that both finished with different scores; what was
-    there before is kept.
-    """
-
-    new: int = 0
-    newer: int = 0
-    known: int = 0
-    conflicts: list[tuple[RunRecord, RunRecord]] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-
-def merge(source: Store, target: Store, with_predictions: bool = True) -> Merged:
-    """Bring the records that count in ``source`` into ``target``; repeating it adds nothing."""
-    known, contents = target.latest(), source.contents()
-    merged = Merged(problems=contents.problems)
-    for description in source.environments().values():
-        target.append_environment(description)
-    planned.add_plan(target.folder, source.plan())
-    planned.add_facts(
-        target.folder,
-        planned.read_datasets(source.folder).values(),
-        planned.read_learners(source.folder).values(),
-    )
-    for key, record in resolve(contents.history).items():
-        ours = known.get(key)
-        if ours is None:
-            merged.new += 1
-        elif ours.status == record.status == "ok" and ours.scores() != record.scores():
-            merged.conflicts.append((ours, record))
-            continue
-        elif precedence(record) > precedence(ours):
-            merged.newer += 1
-        else:
-            merged.known += 1
-            continue
-        if with_predictions:
-            predictions.copy(source.folder, target.folder, record)
-        target.append(record)
-    return merged

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from experiments.core.record import STATUSES, RunRecord
 
@@ -18,13 +19,31 @@ def say(text: str) -> None:
         silence()
 
 
+def silence_if_gone() -> None:
+    """Say no more if nobody can hear it: the pipe is closed, or the terminal."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        silence()
+
+
 def silence() -> None:
     """Send what is printed from now on nowhere."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
             os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+    os.close(nowhere)
+
+
+def speak_plainly() -> None:
+    """Let no character end a verb, nor a program that was started without output."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - until the very end
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def duration(seconds: float) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from experiments.core.job import Job
 from experiments.core.outcome import Running
 from experiments.core.record import RunRecord
+from experiments.core.text import say
 from experiments.runner.executors.launch import worker_environment
 
 PAUSE_SECONDS = 30.0
@@ -22,7 +23,8 @@ class Refresher:
 
     A row is a dataset in an experiment under a protocol. Verbs run one after
     the other beside the jobs, never two at a time and not more often than
-    every ``PAUSE_SECONDS``, so the run is hardly slowed.
+    every ``PAUSE_SECONDS``, so the run is hardly slowed; and never beside a job
+    that is measured alone.
 
     Parameters
     ----------
@@ -46,7 +48,10 @@ class Refresher:
         self._began = -PAUSE_SECONDS
 
     def started(self, job: Job) -> None:
-        """Nothing changes when a job starts."""
+        """A job that is measured alone must not be disturbed."""
+        if job.measured == "alone" and self._busy():
+            self.close()
+            self._stale = True
 
     def finished(self, record: RunRecord) -> None:
         row = self._row_of.pop(record.key, None)
@@ -56,7 +61,7 @@ class Refresher:
         self._stale |= not self._left[row]
 
     def tick(self, running: Sequence[Running]) -> None:
-        if self._process is not None and self._process.poll() is None:
+        if self._busy() or any(one.job.measured == "alone" for one in running):
             return
         if not self._to_run and self._stale and time.monotonic() > self._began + PAUSE_SECONDS:
             self._to_run, self._stale, self._began = list(self._verbs), False, time.monotonic()
@@ -68,9 +73,12 @@ class Refresher:
                 stderr=subprocess.DEVNULL,
             )
 
+    def _busy(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     def close(self) -> None:
         """Stop refreshing; ``final`` makes everything up to date once more."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self._busy():
             self._process.kill()
             self._process.wait()
 
@@ -78,7 +86,7 @@ class Refresher:
         """Run every verb once more, and let it speak."""
         for verb in self._verbs:
             if subprocess.run(self._command(verb), check=False).returncode:
-                print(f"{verb} could not be brought up to date; see above")
+                say(f"{verb} could not be brought up to date; see above")
 
     def _command(self, verb: str) -> list[str]:
         place = ["--store", str(self._store), "--output", str(self._store / verb)]

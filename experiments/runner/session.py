@@ -8,19 +8,21 @@ import shlex
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from experiments.core import predictions
-from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE
+from experiments.core.checks import clean_text
+from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE, CannotGoOnError
+from experiments.core.files import writing
 from experiments.core.job import Job
 from experiments.core.outcome import Limits, Outcome, Running, memory_share
-from experiments.core.record import RunRecord
+from experiments.core.record import SCORES, TEXTS, BadRecordError, RunRecord, checked
 from experiments.core.store import Store
-from experiments.core.text import counts, say, silence
+from experiments.core.text import counts, say, silence_if_gone
 from experiments.runner.display import PlainDisplay, Progress
 from experiments.runner.executors.base import Executor
 from experiments.runner.plan import state_of
@@ -45,6 +47,9 @@ class Listener(Protocol):
     def close(self) -> None: ...
 
 
+Keep = Callable[[Store, Outcome], RunRecord]
+
+
 @dataclass
 class Summary:
     """What a session did."""
@@ -52,9 +57,9 @@ class Summary:
     statuses: Counter[str] = field(default_factory=Counter)
     left: int = 0
     interrupted: bool = False
-    """Someone said stop, or the store could not be written to."""
+    """Someone said stop, the store could not be written to, or the cluster is gone."""
     problem: str = ""
-    """Why the store could not be written to."""
+    """Why the work could not go on."""
 
     @property
     def done(self) -> int:
@@ -62,18 +67,26 @@ class Summary:
 
 
 def run_session(
-    queue: JobSource, store: Store, executor: Executor, listeners: Sequence[Listener] = ()
+    queue: JobSource,
+    store: Store,
+    executor: Executor,
+    listeners: Sequence[Listener] = (),
+    keep: Keep | None = None,
 ) -> Summary:
     """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
 
     The executor is closed in any case, so no process outlives the session.
+
+    Parameters
+    ----------
+    keep : writes an outcome to the store and returns its record (default: ``keep_outcome``).
     """
-    session = _Session(queue, store, executor, listeners)
+    session = _Session(queue, store, executor, listeners, keep or keep_outcome)
     try:
         session.loop()
     except KeyboardInterrupt:
         session.summary.interrupted = True
-    except StoreWriteError as problem:
+    except CannotGoOnError as problem:
         session.summary.interrupted, session.summary.problem = True, str(problem)
     finally:
         with signals_held():
@@ -93,16 +106,13 @@ def signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class StoreWriteError(RuntimeError):
-    """The disk is full or the store cannot be written to."""
-
-
 @dataclass
 class _Session:
     queue: JobSource
     store: Store
     executor: Executor
     listeners: Sequence[Listener]
+    keep: Keep
     summary: Summary = field(default_factory=Summary)
 
     def __post_init__(self) -> None:
@@ -126,8 +136,7 @@ class _Session:
                 getattr(listener, what)(*news)
             except (OSError, ValueError):
                 self._listening.remove(listener)
-                if not sys.stdout.closed:
-                    silence()
+                silence_if_gone()
 
     def _start_what_fits(self) -> None:
         while self.executor.free():
@@ -138,20 +147,42 @@ class _Session:
             self.executor.start(job)
 
     def _keep(self, outcome: Outcome) -> None:
-        """Predictions first: a record in the store promises that they are there."""
-        record = outcome.record
-        try:
-            if outcome.predictions is not None:
-                predictions.save(self.store.folder, record, outcome.predictions)
-            if outcome.environment is not None:
-                self.store.append_environment(outcome.environment)
-            self.store.append(record)
-        except OSError as problem:
-            raise StoreWriteError(
-                f"cannot write to {self.store.folder}: {problem.strerror}"
-            ) from problem
+        record = self.keep(self.store, outcome)
         self.summary.statuses[record.status] += 1
         self.tell("finished", record)
+
+
+def keep_outcome(store: Store, outcome: Outcome) -> RunRecord:
+    """Write what a job left behind; the record as it was written.
+
+    Predictions first: a record in the store promises that they are there.
+    """
+    record = outcome.record
+    try:
+        checked(record.to_dict())
+    except BadRecordError as problem:
+        # It would be set aside when it is read, and the job done again and again.
+        record = as_failure(record, f"its record cannot be stored: {problem}")
+        outcome = replace(outcome, record=record, predictions=None)
+    with writing(store.folder):
+        if outcome.predictions is not None:
+            predictions.save(store.folder, record, outcome.predictions)
+        if outcome.environment is not None:
+            store.append_environment(outcome.environment)
+        store.append(record)
+    return record
+
+
+def as_failure(record: RunRecord, reason: str) -> RunRecord:
+    """The same job as one that ended in an error, without scores and remarks."""
+    nothing: dict[str, Any] = dict.fromkeys((*SCORES, "wall_seconds", "cpu_seconds"))
+    return replace(
+        record,
+        status="error",
+        reason=clean_text(reason, TEXTS["reason"], "start"),
+        extra={},
+        **nothing,
+    )
 
 
 def limits_of(args: argparse.Namespace, time_limit: float) -> Limits:
@@ -170,12 +201,13 @@ def drive(
     limits: Limits,
     title: str,
     listeners: Sequence[Listener] = (),
+    keep: Keep | None = None,
 ) -> Summary:
     """Run a queue on the executor that was asked for, with the display that fits."""
     with interrupts_on_sigterm():
         executor = executor_of(args, limits)
         shown = display_of(args, progress, title)
-        return run_session(queue, Store(args.store), executor, [shown, *listeners])
+        return run_session(queue, Store(args.store), executor, [shown, *listeners], keep)
 
 
 def executor_of(args: argparse.Namespace, limits: Limits) -> Executor:
@@ -233,7 +265,7 @@ def conclude(jobs: Sequence[Job], store: Store, limits: Limits, summary: Summary
         say(f"What to do about it: {program()} data")
     if summary.interrupted or states["pending"]:
         if summary.interrupted:
-            why = f"Stopped: {summary.problem}." if summary.problem else "Stopped."
+            why = f"Stopped: {summary.problem.rstrip('.')}." if summary.problem else "Stopped."
             say(f"{why} Nothing that had finished is lost.")
         say(f"Resume with: {resume_command()}")
         return EXIT_INCOMPLETE

@@ -14,7 +14,7 @@ from runner_helpers import dask, fake_job, free_port, soon_gone, steady
 from experiments.core.outcome import Limits
 from experiments.core.store import Store
 from experiments.runner.executors.base import InlineExecutor
-from experiments.runner.executors.cluster import DaskExecutor, differing
+from experiments.runner.executors.cluster import ClusterLostError, DaskExecutor, differing
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session
 
@@ -103,5 +103,5 @@ def test_other_versions_are_named() -> None:
 def test_no_scheduler_no_work() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("experiments.runner.executors.cluster.CONNECT_SECONDS", 1)
-        with pytest.raises(SystemExit, match="start one with `dask scheduler`"):
+        with pytest.raises(ClusterLostError, match="start one with `dask scheduler`"):
             DaskExecutor(f"tcp://127.0.0.1:{free_port()}", LIMITS)

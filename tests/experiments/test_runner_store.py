@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.core import machine, store
+from experiments.core import machine, merging, store
 from experiments.core.files import append_line, read_lines
 from experiments.core.job import canonical_json, key_of
+from experiments.core.merging import compact, merge
 from experiments.core.record import STATUSES, RunRecord, checked
-from experiments.core.store import Store, merge, resolve
+from experiments.core.store import Store, resolve
 from experiments.runner.executors.launch import python_environment
 
 
@@ -139,7 +140,8 @@ def test_environments_are_spelled_out_once(tmp_path: Path) -> None:
 
 
 def test_files_stay_small_enough_to_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "ROLL_AT_BYTES", 2000)
+    for module in (store, merging):
+        monkeypatch.setattr(module, "ROLL_AT_BYTES", 2000)
     rolling = Store(tmp_path)
     for i in range(40):
         rolling.append(make_record(f"k{i:02}"))
@@ -147,7 +149,7 @@ def test_files_stay_small_enough_to_commit(tmp_path: Path, monkeypatch: pytest.M
     assert len(sizes) > 3
     assert max(sizes) < 3000
     assert len(Store(tmp_path).latest()) == 40
-    rolling.compact()
+    compact(rolling)
     assert sorted(names(Store(tmp_path).records())) == [f"k{i:02}" for i in range(40)]
     assert max(path.stat().st_size for path in tmp_path.glob("paper/*.jsonl")) <= 2000
 
@@ -158,7 +160,7 @@ def test_compacting_is_a_function_of_the_records(tmp_path: Path) -> None:
     for name, order in (("a", [failed, *records]), ("b", [*reversed(records), failed])):
         for record in order:
             Store(tmp_path / name).append(record)
-        Store(tmp_path / name).compact()
+        compact(Store(tmp_path / name))
     a, b = ((tmp_path / name / "paper" / "iris.jsonl").read_bytes() for name in "ab")
     assert a == b
     assert len(a.splitlines()) == 5

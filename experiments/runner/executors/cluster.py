@@ -1,9 +1,10 @@
 """Jobs on a Dask cluster: the same supervised workers, on many machines.
 
-Processes of the cluster whose versions differ from this one's are given no
-work. One that is lost takes its job with it, and the job is started again
-elsewhere. The first half of this module runs inside the cluster's processes,
-the second in the process that has jobs to give.
+Processes of the cluster whose versions, datasets, protocols or learners differ
+from this one's are given no work. One that is lost takes its job with it, and
+the job is started again elsewhere. A cluster without a scheduler, or for long
+without a process that may work, ends the run; what is done is kept. What runs
+inside the cluster's processes is in ``cluster_side``.
 """
 
 from __future__ import annotations
@@ -11,122 +12,40 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import threading
 import time
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from experiments.core import machine
+from experiments.core.checks import clean_text
+from experiments.core.errors import CannotGoOnError
 from experiments.core.job import Job
 from experiments.core.outcome import Limits, Outcome, Running, now
 from experiments.core.record import RunRecord
+from experiments.core.text import duration, say
 from experiments.runner import plugins
-from experiments.runner.executors import cleanup
-from experiments.runner.executors.supervisor import Supervisor, wait_for_news
+from experiments.runner.executors.cluster_side import (
+    Session,
+    identity,
+    run_supervised,
+    stop_session,
+)
 
 if TYPE_CHECKING:
     from distributed import Future
 
 
-POLL_SECONDS = 0.05
-
-
-@dataclass(frozen=True)
-class Session:
-    """One client's stay on the cluster, and what its jobs need there."""
-
-    token: str
-    limits: Limits
-    plugins: str
-
-
-class SupervisorPool:
-    """The supervisors of this process, lent out to the threads that run jobs."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._idle: list[tuple[str, Supervisor]] = []
-        self._busy: dict[Supervisor, str] = {}
-        self._stopped: set[str] = set()
-        self._marker = cleanup.new_marker()
-        self._janitor = cleanup.hire(self._marker)
-
-    def run(self, job: Job, session: Session) -> Outcome:
-        """Do one job to its end, or raise if its client called it back."""
-        place = self._borrow(session)
-        try:
-            place.start(job)
-            while (outcome := place.poll()) is None:
-                if session.token in self._stopped:
-                    raise RuntimeError("called back by the client")
-                wait_for_news([place], POLL_SECONDS)
-        except BaseException:
-            place.close()
-            raise
-        finally:
-            self._give_back(place)
-        return outcome
-
-    def stop(self, token: str) -> None:
-        """End the jobs and the workers of one client."""
-        with self._lock:
-            self._stopped.add(token)
-            ours = [place for owner, place in self._idle if owner == token]
-            self._idle = [(owner, place) for owner, place in self._idle if owner != token]
-        for place in ours:
-            place.close()
-
-    def _borrow(self, session: Session) -> Supervisor:
-        """An idle supervisor of this client; those of clients past are dismissed."""
-        with self._lock:
-            others = [place for owner, place in self._idle if owner != session.token]
-            ours = [pair for pair in self._idle if pair[0] == session.token]
-            place = ours.pop()[1] if ours else self._new(session)
-            self._idle = ours
-            self._busy[place] = session.token
-        for other in others:
-            other.close()
-        return place
-
-    def _new(self, session: Session) -> Supervisor:
-        os.environ[plugins.VARIABLE] = session.plugins
-        return Supervisor("cluster", self._marker, session.limits)
-
-    def _give_back(self, place: Supervisor) -> None:
-        with self._lock:
-            token = self._busy.pop(place)
-            if token not in self._stopped:
-                self._idle.append((token, place))
-                return
-        place.close()
-
-
-_pool: SupervisorPool | None = None
-_pool_lock = threading.Lock()
-
-
-def run_supervised(job: Job, session: Session) -> Outcome:
-    """One job in a supervised worker of this cluster process."""
-    outcome = _the_pool().run(job, session)
-    return replace(outcome, environment=machine.describe())
-
-
-def stop_session(token: str) -> None:
-    """End what one client still has running in this cluster process."""
-    _the_pool().stop(token)
-
-
-def _the_pool() -> SupervisorPool:
-    global _pool
-    with _pool_lock:
-        if _pool is None:
-            _pool = SupervisorPool()
-        return _pool
-
-
 LOOK_SECONDS = 2.0
 CONNECT_SECONDS = 30
+PATIENCE_SECONDS = 120.0
+"""How long a cluster may be without a process that may work."""
+DIFFERENCES_SHOWN = 3
+LONGEST_REFUSAL = 300
+
+
+class ClusterLostError(CannotGoOnError):
+    """There is no scheduler, or nobody who works for it."""
 
 
 @dataclass(frozen=True)
@@ -150,25 +69,33 @@ class DaskExecutor:
     def __init__(self, address: str, limits: Limits) -> None:
         from distributed import Client
 
+        self._address = address
         try:
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, TimeoutError) as problem:
-            raise SystemExit(
+        except (OSError, TimeoutError, ValueError) as problem:
+            raise ClusterLostError(
                 f"no Dask scheduler answers at {address} ({problem}); "
                 "start one with `dask scheduler` and workers with `dask worker`"
             ) from None
         self._session = Session(uuid.uuid4().hex, limits, os.environ.get(plugins.VARIABLE, ""))
         self._flights: dict[Future, Flight] = {}
+        self._waiting: list[Job] = []
         self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._threads: dict[str, int] = {}
-        self._refused: set[str] = set()
+        self._fit: set[str] = set()
+        self._refused: dict[str, str] = {}
         self._looked = 0.0
+        self._someone_worked = time.monotonic()
 
     def free(self) -> int:
         self._look_around()
-        return max(0, sum(self._threads.values()) - len(self._flights))
+        return max(0, sum(self._threads.values()) - len(self._flights) - len(self._waiting))
 
     def start(self, job: Job) -> None:
+        """Send a job out, or let it wait for somebody who may do it."""
+        if not self._threads or self._client.status != "running":
+            self._waiting.append(job)
+            return
         future = self._client.submit(
             run_supervised,
             job,
@@ -192,21 +119,25 @@ class DaskExecutor:
 
     def running(self) -> list[Running]:
         at = time.monotonic()
-        return [Running(f.job, at - f.since, "cluster") for f in self._flights.values()]
+        out = [Running(f.job, at - f.since, "cluster") for f in self._flights.values()]
+        return [*out, *(Running(job, 0.0, "waiting") for job in self._waiting)]
 
     def close(self) -> None:
         """Call back what is out; the cluster itself stays."""
         with contextlib.suppress(Exception):  # the cluster may be gone
-            self._client.cancel(list(self._flights), force=True)
-            self._client.run(stop_session, self._session.token, on_error="ignore")
-        self._client.close()
+            if self._client.status == "running":
+                self._client.cancel(list(self._flights), force=True)
+                self._client.run(stop_session, self._session.token, on_error="ignore")
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=CONNECT_SECONDS)
 
     def _collect(self, future: Future) -> Outcome | None:
         flight = self._flights.pop(future)
         if future.status == "finished":
-            outcome: Outcome = future.result()
-            return outcome
-        if future.status != "error":  # cancelled or lost on the way: once more
+            with contextlib.suppress(Exception):  # it was lost on the way
+                outcome: Outcome = future.result(timeout=CONNECT_SECONDS)
+                return outcome
+        if future.status != "error":  # cancelled or lost: once more
             self.start(flight.job)
             return None
         record = RunRecord.of(
@@ -219,43 +150,78 @@ class DaskExecutor:
         return Outcome(record)
 
     def _look_around(self) -> None:
-        """See who is there now and has our versions; move jobs away from who is gone."""
+        """See who is there now and fits; move jobs away from who is gone."""
         if time.monotonic() - self._looked < LOOK_SECONDS:
             return
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        workers = self._workers()
+        self._check([address for address in workers if address not in self._fit])
         self._looked = time.monotonic()
-        self._check([address for address in workers if address not in self._threads])
-        self._threads = {
-            address: info["nthreads"]
-            for address, info in workers.items()
-            if address not in self._refused
-        }
+        self._threads = {who: threads for who, threads in workers.items() if who in self._fit}
         stranded = [f for f, flight in self._flights.items() if not flight.allowed & set(workers)]
         for future in stranded:
-            flight = self._flights.pop(future)
-            self._client.cancel([future], force=True)
-            self.start(flight.job)
+            self._waiting.append(self._flights.pop(future).job)
+            with contextlib.suppress(Exception):  # the scheduler may be gone, too
+                self._client.cancel([future], force=True)
+        if self._threads:
+            self._someone_worked = time.monotonic()
+            waiting, self._waiting = self._waiting, []
+            for job in waiting:
+                self.start(job)
+        elif time.monotonic() - self._someone_worked > PATIENCE_SECONDS:
+            raise ClusterLostError(self._nobody())
+
+    def _workers(self) -> dict[str, int]:
+        """Address -> threads; nobody while the connection is being made anew."""
+        if self._client.status == "closed":
+            raise ClusterLostError(f"the Dask scheduler at {self._address} is gone")
+        if self._client.status != "running":
+            return {}
+        try:
+            found = self._client.scheduler_info(n_workers=-1).get("workers", {})
+        except (OSError, TimeoutError, RuntimeError):
+            return {}
+        return {address: info["nthreads"] for address, info in found.items()}
+
+    def _nobody(self) -> str:
+        refused = "".join(f"; {who} is given no work: {why}" for who, why in self._refused.items())
+        return (
+            f"no workers at {self._address} for {duration(PATIENCE_SECONDS)}; start some with "
+            f"`dask worker {self._address}`{refused}"
+        )
 
     def _check(self, newcomers: list[str]) -> None:
-        """Refuse processes whose libraries could give other numbers."""
-        if not newcomers:
+        """Refuse processes that could give other numbers."""
+        unknown = [address for address in newcomers if address not in self._refused]
+        if not unknown:
             return
-        ours = machine.versions()
-        answers: dict[str, Any] = self._client.run(
-            machine.versions, workers=newcomers, on_error="return"
-        )
+        names = self._session.plugins
+        ours = identity(names)
+        try:
+            answers: dict[str, Any] = self._client.run(
+                identity, names, workers=unknown, on_error="return"
+            )
+        except (OSError, TimeoutError, RuntimeError, ValueError):
+            return  # they have left again, or will be asked at the next look
         for address, theirs in answers.items():
             found = differing(ours, theirs) if isinstance(theirs, dict) else repr(theirs)
-            if found and address not in self._refused:
-                self._refused.add(address)
-                print(f"{address} is given no work: {found}", flush=True)
+            if found:
+                self._refused[address] = clean_text(found, LONGEST_REFUSAL, "start")
+                say(f"{address} is given no work: {self._refused[address]}")
+            else:
+                self._fit.add(address)
 
 
 def differing(ours: dict[str, str], theirs: dict[str, str]) -> str:
     """What has another version there, for people; empty if nothing has."""
-    names = sorted(ours.keys() | theirs.keys())
-    return ", ".join(
-        f"{name} is {theirs.get(name, 'missing')} there, {ours.get(name, 'missing')} here"
-        for name in names
+    found = [
+        f"{name} is {_short(theirs.get(name))} there, {_short(ours.get(name))} here"
+        for name in sorted(ours.keys() | theirs.keys())
         if ours.get(name) != theirs.get(name)
-    )
+    ]
+    more = len(found) - DIFFERENCES_SHOWN
+    return ", ".join([*found[:DIFFERENCES_SHOWN], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _short(version: str | None) -> str:
+    """Hashes are told apart by their first digits."""
+    return "missing" if version is None else version[:12]

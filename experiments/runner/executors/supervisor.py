@@ -11,9 +11,10 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from experiments.core import machine
+from experiments.core.checks import clean_text
 from experiments.core.job import Job
 from experiments.core.outcome import Limits, Outcome, now
-from experiments.core.record import RunRecord, Status
+from experiments.core.record import TEXTS, RunRecord, Status
 from experiments.core.text import duration
 from experiments.runner.executors.process import WorkerProcess
 from experiments.runner.executors.worker import BEGIN, Answer
@@ -114,7 +115,7 @@ class Supervisor:
     def _accept(self, worker: WorkerProcess, answer: Answer) -> Outcome:
         record = answer.outcome.record
         if record.status != "ok":
-            record = replace(record, log_tail=worker.log_tail())
+            record = replace(record, log_tail=clean_text(worker.log_tail(), TEXTS["log_tail"]))
         worn_out = worker.resident_mb() > self.limits.memory_mb / 2
         if not answer.reusable or worn_out:
             self._discard()

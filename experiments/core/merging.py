@@ -1,0 +1,193 @@
+"""Bring stores together, and make one compact before it is committed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.core import planned, predictions
+from experiments.core.errors import UserError
+from experiments.core.files import read_lines, replace_lines, write_whole, writing
+from experiments.core.job import canonical_json
+from experiments.core.manifest import HASHES, changes, write_hashes
+from experiments.core.record import BadRecordError, RunRecord, checked
+from experiments.core.store import (
+    ROLL_AT_BYTES,
+    Store,
+    conflict_text,
+    conflicts,
+    precedence,
+    resolve,
+    shelf,
+)
+
+SET_ASIDE = "set-aside.txt"
+PREDICTIONS_KEPT = ("tuned", "default")
+"""Experiments whose predicted classes are kept in a compact store."""
+
+
+@dataclass
+class Merged:
+    """What came of bringing one store into another.
+
+    ``conflicts`` are jobs that finished with different scores, in both or within the one that is
+    brought; what was there before is kept, and of the latter nothing is taken.
+    """
+
+    new: int = 0
+    newer: int = 0
+    known: int = 0
+    conflicts: list[tuple[RunRecord, RunRecord]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def merge(source: Store, target: Store, with_predictions: bool = True) -> Merged:
+    """Bring the records that count in ``source`` into ``target``; repeating it adds nothing."""
+    known, contents = target.latest(), source.contents()
+    merged = Merged(problems=contents.problems, conflicts=conflicts(contents.history))
+    doubtful = {ours.key for ours, _ in merged.conflicts}
+    with writing(target.folder):
+        _merge_facts(source, target)
+        for key, record in resolve(contents.history).items():
+            ours = known.get(key)
+            if key in doubtful:
+                continue
+            if ours is None:
+                merged.new += 1
+            elif ours.status == record.status == "ok" and ours.scores() != record.scores():
+                merged.conflicts.append((ours, record))
+                continue
+            elif precedence(record) > precedence(ours):
+                merged.newer += 1
+            else:
+                merged.known += 1
+                if with_predictions and predictions.classes(target.folder, record) is None:
+                    predictions.copy(source.folder, target.folder, record)
+                continue
+            if with_predictions:
+                predictions.copy(source.folder, target.folder, record)
+            target.append(record)
+    return merged
+
+
+def _merge_facts(source: Store, target: Store) -> None:
+    for description in source.environments().values():
+        target.append_environment(description)
+    planned.add_plan(target.folder, source.plan())
+    planned.add_facts(
+        target.folder,
+        planned.read_datasets(source.folder).values(),
+        planned.read_learners(source.folder).values(),
+    )
+
+
+def compact(store: Store) -> None:
+    """Rewrite every file without superseded lines, in an order that is always the same.
+
+    The predicted classes of ``tuned`` and ``default`` are packed, one file per dataset;
+    probabilities and trees are dropped. Lines that are no records are moved to
+    ``set-aside.txt``. ``hashes.csv`` says what the files should be. For stores at rest only,
+    before they are committed. A kill at any moment loses nothing.
+
+    Raises
+    ------
+    UserError
+        If jobs have two records with different scores, of which one would be lost; or if files
+        were altered that ``hashes.csv`` vouches for, which would then vouch for what they are now.
+    """
+    differing = changes(store.folder)
+    if differing and (altered := differing.altered):
+        raise UserError(
+            f"{store.folder}: {len(altered):,} files are not as {HASHES} says, e.g. {altered[0]}; "
+            f"bring them back, or delete {HASHES} to accept them as they are"
+        )
+    contents = store.contents()
+    if disagreeing := conflicts(contents.history):
+        raise UserError(
+            f"{store.folder}: {len(disagreeing):,} jobs have two records with different "
+            "scores, and a compact store would keep one of each; delete the wrong lines "
+            f"first, e.g. of {conflict_text(*disagreeing[0])}"
+        )
+    every = sorted(resolve(contents.history).values(), key=_shelf_order)
+    plan = store.plan()
+    kept = {job.key for job in plan if job.experiment in PREDICTIONS_KEPT}
+    with writing(store.folder):
+        _set_aside(store)
+        predictions.pack_all(store.folder, [record for record in every if record.key in kept])
+        _rewrite(store, every)
+        planned.write_plan(store.folder, plan)
+        store.forget_parts()
+        write_hashes(store.folder)
+
+
+def _rewrite(store: Store, every: Sequence[RunRecord]) -> None:
+    """Write new files beside the old ones, then remove those, then rename.
+
+    Every record is in some ``.jsonl`` at any moment; one that is in two of them does no harm.
+    """
+    shelves: dict[str, list[RunRecord]] = {}
+    for record in every:
+        shelves.setdefault(shelf(record), []).append(record)
+    before = [path for path in store.files() if path.is_file()]
+    fresh: list[tuple[Path, str, int]] = []
+    for name, records in shelves.items():
+        for part, chunk in enumerate(_chunks(records), start=1):
+            path = store.folder / f"{name}.{uuid.uuid4().hex}.jsonl"
+            replace_lines(path, [record.to_dict() for record in chunk])
+            fresh.append((path, name, part))
+    for path in before:
+        path.unlink()
+    for path, name, part in fresh:
+        while store.file_of(name, part).exists():  # a folder, perhaps
+            part += 1
+        path.replace(store.file_of(name, part))
+
+
+def _set_aside(store: Store) -> None:
+    """Keep the lines that a compact store has no place for, as they are."""
+    found = []
+    for path in store.files():
+        if not path.is_file():
+            continue
+        raw = path.read_bytes().split(b"\n")
+        lines = read_lines(path)
+        good = {number for number, values in lines.values if _is_record(values)}
+        name = path.relative_to(store.folder).as_posix().encode()
+        for number, line in enumerate(raw, start=1):
+            if line.strip() and number not in good:
+                found.append(b"%s:%d: %s\n" % (name, number, line))
+    if found:
+        path = store.folder / SET_ASIDE
+        known = path.read_bytes() if path.is_file() else b""
+        write_whole(path, known + b"".join(found))
+
+
+def _is_record(values: Any) -> bool:
+    try:
+        checked(values)
+    except BadRecordError:
+        return False
+    return True
+
+
+def _shelf_order(record: RunRecord) -> tuple[str, str, str, int, int, str]:
+    params = canonical_json(record.params)
+    return shelf(record), record.method, params, record.seed, record.trial, record.key
+
+
+def _chunks(records: list[RunRecord]) -> Iterable[list[RunRecord]]:
+    """Records in files of at most ``ROLL_AT_BYTES``."""
+    chunk: list[RunRecord] = []
+    size = 0
+    for record in records:
+        length = len(canonical_json(record.to_dict())) + 1
+        if chunk and size + length > ROLL_AT_BYTES:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(record)
+        size += length
+    if chunk:
+        yield chunk
