@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def summarise(
         if attempt.record is not None and attempt.record.status == "ok":
             record = attempt.record
             value = measure(record) if callable(measure) else getattr(record, measure)
-            if value is not None:
+            if value is not None and math.isfinite(value):
                 trials.append(attempt.trial)
                 values.append(float(value))
     if not values:

@@ -28,6 +28,8 @@ class Grid:
     columns: tuple[Column, ...]
     summaries: tuple[SummaryName, ...]
     printed: tuple[SummaryName, ...]
+    beside: tuple[Column, ...] = ()
+    """Columns that the paper lacks, shown once they have results: never ranked, never judged."""
     paper: str = ""
     """Stem of the CSVs with the printed figures; empty for tables the paper does not have."""
     mean_spread: Literal["datasets", "trials"] = "datasets"
@@ -78,13 +80,18 @@ def method_name(slug: str) -> str:
 def _grid(record: dict[str, Any], methods: dict[str, dict[str, str]]) -> Grid:
     fields = dict(record)
     names = fields.pop("names", {})
-    columns = tuple(
-        Column(
-            slug, names.get(slug, methods[slug]["name"]), "" if names else methods[slug]["group"]
+    columns, beside = (
+        tuple(
+            Column(
+                slug,
+                names.get(slug, methods[slug]["name"]),
+                "" if names else methods[slug]["group"],
+            )
+            for slug in slugs
         )
-        for slug in fields.pop("methods")
+        for slugs in (fields.pop("methods"), fields.pop("beside", ()))
     )
     for key in ("summaries", "printed"):
         fields[key] = tuple(fields[key])
     fields["mean_omits"] = frozenset(fields.get("mean_omits", ()))
-    return Grid(columns=columns, **fields)
+    return Grid(columns=columns, beside=beside, **fields)

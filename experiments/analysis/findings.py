@@ -14,12 +14,18 @@ from typing import Any, Literal
 from experiments.analysis.cells import Results, collect
 from experiments.analysis.claims import check_claims
 from experiments.analysis.definitions import methods
+from experiments.analysis.duels import Duel, duels
+from experiments.analysis.firmness import EXPERIMENT as FIRMNESS
+from experiments.analysis.firmness import Firmness, firmness, firmness_sheet, marked
 from experiments.analysis.judging import judge
-from experiments.analysis.model import Claim, Table, Verdict
+from experiments.analysis.model import Claim, Sheet, Table, Verdict
 from experiments.analysis.other_tables import other_tables
 from experiments.analysis.paper import Paper, load_paper
 from experiments.analysis.paper_sheets import Spec
+from experiments.analysis.quirks import EXPERIMENT as QUIRKS
+from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, quirk_orders
 from experiments.analysis.searches import BUDGETS, CANDIDATES, SCORE
+from experiments.analysis.selectors import SelectorDuel, selector_duels
 from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
 from experiments.core.job import Job
@@ -40,6 +46,8 @@ EXPERIMENTS = (
     "seeds",
     *(f"best-of-{budget}" for budget in BUDGETS),
     SEARCHED,
+    QUIRKS,
+    FIRMNESS,
 )
 """In the order of their tables; others follow by name."""
 Setting = Literal["published", "ours"]
@@ -56,6 +64,10 @@ class Findings:
     verdicts, claims : of protocol ``paper`` against the paper.
     clean_claims : the same claims under protocol ``clean``; empty without records of it.
     categorical : datasets with categorical columns.
+    duels : GradTree against CART, everywhere.
+    selectors : ST entmax against ST Gumbel-softmax under protocol ``paper``.
+    quirks, quirk_orders : what each quirk of protocol ``paper`` does to scores and order.
+    firmness : per tuned GradTree cell, the trials that a rounding does not move.
     """
 
     paper: Paper
@@ -72,6 +84,11 @@ class Findings:
     """Lines of the store that were set aside."""
     superseded: Mapping[str, Sequence[RunRecord]] = field(default_factory=dict)
     """Records that the plan no longer asks for, by the reason why."""
+    duels: tuple[Duel, ...] = ()
+    selectors: tuple[SelectorDuel, ...] = ()
+    quirks: tuple[QuirkEffect, ...] = ()
+    quirk_orders: tuple[QuirkOrder, ...] = ()
+    firmness: tuple[Firmness, ...] = ()
 
 
 def findings_of(
@@ -96,6 +113,13 @@ def findings_of(
         for protocol in PROTOCOLS
         if protocol == "paper" or results.has_records(protocol)
     }
+    firm = firmness(results, records.values(), numbers)
+    ours = books["paper"]
+    books["paper"] = replace(
+        ours,
+        tables=marked(ours.tables, firm),
+        sheets={**ours.sheets, **_sheets_of([firmness_sheet(firm, numbers, "paper")])},
+    )
     printed = paper_book(numbers)
     return Findings(
         paper=numbers,
@@ -108,7 +132,16 @@ def findings_of(
             check_claims(books["clean"], printed, numbers) if "clean" in books else ()
         ),
         categorical=frozenset(slug for slug, spec in specs.items() if spec.categorical),
+        duels=tuple(duels(results, numbers)),
+        selectors=tuple(selector_duels(books["paper"].tables)),
+        quirks=tuple(quirk_effects(results, numbers)),
+        quirk_orders=tuple(quirk_orders(results, numbers)),
+        firmness=tuple(firm),
     )
+
+
+def _sheets_of(sheets: Iterable[Sheet]) -> dict[str, Sheet]:
+    return {sheet.name: sheet for sheet in sheets if sheet.rows}
 
 
 def findings_in(store: Path, setting: Setting | None = None) -> Findings:
@@ -133,6 +166,12 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
             for table in other_tables(
                 found.results, numbers, protocol, datasets, read_learners(store)
             )
+        ),
+        duels=tuple(
+            replace(each, setting=SEARCHED)
+            if setting == "ours" and each.setting == "tuned"
+            else each
+            for each in found.duels
         ),
         problems=tuple(contents.problems),
         superseded=superseded(plan, records.values()),

@@ -24,7 +24,7 @@ MEASURES: tuple[tuple[str, str, int], ...] = (
 )
 """Field of the record, title, decimals."""
 SMALLER_IS_BETTER = ("tree_size",)
-SEPARATE = ("seeds", "runtime")
+SEPARATE = ("seeds", "runtime", "quirks", "firmness")
 """Experiments whose attempts are no trials of one cell."""
 
 

@@ -37,6 +37,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.analysis.findings import findings_in
+    from experiments.analysis.repeats import compare
     from experiments.core.planned import read_datasets
     from experiments.core.store import COMMITTED, Store
     from experiments.render.figures.style import save
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.render.report.stored import read_curves
 
     arguments.require_store(args.store)
+    committed = args.store.resolve() == COMMITTED.resolve()
     output = arguments.output_of(args, ".", "report")
     store = Store(args.store)
     found = findings_in(args.store, args.params)
@@ -57,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
         trees=args.trees,
         curves=read_curves(args.trees),
         run_options=f" --params {args.params}" if args.params else "",
+        repeats=None if committed else compare(store.latest(), Store(COMMITTED).latest()),
     )
     plates = draw(inputs)
     if not args.no_figure_files:

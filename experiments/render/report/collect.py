@@ -10,10 +10,13 @@ from typing import Any, Protocol
 
 from experiments.analysis.cells import Results
 from experiments.analysis.definitions import grids, method_name
+from experiments.analysis.duels import duels_sheet
 from experiments.analysis.findings import Findings
-from experiments.analysis.judging import LEVEL
 from experiments.analysis.model import Table
+from experiments.analysis.repeats import Repeats
 from experiments.core.record import STATUSES, RunRecord
+from experiments.render import duels_page
+from experiments.render.clean import clean_section, pairs_of
 from experiments.render.figures.training import Curve
 from experiments.render.files import tested_sheets
 from experiments.render.report.gallery import Plate, entry, plates
@@ -23,19 +26,28 @@ from experiments.render.report.model import (
     EnvironmentEntry,
     Failure,
     ReportData,
+    Section,
     SheetGroup,
     Totals,
 )
-from experiments.render.report.sections import draws_of, protocol_section, seeds_section
+from experiments.render.report.sections import (
+    QUIRKS_CAPTION,
+    QUIRKS_FIGURE,
+    draws_of,
+    firmness_section,
+    quirks_picture,
+    quirks_section,
+    seeds_section,
+    selectors_section,
+)
 from experiments.render.report.stored import read_trees
+from experiments.render.tally_text import TESTS
 
 PAPER, CLEAN = "paper", "clean"
 SEEDS = "seeds"
 ABOUT_PAPER = ("datasets", "paper-inconsistencies")
-VERDICT_TEST = (
-    "Consistent means that Welch’s t-test on the two means of ten trials, corrected by Holm "
-    f"within a table, finds no difference at {LEVEL:g}."
-)
+IN_SECTIONS = (SEEDS, "firmness")
+"""Sheets that have a section of their own."""
 
 
 class Spec(Protocol):
@@ -60,6 +72,7 @@ class Inputs:
     environments : identifier -> versions and machine.
     trees : folder of stored trees, if there is one.
     run_options : what the commands that repeat a cell need besides.
+    repeats : the fits beside the committed ones, for any other store than that.
     """
 
     findings: Findings
@@ -69,6 +82,7 @@ class Inputs:
     trees: Path | None = None
     curves: Sequence[Curve] = ()
     run_options: str = ""
+    repeats: Repeats | None = None
 
 
 def draw(inputs: Inputs) -> list[Plate]:
@@ -78,7 +92,28 @@ def draw(inputs: Inputs) -> list[Plate]:
     ours = found.books[PAPER].tables
     draws = draws_of(found.books[PAPER].sheets.get(SEEDS))
     pages = dataset_pages(inputs)
-    return list(plates(ours, found.printed.tables, clean, pages, inputs.curves, draws))
+    return [
+        *_finding_plates(found),
+        *plates(ours, found.printed.tables, clean, pages, inputs.curves, draws),
+    ]
+
+
+def _finding_plates(found: Findings) -> Iterable[Plate]:
+    """The forest plots: GradTree against CART, and what each quirk does."""
+    if found.duels:
+        yield Plate(
+            duels_page.FIGURE,
+            "GradTree against CART",
+            duels_page.CAPTION,
+            duels_page.picture(found.duels),
+        )
+    if found.quirks:
+        yield Plate(
+            QUIRKS_FIGURE,
+            "What each quirk does",
+            QUIRKS_CAPTION,
+            quirks_picture(found.quirks),
+        )
 
 
 def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
@@ -91,13 +126,35 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
         claims=found.claims,
         datasets=dataset_pages(inputs),
         figures=tuple(entry(plate) for plate in figures),
-        sections=(*protocol_section(found), *seeds_section(book.sheets.get(SEEDS))),
+        sections=(
+            *clean_section(pairs_of(found), found.categorical, (found.claims, found.clean_claims)),
+            *quirks_section(found),
+            *selectors_section(found),
+            *seeds_section(book.sheets.get(SEEDS)),
+            *firmness_section(found),
+        ),
         failures=tuple(failures_of(found.results)),
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records),
         method_names=_method_names(found.results),
         run_options=inputs.run_options,
-        verdict_test=VERDICT_TEST,
+        verdict_test=TESTS,
+        first=_first(found),
+        repeats=inputs.repeats,
+    )
+
+
+def _first(found: Findings) -> Section | None:
+    """GradTree against CART; nothing before both have been run on a few datasets."""
+    if not found.duels:
+        return None
+    return Section(
+        slug="against-cart",
+        title=duels_page.TITLE,
+        paragraphs=(),
+        points=tuple(duels_page.answer(found.duels)),
+        sheets=(duels_page.compact_sheet(found.duels),),
+        figures=(duels_page.FIGURE,),
     )
 
 
@@ -120,11 +177,11 @@ def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
             settings.append(sheet)
         elif sheet.name in ABOUT_PAPER:
             about_paper.append(sheet)
-        elif sheet.name != SEEDS:
+        elif sheet.name not in IN_SECTIONS:
             summaries.append(sheet)
     for title, sheets in (
         ("Summaries", summaries),
-        ("Over datasets", tested_sheets(book)),
+        ("Over datasets", [duels_sheet(found.duels), *tested_sheets(book)]),
         ("Hyperparameters", settings),
         ("The paper’s", about_paper),
     ):
