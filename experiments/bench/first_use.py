@@ -43,7 +43,7 @@ def measure(learner: str, cache: Path) -> tuple[float, float] | None:
     """Processor seconds of starting and of a first use; ``None`` where the learner declines."""
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, learner],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,

@@ -181,10 +181,14 @@ def starting(jobs: Iterable[Job], workers: int, compiled: bool) -> float:
     if not groups:
         return 0.0
     total = known[START][0] * (1 + min(workers, groups.total()))
+    kernels: dict[str, float] = {}
     for method, count in groups.items():
         imports, compiling = known.get(method, (0.0, 0.0))
-        total += min(workers, count) * (imports + (0.0 if compiled else compiling))
-    return total
+        total += min(workers, count) * imports
+        # Variants of a learner (gradtree, gradtree-annealed) share nearly all of their kernels.
+        family = method.partition("-")[0]
+        kernels[family] = max(kernels.get(family, 0.0), min(workers, count) * compiling)
+    return total if compiled else total + sum(kernels.values())
 
 
 def kernels_compiled() -> bool:
