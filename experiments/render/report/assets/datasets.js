@@ -33,9 +33,11 @@
   }
 
   function measures(slug, tables) {
-    const body = tables.map((about) => html("tr", {}, html("th", { scope: "row" }, about.title.replace(" hyperparameters", "") + (about.protocol === "paper" ? "" : ` (${about.protocol})`)),
+    const filled = tables.filter((about) => about.cells[slug].some((cell) => cell.mean !== undefined || cell.missing));
+    if (!filled.length) return null;
+    const body = filled.map((about) => html("tr", {}, html("th", { scope: "row" }, about.title.replace(" hyperparameters", "") + (about.protocol === "paper" ? "" : ` (${about.protocol})`)),
       about.cells[slug].map((cell) => {
-        const spread = cell.std === undefined ? null : html("small", {}, ` ±${fixed(cell.std, about.stdDecimals)}`);
+        const spread = cell.std === undefined ? null : html("small", {}, ` ±${fixed(cell.std, about.stdDecimals || about.decimals)}`);
         const mark = cell.outcome ? html("span", { class: `mark ${cell.outcome}`, title: cell.outcome }, DATA.glyphs[cell.outcome]) : html("span", { class: "mark" });
         return html("td", {}, cell.missing || fixed(cell.mean, about.decimals), spread, mark);
       })));

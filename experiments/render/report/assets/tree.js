@@ -122,8 +122,9 @@ const TreeView = (() => {
     let view;
     const apply = () => picture.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
     // Small trees need little room, large ones get all there is.
-    const scale = Math.min(1, (picture.clientWidth || 900) / (limits.right - limits.left + 2 * margin));
-    picture.style.height = `${Math.min(540, innerHeight * .62, Math.max(150, (limits.bottom - limits.top) * Math.max(scale, .6) + 2 * margin))}px`;
+    const wide = 2 * (Math.max(limits.root - limits.left, limits.right - limits.root) + margin);
+    const scale = Math.min(1, (picture.clientWidth || 900) / wide);
+    picture.style.height = `${Math.min(540, innerHeight * .62, Math.max(220, (limits.bottom - limits.top + 2 * margin) * scale))}px`;
     const ratio = () => (picture.clientHeight || 520) / (picture.clientWidth || 900);
     function frame(width, x, y) {
       view = { x, y, w: width, h: width * ratio() };
