@@ -56,23 +56,14 @@ class Results:
         made = {attempt.key for attempt in every if attempt.record is not None}
         return len(made), len({attempt.key for attempt in every})
 
-    def has_records(self, protocol: str) -> bool:
-        """Whether any run of a protocol has been made."""
-        return any(
-            attempt.record is not None
-            for address, attempts in self.attempts.items()
-            if address[0] == protocol
-            for attempt in attempts
-        )
-
 
 def collect(jobs: Iterable[Job], records: Mapping[str, RunRecord]) -> Results:
     """Join jobs and records on the job's key; a job listed twice counts once."""
-    grouped: dict[Address, dict[tuple[int, int], Attempt]] = {}
+    grouped: dict[Address, dict[tuple[int, int, str], Attempt]] = {}
     for job in jobs:
         address = (job.protocol, job.experiment, job.dataset, job.method)
         attempt = Attempt(job.trial, job.seed, records.get(job.key), job.key)
-        grouped.setdefault(address, {})[job.trial, job.seed] = attempt
+        grouped.setdefault(address, {})[job.trial, job.seed, job.key] = attempt
     return Results(
         {
             address: tuple(attempts[at] for at in sorted(attempts))

@@ -47,7 +47,7 @@ class Grid:
 def _declared() -> tuple[dict[str, dict[str, str]], list[Grid], list[Grid]]:
     """Methods, the paper's grids, and those beyond it."""
     declared = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
-    methods = declared.pop("methods")
+    methods = {slug: _method(slug, facts) for slug, facts in declared.pop("methods").items()}
     grids_, beyond = (
         [_grid(record, methods) for record in declared.pop(key)] for key in ("grid", "beyond")
     )
@@ -75,6 +75,14 @@ def method_name(slug: str) -> str:
     """The name a method has in the paper's tables, or its slug."""
     methods = _declared()[0]
     return methods[slug]["name"] if slug in methods else slug
+
+
+def _method(slug: str, facts: dict[str, str]) -> dict[str, str]:
+    """A method's printed name, and the group above its column, which not all have."""
+    if "name" not in facts or (unknown := sorted(set(facts) - {"name", "group"})):
+        problem = f"has unknown {unknown}" if "name" in facts else "lacks its name"
+        raise ValueError(f"{DECLARATIONS.name}: [methods] {slug} {problem}")
+    return {"group": "", **facts}
 
 
 def _grid(record: dict[str, Any], methods: dict[str, dict[str, str]]) -> Grid:

@@ -16,11 +16,10 @@ from dataclasses import dataclass, replace
 from experiments.analysis.cells import Results
 from experiments.analysis.model import TASK_NAMES, Entry, Sheet, SheetColumn, Table
 from experiments.analysis.paper import Paper
+from experiments.core.job import PERTURBATION
 from experiments.core.record import RunRecord
 
 EXPERIMENT, METHOD = "firmness", "gradtree"
-PERTURBATION = "perturbation"
-"""The parameter of a job that draws how its rows are moved."""
 REFITS = 5
 MARKED = ("test-f1-tuned", "ablation-tuned")
 """Tables whose cells are test F1 of tuned GradTree."""

@@ -19,6 +19,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     arguments.add_source(parser)
+    arguments.add_more_tables(parser)
     arguments.add_output(parser, "report.html and the folder figures")
     parser.add_argument(
         "--no-figure-files",
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     committed = args.store.resolve() == COMMITTED.resolve()
     output = arguments.output_of(args, ".", "report")
     store = Store(args.store)
-    found = findings_in(args.store, args.params)
+    found = findings_in(args.store, args.params, arguments.more_tables(args))
     arguments.tell_problems(found.problems)
     inputs = Inputs(
         findings=found,

@@ -26,7 +26,7 @@ from experiments.core.checks import (
     shown,
 )
 from experiments.core.files import append_line, read_lines, replace_lines
-from experiments.core.job import HOLDOUT, Job
+from experiments.core.job import HOLDOUT, PERTURBATION, Job
 from experiments.core.record import EVALUATION, RunRecord
 
 PLANNED, DATASETS, LEARNERS = "planned.jsonl", "datasets.jsonl", "learners.jsonl"
@@ -110,24 +110,26 @@ def write_plan(folder: Path, jobs: Iterable[Job]) -> None:
 def read_plan(folder: Path, problems: list[str] | None = None) -> list[Job]:
     """The jobs a store was asked for; of two for the same trial and seed of a place, the later.
 
+    Repetitions of a place with moved training rows stand beside each other.
+
     Parameters
     ----------
     problems : gets a line for everything that is no plan.
     """
     path = folder / PLANNED
     lines = read_lines(path)
-    found: dict[tuple[Place, int, int], Job] = {}
+    found: dict[tuple[Place, int, int, Any], Job] = {}
     bad = list(lines.problems)
     for number, values in lines.values:
         try:
-            jobs = _jobs_of(values)
+            jobs, repeat = _jobs_of(values), values["params"].get(PERTURBATION)
         except ValueError as problem:
             bad.append(f"{path}:{number}: no plan: {problem}")
             continue
         for job in jobs:
             place = (job.protocol, job.experiment, job.dataset, job.method)
-            found.pop((place, job.trial, job.seed), None)
-            found[place, job.trial, job.seed] = job
+            found.pop((place, job.trial, job.seed, repeat), None)
+            found[place, job.trial, job.seed, repeat] = job
     if problems is not None:
         problems += bad
     return list(found.values())

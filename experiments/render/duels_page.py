@@ -42,15 +42,28 @@ def answer(found: Sequence[Duel]) -> list[str]:
 
 
 def _significant(found: Sequence[Duel]) -> str:
+    """Where tests tell the two apart, after the correction for all lines."""
     sure = [each for each in found if each.contrast.significant]
-    if not sure:
-        return f"None of these {len(found)} differences is significant after correction."
-    named = "; ".join(
-        f"{SCOPES[each.scope]}, {SETTINGS[each.setting]}, {each.protocol} "
-        f"({numbers.signed(each.contrast.difference.estimate, 3)})"
-        for each in sure
+    better, worse = (
+        [each for each in sure if (each.contrast.difference.estimate > 0) == above]
+        for above in (True, False)
     )
-    return f"Significant after correction: {named}. The other lines are not told apart."
+    text = (
+        f"Of {len(found)} comparisons with CART, GradTree is significantly better in "
+        f"{len(better) or 'none'}{_named(better)} and significantly worse in "
+        f"{len(worse) or 'none'}{_named(worse)}"
+    )
+    rest = len(found) - len(sure)
+    return f"{text}; {rest} are not told apart." if rest else f"{text}."
+
+
+def _named(found: Sequence[Duel]) -> str:
+    lines = [
+        f"{SCOPES[each.scope]}, {SETTINGS[each.setting]}, {each.protocol}: "
+        f"{numbers.signed(each.contrast.difference.estimate, 3)}"
+        for each in found
+    ]
+    return f" ({'; '.join(lines)})" if lines else ""
 
 
 def _by_place(found: Sequence[Duel]) -> dict[tuple[str, str], list[Duel]]:

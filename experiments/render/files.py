@@ -116,7 +116,7 @@ def write_comparisons(folder: Path, comparisons: Sequence[Comparison]) -> None:
     """CSV with the paper's figures beside ours, and LaTeX."""
     files: dict[str, str] = {}
     for comparison in comparisons:
-        verdicts = {(v.dataset, v.method): v for v in comparison.verdicts}
+        verdicts = {(v.dataset, v.method): v for v in comparison.verdicts} or None
         table = comparison.table
         files[f"{table.name}.csv"] = csvfiles.table_csv(table, verdicts)
         files[f"{table.name}.tex"] = latex.table_latex(table)

@@ -12,11 +12,10 @@ from experiments.analysis.definitions import Grid, grids, method_name
 from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
-from experiments.analysis.ranking import mean_of
-from experiments.analysis.settings import searched_scores
 from experiments.analysis.tally import tally
 from experiments.render import clean, duels_page, numbers, tally_text
 from experiments.render.markdown import sheet_markdown
+from experiments.render.report.searching import search_section
 from experiments.render.report.sections import (
     firmness_section,
     quirks_section,
@@ -126,6 +125,7 @@ def _points(found: Findings) -> Iterable[str]:
     sections = (
         ("What each quirk does", quirks_section(found) if found.quirks else ()),
         ("ST Gumbel softmax", selectors_section(found)),
+        ("Our own search", search_section(found)),
         ("Other random draws", seeds_section(found.books["paper"].sheets.get("seeds"))),
         ("Firm and fragile", firmness_section(found)),
     )
@@ -133,7 +133,6 @@ def _points(found: Findings) -> Iterable[str]:
         for section in told:
             if section.points:
                 yield f"* **{title}.** {' '.join(section.points)}"
-    yield from _searched(found)
     yield f"* **Compute.** {_compute(found)}"
 
 
@@ -173,23 +172,6 @@ def _compute(found: Findings) -> str:
         "same runs by the runtimes that the paper prints, measured on a machine with a GPU: "
         f"{'; '.join(pairs)}."
     )
-
-
-def _searched(found: Findings) -> Iterable[str]:
-    """Mean scores with the published hyperparameters and with those of our search."""
-    by_method: dict[str, list[tuple[float, float]]] = {}
-    for _, method, published, ours in searched_scores(found.results, found.paper, "paper"):
-        by_method.setdefault(method, []).append((published.mean or 0.0, ours.mean or 0.0))
-    if by_method:
-        parts = [
-            f"{method_name(method)} {mean_of([a for a, _ in pairs]):.3f} with the published "
-            f"hyperparameters and {mean_of([b for _, b in pairs]):.3f} with ours ({len(pairs)})"
-            for method, pairs in by_method.items()
-        ]
-        yield (
-            "* **Our own search.** 300 random trials, where finished; mean test F1 (datasets): "
-            f"{'; '.join(parts)}."
-        )
 
 
 def _speed(ratios: Path) -> Iterable[str]:

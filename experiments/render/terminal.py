@@ -100,8 +100,10 @@ def claim_lines(claims: Sequence[Claim], in_full: bool = False) -> list[str]:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """Method by method: ours, the paper's, and the verdict."""
+    """Method by method: ours, the paper's, and the verdict; ranks where the paper has no table."""
     table = comparison.table
+    if not comparison.verdicts:
+        return _ranked_text(table)
     names = {column.method: column.name for column in table.columns}
     rows = [
         [
@@ -113,6 +115,16 @@ def comparison_text(comparison: Comparison) -> str:
         for verdict in comparison.verdicts
     ]
     return f"{table.title}\n" + text_table(["", "ours", "paper", "verdict"], rows)
+
+
+def _ranked_text(table: Table) -> str:
+    rows = [
+        [column.name, cell_text(cell, table.decimals), "–" if rank is None else str(rank)]
+        for block in table.blocks
+        for row in block.rows
+        for column, cell, rank in zip(table.columns, row.cells, row.ranks, strict=True)
+    ]
+    return f"{table.title}\n" + text_table(["", "ours", "rank"], rows)
 
 
 def cell_text(cell: Cell, decimals: int) -> str:

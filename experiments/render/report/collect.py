@@ -17,6 +17,7 @@ from experiments.analysis.repeats import Repeats
 from experiments.core.record import STATUSES, RunRecord
 from experiments.render import duels_page
 from experiments.render.clean import clean_section, pairs_of
+from experiments.render.figures.searching import search_growth
 from experiments.render.figures.training import Curve
 from experiments.render.files import tested_sheets
 from experiments.render.report.gallery import Plate, entry, plates
@@ -30,6 +31,8 @@ from experiments.render.report.model import (
     SheetGroup,
     Totals,
 )
+from experiments.render.report.searching import GROWTH_FIGURE, growth_curves, search_section
+from experiments.render.report.searching import SHEETS as SEARCH_SHEETS
 from experiments.render.report.sections import (
     QUIRKS_CAPTION,
     QUIRKS_FIGURE,
@@ -46,7 +49,7 @@ from experiments.render.tally_text import TESTS
 PAPER, CLEAN = "paper", "clean"
 SEEDS = "seeds"
 ABOUT_PAPER = ("datasets", "paper-inconsistencies")
-IN_SECTIONS = (SEEDS, "firmness")
+IN_SECTIONS = (SEEDS, "firmness", *SEARCH_SHEETS)
 """Sheets that have a section of their own."""
 
 
@@ -99,7 +102,7 @@ def draw(inputs: Inputs) -> list[Plate]:
 
 
 def _finding_plates(found: Findings) -> Iterable[Plate]:
-    """The forest plots: GradTree against CART, and what each quirk does."""
+    """Of findings that have a section of their own."""
     if found.duels:
         yield Plate(
             duels_page.FIGURE,
@@ -114,6 +117,15 @@ def _finding_plates(found: Findings) -> Iterable[Plate]:
             QUIRKS_CAPTION,
             quirks_picture(found.quirks),
         )
+    curves = growth_curves(found)
+    if any(curves.values()):
+        yield Plate(
+            GROWTH_FIGURE,
+            "How many candidates a search needs",
+            "Test F1 of the best of the first candidates minus that of the winner of the whole "
+            "search: median and quartiles over datasets (their number in brackets).",
+            search_growth(curves),
+        )
 
 
 def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
@@ -124,19 +136,20 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
         tables=tuple(_tables(found)),
         sheet_groups=tuple(_sheet_groups(found)),
         claims=found.claims,
-        datasets=dataset_pages(inputs),
+        datasets=(*dataset_pages(inputs), *other_pages(inputs)),
         figures=tuple(entry(plate) for plate in figures),
         sections=(
             *clean_section(pairs_of(found), found.categorical, (found.claims, found.clean_claims)),
             *quirks_section(found),
             *selectors_section(found),
+            *search_section(found),
             *seeds_section(book.sheets.get(SEEDS)),
             *firmness_section(found),
         ),
         failures=tuple(failures_of(found.results)),
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records, found.results),
-        method_names=_method_names(found.results),
+        method_names=_method_names(found),
         run_options=inputs.run_options,
         verdict_test=TESTS,
         first=_first(found),
@@ -166,6 +179,7 @@ def _tables(found: Findings) -> Iterable[ComparedTable]:
         own = {} if protocol == PAPER else book.tables
         tables = [*own.values(), *book.beyond.values()]
         yield from (ComparedTable(table) for table in tables if _compares(table))
+    yield from (ComparedTable(table) for table in found.others)
 
 
 def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
@@ -199,18 +213,28 @@ def _compares(table: Table) -> bool:
 
 def dataset_pages(inputs: Inputs) -> tuple[DatasetPage, ...]:
     """One page per dataset in the paper's order; shapes as loaded."""
-    return tuple(
-        DatasetPage(
-            slug=printed.slug,
-            name=printed.name,
-            task=printed.task,
-            rows=inputs.registry[printed.slug].n_rows,
-            features=inputs.registry[printed.slug].n_features,
-            class_counts=tuple(inputs.registry[printed.slug].class_counts),
-            trees=read_trees(inputs.trees, printed.slug) if inputs.trees else (),
-        )
-        for printed in inputs.findings.paper.datasets
+    return tuple(_page(each.slug, each.name, inputs) for each in inputs.findings.paper.datasets)
+
+
+def _page(slug: str, name: str, inputs: Inputs) -> DatasetPage:
+    spec = inputs.registry[slug]
+    return DatasetPage(
+        slug=slug,
+        name=name,
+        task="binary" if len(spec.class_counts) == 2 else "multi",
+        rows=spec.n_rows,
+        features=spec.n_features,
+        class_counts=tuple(spec.class_counts),
+        trees=read_trees(inputs.trees, slug) if inputs.trees else (),
     )
+
+
+def other_pages(inputs: Inputs) -> tuple[DatasetPage, ...]:
+    """Pages of the datasets beyond the paper that a table shows."""
+    printed = {dataset.slug for dataset in inputs.findings.paper.datasets}
+    rows = [r for t in inputs.findings.others for block in t.blocks for r in block.rows]
+    shown = {row.dataset: row.name for row in rows if row.dataset not in printed}
+    return tuple(_page(slug, name, inputs) for slug, name in shown.items())
 
 
 def failures_of(results: Results) -> list[Failure]:
@@ -262,7 +286,8 @@ def _facts(description: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield name, str(value)
 
 
-def _method_names(results: Results) -> dict[str, str]:
+def _method_names(found: Findings) -> dict[str, str]:
     columns = dict.fromkeys(c.method for grid in grids().values() for c in grid.columns)
-    others = dict.fromkeys(address[3] for address in results.attempts)
-    return {method: method_name(method) for method in {**columns, **others}}
+    others = dict.fromkeys(address[3] for address in found.results.attempts)
+    named = {c.method: c.name for table in found.others for c in table.columns}
+    return {method: method_name(method) for method in {**columns, **others}} | named
