@@ -229,7 +229,7 @@ def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
                 rows.append((*row, len(pairs), same, ours, library, ratio))
             elif cells[dataset.slug].missing:
                 rows.append((*row, 0, None, None, cells[dataset.slug].missing, None))
-    columns = (
+    columns: tuple[SheetColumn, ...] = (
         SheetColumn("Dataset"),
         SheetColumn("Task"),
         SheetColumn("test F1"),

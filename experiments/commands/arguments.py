@@ -7,7 +7,7 @@ import difflib
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -112,6 +112,16 @@ def tell_problems(problems: Sequence[str]) -> None:
         print(f"  {problem}", file=sys.stderr)
     if len(problems) > PROBLEMS_SHOWN:
         print(f"  and {len(problems) - PROBLEMS_SHOWN:,} more", file=sys.stderr)
+
+
+def tell_superseded(store: Path, superseded: Mapping[str, Sequence[object]]) -> None:
+    """Name the records and plans in whose place there are others, which no table uses."""
+    from experiments.core.planned import replaced_jobs
+
+    for why, some in superseded.items():
+        print(f"Superseded: {len(some):,} records ({why}); no table uses them.")
+    if replaced := replaced_jobs(store):
+        print(f"Replaced by later plans: {len(replaced):,} planned jobs, e.g. {replaced[0]}.")
 
 
 def add_plugins(parser: argparse._ActionsContainer) -> None:

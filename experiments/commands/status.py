@@ -53,8 +53,7 @@ def run(args: argparse.Namespace) -> int:
     shared = f" ({len(jobs):,} uses in tables)" if len(jobs) > len(distinct) else ""
     print(f"\n{len(distinct):,} jobs{shared}, {left:,} not run yet.")
     print(f"{args.store}: {len(records):,} records.")
-    for why, some in superseded(store.plan(), records.values()).items():
-        print(f"Superseded: {len(some):,} records ({why}); no table uses them.")
+    arguments.tell_superseded(args.store, superseded(store.plan(), records.values()))
     if contents.torn:
         print(f"{contents.torn} torn line(s) left by a kill were ignored; those jobs run again")
     arguments.tell_problems(contents.problems)

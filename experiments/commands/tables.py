@@ -36,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
     output = arguments.output_of(args, "tables", "tables")
     files = files_of(found)
     write_files(output, files)
+    arguments.tell_superseded(args.store, found.superseded)
     made, planned = found.results.jobs()
     print(f"{output}: {len(files)} files; {made:,} of {planned:,} planned jobs are on record")
     return 0

@@ -57,7 +57,7 @@ def merge(source: Store, target: Store, with_predictions: bool = True) -> Merged
                 continue
             if ours is None:
                 merged.new += 1
-            elif ours.status == record.status == "ok" and ours.scores() != record.scores():
+            elif ours.status == record.status == "ok" and not ours.agrees_with(record):
                 merged.conflicts.append((ours, record))
                 continue
             elif precedence(record) > precedence(ours):
@@ -95,7 +95,7 @@ def compact(store: Store) -> None:
     Raises
     ------
     UserError
-        If jobs have two records with different scores, of which one would be lost; or if files
+        If jobs have two records that contradict each other, of which one would be lost; or if files
         were altered that ``hashes.csv`` vouches for, which would then vouch for what they are now.
     """
     differing = changes(store.folder)
@@ -107,9 +107,9 @@ def compact(store: Store) -> None:
     contents = store.contents()
     if disagreeing := conflicts(contents.history):
         raise UserError(
-            f"{store.folder}: {len(disagreeing):,} jobs have two records with different "
-            "scores, and a compact store would keep one of each; delete the wrong lines "
-            f"first, e.g. of {conflict_text(*disagreeing[0])}"
+            f"{store.folder}: {len(disagreeing):,} jobs have two records that contradict each "
+            "other, and a compact store would keep one of each; delete the wrong lines first, e.g. "
+            f"of {conflict_text(*disagreeing[0])}"
         )
     every = sorted(resolve(contents.history).values(), key=_shelf_order)
     plan = store.plan()

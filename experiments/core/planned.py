@@ -26,7 +26,7 @@ from experiments.core.checks import (
     shown,
 )
 from experiments.core.files import append_line, read_lines, replace_lines
-from experiments.core.job import HOLDOUT, PERTURBATION, Job
+from experiments.core.job import HOLDOUT, PERTURBATION, Job, canonical_json
 from experiments.core.record import EVALUATION, RunRecord
 
 PLANNED, DATASETS, LEARNERS = "planned.jsonl", "datasets.jsonl", "learners.jsonl"
@@ -107,7 +107,9 @@ def write_plan(folder: Path, jobs: Iterable[Job]) -> None:
     replace_lines(folder / PLANNED, [_plan_line(groups[at]) for at in sorted(groups)])
 
 
-def read_plan(folder: Path, problems: list[str] | None = None) -> list[Job]:
+def read_plan(
+    folder: Path, problems: list[str] | None = None, replaced: list[Job] | None = None
+) -> list[Job]:
     """The jobs a store was asked for; of two for the same trial and seed of a place, the later.
 
     Repetitions of a place with moved training rows stand beside each other.
@@ -115,24 +117,35 @@ def read_plan(folder: Path, problems: list[str] | None = None) -> list[Job]:
     Parameters
     ----------
     problems : gets a line for everything that is no plan.
+    replaced : gets the jobs in whose place later lines ask for others.
     """
     path = folder / PLANNED
     lines = read_lines(path)
-    found: dict[tuple[Place, int, int, Any], Job] = {}
+    found: dict[tuple[Place, int, int, str], Job] = {}
     bad = list(lines.problems)
     for number, values in lines.values:
         try:
-            jobs, repeat = _jobs_of(values), values["params"].get(PERTURBATION)
+            jobs = _jobs_of(values)
         except ValueError as problem:
             bad.append(f"{path}:{number}: no plan: {problem}")
             continue
+        repeat = canonical_json(values["params"].get(PERTURBATION))
         for job in jobs:
             place = (job.protocol, job.experiment, job.dataset, job.method)
-            found.pop((place, job.trial, job.seed, repeat), None)
+            earlier = found.pop((place, job.trial, job.seed, repeat), None)
+            if replaced is not None and earlier is not None and earlier.key != job.key:
+                replaced.append(earlier)
             found[place, job.trial, job.seed, repeat] = job
     if problems is not None:
         problems += bad
     return list(found.values())
+
+
+def replaced_jobs(folder: Path) -> list[Job]:
+    """Jobs that a store was asked for once, and in whose place it was asked for others later."""
+    found: list[Job] = []
+    read_plan(folder, replaced=found)
+    return found
 
 
 MOST_JOBS = 100_000

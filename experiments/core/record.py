@@ -8,9 +8,10 @@ read, not believed: see :func:`checked`.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from experiments.core.checks import (
@@ -54,6 +55,8 @@ SCORES = (
     "epochs",
 )
 """Fields that two runs of the same job must agree in."""
+
+LOG_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,18 @@ class RunRecord:
     def scores(self) -> tuple[Any, ...]:
         """What a second run of the same job must repeat."""
         return tuple(getattr(self, name) for name in SCORES)
+
+    def agrees_with(self, other: RunRecord) -> bool:
+        """Whether every score is the same.
+
+        The log loss up to the rounding of logarithms, which differs between processors.
+        """
+        mine, theirs = self.test_log_loss, other.test_log_loss
+        if mine is not None and theirs is not None:
+            if not math.isclose(mine, theirs, rel_tol=LOG_ROUNDING, abs_tol=LOG_ROUNDING):
+                return False
+            other = replace(other, test_log_loss=mine)
+        return self.scores() == other.scores()
 
 
 def _default(of: Any) -> Any:

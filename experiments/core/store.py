@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.core import machine, manifest, planned
-from experiments.core.checks import is_line_of_text, is_plain_mapping
+from experiments.core.checks import is_line_of_text, is_plain_mapping, shown
 from experiments.core.files import (
     append_line,
     read_lines,
@@ -128,8 +128,8 @@ class Store:
             found.problems.append(f"{self.folder / name}: not as {manifest.HASHES} says")
         if disagreeing := conflicts(found.history):
             found.problems.append(
-                f"{self.folder}: {len(disagreeing):,} jobs have two records with different "
-                f"scores, e.g. {conflict_text(*disagreeing[0])}"
+                f"{self.folder}: {len(disagreeing):,} jobs have two records that "
+                f"contradict each other, e.g. {conflict_text(*disagreeing[0])}"
             )
         return Contents(found.history, found.problems, torn)
 
@@ -194,26 +194,35 @@ def resolve(records: Iterable[RunRecord]) -> dict[str, RunRecord]:
 
 
 def conflicts(history: Iterable[RunRecord]) -> list[tuple[RunRecord, RunRecord]]:
-    """Pairs of successful records of one job that disagree in a score."""
-    first: dict[str, RunRecord] = {}
+    """Pairs of records of one job that cannot both be true.
+
+    Two successful ones with different scores, or two that ended at the same moment and differ.
+    """
+    succeeded: dict[str, RunRecord] = {}
+    at_once: dict[tuple[str, str], RunRecord] = {}
     found = []
     for record in history:
-        if record.status == "ok":
-            known = first.setdefault(record.key, record)
-            if known.scores() != record.scores():
-                found.append((known, record))
+        known = at_once.setdefault((record.key, record.finished), record)
+        if known == record and record.status == "ok":
+            known = succeeded.setdefault(record.key, record)
+            if known.agrees_with(record):
+                continue
+        if known != record:
+            found.append((known, record))
     return found
 
 
 def conflict_text(ours: RunRecord, theirs: RunRecord) -> str:
     """Where two records of one job disagree, for people."""
-    differing = [
-        f"{name} {getattr(ours, name)} and {getattr(theirs, name)}"
-        for name in SCORES
-        if getattr(ours, name) != getattr(theirs, name)
-    ]
+    names = [name for name in SCORES if getattr(ours, name) != getattr(theirs, name)]
+    names = names or [f.name for f in fields(ours) if _differs(ours, theirs, f.name)]
+    differing = [f"{n} {shown(getattr(ours, n))} and {shown(getattr(theirs, n))}" for n in names]
     where = f"{ours.protocol} {ours.dataset} {ours.method} trial {ours.trial}"
     return f"{where} (job {ours.key}): {', '.join(differing)}"
+
+
+def _differs(ours: RunRecord, theirs: RunRecord, name: str) -> bool:
+    return bool(getattr(ours, name) != getattr(theirs, name))
 
 
 def precedence(record: RunRecord) -> tuple[int, str, str]:

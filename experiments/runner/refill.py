@@ -1,7 +1,7 @@
 """Run jobs again for their predictions alone, where a store has their records but not those.
 
-A record is never replaced: the new fit must repeat its scores to the last
-digit, or its predictions are refused and the difference is told.
+A record is never replaced: the new fit must repeat its scores (see
+``RunRecord.agrees_with``), or its predictions are refused and the difference is told.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Refill:
         if new.status != "ok" or outcome.predictions is None:
             where = f"{new.protocol} {new.dataset} {new.method} trial {new.trial}"
             self.failed.append(f"{where}: {new.status}, {new.reason}")
-        elif new.scores() != known.scores():
+        elif not new.agrees_with(known):
             self.differing.append(conflict_text(known, new))
         else:
             with writing(store.folder):

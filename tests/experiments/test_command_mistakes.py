@@ -234,3 +234,27 @@ def test_verbs_that_write_keep_to_the_users_own_folder() -> None:
         args = build_parser(verb).parse_args([verb, "--results"])
         written = args.output or arguments.output_of(args, verb, verb)
         assert arguments.RESULTS in written.parents, verb
+
+
+def test_status_plan_tables_and_report_count_jobs_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from experiments.core.store import Store
+    from experiments.runner.plan import note_plan
+    from experiments.runner.profiles import every_use, profiles, select
+
+    smoke = profiles()["smoke"]
+    jobs = [job for job in every_use(smoke) if job.experiment != "search"]
+    note_plan(Store(tmp_path), jobs)
+    count = len({job.key for job in jobs})
+    narrowed = ",".join(dict.fromkeys(job.experiment for job in jobs))
+    assert count == len([job for job in select(smoke) if job.experiment != "search"])
+    options = ["--profile", "smoke", "--experiment", narrowed, "--store", str(tmp_path)]
+    assert main(["status", *options]) == 3
+    assert f"{count:,} jobs" in capsys.readouterr().out
+    assert main(["plan", *options]) == 0
+    assert f"{count:,} of {count:,} jobs to do" in capsys.readouterr().out
+    assert main(["tables", "--store", str(tmp_path)]) == 0
+    assert f"0 of {count:,} planned jobs are on record" in capsys.readouterr().out
+    assert main(["report", "--store", str(tmp_path), "--no-figure-files"]) == 0
+    assert f"0 of {count:,} planned jobs are on record" in capsys.readouterr().out

@@ -14,6 +14,7 @@ import pytest
 from runner_helpers import fake_job
 
 from experiments.core import predictions
+from experiments.core.errors import UserError
 from experiments.core.record import RunRecord
 from experiments.runner import perform, plugins
 from experiments.runner.catalogue import jobs_of
@@ -29,7 +30,6 @@ class TestPerform:
         assert kept is not None
         assert np.mean(kept["truth"] == kept["predicted"]) == outcome.record.test_accuracy
         assert kept["proba"].shape == (12, 2)
-        assert predictions.load_tree(tmp_path, outcome.record) is None
         assert predictions.load(tmp_path, RunRecord.of(fake_job("good", 1), "ok")) is None
 
     def test_twice_the_same(self) -> None:
@@ -100,7 +100,7 @@ def test_nobody_sees_the_fakes_without_asking() -> None:
 
 def test_a_missing_plugin_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(plugins.VARIABLE, "a_plugin_nobody_has")
-    with pytest.raises(SystemExit, match="no plug-in module 'a_plugin_nobody_has'"):
+    with pytest.raises(UserError, match="no plug-in module 'a_plugin_nobody_has'"):
         plugins.extras()
 
 
@@ -110,7 +110,7 @@ def test_a_plugin_cannot_pose_as_the_suite(monkeypatch: pytest.MonkeyPatch) -> N
     impostor = replace(fake_learners.LEARNERS[0], slug="cart")
     monkeypatch.setitem(sys.modules, "impostor", SimpleNamespace(LEARNERS=[impostor]))
     monkeypatch.setenv(plugins.VARIABLE, "impostor")
-    with pytest.raises(SystemExit, match="calls its learner 'cart', as the suite does"):
+    with pytest.raises(UserError, match="calls its learner 'cart', as the suite does"):
         plugins.extras()
 
 

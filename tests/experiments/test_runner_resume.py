@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -100,9 +101,9 @@ def check_kills(store: Path, moments: int, undisturbed: dict[str, RunRecord]) ->
     finished: set[str] = set()
     for _ in range(moments):
         seen = len(fits(store))
-        wanted = len(Store(store).history()) + chance.randrange(1, 15)
+        wanted = len(Store(store).contents().history) + chance.randrange(1, 15)
         process = start(store, "--workers", "2")
-        while len(Store(store).history()) < wanted and process.poll() is None:
+        while len(Store(store).contents().history) < wanted and process.poll() is None:
             time.sleep(0.01)
         time.sleep(chance.random() * 0.1)
         kill_everything(process)
@@ -134,11 +135,11 @@ def test_real_tables_are_the_same_to_the_byte_after_kills(tmp_path: Path) -> Non
     for name, kills in (("quiet", 0), ("killed", 5)):
         store = tmp_path / name
         for _ in range(kills):
-            wanted = len(Store(store).history()) + chance.randrange(1, 20)
+            wanted = len(Store(store).contents().history) + chance.randrange(1, 20)
             process = subprocess.Popen(
                 [*run, str(store)], cwd=ROOT, env=env, text=True, stdout=subprocess.DEVNULL
             )
-            while len(Store(store).history()) < wanted and process.poll() is None:
+            while len(Store(store).contents().history) < wanted and process.poll() is None:
                 time.sleep(0.01)
             kill_everything(process)
         quietly([*run, str(store)])
@@ -209,10 +210,24 @@ def test_an_interrupt_stops_cleanly(tmp_path: Path, number: signal.Signals) -> N
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 3, output
     assert "Stopped. Nothing that had finished is lost." in output
-    assert f"Resume with: python -m experiments run --method {methods}" in output
+    resume = re.search(rf"Resume with: (.*-m experiments run --method {methods}.*)", output)
+    assert resume
     assert soon_gone()
-    assert Store(store).torn() == 0
+    assert Store(store).contents().torn == 0
     assert outcome(store) == finished
+    # Pasted into a shell, with the learner that never ends left out, it finds everything done.
+    pasted = subprocess.run(
+        f"{resume[1]} --method fake-steady",
+        shell=True,
+        cwd=ROOT,
+        env={**python_environment(), LOG_VARIABLE: str(store) + ".log"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert pasted.returncode == 0, pasted.stderr
+    assert "0 still to run" in pasted.stdout
 
 
 def test_only_failures_are_retried(tmp_path: Path) -> None:

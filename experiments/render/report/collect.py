@@ -147,6 +147,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
             *firmness_section(found),
         ),
         failures=tuple(failures_of(found.results)),
+        superseded=tuple(f"{len(some):,} records: {why}" for why, some in found.superseded.items()),
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records, found.results),
         method_names=_method_names(found),

@@ -132,6 +132,8 @@ class ReportData:
     figures: tuple[FigureEntry, ...] = ()
     sections: tuple[Section, ...] = ()
     failures: tuple[Failure, ...] = ()
+    superseded: tuple[str, ...] = ()
+    """Records that no table uses any more, counted by the reason why."""
     environments: tuple[EnvironmentEntry, ...] = ()
     totals: Totals = field(default=Totals(0, (), 0.0, 0.0))
     method_names: Mapping[str, str] = field(default_factory=dict)

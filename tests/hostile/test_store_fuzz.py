@@ -1,0 +1,214 @@
+"""Promise: whatever happens to the bytes of a store, no verb ends in a traceback, and no cell of
+a table changes without a word.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hostile_store import cells_of, copy_store, files_below
+
+from experiments.__main__ import main
+
+Mutation = Callable[[bytes, random.Random], bytes]
+
+NASTY = [
+    None,
+    True,
+    -1,
+    0,
+    0.5,
+    1.01,
+    1e308,
+    10**30,
+    "",
+    "x",
+    "../../x",
+    "\ud800",
+    "\x1b[2J",
+    [],
+    {},
+]
+GARBAGE = [
+    b"5",
+    b"[1]",
+    b"{}",
+    b"null",
+    b"[" * 5000,
+    b"\xff\xfe\x00",
+    b'{"a":NaN}',
+    b"",
+    b"\0" * 99,
+]
+
+
+def flip_bit(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ (1 << chance.randrange(8))]) + data[at + 1 :]
+
+
+def change_digit(data: bytes, chance: random.Random) -> bytes:
+    digits = [at for at, byte in enumerate(data[:20_000]) if byte in b"0123456789"]
+    at = chance.choice(digits or [0])
+    return data[:at] + str(chance.randrange(10)).encode() + data[at + 1 :]
+
+
+def insert_bytes(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data))
+    return data[:at] + chance.randbytes(chance.randrange(1, 9)) + data[at:]
+
+
+def cut_out(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data))
+    return data[:at] + data[at + chance.randrange(1, 400) :]
+
+
+def cut_short(data: bytes, chance: random.Random) -> bytes:
+    return data[: chance.randrange(len(data))]
+
+
+def remove_line(data: bytes, chance: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    lines.pop(chance.randrange(len(lines)))
+    return b"".join(lines)
+
+
+def repeat_line(data: bytes, chance: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    return b"".join([*lines, chance.choice(lines)])
+
+
+def swap_lines(data: bytes, chance: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    a, b = chance.randrange(len(lines)), chance.randrange(len(lines))
+    lines[a], lines[b] = lines[b], lines[a]
+    return b"".join(lines)
+
+
+def change_field(data: bytes, chance: random.Random) -> bytes:
+    lines = data.splitlines()
+    at = chance.randrange(len(lines))
+    try:
+        values = json.loads(lines[at])
+        values[chance.choice(list(values))] = chance.choice(NASTY)
+        lines[at] = json.dumps(values).encode()
+    except (ValueError, TypeError, IndexError):
+        lines[at] = json.dumps(chance.choice(NASTY)).encode()
+    return b"\n".join(lines) + b"\n"
+
+
+def later_contradiction(data: bytes, chance: random.Random) -> bytes:
+    """A copy of a line at the end of the file, with one value changed."""
+    last = change_field(chance.choice(data.splitlines()), chance)
+    return data + last
+
+
+def insert_garbage(data: bytes, chance: random.Random) -> bytes:
+    lines = data.splitlines()
+    lines.insert(chance.randrange(len(lines) + 1), chance.choice(GARBAGE))
+    return b"\n".join(lines) + b"\n"
+
+
+def empty(data: bytes, chance: random.Random) -> bytes:
+    return b""
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    flip_bit,
+    change_digit,
+    insert_bytes,
+    cut_out,
+    cut_short,
+    remove_line,
+    repeat_line,
+    swap_lines,
+    change_field,
+    later_contradiction,
+    insert_garbage,
+    empty,
+)
+
+
+def mutate(store: Path, contents: dict[str, bytes], chance: random.Random) -> tuple[Path, str]:
+    """Change one file of a store; which, and how."""
+    name = chance.choice(sorted(contents))
+    path = store / name
+    if chance.random() < 0.02:
+        path.unlink()
+        if chance.random() < 0.5:
+            path.mkdir()
+        return path, "gone"
+    mutation = chance.choice(MUTATIONS)
+    path.write_bytes(mutation(contents[name], chance))
+    return path, mutation.__name__
+
+
+def restore(path: Path, content: bytes) -> None:
+    if path.is_dir():
+        path.rmdir()
+    path.write_bytes(content)
+
+
+def attack(
+    folder: Path, count: int, verbs_every: int, capsys: pytest.CaptureFixture[str]
+) -> Counter[str]:
+    """Mutate a store so many times, each time from the same beginning; what came of it."""
+    store = copy_store(folder / "store")
+    contents = files_below(store)
+    sound, problems, torn = cells_of(store)
+    assert (problems, torn) == ([], 0)
+    assert sum(cell.mean is not None for cell in sound.values()) > 50
+    tally: Counter[str] = Counter()
+    for number in range(count):
+        chance = random.Random(number)
+        path, how = mutate(store, contents, chance)
+        name = str(path.relative_to(store))
+        cells, problems, torn = cells_of(store)
+        told = bool(problems or torn)
+        assert cells == sound or told, (
+            f"mutation {number} ({how} of {name}) changed a cell silently"
+        )
+        assert all(problem.isprintable() for problem in problems)
+        tally["changed a cell, told" if cells != sound else "told" if told else "harmless"] += 1
+        if number % verbs_every == 0:
+            run_every_verb(store, folder / "out", capsys)
+            tally["run through every verb"] += 1
+        restore(path, contents[name])
+    assert files_below(store).keys() - {".lock"} == contents.keys()
+    return tally
+
+
+def run_every_verb(store: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (
+        ["status", "--store", str(store), "--profile", "smoke", "--dataset", "iris"],
+        ["failures", "--store", str(store)],
+        ["tables", "--store", str(store), "--output", str(output / "tables")],
+        ["measure", "f1_score", "average=macro", "--store", str(store), "--output", str(output)],
+        ["merge", str(store), "--into", str(output / "merged")],
+    ):
+        status = main(words)
+        said = capsys.readouterr()
+        assert status in (0, 1, 2, 3)
+        assert "Traceback" not in said.err, said.err
+    shutil.rmtree(output)
+
+
+def test_200_mutations_of_a_real_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = attack(tmp_path, 200, verbs_every=100, capsys=capsys)
+    assert tally["changed a cell, told"] > 20
+    assert tally["harmless"] > 2
+
+
+@pytest.mark.slow
+def test_10000_mutations_of_a_real_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tally = attack(tmp_path, 10_000, verbs_every=200, capsys=capsys)
+    with capsys.disabled():
+        print(f"\n{dict(tally)}")
