@@ -147,7 +147,7 @@ def test_a_number_that_cannot_be_in_a_benchmark(
         "run --profile smoke --experiment solvers",
         "run --profile smoke --dataset wine --method cart --trial 9",
         "search --method dndt --dataset mushroom",
-        "run --experiment tuned --dataset wine --method cart --trial 0 --shard 2/2",
+        "run --experiment tuned --protocol paper --dataset wine --method cart --shard 2/2",
     ],
 )
 def test_a_filter_that_leaves_nothing(
