@@ -68,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store
     from experiments.render.report.stored import write_curves, write_trees
 
+    arguments.check("learner", args.method, METHODS)
     records = Store(args.store).latest()
     curves: list[Curve] = []
     for slug in arguments.dataset_slugs(args.dataset):
