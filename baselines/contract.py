@@ -67,6 +67,7 @@ class Fitted:
         column per class of the dataset; ``None`` where there is no such tree.
     size : nodes as the paper counts them; ``None`` for what is no tree.
     epochs : passes over the data, for learners that make passes.
+    extra : what else the run record shall keep, such as parameters chosen inside.
     """
 
     estimator: Any
@@ -75,6 +76,7 @@ class Fitted:
     tree: Tree | None
     size: int | None
     epochs: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _as_given(params: Params, task: Task) -> dict[str, Any]:
@@ -105,6 +107,7 @@ class Learner:
         that a search does not score equal candidates twice.
     in_paper : whether the method belongs to the paper's tables.
     needs : importable modules without which the learner is skipped.
+    installs : the optional extra of this project that brings them.
     """
 
     slug: str
@@ -119,17 +122,22 @@ class Learner:
     simplify: Callable[[Params, Task], dict[str, Any]] = _as_given
     in_paper: bool = True
     needs: tuple[str, ...] = ()
+    installs: str | None = None
 
     def missing(self) -> tuple[str, ...]:
         """Those of ``needs`` that are not installed here."""
         return tuple(name for name in self.needs if importlib.util.find_spec(name) is None)
 
+    def absence(self) -> str | None:
+        """What is not installed and the command that installs it, or ``None``."""
+        if not self.missing():
+            return None
+        command = f"; pip install -e '.[{self.installs}]'" if self.installs else ""
+        return f"{', '.join(self.missing())} not installed{command}"
+
     def why_not(self, n_features: int, n_classes: int) -> str | None:
         """Why this learner cannot be fitted to such data here, or ``None`` if it can."""
-        reason = self.skip(n_features, n_classes)
-        if reason is None and self.missing():
-            return f"{', '.join(self.missing())} not installed"
-        return reason
+        return self.skip(n_features, n_classes) or self.absence()
 
 
 def class_probabilities(estimator: Any, X: ArrayLike, n_classes: int) -> NDArray[np.float64]:
