@@ -6,7 +6,7 @@ The estimator that its ``fit`` returns follows scikit-learn (``fit``,
 ``Fitted.tree`` holds it as a canonical ``Tree``.
 
 The module itself stays light: it imports its library, and its estimator class
-from ``baselines.estimators``, inside ``fit``. So planning an experiment costs
+from ``baselines.algorithms``, inside ``fit``. So planning an experiment costs
 no import of TensorFlow, Numba or scikit-learn.
 """
 # ruff: noqa: N802 (matrices are called X, as in scikit-learn)

@@ -5,7 +5,7 @@ not: it makes the bins from all rows, those of the test part included, and
 gives the solver class numbers with gaps where a class has no training row.
 There is nothing to tune, so the tuned experiment uses the same parameters.
 
-``dl85`` searches with the kernels of ``baselines.branch_and_bound``,
+``dl85`` searches with the kernels of ``baselines.algorithms.branch_and_bound``,
 ``dl85-original`` with the library ``pydl8.5``, to check and to time the former.
 """
 
@@ -24,7 +24,7 @@ def defaults(task: Task) -> dict[str, Any]:
 
 
 def fit(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
-    from baselines.estimators.dl85 import DL85Classifier
+    from baselines.algorithms.dl85 import DL85Classifier
 
     X, y = split.X_train_valid, split.y_train_valid
     as_authors = split.provenance.protocol == "paper"

@@ -41,7 +41,7 @@ def skip(n_features: int, n_classes: int) -> str | None:
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     """Train on the training part alone; the validation part decides when to stop."""
-    from baselines.estimators.dndt import DNDTClassifier
+    from baselines.algorithms.dndt import DNDTClassifier
 
     estimator = DNDTClassifier(**params, random_state=seed)
     estimator.fit(

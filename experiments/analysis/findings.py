@@ -19,6 +19,7 @@ from experiments.analysis.model import Claim, Table, Verdict
 from experiments.analysis.other_tables import other_tables
 from experiments.analysis.paper import Paper, load_paper
 from experiments.analysis.paper_sheets import Spec
+from experiments.analysis.searches import BUDGETS, CANDIDATES, SCORE
 from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
 from experiments.core.job import Job
@@ -37,6 +38,7 @@ EXPERIMENTS = (
     "solvers",
     "runtime",
     "seeds",
+    *(f"best-of-{budget}" for budget in BUDGETS),
     SEARCHED,
 )
 """In the order of their tables; others follow by name."""
@@ -172,6 +174,6 @@ def _searched(winners: Iterable[Winner]) -> dict[str, dict[str, dict[str, dict[s
     found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
     for winner in winners:
         methods = found.setdefault(winner.protocol, {})
-        params = {**winner.params, "cross-validated F1": winner.score}
+        params = {**winner.params, SCORE: winner.score, CANDIDATES: winner.trials}
         methods.setdefault(winner.method, {})[winner.dataset] = params
     return found

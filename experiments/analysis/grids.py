@@ -53,12 +53,13 @@ def beyond_tables(results: Results, paper: Paper, protocol: str) -> dict[str, Ta
 
 
 def _goes_beyond(table: Table) -> bool:
+    """Whether a learner that the paper lacks has a result; any learner in a table of ours alone."""
     newcomers = [at for at, column in enumerate(table.columns) if column.group == BEYOND_GROUP]
     return any(
         row.cells[at].mean is not None
         for block in table.blocks
         for row in block.rows
-        for at in newcomers
+        for at in newcomers or range(len(table.columns))
     )
 
 
