@@ -4,10 +4,9 @@ The price of a leaf is chosen by cross-validation among those at which the
 tree changes, as Breiman and co-authors do. In protocol ``paper`` the folds
 inherit what the preprocessing leaks; that shows in the outcome.
 
-By default the folds are of all rows, those made up by rebalancing included.
-With ``max_leaves`` (0: any number) they are the folds of real rows that every
-learner of the table of small trees uses, and only prices are tried at which
-the tree has at most so many leaves.
+By default the folds are of all rows, made-up ones included. With ``max_leaves``
+(0: any number) they are the folds of real rows of the table of small trees,
+and only prices are tried at which the tree has at most so many leaves.
 """
 
 from __future__ import annotations
@@ -66,10 +65,7 @@ def search_all_rows(
 def candidate_alphas(
     grower: DecisionTreeClassifier, X: NDArray[Any], y: NDArray[Any], limit: int
 ) -> list[float]:
-    """Up to ``limit`` prices, largest first, so that ties in the search go to small trees.
-
-    Each lies halfway (geometrically) between two prices at which the tree changes.
-    """
+    """Up to ``limit`` prices halfway between changes, largest first: ties go to small trees."""
     changes = grower.cost_complexity_pruning_path(X, y).ccp_alphas.clip(min=0.0)
     between = np.unique(np.sqrt(changes[:-1] * changes[1:]))
     if len(between) > limit:

@@ -25,13 +25,11 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     from baselines.algorithms.cart_prices import MOST_PRICES, grown, price_scores
     from baselines.algorithms.inner_folds import best_of, inner_folds
     from baselines.algorithms.price_pruning import Priced
-    from baselines.algorithms.shrunk_tree import ShrunkTreeClassifier, shrunk
+    from baselines.algorithms.shrunk_tree import ShrunkTreeClassifier, shrunk_tree
     from gradtree.trees.tree import Tree
 
     def values(tree: Priced) -> list[Any]:
-        arrays = tree.tree
-        shape = (arrays.children_left, arrays.children_right, arrays.value, arrays.n_node_samples)
-        return [shrunk(*shape, strength) for strength in STRENGTHS]
+        return [shrunk_tree(tree.tree, strength) for strength in STRENGTHS]
 
     X, y = split.X_train_valid, split.y_train_valid
     grower = DecisionTreeClassifier(criterion=params["criterion"], random_state=seed)

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from baselines.binarise import Binariser
-from baselines.estimators.labels import all_classes, class_numbers
-from baselines.estimators.searched import SearchedTreeClassifier
-from baselines.estimators.yes_no_tree import Branch, Leaf, Node, on_features, with_shares
+from baselines.algorithms.binarise import Binariser
+from baselines.algorithms.labels import all_classes, class_numbers
+from baselines.algorithms.searched import SearchedTreeClassifier
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, on_features, with_shares
 
 
 class ConTreeClassifier(SearchedTreeClassifier):

@@ -7,10 +7,12 @@ an ensemble of trees; so does this, with a forest, and equally for all solvers.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.binarise import Binariser
+from baselines.algorithms.binarise import Binariser
 from gradtree.trees.tree import LEAF
 
 N_TREES, LEAVES, MOST_ROWS = 16, 16, 2000
@@ -43,14 +45,13 @@ def ranked_columns(X: NDArray[np.float64], labels: NDArray[np.intp], seed: int |
     return Binariser(features, np.full(len(cuts), -np.inf), cuts)
 
 
-def _splits(tree: object) -> list[tuple[int, float, float]]:
+def _splits(tree: Any) -> list[tuple[int, float, float]]:
     """Feature, threshold and weighted fall of impurity of each inner node."""
-    left, right = tree.children_left, tree.children_right  # type: ignore[attr-defined]
-    weighted = tree.weighted_n_node_samples * tree.impurity  # type: ignore[attr-defined]
-    inner = np.flatnonzero(left != LEAF)
-    gain = (weighted[inner] - weighted[left[inner]] - weighted[right[inner]]) / tree.weighted_n_node_samples[0]  # type: ignore[attr-defined]
-    feature, threshold = tree.feature[inner], tree.threshold[inner]  # type: ignore[attr-defined]
-    return list(zip(feature.tolist(), threshold.tolist(), gain.tolist(), strict=True))
+    weighted = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[0]
+    inner = np.flatnonzero(tree.children_left != LEAF)
+    below = weighted[tree.children_left[inner]] + weighted[tree.children_right[inner]]
+    columns = (tree.feature[inner], tree.threshold[inner], weighted[inner] - below)
+    return list(zip(*(each.tolist() for each in columns), strict=True))
 
 
 def first_columns(ranked: Binariser, n_rows: int, power: int, work: float) -> Binariser:

@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gradtree.engines.kernels import entry_kernel
 from gradtree.trees.tree import LEAF, Tree
+
+PASSED = -1
+"""In place of an end, for nodes that rows pass through."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,9 @@ class Priced:
     def ends(self, price: float) -> NDArray[np.intp]:
         """For each node, where the rows that reach it end once leaves cost so much."""
         is_end = (self.tree.children_left == LEAF) | ((price > 0) & (self.price <= price))
-        return _ends(self.tree.children_left, self.tree.children_right, is_end)
+        ends = np.where(is_end, np.arange(len(is_end)), PASSED)
+        _pass_on(self.tree.children_left, self.tree.children_right, ends)
+        return ends
 
     def n_leaves(self, price: float) -> int:
         return len(np.unique(self.ends(price)[self.tree.children_left == LEAF]))
@@ -41,7 +46,7 @@ class Priced:
         """The tree that is left at a price."""
         ends = self.ends(price)
         kept = np.flatnonzero(ends == np.arange(len(ends)))
-        inner = np.flatnonzero((ends == -1))
+        inner = np.flatnonzero(ends == -1)
         nodes = np.sort(np.concatenate([kept, inner]))
         place = np.full(len(ends), LEAF)
         place[nodes] = np.arange(len(nodes))
@@ -77,7 +82,9 @@ class Priced:
 
 def priced(tree: Tree, risk: NDArray[np.float64]) -> Priced:
     """Prices of a tree whose nodes, as leaves, would cost ``risk`` each."""
-    price = _collapse(tree.children_left, tree.children_right, risk)
+    leaves, below, price = np.ones(len(risk)), np.array(risk), np.zeros(len(risk))
+    is_leaf = tree.children_left == LEAF
+    _collapse(tree.children_left, tree.children_right, risk, is_leaf, leaves, below, price)
     return Priced(tree, price)
 
 
@@ -97,14 +104,18 @@ def predictions(
     return np.array([label[grown.ends(price)[reached]] for price in prices])
 
 
-@njit(cache=True)
+@entry_kernel()
 def _collapse(
-    left: NDArray[np.int32], right: NDArray[np.int32], risk: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    risk: NDArray[np.float64],
+    is_leaf: NDArray[np.bool_],
+    leaves: NDArray[np.float64],
+    below: NDArray[np.float64],
+    price: NDArray[np.float64],
+) -> None:
+    """Cut the weakest link until the root is a leaf; ``price`` says when each node became one."""
     n = len(left)
-    price = np.zeros(n)
-    is_leaf = left == LEAF
-    leaves, below = np.ones(n), risk.copy()
     now = 0.0
     while not is_leaf[0]:
         weakest = np.inf
@@ -121,18 +132,11 @@ def _collapse(
                 is_leaf[node], price[node] = True, now
             if is_leaf[node] and left[node] != LEAF:  # what lies below is no longer to be asked
                 is_leaf[left[node]] = is_leaf[right[node]] = True
-    return price
 
 
-@njit(cache=True)
-def _ends(
-    left: NDArray[np.int32], right: NDArray[np.int32], is_end: NDArray[np.bool_]
-) -> NDArray[np.intp]:
-    """-1 for nodes that rows pass through."""
-    ends = np.full(len(left), -1, dtype=np.int64)
+@entry_kernel()
+def _pass_on(left: NDArray[np.int32], right: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
+    """Give nodes below an end the same end."""
     for node in range(len(left)):
-        if ends[node] < 0 and is_end[node]:
-            ends[node] = node
         if left[node] != LEAF and ends[node] >= 0:
             ends[left[node]] = ends[right[node]] = ends[node]
-    return ends

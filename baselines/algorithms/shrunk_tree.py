@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from gradtree.trees.tree import LEAF
+from gradtree.trees.tree import LEAF, Tree
 
 
 class ShrunkTreeClassifier(DecisionTreeClassifier):
@@ -63,3 +63,10 @@ def shrunk(
         for child in (left[node], right[node]):
             result[child] = result[node] + weight * (value[child] - value[node])
     return result.clip(min=0.0)  # sums of differences round below zero
+
+
+def shrunk_tree(tree: Tree, shrinkage: float) -> NDArray[np.float64]:
+    """The class shares of a canonical tree after shrinkage."""
+    rows = tree.n_node_samples
+    assert rows is not None, "the tree does not know its training rows"
+    return shrunk(tree.children_left, tree.children_right, tree.value, rows, shrinkage)

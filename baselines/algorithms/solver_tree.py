@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from baselines.algorithms.binarise import Binariser
+from baselines.algorithms.branch_and_bound.solver import solve
 from baselines.algorithms.guessed_columns import first_columns, ranked_columns
+from baselines.algorithms.labels import all_classes, class_numbers
 from baselines.algorithms.price_pruning import error_risk, priced
-from baselines.binarise import Binariser
-from baselines.branch_and_bound.solver import solve
-from baselines.estimators.labels import all_classes, class_numbers
-from baselines.estimators.searched import SearchedTreeClassifier
-from baselines.estimators.yes_no_tree import Branch, Leaf, Node, on_features, with_shares
+from baselines.algorithms.searched import SearchedTreeClassifier
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, on_features, with_shares
 
 Columns = NDArray[np.bool_]
 Labels = NDArray[np.intp]
@@ -153,9 +153,7 @@ def by_streed(columns: Columns, labels: Labels, depth: int, price: float, second
 def _of_streed(found: Any) -> Node:
     if found.is_leaf_node():
         return Leaf(int(found.label))
-    return Branch(
-        int(found.feature), _of_streed(found.right_child), _of_streed(found.left_child)
-    )
+    return Branch(int(found.feature), _of_streed(found.right_child), _of_streed(found.left_child))
 
 
 def by_licketysplit(
