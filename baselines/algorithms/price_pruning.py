@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from gradtree.engines.kernels import entry_kernel
 from gradtree.trees.tree import LEAF, Tree
 
+SAME = 1e-9
+"""Of the largest price: a difference that rounding makes."""
 PASSED = -1
 """In place of an end, for nodes that rows pass through."""
 
@@ -26,7 +28,7 @@ class Priced:
     Attributes
     ----------
     price : ndarray of float64, shape (n_nodes,)
-        0 for the leaves of the grown tree; of nodes below a leaf it means nothing.
+        0 for the leaves of the grown tree.
     """
 
     tree: Tree
@@ -71,7 +73,8 @@ class Priced:
         most_leaves : leave out prices that leave more leaves than that.
         """
         changes = np.unique(np.append(self.price[self.tree.children_left != LEAF], 0.0))
-        prices = np.sqrt(changes[:-1] * changes[1:])
+        apart = np.diff(changes) > SAME * changes[-1]  # rounding parts what is one change
+        prices = np.sqrt(changes[:-1] * changes[1:])[apart]
         if most_leaves is not None:
             few = [self.n_leaves(price) <= most_leaves for price in prices]
             prices = prices[few] if any(few) else changes[-1:]
@@ -130,8 +133,10 @@ def _collapse(
         for node in range(n):
             if not is_leaf[node] and (risk[node] - below[node]) / (leaves[node] - 1.0) <= weakest:
                 is_leaf[node], price[node] = True, now
-            if is_leaf[node] and left[node] != LEAF:  # what lies below is no longer to be asked
-                is_leaf[left[node]] = is_leaf[right[node]] = True
+            if is_leaf[node] and left[node] != LEAF:  # what lies below goes at the same price
+                for child in (left[node], right[node]):
+                    if not is_leaf[child]:
+                        is_leaf[child], price[child] = True, now
 
 
 @entry_kernel()

@@ -9,7 +9,7 @@ same tree on any machine; ``time_limit`` is there for what the rule misjudges.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from baselines.algorithms.binarise import Binariser
 from baselines.algorithms.branch_and_bound.solver import solve
+from baselines.algorithms.dl85 import streed_node
 from baselines.algorithms.guessed_columns import first_columns, ranked_columns
 from baselines.algorithms.labels import all_classes, class_numbers
 from baselines.algorithms.price_pruning import error_risk, priced
@@ -147,13 +148,7 @@ def by_streed(columns: Columns, labels: Labels, depth: int, price: float, second
         "cost-complex-accuracy", max_depth=depth, cost_complexity=price, time_limit=seconds
     )
     solver.fit(columns.astype(np.int32), labels)
-    return Found(_of_streed(solver.get_tree()), bool(solver.fit_result.is_optimal()))
-
-
-def _of_streed(found: Any) -> Node:
-    if found.is_leaf_node():
-        return Leaf(int(found.label))
-    return Branch(int(found.feature), _of_streed(found.right_child), _of_streed(found.left_child))
+    return Found(streed_node(solver.get_tree()), bool(solver.fit_result.is_optimal()))
 
 
 def by_licketysplit(

@@ -9,8 +9,7 @@ from itertools import pairwise
 import pytest
 
 from experiments.core.job import Job
-from experiments.runner.catalogue import OTHER_SEEDS, jobs_of
-from experiments.runner.plugins import beyond_the_paper
+from experiments.runner.catalogue import BEYOND, OTHER_SEEDS, jobs_of
 from experiments.runner.profiles import Filters, every_use, profiles, select
 
 PAPER_SIZE = 36 * 5 * 10
@@ -94,7 +93,7 @@ def test_binary_default_has_five_restarts_and_tuned_three() -> None:
 def test_learners_beyond_the_paper_run_under_the_clean_protocol_only() -> None:
     paper, clean = ({job.method for job in jobs_of("default", p, ["iris"])} for p in PROTOCOLS)
     assert paper == {"gradtree", "dndt", "genetictree", "dl85", "cart"}
-    assert clean - paper == set(beyond_the_paper())
+    assert clean - paper == set(BEYOND)
     assert {job.method for job in jobs_of("tuned", "clean", ["iris"])} == paper
 
 
