@@ -16,7 +16,7 @@ from baselines.contract import Fitted, Learner, Params, SplitLike, Task
 
 
 def defaults(task: Task) -> dict[str, Any]:
-    return {"max_leaves": 32, "work": 1e9, "time_limit": 10.0, "tuning_limit": 20.0}
+    return {"max_leaves": 32, "work": 1e9, "time_limit": 10.0, "tuning_limit": 6.0}
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:

@@ -12,7 +12,7 @@ from baselines.algorithms.price_pruning import error_risk, predictions, priced
 from baselines.algorithms.solver_tree import SolverTreeClassifier
 from baselines.contract import Fitted, Params, SplitLike
 
-PRICES = (0.02, 0.01, 0.005, 0.002, 0.0005)
+PRICES = (0.02, 0.005, 0.001)
 """Shares of the rows that a leaf must get right, from small trees to large."""
 TYPICAL_PRICE = 0.002
 

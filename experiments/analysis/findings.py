@@ -23,7 +23,13 @@ from experiments.analysis.searches import BUDGETS, CANDIDATES, SCORE
 from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
 from experiments.core.job import Job
-from experiments.core.planned import read_datasets, read_learners, read_plan, superseded
+from experiments.core.planned import (
+    DatasetFacts,
+    read_datasets,
+    read_learners,
+    read_plan,
+    superseded,
+)
 from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED, Store, resolve
 from experiments.core.winners import Winner, winners_for
@@ -70,6 +76,8 @@ class Findings:
     """Tables of datasets and learners that the paper lacks, of all protocols."""
     problems: tuple[str, ...] = ()
     """Lines of the store that were set aside."""
+    datasets: Mapping[str, DatasetFacts] = field(default_factory=dict)
+    """Names and shapes of all datasets, those that the paper lacks included."""
     superseded: Mapping[str, Sequence[RunRecord]] = field(default_factory=dict)
     """Records that the plan no longer asks for, by the reason why."""
 
@@ -136,6 +144,7 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
             )
         ),
         problems=tuple(problems),
+        datasets=datasets,
         superseded=superseded(plan, records.values()),
     )
 

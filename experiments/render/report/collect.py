@@ -27,6 +27,7 @@ from experiments.render.report.model import (
     Totals,
 )
 from experiments.render.report.sections import draws_of, protocol_section, seeds_section
+from experiments.render.report.small_trees import small_trees_plate, small_trees_section
 from experiments.render.report.stored import read_trees
 
 PAPER, CLEAN = "paper", "clean"
@@ -78,7 +79,8 @@ def draw(inputs: Inputs) -> list[Plate]:
     ours = found.books[PAPER].tables
     draws = draws_of(found.books[PAPER].sheets.get(SEEDS))
     pages = dataset_pages(inputs)
-    return list(plates(ours, found.printed.tables, clean, pages, inputs.curves, draws))
+    drawn = plates(ours, found.printed.tables, clean, pages, inputs.curves, draws)
+    return [*drawn, *small_trees_plate(found)]
 
 
 def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
@@ -91,7 +93,11 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
         claims=found.claims,
         datasets=dataset_pages(inputs),
         figures=tuple(entry(plate) for plate in figures),
-        sections=(*protocol_section(found), *seeds_section(book.sheets.get(SEEDS))),
+        sections=(
+            *protocol_section(found),
+            *seeds_section(book.sheets.get(SEEDS)),
+            *small_trees_section(found),
+        ),
         failures=tuple(failures_of(found.results)),
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records),
