@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments.analysis import statistics
 from experiments.analysis.cells import Results, summarise
@@ -157,7 +158,9 @@ def _lines(results: Results, scores: Scores, place: Place, inside: set[str]) -> 
     return lines
 
 
-def _inside(methods: Mapping[str, Mapping[str, float]], inside: set[str]) -> dict[str, dict]:  # type: ignore[type-arg]
+def _inside(
+    methods: Mapping[str, Mapping[str, float]], inside: set[str]
+) -> dict[str, dict[str, float]]:
     narrowed = {
         method: {slug: value for slug, value in own.items() if slug in inside}
         for method, own in methods.items()
@@ -165,7 +168,7 @@ def _inside(methods: Mapping[str, Mapping[str, float]], inside: set[str]) -> dic
     return {method: own for method, own in narrowed.items() if own}
 
 
-def _mean_ranks(negated: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _mean_ranks(negated: NDArray[np.float64]) -> NDArray[np.float64]:
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(negated.round(statistics.TIED_DECIMALS), axis=1).mean(axis=0))

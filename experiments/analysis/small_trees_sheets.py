@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from experiments.analysis.definitions import method_name
 from experiments.analysis.model import Entry, Sheet, SheetColumn
 from experiments.analysis.small_trees import (
     CEILING,
     CONTROL,
     FREE,
+    GROUPS,
     MEASURES,
     PRUNED,
     READINGS,
     Comparison,
-    Line,
+    Place,
 )
 
 LEVEL = 0.05
@@ -166,9 +169,8 @@ def _overall(found: Comparison, where: tuple[str, str]) -> str:
     return f"On {group}, {READINGS[reading]}: {_best_two(trees)}."
 
 
-def _best_two(means: dict[str, tuple[float, int]] | object) -> str:
+def _best_two(means: Mapping[str, tuple[float, int]]) -> str:
     """The best tree and pruned CART, with their means and the number of datasets."""
-    assert isinstance(means, dict)
     trees = {method: mean for method, (mean, _) in means.items() if method != CEILING}
     best = max(trees, key=trees.__getitem__)
     n = next(iter(means.values()))[1]
@@ -181,8 +183,8 @@ def _best_two(means: dict[str, tuple[float, int]] | object) -> str:
 def _against_control(found: Comparison) -> list[str]:
     """Who is told apart from the control under ``clean`` once corrected."""
     told = [
-        f"{method_name(test.method)} {test.difference.estimate:+.3f} ({READINGS[test.place.reading]}, "
-        f"{test.place.group})"
+        f"{method_name(test.method)} {test.difference.estimate:+.3f} "
+        f"({READINGS[test.place.reading]}, {test.place.group})"
         for test in found.tests
         if test.against == CONTROL and test.place.protocol == "clean" and test.p_adjusted < LEVEL
     ]
@@ -195,13 +197,8 @@ def _against_control(found: Comparison) -> list[str]:
 
 def _time(found: Comparison) -> list[str]:
     """CPU seconds of a fit with tuning, at free size."""
-    lines: list[Line] = [
-        line
-        for line in found.lines
-        if line.place.protocol == "clean"
-        and line.place.reading == FREE
-        and "paper" in line.place.group
-    ]
+    free = Place("clean", next(iter(GROUPS)), FREE)
+    lines = [line for line in found.lines if line.place == free]
     seconds = {line.method: line.means["cpu_seconds"] for line in lines}
     known = sorted((value, method) for method, value in seconds.items() if value is not None)
     if not known:

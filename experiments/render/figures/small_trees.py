@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -97,7 +99,9 @@ def _panel(
     style.quiet(axes)
     if ceiling is not None:
         axes.axhline(ceiling, color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8)
-        shares = axes.secondary_yaxis(
-            "right", functions=(lambda f1: 100 * f1 / ceiling, lambda share: share * ceiling / 100)
-        )
-        shares.set_ylabel("% of boosting")
+        scale: Any = (partial(_scaled, by=100 / ceiling), partial(_scaled, by=ceiling / 100))
+        axes.secondary_yaxis("right", functions=scale).set_ylabel("% of boosting")
+
+
+def _scaled(values: Any, by: float) -> Any:
+    return values * by
