@@ -53,6 +53,14 @@ class SplitLike(Protocol):
     def task(self) -> Task: ...
     @property
     def provenance(self) -> Any: ...
+    @property
+    def weights_train(self) -> NDArray[np.float64] | None: ...
+    @property
+    def weights_train_valid(self) -> NDArray[np.float64] | None: ...
+    @property
+    def bins_from_test(self) -> bool: ...
+    @property
+    def as_authors(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +116,8 @@ class Learner:
     in_paper : whether the method belongs to the paper's tables.
     needs : importable modules without which the learner is skipped.
     installs : the optional extra of this project that brings them.
+    takes_weights : whether it can weigh rows; without, it is skipped by protocols that weigh
+        the rows of rare classes.
     """
 
     slug: str
@@ -123,6 +133,7 @@ class Learner:
     in_paper: bool = True
     needs: tuple[str, ...] = ()
     installs: str | None = None
+    takes_weights: bool = False
 
     def missing(self) -> tuple[str, ...]:
         """Those of ``needs`` that are not installed here."""

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from baselines.algorithms import DNDT_MOST_FEATURES as MOST_FEATURES
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
-
-MOST_FEATURES = 12
 
 
 def defaults(task: Task) -> dict[str, Any]:
@@ -45,7 +44,12 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 
     estimator = DNDTClassifier(**params, random_state=seed)
     estimator.fit(
-        split.X_train, split.y_train, split.X_valid, split.y_valid, np.arange(split.n_classes)
+        split.X_train,
+        split.y_train,
+        split.X_valid,
+        split.y_valid,
+        np.arange(split.n_classes),
+        weights=split.weights_train,
     )
     return Fitted(
         estimator,
@@ -64,6 +68,7 @@ LEARNER = Learner(
     defaults=defaults,
     fit=fit,
     skip=skip,
+    takes_weights=True,
     published="hyperparameters_dndt.csv",
     translate=translate,
     # The paper's grid is unpublished: these are the values that occur among its 16 winners.

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from baselines.algorithms import DNDT_MOST_FEATURES as MOST_FEATURES
 from baselines.algorithms.labels import all_classes, class_numbers
-from baselines.dndt import MOST_FEATURES
 from gradtree.trees.tree import LEAF, Tree
 
 
@@ -74,6 +74,7 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
         X_valid: ArrayLike | None = None,
         y_valid: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
     ) -> Self:
         """Train the tree.
 
@@ -86,6 +87,8 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
             Rows whose loss decides when to stop.
         classes : array-like, optional
             All class labels, in case some occur in none of the rows.
+        weights : array-like of shape (n_rows,), optional
+            Of the rows of ``X`` in the loss; only ratios matter. Validation rows weigh the same.
         """
         from baselines.algorithms import dndt_training as training
 
@@ -98,12 +101,17 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
                 f"got {n_features}; select features or use another learner"
             )
         seed = self._seed()
+        weight = None if weights is None else _check_sample_weight(weights, rows)
         if (X_valid is None) != (y_valid is None):
             raise ValueError("X_valid and y_valid belong together; pass both or neither")
         if X_valid is None or y_valid is None:
-            rows, rows_valid, y, y_valid = train_test_split(
-                rows, y, test_size=self.validation_fraction, random_state=seed
+            kept, held_out = train_test_split(
+                np.arange(len(rows)), test_size=self.validation_fraction, random_state=seed
             )
+            labels = np.asarray(y)
+            rows_valid, y_valid = rows[held_out], labels[held_out]
+            rows, y = rows[kept], labels[kept]
+            weight = None if weight is None else weight[kept]
         else:
             rows_valid = validate_data(self, X_valid, dtype=np.float32, reset=False)
         self.classes_ = all_classes(classes, y, y_valid)
@@ -116,6 +124,7 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
             training.Schedule(
                 self.learning_rate, self.temperature, self.batch_size, self.epochs, self.patience
             ),
+            weight,
         )
         self.cuts_ = trained.weights.cuts
         self.tree_ = _complete_tree(trained.weights.cuts, trained.weights.scores)

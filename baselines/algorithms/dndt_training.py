@@ -82,6 +82,7 @@ def train(
     y_valid: NDArray[Any],
     start: Weights,
     schedule: Schedule,
+    weight: NDArray[Any] | None = None,
 ) -> Trained:
     """Minimise the softmax cross-entropy of the soft tree, in the order of the rows.
 
@@ -91,13 +92,18 @@ def train(
     X_valid, y_valid : rows whose loss decides when to stop
     start : initial weights
     schedule : rates and limits
+    weight : of the training rows in the loss; only ratios matter
     """
     n_classes = start.scores.shape[1]
+    shares = np.ones(len(X)) if weight is None else weight / weight.mean()
     with tf.device("/CPU:0"):
-        rows, targets, counts = _batches(X, _one_hot(y, n_classes), schedule.batch_size)
+        rows, targets, weights, counts = _batches(
+            X, _one_hot(y, n_classes), shares, schedule.batch_size
+        )
         cuts, scores, epochs, best, waited = _loop(
             rows,
             targets,
+            weights,
             counts,
             tf.constant(X_valid, tf.float32),
             tf.constant(_one_hot(y_valid, n_classes)),
@@ -120,19 +126,21 @@ def _one_hot(y: NDArray[Any], n_classes: int) -> NDArray[np.float32]:
     return np.eye(n_classes, dtype=np.float32)[y]
 
 
-def _batches(X: NDArray[Any], targets: NDArray[np.float32], size: int) -> tuple[Any, Any, Any]:
-    """Consecutive batches of equal shape; rows of zeros without a target fill the last one."""
+def _batches(
+    X: NDArray[Any], targets: NDArray[np.float32], weights: NDArray[Any], size: int
+) -> tuple[Any, Any, Any, Any]:
+    """Consecutive batches of equal shape; rows of zeros that weigh nothing fill the last one."""
     size = min(size, len(X))
     n_batches = -(-len(X) // size)
     empty = n_batches * size - len(X)
 
-    def stacked(matrix: NDArray[Any]) -> Any:
-        filled = np.pad(matrix.astype(np.float32), [(0, empty), (0, 0)])
-        return tf.constant(filled.reshape(n_batches, size, matrix.shape[1]))
+    def stacked(values: NDArray[Any]) -> Any:
+        filled = np.pad(values.astype(np.float32), [(0, empty)] + [(0, 0)] * (values.ndim - 1))
+        return tf.constant(filled.reshape(n_batches, size, *values.shape[1:]))
 
     counts = np.full(n_batches, size, dtype=np.float32)
     counts[-1] -= empty
-    return stacked(X), stacked(targets), tf.constant(counts)
+    return stacked(X), stacked(targets), stacked(weights), tf.constant(counts)
 
 
 def soft_logits(X: Any, cuts: Any, scores: Any, temperature: Any) -> Any:
@@ -161,10 +169,9 @@ def _memberships(sides: Any) -> Any:
     return product
 
 
-def _mean_loss(logits: Any, targets: Any, count: Any) -> Any:
+def _mean_loss(logits: Any, targets: Any, weights: Any, count: Any) -> Any:
     losses = tf.nn.softmax_cross_entropy_with_logits(targets, logits)
-    # Rows that only fill a batch have no target; without the factor they would have a gradient.
-    return tf.reduce_sum(losses * tf.reduce_sum(targets, axis=1)) / count
+    return tf.reduce_sum(losses * weights) / count
 
 
 def _adam(weight: Any, gradient: Any, m: Any, v: Any, step: Any, rate: Any) -> tuple[Any, Any, Any]:
@@ -179,6 +186,7 @@ def _adam(weight: Any, gradient: Any, m: Any, v: Any, step: Any, rate: Any) -> t
 def _loop(
     rows: Any,
     targets: Any,
+    weights: Any,
     counts: Any,
     X_valid: Any,
     targets_valid: Any,
@@ -202,7 +210,7 @@ def _loop(
         with tf.GradientTape() as tape:
             tape.watch([cuts, scores])
             logits = soft_logits(rows[b], cuts, scores, temperature)
-            loss = _mean_loss(logits, targets[b], counts[b])
+            loss = _mean_loss(logits, targets[b], weights[b], counts[b])
         to_cuts, to_scores = tape.gradient(loss, [cuts, scores])
         # The optimiser is called once per variable, and counts every call as a step.
         before = tf.cast(done * (n_features + 1), tf.float32)
@@ -216,7 +224,7 @@ def _loop(
             lambda b, done, state: b < n_batches, batch, (0, number * n_batches, state)
         )
         logits = soft_logits(X_valid, state[0], state[1], temperature)
-        loss = _mean_loss(logits, targets_valid, n_valid)
+        loss = _mean_loss(logits, targets_valid, tf.ones_like(logits[:, 0]), n_valid)
         better = loss < best[0]
         best = tf.cond(better, lambda: (loss, state[0], state[1]), lambda: best)
         return number + 1, state, best, tf.where(better, 0, waited + 1)

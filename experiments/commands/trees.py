@@ -153,7 +153,9 @@ def _measured(job: Job, fitted: Fitted) -> RunRecord:
 
 def _entry(tree: Tree, job: Job, record: RunRecord) -> dict[str, Any]:
     split = load_split(job.dataset, job.protocol, job.trial)
-    raw = load_dataset(job.dataset).X.iloc[split.rows.train] if split.rows is not None else None
+    raw = None
+    if split.rows is not None and (table := load_dataset(job.dataset)) is not None:
+        raw = table.X.iloc[split.rows.train]
     return describe_tree(tree, split, record, job.experiment, raw)
 
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
-from experiments.core.job import Job, Measured
+from experiments.core.job import PERTURBATION, Job, Measured
 from experiments.runner import plugins
 
 MODEL_SEED = 42
 TRIALS = range(10)
 PAPER_METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
-ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed")
+ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed", "gradtree-gumbel-proper")
+"""The three selectors of the paper's tables and, beyond them, one without their quirk."""
 BEYOND = ("boosting", "cart-pruned", "optimal-tree")
 """Learners that the paper does not have and that join its default experiment elsewhere."""
 PRUNED_CARTS = ("cart-pruned", "cart-shrunk", "cart-weighted", "cart-control")
@@ -27,6 +28,8 @@ CAPS = (8, 16, 32)
 DL85_SOLVERS = ("dl85", "dl85-original", "dl85-pytrees", "dl85-streed")
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
+
+PERTURBATIONS = range(1, 6)
 
 SEARCHED = "searched"
 """The tuned experiment with the hyperparameters that our own search found."""
@@ -48,6 +51,7 @@ class Experiment:
     methods : the learners, in the order of the table's columns.
     setting : where parameters come from: the default, the paper's tuned ones, or our own search.
     overrides : parameters changed for a method.
+    repeats : parameters that change from one repetition of all its jobs to the next.
     beyond : whether learners that the paper does not have join under other protocols.
     budget : of our own search, how many candidates count; all of them when not given.
     """
@@ -57,6 +61,7 @@ class Experiment:
     methods: tuple[str, ...]
     setting: Setting
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    repeats: tuple[Mapping[str, Any], ...] = ({},)
     beyond: bool = False
     seeds: tuple[int, ...] = (MODEL_SEED,)
     measured: Measured = "shared"
@@ -92,8 +97,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     for e in (
         Experiment("tuned", "the published hyperparameters", PAPER_METHODS, "published"),
         Experiment("default", "default hyperparameters", PAPER_METHODS, "default", beyond=True),
-        Experiment("ablation-tuned", "three feature selectors, published", ABLATIONS, "published"),
-        Experiment("ablation-default", "three feature selectors, default", ABLATIONS, "default"),
+        Experiment("ablation-tuned", "feature selectors, published", ABLATIONS, "published"),
+        Experiment("ablation-default", "feature selectors, default", ABLATIONS, "default"),
         Experiment(
             "no-penalty",
             "GeneticTree without its complexity penalty",
@@ -132,6 +137,13 @@ EXPERIMENTS: dict[str, Experiment] = {
                 budget=budget,
             )
             for budget in BUDGETS
+        ),
+        Experiment(
+            "firmness",
+            "tuned GradTree with training rows moved by one unit of float32, five times",
+            ("gradtree",),
+            "published",
+            repeats=tuple({PERTURBATION: number} for number in PERTURBATIONS),
         ),
         Experiment(
             "quirks",
@@ -176,10 +188,11 @@ def jobs_of(
         return search_jobs(protocol, slugs, methods, trials)
     plan = experiment_of(experiment)
     return [
-        make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting)
+        make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting, repeat)
         for seed in plan.seeds
         for dataset in slugs
         for method in methods_of(plan, protocol, methods)
+        for repeat in plan.repeats
         for trial in trials
     ]
 
@@ -210,6 +223,12 @@ def methods_of(
     return [method for method in wanted if method in offered]
 
 
+def with_plugins(experiment: str, protocol: str) -> list[str]:
+    """The learners of an experiment, and in ``default`` those of the plug-ins in use as well."""
+    offered = methods_of(experiment_of(experiment), protocol)
+    return [*offered, *plugins.extras().learners] if experiment == "default" else offered
+
+
 def make_job(
     experiment: Experiment,
     protocol: str,
@@ -218,10 +237,12 @@ def make_job(
     trial: int,
     seed: int,
     setting: Setting,
+    repeat: Mapping[str, Any],
 ) -> Job:
     facts = plugins.facts(dataset)
     params = dict(params_of(setting, protocol, method, dataset, experiment.budget))
     params.update(experiment.overrides.get(method, {}))
+    params.update(repeat)
     searched = experiment.slug == "tuned" and setting == "ours"
     return Job(
         protocol=protocol,

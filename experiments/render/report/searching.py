@@ -8,6 +8,7 @@ from experiments.analysis.model import Sheet
 from experiments.analysis.ranking import mean_of
 from experiments.analysis.searches import Growth, growth
 from experiments.analysis.settings import searched_scores
+from experiments.render import numbers
 from experiments.render.report.model import Section
 
 GROWTH_FIGURE = "search-growth"
@@ -57,9 +58,9 @@ def search_points(found: Findings) -> list[str]:
             if published.mean is not None and ours.mean is not None:
                 pairs.setdefault(method, []).append((published.mean, ours.mean))
         parts = [
-            f"{method_name(method)} {mean_of([one for one, _ in scores]):.3f} with the published "
-            f"hyperparameters and {mean_of([two for _, two in scores]):.3f} with ours "
-            f"({len(scores)})"
+            f"{method_name(method)} {numbers.fixed(mean_of([one for one, _ in scores]), 3)} with "
+            f"the published hyperparameters and "
+            f"{numbers.fixed(mean_of([two for _, two in scores]), 3)} with ours ({len(scores)})"
             for method, scores in pairs.items()
         ]
         if parts:
