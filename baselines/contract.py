@@ -15,11 +15,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from baselines.algorithms.labels import over_classes as over_classes
+from baselines.algorithms.labels import spread
 
 if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
@@ -162,18 +165,4 @@ def class_probabilities(estimator: Any, X: ArrayLike, n_classes: int) -> NDArray
     ndarray of shape (rows, n_classes)
     """
     seen = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-    return _spread(seen, np.asarray(estimator.classes_), n_classes)
-
-
-def over_classes(tree: Tree, classes: NDArray[Any], n_classes: int) -> Tree:
-    """``tree``, whose values follow ``classes``, with one value per class of the dataset."""
-    return replace(tree, value=_spread(tree.value, classes, n_classes))
-
-
-def _spread(
-    seen: NDArray[np.float64], classes: NDArray[Any], n_classes: int
-) -> NDArray[np.float64]:
-    """Put column i of ``seen`` at column ``classes[i]`` of a matrix of ``n_classes`` columns."""
-    every = np.zeros((len(seen), n_classes))
-    every[:, classes.astype(np.intp)] = seen
-    return every
+    return spread(seen, np.asarray(estimator.classes_), n_classes)

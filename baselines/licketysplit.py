@@ -20,9 +20,11 @@ def defaults(task: Task) -> dict[str, Any]:
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
-    from baselines.algorithms.solver_tuning import fit_solver
+    from baselines.algorithms.solver_tuning import tuned_solver
 
-    return fit_solver(split, params, seed, "licketysplit")
+    estimator, extra = tuned_solver(split, params, seed, "licketysplit")
+    X, y = split.X_train_valid, split.y_train_valid
+    return Fitted(estimator, X, y, estimator.tree_, estimator.size_, extra=extra)
 
 
 LEARNER = Learner(

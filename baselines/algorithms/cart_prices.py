@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.inner_folds import Fold, best_of, inner_folds, macro_f1
+from baselines.algorithms.inner_folds import Fold, Rows, best_of, inner_folds, macro_f1
+from baselines.algorithms.labels import over_classes
 from baselines.algorithms.price_pruning import Priced, predictions, priced
-from baselines.contract import SplitLike, over_classes
 from gradtree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ def price_scores(
     return np.array(scores)
 
 
-def best_price(
-    grower: DecisionTreeClassifier, split: SplitLike, seed: int, max_leaves: int
-) -> float:
+def best_price(grower: DecisionTreeClassifier, split: Rows, seed: int, max_leaves: int) -> float:
     """The price of a leaf that the folds of real rows prefer.
 
     Parameters

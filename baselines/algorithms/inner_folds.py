@@ -12,15 +12,34 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.contract import SplitLike
-
 N_FOLDS = 5
 Candidate = TypeVar("Candidate")
+
+
+class Rows(Protocol):
+    """The part of a split that folds are made of."""
+
+    @property
+    def X_train(self) -> NDArray[np.float64]: ...  # noqa: N802
+    @property
+    def y_train(self) -> NDArray[np.int64]: ...
+    @property
+    def X_valid(self) -> NDArray[np.float64]: ...  # noqa: N802
+    @property
+    def y_valid(self) -> NDArray[np.int64]: ...
+    @property
+    def X_train_valid(self) -> NDArray[np.float64]: ...  # noqa: N802
+    @property
+    def y_train_valid(self) -> NDArray[np.int64]: ...
+    @property
+    def n_classes(self) -> int: ...
+    @property
+    def provenance(self) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +56,14 @@ class Fold:
         return Fold(change(self.X), self.y, change(self.X_held), self.y_held)
 
 
-def real_rows(split: SplitLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def real_rows(split: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Training and validation rows without those that rebalancing appended."""
     n = split.provenance.rows_before_rebalancing
     X = np.concatenate([split.X_train[:n], split.X_valid])
     return X, np.concatenate([split.y_train[:n], split.y_valid])
 
 
-def inner_folds(split: SplitLike, seed: int) -> list[Fold]:
+def inner_folds(split: Rows, seed: int) -> list[Fold]:
     """Five stratified folds of the real rows, the same for every learner."""
     from sklearn.model_selection import StratifiedKFold
 

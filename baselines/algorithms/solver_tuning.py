@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from baselines.algorithms.guessed_columns import ranked_columns
-from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, tuned
+from baselines.algorithms.inner_folds import Rows, best_of, inner_folds, macro_f1, tuned
 from baselines.algorithms.price_pruning import error_risk, predictions, priced
 from baselines.algorithms.solver_tree import SolverTreeClassifier
-from baselines.contract import Fitted, Params, SplitLike
 
 PRICES = (0.02, 0.005, 0.001)
 """Shares of the rows that a leaf must get right, from small trees to large."""
@@ -28,8 +28,15 @@ def sizes(max_depth: int) -> list[dict[str, Any]]:
     return shallow + [{"max_depth": max_depth, "complexity": price} for price in PRICES]
 
 
-def fit_solver(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
-    """Choose depth and price by the shared folds, then solve for all rows."""
+def tuned_solver(
+    split: Rows, params: Mapping[str, Any], seed: int, solver: str
+) -> tuple[SolverTreeClassifier, dict[str, Any]]:
+    """Choose depth and price by the shared folds, then solve for all rows.
+
+    Returns
+    -------
+    estimator, and what its run record shall say of the tuning
+    """
     X, y = split.X_train_valid, split.y_train_valid
     classes = np.arange(split.n_classes)
     model = SolverTreeClassifier(
@@ -48,7 +55,7 @@ def fit_solver(split: SplitLike, params: Params, seed: int, solver: str) -> Fitt
         chosen, compared = tuned(sizes(depth), fit, folds, split.n_classes, params["tuning_limit"])
     estimator = _copy(model, chosen).fit(X, y, classes)
     extra = {"chosen": chosen, "compared": compared, "proved": estimator.proved_}
-    return Fitted(estimator, X, y, estimator.tree_, estimator.size_, extra=extra)
+    return estimator, extra
 
 
 def _cut_back(
