@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from gradtree.training.losses import CustomLoss, Loss
     from gradtree.training.selectors import Selector
     from gradtree.trees.tree import Tree
-    from gradtree.units.original import original_units
     from gradtree.views.export import export_graphviz, export_text
     from gradtree.views.plot import plot_history, plot_tree
 
@@ -29,7 +28,6 @@ __all__ = [
     "export_graphviz",
     "export_text",
     "fit_table",
-    "original_units",
     "plot_history",
     "plot_tree",
 ]
@@ -46,7 +44,6 @@ _HOMES = {
     "export_graphviz": "views.export",
     "export_text": "views.export",
     "fit_table": "table",
-    "original_units": "units.original",
     "plot_history": "views.plot",
     "plot_tree": "views.plot",
 }

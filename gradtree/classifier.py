@@ -15,18 +15,27 @@ from sklearn.utils.validation import check_is_fitted
 from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
+    categorical_mask,
+    coded_rows,
+    has_categories,
+    learned_columns,
     read_rows,
     read_training_rows,
     read_validation,
 )
+from gradtree.inputs.columns import Column
 from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.memory import check_fits
 from gradtree.inputs.parameters import check_parameters, train_config
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import RunHistory, TrainConfig, Trainer, TrainResult, train
 from gradtree.trees.dense import DenseTree
+from gradtree.trees.merging import merged_siblings
 from gradtree.trees.pruning import full_tree, pruned_tree
+from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import Tree
+from gradtree.units.inner import inner_matrix, learn_inner, table_tree
+from gradtree.units.scales import InnerColumn, Labels
 from gradtree.views.readable import ReadableTree
 
 # A stream's tree is pruned by so many of its latest rows.
@@ -40,6 +49,11 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     node chooses one feature and one threshold, rows are routed hard, and gradients
     pass through the hard decisions as if they were soft (straight-through). A part
     of the rows decides when to stop; then the branches that no row takes are cut.
+
+    Rows may be a matrix of numbers or a table (pandas, polars, Arrow or anything with the
+    dataframe interchange protocol) with numbers, text, booleans, categories, dates and gaps.
+    Columns are scaled and coded inside; the tree that comes out, ``tree_``, is one over the
+    columns as they were given, and predictions, rules, plots and exports all walk that tree.
 
     Parameters
     ----------
@@ -72,8 +86,20 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         Share of the rows to stop by, stratified, unless ``fit`` gets validation rows.
         With 0, or where the classes have too few rows to spare any, the training loss
         decides.
+    scale : "quantile", "standard" or None, default="quantile"
+        How columns are brought to one scale inside: by their normal quantiles, by mean and
+        standard deviation, or not at all. Both keep the order of the numbers, so that every
+        split is one of the raw numbers.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, default="from_dtype"
+        Columns that hold categories, as a mask, positions or names. Columns of text, booleans
+        and pandas' categories always do; ``"from_dtype"`` and ``None`` name no others.
+        Categories are ordered inside by what they tell about the label, those with fewer than
+        five rows lumped together.
     prune : bool, default=True
         Whether to cut what no training row reaches.
+    merge_leaves : bool, default=True
+        Whether to merge sibling leaves that predict the same class, which leaves predictions
+        as they are and gives the merged leaf the mean of their probabilities.
     average_weights : bool, default=False
         Whether to evaluate and use the mean of the weights of the last five epochs.
     engine : "compiled" or "tensorflow", default="compiled"
@@ -95,13 +121,17 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     tree_ : Tree
-        The learned tree; its ``node_count`` is the size that the paper reports.
+        The learned tree over the columns of ``X``; its ``node_count`` is the size that the
+        paper reports.
+    columns_ : tuple of Column
+        What the columns of ``X`` hold.
+    feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Present if the columns have names.
     dense_ : DenseTree
-        The trained parameters before pruning.
+        The trained parameters before pruning, in the scale of training.
     history_ : tuple of RunHistory
         Losses of every epoch of every run; drawn by :meth:`plot_history`.
     n_epochs_ : int
@@ -111,6 +141,20 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
+    *Missing values* of a column that had some in training go to a learned side of every split.
+    Where nothing was missing in training, they go with most of the training rows. *Categories
+    that training did not see* go where missing values go.
+
+    *Column names* that are whole numbers are printed as ``x0, x1, …``, those of several levels
+    joined by dots, and repeated ones numbered; names of which only some are text are refused,
+    as in scikit-learn.
+
+    *Monotonic constraints* (scikit-learn's ``monotonic_cst``) are not offered. Splits and leaves
+    are trained together by gradients that pass through all of a tree at once, so no bound on a
+    leaf follows from a split, as it does where trees grow from the top down; pushing leaf values
+    into order afterwards would give a monotone tree, but not the one that was trained and chosen
+    by the validation rows.
+
     Where the paper's text and the code that produced its tables differ, this class does
     what the code does:
 
@@ -143,6 +187,8 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     dense_: DenseTree
     history_: tuple[RunHistory, ...]
     n_features_in_: int
+    columns_: tuple[Column, ...]
+    _inner: tuple[InnerColumn, ...] | None
     _trainer: Trainer | None
     _recent: NDArray[Any]
 
@@ -161,7 +207,10 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         patience: int = 200,
         restarts: int | str = "auto",
         validation_fraction: float = 0.2,
+        scale: str | None = "quantile",
+        categorical_features: Any = "from_dtype",
         prune: bool = True,
+        merge_leaves: bool = True,
         average_weights: bool = False,
         engine: str = "compiled",
         stream: str = "numpy",
@@ -184,7 +233,10 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         self.patience = patience
         self.restarts = restarts
         self.validation_fraction = validation_fraction
+        self.scale = scale
+        self.categorical_features = categorical_features
         self.prune = prune
+        self.merge_leaves = merge_leaves
         self.average_weights = average_weights
         self.engine = engine
         self.stream = stream
@@ -196,10 +248,10 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
     def fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        X_valid: ArrayLike | None = None,
+        X_valid: Any = None,
         y_valid: ArrayLike | None = None,
         classes: ArrayLike | None = None,
     ) -> Self:
@@ -207,9 +259,9 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers without gaps. Columns of similar scale train best, for example after
-            scikit-learn's ``QuantileTransformer(output_distribution="normal")``.
+        X : array-like or table of shape (n_rows, n_features)
+            Numbers, or a table that may hold text, booleans, categories and dates too; gaps are
+            welcome (``nan``, ``None``, ``NaT``, ``NA``).
         y : array-like of shape (n_rows,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_rows,), optional
@@ -223,30 +275,38 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         check_parameters(params)
         data = read_training_rows(self, X, y, sample_weight, classes, reset=True)
         config = train_config(params, len(data.classes), self._seed())
-        check_fits(config.depth, self.n_features_in_, len(data.classes), config.dtype)
-        start = self._previous(config, data.classes)
-        if start is not None:
-            # Other initial draws would throw away what the previous fit learned.
-            config = replace(config, restarts=0)
         held_out = np.empty(0, dtype=np.intp)
-        valid = None
-        if X_valid is None and y_valid is None:
+        given = X_valid is not None or y_valid is not None
+        if not given:
             rng = np.random.default_rng(config.seed)
             held_out = hold_out(data.y, self.validation_fraction, rng)
+        trained = np.delete(np.arange(len(data.y)), held_out)
+        start = self._previous(config, data.classes)
+        if start is None:
+            self._learn_columns(data, trained)
         else:
-            valid = read_validation(self, X_valid, y_valid, data.classes)
-        result = self._trained(data, valid, held_out, config, start)
+            # Other initial draws would throw away what the previous fit learned.
+            config = replace(config, restarts=0)
+        coded = coded_rows(data.rows, self.columns_)
+        matrix = self._matrix(coded)
+        check_fits(config.depth, matrix.shape[1], len(data.classes), config.dtype)
+        valid = None
+        if given:
+            by_column = not isinstance(data.rows, np.ndarray)
+            rows, y_codes = read_validation(self, X_valid, y_valid, data.classes, by_column)
+            valid = self._matrix(coded_rows(rows, self.columns_)), y_codes
+        result = self._trained(data, matrix, valid, held_out, config, start)
         self.classes_ = data.classes
         self.history_ = result.history
         self.n_epochs_ = result.epochs_run
         self.best_run_ = result.best_run
-        self._grow(result.dense, data.X, np.delete(np.arange(len(data.X)), held_out))
-        self._trainer, self._recent = None, data.X[:0]
+        self._grow(result.dense, matrix, trained, coded)
+        self._trainer, self._recent = None, coded[:0]
         return self
 
     def partial_fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -254,12 +314,13 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         """Learn from the next rows of a stream: one pass over them, in batches.
 
         The first call starts from random weights, or from those of an earlier ``fit``.
-        There are no validation rows, no early stopping and no restarts; raise the
-        learning rates to adapt faster. The tree is pruned by the last 2,048 rows.
+        It also decides what the columns hold, their scale and their categories. There are no
+        validation rows, no early stopping and no restarts; raise the learning rates to adapt
+        faster. The tree is pruned by the last 2,048 rows.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like or table of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
         classes : array-like, optional
             All labels that will ever come; needed in the first call unless ``y`` has all.
@@ -277,27 +338,47 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         if first:
             self.classes_ = data.classes
             self.history_, self.n_epochs_, self.best_run_ = (), 0, 0
-        trainer = self._running_trainer()
-        trainer.learn(as_training_type(data.X, self.dtype), data.y, data.weight)
+            self._learn_columns(data, np.arange(len(data.y)), stream=True)
+        coded = coded_rows(data.rows, self.columns_)
+        matrix = self._matrix(coded)
+        trainer = self._running_trainer(matrix.shape[1])
+        trainer.learn(as_training_type(matrix, self.dtype), data.y, data.weight)
         self.n_epochs_ += 1
-        self._recent = np.concatenate([self._recent, data.X])[-RECENT_ROWS:]
-        self._grow(trainer.dense, self._recent, np.arange(len(self._recent)))
+        recent = getattr(self, "_recent", coded[:0])
+        self._recent = np.concatenate([recent, coded])[-RECENT_ROWS:]
+        rows = np.arange(len(self._recent))
+        self._grow(trainer.dense, self._matrix(self._recent), rows, self._recent)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
-        check_is_fitted(self)
-        return self.tree_.predict_proba(read_rows(self, X, reset=False))
+        return self.tree_.value[self.apply(X)]
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, the first one on ties."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self.tree_.predict(read_rows(self, X, reset=False))])
+        leaves = self.apply(X)
+        return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[leaves]])
 
-    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> NDArray[np.intp]:
         """Index of the leaf of ``tree_`` that each row reaches."""
         check_is_fitted(self)
-        return self.tree_.apply(read_rows(self, X, reset=False))
+        rows = read_rows(self, X, reset=False, by_column=has_categories(self))
+        return leaves_reached(self.tree_, coded_rows(rows, self.columns_))
+
+    def decision_path(self, X: Any) -> Any:
+        """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""
+        leaves = self.apply(X)
+        return passed_nodes(self.tree_, leaves)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
@@ -311,9 +392,31 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
+    def _learn_columns(
+        self, data: TrainingRows, trained: NDArray[np.intp], stream: bool = False
+    ) -> None:
+        """Learn what the columns hold and how they become those of the training matrix."""
+        names = getattr(self, "feature_names_in_", None)
+        mask = categorical_mask(self.categorical_features, data.rows, names)
+        self.columns_ = learned_columns(data.rows, trained, mask, names)
+        coded = coded_rows(data.rows, self.columns_)
+        numbers = all(column.kind == "number" for column in self.columns_)
+        if self.scale is None and numbers and not np.isnan(coded).any():
+            self._inner = None
+            return
+        weight = np.ones(len(data.y)) if data.weight is None else data.weight
+        weight = weight[trained] / weight[trained].mean()
+        labels = Labels(data.y[trained], weight, len(data.classes))
+        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale, stream)
+
+    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
+        """What the engine is trained on."""
+        return coded if self._inner is None else inner_matrix(coded, self._inner)
+
     def _trained(
         self,
         data: TrainingRows,
+        matrix: NDArray[Any],
         valid: tuple[NDArray[Any], NDArray[np.int64]] | None,
         held_out: NDArray[np.intp],
         config: TrainConfig,
@@ -325,7 +428,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             valid_weight = None if data.class_weight is None else data.class_weight[y_valid]
         bar = ProgressBar(config.patience) if self.verbose else None
         result = train(
-            as_training_type(data.X, self.dtype),
+            as_training_type(matrix, self.dtype),
             data.y,
             X_valid,
             y_valid,
@@ -345,7 +448,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         """The parameters that a warm start goes on from."""
         if not self.warm_start or not hasattr(self, "dense_"):
             return None
-        before = (self.dense_.depth, self.dense_.n_features, self.classes_.tolist())
+        before = (self.dense_.depth, len(self.columns_), self.classes_.tolist())
         if before != (config.depth, self.n_features_in_, classes.tolist()):
             raise ValueError(
                 "warm_start=True would go on from a tree of another shape (depth, features or "
@@ -353,19 +456,23 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             )
         return self.dense_
 
-    def _running_trainer(self) -> Trainer:
+    def _running_trainer(self, n_columns: int) -> Trainer:
         """What ``partial_fit`` goes on with."""
         if getattr(self, "_trainer", None) is not None:
             return self._trainer  # type: ignore[return-value]
         config = train_config(self.get_params(deep=False), len(self.classes_), self._seed())
-        check_fits(config.depth, self.n_features_in_, len(self.classes_), config.dtype)
+        check_fits(config.depth, n_columns, len(self.classes_), config.dtype)
         start = getattr(self, "dense_", None)
-        self._trainer = Trainer(self.n_features_in_, len(self.classes_), config, start)
-        if not hasattr(self, "_recent"):
-            self._recent = np.empty((0, self.n_features_in_))
+        self._trainer = Trainer(n_columns, len(self.classes_), config, start)
         return self._trainer
 
-    def _grow(self, dense: DenseTree, rows: NDArray[Any], trained: NDArray[np.intp]) -> None:
+    def _grow(
+        self,
+        dense: DenseTree,
+        matrix: NDArray[Any],
+        trained: NDArray[np.intp],
+        coded: NDArray[Any],
+    ) -> None:
         """Turn trained parameters into the tree to predict with."""
         if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
             raise FloatingPointError(
@@ -373,4 +480,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
                 "(lr_index, lr_values, lr_leaf) or scale the columns of X"
             )
         self.dense_ = dense
-        self.tree_ = (pruned_tree if self.prune else full_tree)(dense, rows, trained)
+        tree = (pruned_tree if self.prune else full_tree)(dense, matrix, trained)
+        if self._inner is not None:
+            tree = table_tree(tree, self._inner, self.columns_, coded, simplify=self.prune)
+        self.tree_ = merged_siblings(tree) if self.merge_leaves else tree

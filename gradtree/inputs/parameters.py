@@ -80,6 +80,10 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: _is_number(0, False)(value) and value < 1,
         "a number from 0 (stop by the training loss) to below 1",
     ),
+    "scale": (
+        lambda value: value is None or _is_one_of("quantile", "standard")(value),
+        "'quantile', 'standard' or None (columns as they are)",
+    ),
     "engine": (_is_one_of("compiled", "tensorflow"), "'compiled' or 'tensorflow'"),
     "stream": (_is_one_of("numpy", "authors"), "'numpy' or 'authors'"),
     "dtype": (_is_one_of("float32", "float64"), "'float32' or 'float64'"),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.trees.traversal import fill_upwards
+from gradtree.trees.traversal import EMPTY_WEIGHT, fill_upwards
 from gradtree.trees.tree import LEAF, Tree
 
 # What an empty leaf weighs, so that shares of rows stay defined below empty nodes.
