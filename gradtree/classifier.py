@@ -90,7 +90,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         How columns are brought to one scale inside: by their normal quantiles, by mean and
         standard deviation, or not at all. Both keep the order of the numbers, so that every
         split is one of the raw numbers.
-    categorical_features : "from_dtype", array-like of bool, int or str, or None, default="from_dtype"
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that hold categories, as a mask, positions or names. Columns of text, booleans
         and pandas' categories always do; ``"from_dtype"`` and ``None`` name no others.
         Categories are ordered inside by what they tell about the label, those with fewer than

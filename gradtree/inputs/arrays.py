@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from gradtree.inputs.columns import Column, coded_matrix, is_missing, learn_columns
 from gradtree.inputs.frames import (
     RawColumn,
+    RawTable,
     array_columns,
     column_labels,
     frame_columns,
@@ -79,7 +79,7 @@ def read_rows(
 
 def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:
     labels = column_labels(X)
-    if len(set(map(str, labels))) == len(labels):
+    if not isinstance(X, RawTable) and len(set(map(str, labels))) == len(labels):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return
     # scikit-learn has no answer to names that come twice; they are numbered instead.
@@ -120,7 +120,7 @@ def categorical_mask(wanted: Any, rows: Rows, names: Sequence[Any] | None) -> li
     known = [] if names is None else list(names)
     for one in chosen.tolist():
         place = known.index(one) if one in known else one
-        if not isinstance(place, Integral) or not -width <= place < width:
+        if not isinstance(place, int) or not -width <= place < width:
             raise ValueError(
                 f"categorical_features names a column that is not there: {one!r}; give names, "
                 "positions or a mask of columns, or 'from_dtype'"
@@ -135,7 +135,7 @@ def learned_columns(
     """What the columns hold, by the rows that a tree is trained on."""
     if not isinstance(rows, np.ndarray):
         return learn_columns(rows, trained, mask)
-    gaps = np.isnan(rows).any(axis=0) & np.isnan(rows[trained]).any(axis=0)
+    gaps = np.asarray(np.isnan(rows[trained]).any(axis=0))
     printed = printed_names(range(rows.shape[1]) if names is None else names)
     return tuple(Column(name, gaps=bool(gap)) for name, gap in zip(printed, gaps, strict=True))
 
@@ -179,9 +179,7 @@ def read_training_rows(
     wanted = estimator.categorical_features
     by_column = not (wanted is None or isinstance(wanted, str)) and np.size(wanted) > 0
     by_column = by_column if reset else has_categories(estimator)
-    rows = read_rows(
-        estimator, X, reset=reset, by_column=by_column, min_rows=2 if reset else 1
-    )
+    rows = read_rows(estimator, X, reset=reset, by_column=by_column, min_rows=2 if reset else 1)
     labels = read_labels(y, "y")
     first = rows if isinstance(rows, np.ndarray) else rows[0]
     check_consistent_length(first, labels)

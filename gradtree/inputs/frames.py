@@ -33,6 +33,21 @@ class RawColumn:
         return len(self.values)
 
 
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """Columns that have been read already."""
+
+    columns_read: list[RawColumn]
+
+    @property
+    def column_names(self) -> list[str]:
+        return [column.name for column in self.columns_read]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (len(self.columns_read[0]) if self.columns_read else 0), len(self.columns_read)
+
+
 def is_frame(X: Any) -> bool:
     """Whether something is a table with named columns."""
     return hasattr(X, "iloc") or hasattr(X, "__dataframe__") or hasattr(X, "column_names")
@@ -46,6 +61,8 @@ def column_labels(X: Any) -> list[Any]:
 
 def frame_columns(X: Any) -> list[RawColumn]:
     """The columns of a table."""
+    if isinstance(X, RawTable):
+        return X.columns_read
     if not hasattr(X, "iloc") and not column_labels(X):
         X = _interchanged(X)
     labels = column_labels(X)

@@ -1,8 +1,9 @@
 """Walks over the flat arrays of a tree.
 
-Plain numbers take the compiled way; its kernels are compiled for the few signatures below, once per machine (the
-result is cached on disk), take row-major, column-major and strided matrices
-as they are, and release the interpreter lock.
+Plain numbers take the compiled way. Its kernels are compiled for the few
+signatures below, once per machine (the result is cached on disk), take
+row-major, column-major and strided matrices as they are, and release the
+interpreter lock.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -120,7 +120,7 @@ class Tree:
         below = impurity[self.children_left[inner]] + impurity[self.children_right[inner]]
         gain = np.bincount(self.feature[inner], impurity[inner] - below, self.n_features)
         gain = np.maximum(gain, 0.0)
-        return gain / gain.sum() if gain.sum() > 0 else gain
+        return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Index of the leaf that each row reaches.

@@ -121,7 +121,8 @@ class _Builder:
                 waiting.append((self._child(node, True), rows[left], place, "left"))
 
     def _child(self, node: int, left: bool) -> int:
-        return int((self.inner_tree.children_left if left else self.inner_tree.children_right)[node])
+        tree = self.inner_tree
+        return int((tree.children_left if left else tree.children_right)[node])
 
     def _split(
         self, node: int, rows: NDArray[np.intp]
@@ -175,7 +176,9 @@ class _Builder:
 
     def tree(self) -> Tree:
         leaves = [node["inner"] for node in self.nodes]
-        left, right = (np.array([n[side] for n in self.nodes], np.int32) for side in ("left", "right"))
+        left, right = (
+            np.array([n[side] for n in self.nodes], np.int32) for side in ("left", "right")
+        )
         counts = np.array([node["rows"] for node in self.nodes], dtype=np.int64)
         value = self.inner_tree.value[leaves].copy()
         fill_upwards(left, right, counts.astype(np.float64), value)

@@ -75,7 +75,7 @@ class Labels:
         """Weight of every class in every group of rows, shape (n_groups, n_classes)."""
         cells = group * self.n_classes + self.y
         weights = np.bincount(cells, self.weight, n_groups * self.n_classes)
-        return weights.reshape(n_groups, self.n_classes)
+        return np.asarray(weights.reshape(n_groups, self.n_classes), dtype=np.float64)
 
 
 def number_columns(
@@ -100,9 +100,7 @@ def number_columns(
         points = np.unique(np.quantile(known, np.linspace(0, 1, MOST_STEPS), method="nearest"))
         counts = np.diff(np.searchsorted(np.sort(known), points, side="right"), prepend=0)
     scores = scaled(points, counts, scale)
-    cuts = points[:-1] / 2 + points[1:] / 2
-    # The middle of neighbours may be rounded up to the larger one.
-    cuts = np.where(cuts >= points[1:], points[:-1], cuts)
+    cuts = between(points)
     column = InnerColumn(source, cuts, scores, float(np.median(scores)))
     own = column.of(values[rows])
     gaps = np.isnan(values[rows])
@@ -115,6 +113,12 @@ def number_columns(
     )
     marker = InnerColumn(source, np.empty(0), known_score[np.newaxis], float(gap_score))
     return [filled, marker]
+
+
+def between(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The middles between ascending points, each below the larger of its two."""
+    middles = points[:-1] / 2 + points[1:] / 2
+    return np.where((middles >= points[1:]) | (middles < points[:-1]), points[:-1], middles)
 
 
 def category_column(
@@ -184,13 +188,11 @@ def _grid(
     reach = max(points[-1] / 2 - points[0] / 2, abs(points[0]) * 1e-3, 1e-6)
     limit = np.finfo(np.float64).max / 4
     ends = np.clip([points[0] - 4 * reach, points[-1] + 4 * reach], -limit, limit)
-    grid = np.linspace(*ends, STREAM_STEPS)
+    grid = np.linspace(ends[0], ends[1], STREAM_STEPS)
     return grid, np.bincount(np.searchsorted(grid[:-1], known), minlength=len(grid))
 
 
-def _like_gaps(
-    scores: NDArray[np.float32], gaps: NDArray[np.bool_], labels: Labels
-) -> float:
+def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], labels: Labels) -> float:
     """The middle score of those numbers whose classes are most like those of the gaps."""
     known = scores[~gaps]
     if not len(known):

@@ -56,9 +56,13 @@ class Rule:
         return np.asarray(np.logical_and.reduce(answers))
 
     def __str__(self) -> str:
-        way = " and ".join(str(condition) for condition in self.conditions)
+        way = " and ".join(_bracketed(str(condition)) for condition in self.conditions)
         verdict = verdict_text(self.prediction, self.probability, self.n_samples)
         return f"if {way} then {verdict}" if way else f"always {verdict}"
+
+
+def _bracketed(condition: str) -> str:
+    return f"({condition})" if condition.endswith(" or missing") else condition
 
 
 def decision_rules(
@@ -131,7 +135,7 @@ def describe(
             split = number_split(column, border, text, bool(missing[node]))
             if known is not None and not known.missing:
                 # What was sent elsewhere above needs no mention here.
-                split = Split(replace(split.left, missing=False), replace(split.right, missing=False))
+                split = Split(*(replace(s, missing=False) for s in (split.left, split.right)))
             sides = joined(known, split.left), joined(known, split.right)
         told[node] = split
         for child, side in zip(

@@ -10,7 +10,6 @@ import pytest
 from small_problems import passengers, quick
 
 from gradtree import TabularGradTree, fit_table
-from gradtree.inputs.table_columns import learn_columns
 
 SETTINGS = {"epochs": 150, "patience": 50, "restarts": 1, "random_state": 0, "lr_leaf": 0.05}
 
