@@ -211,8 +211,8 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
 def _columns_of(X: Any) -> list[RawColumn]:
     if not is_frame(X):
         raise TypeError(
-            f"a table with named columns is needed (pandas, polars, Arrow, …), not "
-            f"{type(X).__name__}; use GradTreeClassifier for arrays"
+            f"a table with named columns is needed, such as a DataFrame, not {type(X).__name__}; "
+            "use GradTreeClassifier for arrays"
         )
     return frame_columns(X)
 
@@ -236,5 +236,6 @@ def _numbers_rows(values: NDArray[Any]) -> bool:
     """Whether a column counts: whole numbers, each once, without holes."""
     if values.dtype.kind not in "iuf" or len(values) <= NAMING_LEVELS or np.isnan(values).any():
         return False
-    steps = np.diff(np.sort(values))
-    return bool(np.all(steps == 1) and np.all(values == np.floor(values)))
+    if np.isinf(values).any() or np.any(values != np.floor(values)):
+        return False
+    return bool(np.all(np.diff(np.sort(values)) == 1))

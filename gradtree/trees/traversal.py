@@ -110,7 +110,9 @@ def leaves_reached(tree: Tree, X: NDArray[Any]) -> NDArray[np.intp]:
         rows = X[piece]
         if rows.dtype not in (np.float32, np.float64) or not rows.dtype.isnative:
             rows = rows.astype(np.float32)
-        if np.isnan(rows.sum(dtype=np.float64)):
+        with np.errstate(invalid="ignore", over="ignore"):
+            gaps = np.isnan(rows.sum(dtype=np.float64))
+        if gaps:
             with np.errstate(over="ignore"):
                 _walked(tree, rows.astype(np.float32), leaf[piece])
         else:

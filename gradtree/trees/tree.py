@@ -341,7 +341,7 @@ def _bad_splits(tree: Tree) -> str | None:
     if by_category.any() and (tree.members is None or tree.missing_left is None):
         return "splits of categories need members and missing_left"
     if not np.array_equal(np.isnan(thresholds), by_category):
-        return "thresholds must be numbers at splits of numbers, and nan at splits of categories"
+        return "thresholds must be finite at splits of numbers, and nan at splits of categories"
     if tree.missing_left is None and np.isinf(thresholds).any():
         return "thresholds must be finite numbers where missing_left does not part the missing"
     return None
