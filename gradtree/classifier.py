@@ -99,7 +99,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         Whether to cut what no training row reaches.
     merge_leaves : bool, default=True
         Whether to merge sibling leaves that predict the same class, which leaves predictions
-        as they are and gives the merged leaf the mean of their probabilities.
+        as they are and gives the merged leaf the mean of their probabilities. Part of ``prune``.
     average_weights : bool, default=False
         Whether to evaluate and use the mean of the weights of the last five epochs.
     engine : "compiled" or "tensorflow", default="compiled"
@@ -352,7 +352,8 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
-        return self.tree_.value[self.apply(X)]
+        leaves = self.apply(X)
+        return self.tree_.value[leaves]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of the class probabilities."""
@@ -483,4 +484,4 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         tree = (pruned_tree if self.prune else full_tree)(dense, matrix, trained)
         if self._inner is not None:
             tree = table_tree(tree, self._inner, self.columns_, coded, simplify=self.prune)
-        self.tree_ = merged_siblings(tree) if self.merge_leaves else tree
+        self.tree_ = merged_siblings(tree) if self.prune and self.merge_leaves else tree

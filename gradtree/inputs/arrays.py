@@ -208,6 +208,9 @@ def _some(rows: Rows, used: NDArray[np.intp]) -> Rows:
 
 def read_labels(y: Any, name: str) -> NDArray[Any]:
     """A vector of class labels without gaps, of one type."""
+    if isinstance(y, list | tuple) and {isinstance(label, str) for label in y} == {True, False}:
+        # NumPy would make text of them all.
+        y = np.fromiter(y, dtype=object, count=len(y))
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=name)
