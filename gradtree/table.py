@@ -13,7 +13,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gradtree.classifier import GradTreeClassifier
 from gradtree.inputs.columns import is_missing, kind_of
@@ -83,7 +83,10 @@ def fit_table(
         warn(f"{without} rows without a value of {target!r} are left out", stacklevel=2)
     model = TabularGradTree(GradTreeClassifier(depth=depth, **params), categorical=categorical)
     rows = [RawColumn(c.name, c.values[known], c.categorical) for c in columns]
-    weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+    weight = None
+    if sample_weight is not None:
+        check_consistent_length(label.values, sample_weight)
+        weight = np.asarray(sample_weight)[known]
     y = label.values[known]
     if y.dtype.kind == "f" and len(known) > known.sum() and np.all(y == np.floor(y)):
         y = y.astype(np.int64)  # whole numbers that gaps had turned into fractions
@@ -200,6 +203,9 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
                 f"the table lacks columns that the tree was trained on: {', '.join(missing)}"
             )
         return [given[name] for name in names]
+
+    def _feature_names(self) -> Any:
+        return self.estimator_.feature_names_in_
 
     def _class_names(self) -> list[str]:
         """Labels that are numbers are told with the name of their column."""

@@ -25,9 +25,13 @@ class ReadableTree:
     def _class_names(self) -> Sequence[Any]:
         return list(self.classes_)
 
+    def _feature_names(self) -> Any:
+        """Names of the columns of the tree, where there are any."""
+        return getattr(self, "feature_names_in_", None)
+
     def _named(self, options: dict[str, Any]) -> dict[str, Any]:
         check_is_fitted(self)
-        names = None if self.tree_.columns else getattr(self, "feature_names_in_", None)
+        names = None if self.tree_.columns else self._feature_names()
         return {"feature_names": names, "class_names": self._class_names()} | options
 
     def rules(self, **options: Any) -> list[Rule]:
@@ -56,7 +60,7 @@ class ReadableTree:
         For the tools made for those; see :func:`gradtree.trees.bridge.to_sklearn`.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
+        names = self._feature_names()
         return self.tree_.to_sklearn(classes=self.classes_, feature_names=names)
 
     def get_depth(self) -> int:
