@@ -41,7 +41,8 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     from gradtree.trees.tree import Tree
 
     X, y = split.X_train_valid, split.y_train_valid
-    estimator = DecisionTreeClassifier(**params, random_state=seed).fit(X, y)
+    estimator = DecisionTreeClassifier(**params, random_state=seed)
+    estimator.fit(X, y, sample_weight=split.weights_train_valid)
     tree = over_classes(Tree.from_sklearn(estimator), estimator.classes_, split.n_classes)
     return Fitted(estimator, X, y, tree, tree.node_count)
 
@@ -52,6 +53,7 @@ LEARNER = Learner(
     version="1",
     defaults=defaults,
     fit=fit,
+    takes_weights=True,
     published="hyperparameters_cart.csv",
     translate=translate,
     # The paper's grid is unpublished: these are the values that occur among its 36 winners.

@@ -6,7 +6,7 @@ The estimator that its ``fit`` returns follows scikit-learn (``fit``,
 ``Fitted.tree`` holds it as a canonical ``Tree``.
 
 The module itself stays light: it imports its library, and its estimator class
-from ``baselines.estimators``, inside ``fit``. So planning an experiment costs
+from ``baselines.algorithms``, inside ``fit``. So planning an experiment costs
 no import of TensorFlow, Numba or scikit-learn.
 """
 # ruff: noqa: N802 (matrices are called X, as in scikit-learn)
@@ -53,6 +53,14 @@ class SplitLike(Protocol):
     def task(self) -> Task: ...
     @property
     def provenance(self) -> Any: ...
+    @property
+    def weights_train(self) -> NDArray[np.float64] | None: ...
+    @property
+    def weights_train_valid(self) -> NDArray[np.float64] | None: ...
+    @property
+    def bins_from_test(self) -> bool: ...
+    @property
+    def as_authors(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +113,8 @@ class Learner:
         that a search does not score equal candidates twice.
     in_paper : whether the method belongs to the paper's tables.
     needs : importable modules without which the learner is skipped.
+    takes_weights : whether it can weigh rows; without, it is skipped by protocols that weigh
+        the rows of rare classes.
     """
 
     slug: str
@@ -119,6 +129,7 @@ class Learner:
     simplify: Callable[[Params, Task], dict[str, Any]] = _as_given
     in_paper: bool = True
     needs: tuple[str, ...] = ()
+    takes_weights: bool = False
 
     def missing(self) -> tuple[str, ...]:
         """Those of ``needs`` that are not installed here."""

@@ -1,11 +1,12 @@
 """DL8.5: the optimal tree of depth 4 over binarised features.
 
 Protocol ``paper`` does two things as the authors did, which other protocols do
-not: it makes the bins from all rows, those of the test part included, and
-gives the solver class numbers with gaps where a class has no training row.
-There is nothing to tune, so the tuned experiment uses the same parameters.
+not: it makes the bins from all rows, those of the test part included (a quirk
+that one of its variants replaces), and gives the solver class numbers with gaps
+where a class has no training row. There is nothing to tune, so the tuned
+experiment uses the same parameters.
 
-``dl85`` searches with the kernels of ``baselines.branch_and_bound``,
+``dl85`` searches with the kernels of ``baselines.algorithms.branch_and_bound``,
 ``dl85-original`` with the library ``pydl8.5``, to check and to time the former.
 """
 
@@ -24,15 +25,16 @@ def defaults(task: Task) -> dict[str, Any]:
 
 
 def fit(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
-    from baselines.estimators.dl85 import DL85Classifier
+    from baselines.algorithms.dl85 import DL85Classifier
 
     X, y = split.X_train_valid, split.y_train_valid
-    as_authors = split.provenance.protocol == "paper"
-    estimator = DL85Classifier(**params, solver=solver, renumber=not as_authors, random_state=seed)
+    estimator = DL85Classifier(
+        **params, solver=solver, renumber=not split.as_authors, random_state=seed
+    )
     estimator.fit(
         X,
         y,
-        X_bins=np.concatenate([X, split.X_test]) if as_authors else None,
+        X_bins=np.concatenate([X, split.X_test]) if split.bins_from_test else None,
         classes=np.arange(split.n_classes),
     )
     return Fitted(estimator, X, y, estimator.tree_, estimator.size_)

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from baselines.algorithms import DNDT_MOST_FEATURES as MOST_FEATURES
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
-
-MOST_FEATURES = 12
 
 
 def defaults(task: Task) -> dict[str, Any]:
@@ -41,11 +40,16 @@ def skip(n_features: int, n_classes: int) -> str | None:
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     """Train on the training part alone; the validation part decides when to stop."""
-    from baselines.estimators.dndt import DNDTClassifier
+    from baselines.algorithms.dndt import DNDTClassifier
 
     estimator = DNDTClassifier(**params, random_state=seed)
     estimator.fit(
-        split.X_train, split.y_train, split.X_valid, split.y_valid, np.arange(split.n_classes)
+        split.X_train,
+        split.y_train,
+        split.X_valid,
+        split.y_valid,
+        np.arange(split.n_classes),
+        weights=split.weights_train,
     )
     return Fitted(
         estimator,
@@ -64,6 +68,7 @@ LEARNER = Learner(
     defaults=defaults,
     fit=fit,
     skip=skip,
+    takes_weights=True,
     published="hyperparameters_dndt.csv",
     translate=translate,
     # The paper's grid is unpublished: these are the values that occur among its 16 winners.

@@ -2,7 +2,7 @@
 
 The authors fit it, like CART, to the rebalanced training part and the
 validation part together. Given their seed, ours grows the tree that their
-library grows; see ``baselines.genetic``.
+library grows; see ``baselines.algorithms.genetic``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def skip(n_features: int, n_classes: int) -> str | None:
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
-    from baselines.genetic.estimator import GeneticTreeClassifier
+    from baselines.algorithms.genetic.estimator import GeneticTreeClassifier
 
     X, y = split.X_train_valid, split.y_train_valid
     estimator = GeneticTreeClassifier(**params, random_state=seed).fit(X, y)

@@ -1,7 +1,18 @@
 """GradTree as a learner of the experiments, and the two ablations of its feature selector.
 
-All three draw their initial weights and batch orders from the authors' random
+All draw their initial weights and batch orders from the authors' random
 streams, with which the published hyperparameters were chosen.
+
+Two parameters are the suite's own and not the estimator's:
+
+``noisy_prediction``
+    The quirk behind the paper's column "ST Gumbel Softmax": predictions are made with Gumbel
+    noise on the pruned tree, see ``baselines.algorithms.noisy_prediction``. Like all quirks
+    it counts under protocol ``paper`` and its variants; elsewhere the tree predicts, as it
+    always does for ``gradtree-gumbel-proper``. Training and tree are the same in both.
+``perturbation``
+    The number of a perturbation: every value of the training rows is moved by one unit of
+    ``float32`` up or down, to see which trials hold against that.
 """
 
 from __future__ import annotations
@@ -11,6 +22,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
 
@@ -30,7 +42,7 @@ PAPER: dict[str, Any] = {
 }
 
 
-def defaults(task: Task, selector: str) -> dict[str, Any]:
+def defaults(task: Task, selector: str, **own: Any) -> dict[str, Any]:
     """The default experiment, whose restarts, leaf rate and loss differ between the tasks."""
     binary = task == "binary"
     return {
@@ -47,6 +59,7 @@ def defaults(task: Task, selector: str) -> dict[str, Any]:
         "patience": 200,
         "restarts": 5 if binary else 3,
         "stream": "authors",
+        **own,
     }
 
 
@@ -70,30 +83,52 @@ def simplify(params: Params, task: Task) -> dict[str, Any]:
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
-    """Train on the training part alone; the validation part decides when to stop."""
+    """Train on the training part alone; the validation part decides when to stop.
+
+    Weights of classes count for training rows; validation rows weigh the same, as they do
+    where oversampling makes up for rare classes.
+    """
     from gradtree import GradTreeClassifier
 
-    estimator = GradTreeClassifier(**PAPER, **params, random_state=seed)
+    settings = dict(params)
+    noisy_prediction = settings.pop("noisy_prediction", False)
+    perturbation = settings.pop("perturbation", None)
+    estimator = GradTreeClassifier(**{**PAPER, **settings}, random_state=seed)
+    X_train, trial = split.X_train, split.provenance.trial
+    if perturbation is not None:
+        X_train = moved(X_train, perturbation, trial)
     estimator.fit(
-        split.X_train,
+        X_train,
         split.y_train,
+        sample_weight=split.weights_train,
         X_valid=split.X_valid,
         y_valid=split.y_valid,
         classes=np.arange(split.n_classes),
     )
+    predictor: Any = estimator
+    if noisy_prediction and split.as_authors:
+        from baselines.algorithms.noisy_prediction import NoisyPrediction
+
+        predictor = NoisyPrediction(estimator, X_train, (seed, trial))
     tree = estimator.tree_
-    return Fitted(
-        estimator, split.X_train, split.y_train, tree, tree.node_count, estimator.n_epochs_
-    )
+    return Fitted(predictor, X_train, split.y_train, tree, tree.node_count, estimator.n_epochs_)
 
 
-def variant(slug: str, name: str, selector: str) -> Learner:
+def moved(X: NDArray[np.float64], number: int, trial: int) -> NDArray[np.float64]:
+    """The values as training sees them, each moved to a ``float32`` neighbour drawn at random."""
+    upwards = np.random.default_rng([number, trial]).random(X.shape) < 0.5
+    direction = np.where(upwards, np.float32(np.inf), np.float32(-np.inf))
+    return np.nextafter(X.astype(np.float32), direction).astype(np.float64)
+
+
+def variant(slug: str, name: str, selector: str, version: str = "1", **own: Any) -> Learner:
     return Learner(
         slug=slug,
         name=name,
-        version="1",
-        defaults=partial(defaults, selector=selector),
+        version=version,
+        defaults=partial(defaults, selector=selector, **own),
         fit=fit,
+        takes_weights=True,
         published="hyperparameters_gradtree.csv",
         translate=translate,
         # The paper's grid is unpublished: these are the values that occur among its 36 winners.
@@ -111,6 +146,7 @@ def variant(slug: str, name: str, selector: str) -> Learner:
 
 LEARNERS = (
     variant("gradtree", "GradTree", "entmax"),
-    variant("gradtree-gumbel", "ST Gumbel Softmax", "gumbel"),
+    variant("gradtree-gumbel", "ST Gumbel Softmax", "gumbel", "2", noisy_prediction=True),
+    variant("gradtree-gumbel-proper", "ST Gumbel Softmax, noise-free prediction", "gumbel"),
     variant("gradtree-annealed", "Temperature Annealing", "annealed"),
 )

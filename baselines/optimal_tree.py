@@ -18,7 +18,7 @@ def defaults(task: Task) -> dict[str, Any]:
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
-    from baselines.estimators.optimal_tree import OptimalTreeClassifier
+    from baselines.algorithms.optimal_tree import OptimalTreeClassifier
 
     X, y = split.X_train_valid, split.y_train_valid
     estimator = OptimalTreeClassifier(**params, random_state=seed)

@@ -36,7 +36,7 @@ from datasets.registry import (
     record,
     resolve,
 )
-from datasets.split import Provenance, Rows, Split, Task
+from datasets.split import Parts, Provenance, Split, Task
 
 if TYPE_CHECKING:
     from datasets.dataframe import from_table
@@ -51,12 +51,12 @@ __all__ = [
     "DataWarning",
     "Dataset",
     "DatasetUnavailable",
+    "Parts",
     "Protocol",
     "Provenance",
     "Record",
     "RecordError",
     "RefusedError",
-    "Rows",
     "SourceError",
     "Split",
     "Task",

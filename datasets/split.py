@@ -15,7 +15,7 @@ Encoding = Literal["leave-one-out", "plain", "cross-fitted", "target", "one-hot"
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Parts:
     """Positions of the three parts in the raw table, the training part before rebalancing."""
 
     train: NDArray[np.int64]
@@ -59,7 +59,7 @@ class Split:
     provenance: Provenance
     preprocessing: Any = field(default=None, repr=False)
     """The fitted transformer from raw columns to ``X_*``, to show thresholds in original units."""
-    rows: Rows | None = field(default=None, repr=False)
+    rows: Parts | None = field(default=None, repr=False)
     one_hot: Callable[[], Split] | None = field(default=None, repr=False)
     """For learners that want 0/1 columns: the same parts with categories one-hot encoded.
 

@@ -43,16 +43,17 @@ def main() -> int:
     from experiments.analysis import one_dataset
     from experiments.commands.trees import draw_trees
     from experiments.core.files import locked
+    from experiments.core.planned import read_datasets, read_learners
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.render.files import write_comparisons
     from experiments.render.terminal import comparison_text
     from experiments.runner import plugins
-    from experiments.runner.catalogue import EXPERIMENTS, jobs_of
+    from experiments.runner.catalogue import EXPERIMENTS, jobs_of, with_plugins
     from experiments.runner.display import Progress
     from experiments.runner.plan import make_plan, note_plan, render_jobs
     from experiments.runner.queue import Queue
-    from experiments.runner.session import Summary, conclude, drive, limits_of
+    from experiments.runner.session import Summary, drive, limits_of, sum_up
 
     args = parsed()
     plugins.use(args.plugin)
@@ -63,7 +64,13 @@ def main() -> int:
     jobs = [
         job
         for experiment in args.experiment
-        for job in jobs_of(experiment, args.protocol, [dataset], args.method, args.trial)
+        for job in jobs_of(
+            experiment,
+            args.protocol,
+            [dataset],
+            args.method or with_plugins(experiment, args.protocol),
+            args.trial,
+        )
     ]
     store, limits = Store(args.store), limits_of(args, TIME_LIMIT)
     with locked(args.store):
@@ -77,7 +84,8 @@ def main() -> int:
             summary = drive(args, queue, progress, limits, dataset)
 
     records = store.latest()
-    comparisons = one_dataset.compare(dataset, args.protocol, jobs, records)
+    facts = read_datasets(args.store), read_learners(args.store)
+    comparisons = one_dataset.compare(dataset, args.protocol, jobs, records, *facts)
     for comparison in comparisons:
         say(f"\n{comparison_text(comparison)}")
     folder = args.output or args.store / "datasets" / dataset
@@ -85,7 +93,7 @@ def main() -> int:
     if not summary.interrupted:
         draw_trees(folder, jobs, records, args.store)
     say(f"\nTables and trees are in {folder}.")
-    return conclude(plan.jobs, store, limits, summary)
+    return sum_up(plan.jobs, store, limits, summary)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import difflib
 import importlib
 from typing import TYPE_CHECKING
 
-from datasets.protocols.base import CLEAN, PAPER, Protocol, data_seed
+from datasets.protocols.base import DECLARED, Protocol, data_seed
 from datasets.protocols.quirks import QUIRKS, VARIANTS, Quirk, Steps, Variant
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ __all__ = [
 ]
 
 PROTOCOLS = {
-    known.name: known
-    for known in (PAPER, CLEAN, *(variant.protocol for variant in VARIANTS.values()))
+    known.name: known for known in (*DECLARED, *(variant.protocol for variant in VARIANTS.values()))
 }
 
 

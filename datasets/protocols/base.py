@@ -19,17 +19,23 @@ class Protocol:
     version : bumped whenever the same dataset and trial may give other numbers.
     summary : one line for lists.
     base : the protocol that this one is a variant of; its own name if it is none. The
-        module ``datasets.protocols.<base>`` prepares the data.
+        module ``datasets.protocols.<base>`` prepares the data in its ``split(dataset, trial)``.
+    folds_anew : whether a cross-validation prepares each fold from the raw rows of its own.
     """
 
     name: str
     version: str
     summary: str
     base: str
+    folds_anew: bool = False
 
 
 PAPER = Protocol("paper", "1", "what produced the paper's numbers, quirks included", "paper")
-CLEAN = Protocol("clean", "1", "stratified, cross-fitted, learned from training rows only", "clean")
+CLEAN = Protocol(
+    "clean", "1", "stratified, cross-fitted, learned from training rows only", "clean", True
+)
+DECLARED = (PAPER, CLEAN)
+"""A protocol is an entry here and the module that it names; everything else follows."""
 
 
 def data_seed(trial: int) -> int:

@@ -22,7 +22,7 @@ from datasets.protocols.base import CLEAN, data_seed
 from datasets.protocols.encoding import FOLDS, NormalQuantiles
 from datasets.protocols.parts import stratified_parts
 from datasets.protocols.rebalancing import has_rare_class, oversample
-from datasets.split import Encoding, Provenance, Rebalancing, Rows, Split
+from datasets.split import Encoding, Parts, Provenance, Rebalancing, Split
 
 
 def split(dataset: Dataset, trial: int, encoding: Encoding = "target") -> Split:
@@ -30,7 +30,7 @@ def split(dataset: Dataset, trial: int, encoding: Encoding = "target") -> Split:
     return split_of(dataset, stratified_parts(dataset.y, data_seed(trial)), trial, encoding)
 
 
-def split_of(dataset: Dataset, rows: Rows, trial: int, encoding: Encoding = "target") -> Split:
+def split_of(dataset: Dataset, rows: Parts, trial: int, encoding: Encoding = "target") -> Split:
     """Prepare given parts, e.g. a fold of a cross-validation, as those of a trial are."""
     seed = data_seed(trial)
     X, y = dataset.X, dataset.y

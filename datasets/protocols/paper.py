@@ -24,7 +24,7 @@ from datasets.protocols.filling import FillMissing, columns_with_gaps
 from datasets.protocols.parts import random_parts, stratified_parts
 from datasets.protocols.quirks import Steps
 from datasets.protocols.rebalancing import balancing_weights, has_rare_class, oversample
-from datasets.split import Provenance, Rebalancing, Rows, Split
+from datasets.split import Parts, Provenance, Rebalancing, Split
 
 N_QUANTILES = 1000
 QUANTILE_NOISE = 1e-3
@@ -88,7 +88,7 @@ class Filled:
     y: NDArray[np.int64]
 
 
-def parts_and_values(dataset: Dataset, seed: int, steps: Steps) -> tuple[Rows, Filled]:
+def parts_and_values(dataset: Dataset, seed: int, steps: Steps) -> tuple[Parts, Filled]:
     """The rows of the three parts, and all rows with their gaps filled."""
     if steps.fill_from == "training rows":
         rows = random_parts(len(dataset.y), seed)

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from datasets.protocols.base import HELD_OUT_SHARE
-from datasets.split import Rows
+from datasets.split import Parts
 
 SMALLEST_STRATUM = 5
 
 
-def random_parts(n_rows: int, seed: int) -> Rows:
+def random_parts(n_rows: int, seed: int) -> Parts:
     """Draw the rows of the test part, then of the validation part, of 20 % each.
 
     Quirk: not stratified, so a rare class may be absent from a part. Quirk: both shares
@@ -21,10 +21,10 @@ def random_parts(n_rows: int, seed: int) -> Rows:
     held_out = int(HELD_OUT_SHARE * n_rows)
     rest, test = train_test_split(np.arange(n_rows), test_size=held_out, random_state=seed)
     train, valid = train_test_split(rest, test_size=held_out, random_state=seed)
-    return Rows(train, valid, test)
+    return Parts(train, valid, test)
 
 
-def stratified_parts(y: NDArray[np.int64], seed: int) -> Rows:
+def stratified_parts(y: NDArray[np.int64], seed: int) -> Parts:
     """Stratified parts of 60, 20 and 20 % of the rows that have a label."""
     labelled = np.flatnonzero(y >= 0)
     stratum = strata(y[labelled])
@@ -34,7 +34,7 @@ def stratified_parts(y: NDArray[np.int64], seed: int) -> Rows:
     train, valid = train_test_split(
         rest, test_size=held_out, random_state=seed, stratify=stratum[rest]
     )
-    return Rows(labelled[train], labelled[valid], labelled[test])
+    return Parts(labelled[train], labelled[valid], labelled[test])
 
 
 def strata(y: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -123,7 +123,7 @@ VARIANTS = {
         Variant(
             "class-weights",
             "oversampling",
-            "rows of rare classes weigh more, for learners that take weights",
+            "rows of rare classes weigh more, and learners without weights are left out",
             Steps(rare_classes="weigh"),
         ),
         Variant(

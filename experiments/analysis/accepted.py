@@ -4,8 +4,10 @@
 last looked at and accepted. A change for the worse is a regression: a cell
 that was ``exact`` and is only ``equivalent`` now, that was ``equivalent`` and is
 ``undecided`` or differs significantly now, that had a result and has none, or a
-claim that held. Improvements are none, and a dataset that nobody could load is
-no result at all.
+claim that held. Improvements are none. A dataset that nobody could load is no
+result at all, neither in its cells nor in the claims that need them, and in a
+store that is not whole neither is what was run with fewer trials than the
+paper's.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.analysis.definitions import grids
-from experiments.analysis.model import OUTCOMES, Claim, Verdict
+from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Verdict
+from experiments.analysis.paper import TRIALS
+from experiments.core.errors import UserError
 
 FOLDER = Path(__file__).resolve().parents[2] / "results"
 VERDICTS = "verdicts.csv"
@@ -24,11 +28,7 @@ CLAIMS = "claims.csv"
 
 SEVERITY: dict[str, int] = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 NO_DATA = "no data"
-CLAIM_SEVERITY: dict[str, int] = {
-    "holds": 0,
-    "does not hold": 1,
-    "cannot be told": 2,
-}
+CLAIM_SEVERITY: dict[str, int] = {outcome: place for place, outcome in enumerate(CLAIM_OUTCOMES)}
 
 CellKey = tuple[str, str, str]
 
@@ -63,10 +63,12 @@ def regressions(
     Parameters
     ----------
     whole : the store should have every result. Otherwise what has not been run, or
-        has only some of its trials, is no regression.
+        not with the paper's number of trials, is no regression.
     """
     lines = []
-    for verdict in verdicts:
+    judged = list(verdicts)
+    no_data = any(verdict.ours.missing == NO_DATA for verdict in judged)
+    for verdict in judged:
         before = accepted.cells.get((verdict.table, verdict.dataset, verdict.method))
         if before is None or grids()[verdict.table].machine_dependent:
             continue
@@ -81,7 +83,9 @@ def regressions(
             )
     for each in claims:
         held = accepted.claims.get(each.slug)
-        if held is None or (not whole and each.outcome == "cannot be told"):
+        if held is None or (each.outcome == "cannot be told" and (no_data or not whole)):
+            continue
+        if not whole and each.trials < TRIALS:
             continue
         if CLAIM_SEVERITY[each.outcome] > _severity(CLAIM_SEVERITY, held):
             lines.append(f"claim {each.slug}: was {held!r}, is {each.outcome!r} ({each.ours})")
@@ -89,12 +93,13 @@ def regressions(
 
 
 def _unfinished(verdict: Verdict) -> bool:
-    return verdict.ours.pending or verdict.ours.partial
+    few = verdict.ours.mean is not None and verdict.ours.n < verdict.paper.n
+    return verdict.ours.pending or verdict.ours.partial or few
 
 
 def _severity(scale: Mapping[str, int], outcome: str) -> int:
     if outcome not in scale:
-        raise ValueError(
+        raise UserError(
             f"unknown outcome {outcome!r} among the accepted verdicts; rewrite them with "
             "`python -m experiments verify --update`"
         )

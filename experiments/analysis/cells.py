@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -43,23 +44,14 @@ class Results:
     ) -> Cell:
         return summarise(self.attempts.get((protocol, experiment, dataset, method), ()), measure)
 
-    def has_records(self, protocol: str) -> bool:
-        """Whether any run of a protocol has been made."""
-        return any(
-            attempt.record is not None
-            for address, attempts in self.attempts.items()
-            if address[0] == protocol
-            for attempt in attempts
-        )
-
 
 def collect(jobs: Iterable[Job], records: Mapping[str, RunRecord]) -> Results:
     """Join jobs and records on the job's key; a job listed twice counts once."""
-    grouped: dict[Address, dict[tuple[int, int], Attempt]] = {}
+    grouped: dict[Address, dict[tuple[int, int, str], Attempt]] = {}
     for job in jobs:
         address = (job.protocol, job.experiment, job.dataset, job.method)
         attempt = Attempt(job.trial, job.seed, records.get(job.key))
-        grouped.setdefault(address, {})[job.trial, job.seed] = attempt
+        grouped.setdefault(address, {})[job.trial, job.seed, job.key] = attempt
     return Results(
         {
             address: tuple(attempts[at] for at in sorted(attempts))
@@ -83,7 +75,7 @@ def summarise(
         if attempt.record is not None and attempt.record.status == "ok":
             record = attempt.record
             value = measure(record) if callable(measure) else getattr(record, measure)
-            if value is not None:
+            if value is not None and math.isfinite(value):
                 trials.append(attempt.trial)
                 values.append(float(value))
     if not values:

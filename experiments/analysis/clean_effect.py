@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from experiments.analysis.model import TASKS, Table, Task
-from experiments.analysis.ranking import mean_of, mean_reciprocal_rank
+from experiments.analysis.ranking import OrderChange, mean_of, order_change
 from experiments.analysis.statistics import wilcoxon
 
 MOVED = 0.01
@@ -53,26 +53,11 @@ class MethodChange:
 
 
 @dataclass(frozen=True)
-class RankingChange:
-    """The methods of one task ordered by MRR under both protocols, on the same datasets.
-
-    ``datasets`` counts those on which every listed method has a result in both protocols
-    or in neither.
-    """
+class RankingChange(OrderChange):
+    """The methods of one task ordered by MRR under ``paper`` and under ``clean``."""
 
     table: str
     task: Task
-    paper: tuple[tuple[str, float], ...]
-    clean: tuple[tuple[str, float], ...]
-    datasets: int
-
-    @property
-    def leader_survives(self) -> bool:
-        return bool(self.paper) and self.paper[0][0] == self.clean[0][0]
-
-    @property
-    def order_survives(self) -> bool:
-        return [method for method, _ in self.paper] == [method for method, _ in self.clean]
 
 
 def changes(paper: Table, clean: Table, categorical: Collection[str]) -> list[Change]:
@@ -130,16 +115,8 @@ def ranking_change(paper: Table, clean: Table, task: Task) -> RankingChange | No
             after_rows.append(clean_row.cells)
     if not before_rows:
         return None
-    methods = [column.method for column in paper.columns]
-    orders = []
-    for rows in (before_rows, after_rows):
-        scores = [
-            (method, statistic.value)
-            for method, statistic in zip(methods, mean_reciprocal_rank(rows), strict=True)
-            if statistic.value is not None
-        ]
-        orders.append(tuple(sorted(scores, key=lambda each: -each[1])))
-    return RankingChange(paper.name, task, orders[0], orders[1], len(before_rows))
+    found = order_change(before_rows, after_rows, [column.method for column in paper.columns])
+    return RankingChange(found.before, found.after, found.datasets, paper.name, task)
 
 
 def ranking_changes(paper: Table, clean: Table) -> list[RankingChange]:

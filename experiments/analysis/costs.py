@@ -22,7 +22,9 @@ from experiments.analysis.ranking import mean_of
 from experiments.core.record import RunRecord
 
 SECONDS_PER_HOUR = 3600.0
-SAME_PROGRAM = {"gradtree-gumbel": "gradtree", "gradtree-annealed": "gradtree"}
+SAME_PROGRAM = dict.fromkeys(
+    ("gradtree-gumbel", "gradtree-gumbel-proper", "gradtree-annealed"), "gradtree"
+)
 """Variants that the authors' program trains at much the same pace as the learner itself."""
 
 

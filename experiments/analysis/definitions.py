@@ -28,6 +28,8 @@ class Grid:
     columns: tuple[Column, ...]
     summaries: tuple[SummaryName, ...]
     printed: tuple[SummaryName, ...]
+    beside: tuple[Column, ...] = ()
+    """Columns that the paper lacks, shown once they have results: never ranked, never judged."""
     paper: str = ""
     """Stem of the CSVs with the printed figures; empty for tables the paper does not have."""
     mean_spread: Literal["datasets", "trials"] = "datasets"
@@ -45,7 +47,7 @@ class Grid:
 def _declared() -> tuple[dict[str, dict[str, str]], list[Grid], list[Grid]]:
     """Methods, the paper's grids, and those beyond it."""
     declared = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
-    methods = declared.pop("methods")
+    methods = {slug: _method(slug, facts) for slug, facts in declared.pop("methods").items()}
     grids_, beyond = (
         [_grid(record, methods) for record in declared.pop(key)] for key in ("grid", "beyond")
     )
@@ -75,16 +77,29 @@ def method_name(slug: str) -> str:
     return methods[slug]["name"] if slug in methods else slug
 
 
+def _method(slug: str, facts: dict[str, str]) -> dict[str, str]:
+    """A method's printed name, and the group above its column, which not all have."""
+    if "name" not in facts or (unknown := sorted(set(facts) - {"name", "group"})):
+        problem = f"has unknown {unknown}" if "name" in facts else "lacks its name"
+        raise ValueError(f"{DECLARATIONS.name}: [methods] {slug} {problem}")
+    return {"group": "", **facts}
+
+
 def _grid(record: dict[str, Any], methods: dict[str, dict[str, str]]) -> Grid:
     fields = dict(record)
     names = fields.pop("names", {})
-    columns = tuple(
-        Column(
-            slug, names.get(slug, methods[slug]["name"]), "" if names else methods[slug]["group"]
+    columns, beside = (
+        tuple(
+            Column(
+                slug,
+                names.get(slug, methods[slug]["name"]),
+                "" if names else methods[slug]["group"],
+            )
+            for slug in slugs
         )
-        for slug in fields.pop("methods")
+        for slugs in (fields.pop("methods"), fields.pop("beside", ()))
     )
     for key in ("summaries", "printed"):
         fields[key] = tuple(fields[key])
     fields["mean_omits"] = frozenset(fields.get("mean_omits", ()))
-    return Grid(columns=columns, **fields)
+    return Grid(columns=columns, beside=beside, **fields)

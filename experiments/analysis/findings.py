@@ -8,21 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from experiments.analysis.cells import Results, collect
 from experiments.analysis.claims import check_claims
-from experiments.analysis.definitions import methods
+from experiments.analysis.definitions import beyond_grids, grids, methods
+from experiments.analysis.duels import Duel, duels
+from experiments.analysis.firmness import EXPERIMENT as FIRMNESS
+from experiments.analysis.firmness import Firmness, firmness, firmness_sheet, marked
 from experiments.analysis.judging import judge
-from experiments.analysis.model import Claim, Table, Verdict
-from experiments.analysis.other_tables import other_tables
+from experiments.analysis.model import Claim, Sheet, Table, Verdict
+from experiments.analysis.own_tables import own_tables
 from experiments.analysis.paper import Paper, load_paper
 from experiments.analysis.paper_sheets import Spec
+from experiments.analysis.quirks import EXPERIMENT as QUIRKS
+from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, quirk_orders
+from experiments.analysis.searches import BUDGETS, CANDIDATES, SCORE
+from experiments.analysis.selectors import SelectorDuel, selector_duels
 from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
 from experiments.core.job import Job
 from experiments.core.planned import read_datasets, read_learners, read_plan, superseded
+from experiments.core.predictions import classes
 from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED, Store, resolve
 from experiments.core.winners import Winner, winners_for
@@ -37,7 +46,10 @@ EXPERIMENTS = (
     "solvers",
     "runtime",
     "seeds",
+    *(f"best-of-{budget}" for budget in BUDGETS),
     SEARCHED,
+    QUIRKS,
+    FIRMNESS,
 )
 """In the order of their tables; others follow by name."""
 Setting = Literal["published", "ours"]
@@ -54,6 +66,10 @@ class Findings:
     verdicts, claims : of protocol ``paper`` against the paper.
     clean_claims : the same claims under protocol ``clean``; empty without records of it.
     categorical : datasets with categorical columns.
+    duels : GradTree against CART, everywhere.
+    selectors : ST entmax against ST Gumbel-softmax under protocol ``paper``.
+    quirks, quirk_orders : what each quirk of protocol ``paper`` does to scores and order.
+    firmness : per tuned GradTree cell, the trials that a rounding does not move.
     """
 
     paper: Paper
@@ -65,11 +81,16 @@ class Findings:
     clean_claims: tuple[Claim, ...]
     categorical: frozenset[str]
     others: tuple[Table, ...] = ()
-    """Tables of datasets and learners that the paper lacks, of all protocols."""
+    """Tables that the paper lacks, declared or of other datasets and learners, of all protocols."""
     problems: tuple[str, ...] = ()
     """Lines of the store that were set aside."""
     superseded: Mapping[str, Sequence[RunRecord]] = field(default_factory=dict)
     """Records that the plan no longer asks for, by the reason why."""
+    duels: tuple[Duel, ...] = ()
+    selectors: tuple[SelectorDuel, ...] = ()
+    quirks: tuple[QuirkEffect, ...] = ()
+    quirk_orders: tuple[QuirkOrder, ...] = ()
+    firmness: tuple[Firmness, ...] = ()
 
 
 def findings_of(
@@ -91,9 +112,15 @@ def findings_of(
     results = collect(jobs, records)
     books = {
         protocol: our_book(results, numbers, protocol, winners.get(protocol), specs)
-        for protocol in PROTOCOLS
-        if protocol == "paper" or results.has_records(protocol)
+        for protocol in _with_tables(results)
     }
+    firm = firmness(results, records.values(), numbers)
+    ours = books["paper"]
+    books["paper"] = replace(
+        ours,
+        tables=marked(ours.tables, firm),
+        sheets={**ours.sheets, **_sheets_of([firmness_sheet(firm, numbers, "paper")])},
+    )
     printed = paper_book(numbers)
     return Findings(
         paper=numbers,
@@ -106,15 +133,27 @@ def findings_of(
             check_claims(books["clean"], printed, numbers) if "clean" in books else ()
         ),
         categorical=frozenset(slug for slug, spec in specs.items() if spec.categorical),
+        duels=tuple(duels(results, numbers)),
+        selectors=tuple(selector_duels(books["paper"].tables)),
+        quirks=tuple(quirk_effects(results, numbers)),
+        quirk_orders=tuple(quirk_orders(results, numbers)),
+        firmness=tuple(firm),
     )
 
 
-def findings_in(store: Path, setting: Setting | None = None) -> Findings:
+def _sheets_of(sheets: Iterable[Sheet]) -> dict[str, Sheet]:
+    return {sheet.name: sheet for sheet in sheets if sheet.rows}
+
+
+def findings_in(
+    store: Path, setting: Setting | None = None, more_tables: Sequence[Path] = ()
+) -> Findings:
     """The same from a folder of records: its plan, its records, its facts.
 
     Parameters
     ----------
     setting : ``ours`` takes the tuned experiment with the hyperparameters of our search.
+    more_tables : files that declare tables, like ``own_tables.toml``.
     """
     contents = Store(store).contents()
     problems = list(contents.problems)
@@ -127,15 +166,35 @@ def findings_in(store: Path, setting: Setting | None = None) -> Findings:
     return replace(
         found,
         others=tuple(
-            table
-            for protocol in dict.fromkeys(place[0] for place in found.results.attempts)
-            for table in other_tables(
-                found.results, numbers, protocol, datasets, read_learners(store)
+            own_tables(
+                found.results,
+                numbers,
+                datasets,
+                read_learners(store),
+                partial(classes, store),
+                more_tables,
             )
+        ),
+        duels=tuple(
+            replace(each, setting=SEARCHED)
+            if setting == "ours" and each.setting == "tuned"
+            else each
+            for each in found.duels
         ),
         problems=tuple(problems),
         superseded=superseded(plan, records.values()),
     )
+
+
+def _with_tables(results: Results) -> list[str]:
+    """The paper's protocol, and whatever others have records of an experiment that has tables."""
+    experiments = {grid.experiment for grid in (*grids().values(), *beyond_grids().values())}
+    found = {
+        place[0]
+        for place, attempts in results.attempts.items()
+        if place[1] in experiments and any(attempt.record is not None for attempt in attempts)
+    }
+    return [PROTOCOLS[0], *sorted(found - {PROTOCOLS[0]}, key=lambda name: (name != "clean", name))]
 
 
 def _as_tuned(jobs: Iterable[Job], setting: Setting | None) -> list[Job]:
@@ -172,6 +231,6 @@ def _searched(winners: Iterable[Winner]) -> dict[str, dict[str, dict[str, dict[s
     found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
     for winner in winners:
         methods = found.setdefault(winner.protocol, {})
-        params = {**winner.params, "cross-validated F1": winner.score}
+        params = {**winner.params, SCORE: winner.score, CANDIDATES: winner.trials}
         methods.setdefault(winner.method, {})[winner.dataset] = params
     return found

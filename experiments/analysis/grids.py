@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from experiments.analysis import ranking
 from experiments.analysis.cells import Results
 from experiments.analysis.definitions import BEYOND_GROUP, Grid, SummaryName, beyond_grids, grids
-from experiments.analysis.model import TASKS, Block, Cell, Row, Statistic, Summary, Table, Task
+from experiments.analysis.model import (
+    TASKS,
+    Block,
+    Cell,
+    Column,
+    Row,
+    Statistic,
+    Summary,
+    Table,
+    Task,
+)
 from experiments.analysis.paper import TRIALS, Paper
 
 Lookup = Callable[[str, str], Cell]
@@ -23,7 +34,12 @@ def our_table(grid: Grid, results: Results, paper: Paper, protocol: str) -> Tabl
         theirs = printed.get((dataset, method))
         return cell if theirs is None else _as_far_as_printed(cell, theirs, grid)
 
-    return _table(grid, paper, lookup, protocol)
+    beside = tuple(
+        column
+        for column in grid.beside
+        if any(lookup(dataset.slug, column.method).mean is not None for dataset in paper.datasets)
+    )
+    return _table(grid, paper, lookup, protocol, beside)
 
 
 def _as_far_as_printed(cell: Cell, theirs: Cell, grid: Grid) -> Cell:
@@ -53,12 +69,13 @@ def beyond_tables(results: Results, paper: Paper, protocol: str) -> dict[str, Ta
 
 
 def _goes_beyond(table: Table) -> bool:
+    """Whether a learner that the paper lacks has a result; any learner in a table of ours alone."""
     newcomers = [at for at, column in enumerate(table.columns) if column.group == BEYOND_GROUP]
     return any(
         row.cells[at].mean is not None
         for block in table.blocks
         for row in block.rows
-        for at in newcomers
+        for at in newcomers or range(len(table.columns))
     )
 
 
@@ -66,7 +83,9 @@ def paper_tables(paper: Paper) -> dict[str, Table]:
     return {name: paper_table(grid, paper) for name, grid in grids().items()}
 
 
-def _table(grid: Grid, paper: Paper, lookup: Lookup, source: str) -> Table:
+def _table(
+    grid: Grid, paper: Paper, lookup: Lookup, source: str, beside: tuple[Column, ...] = ()
+) -> Table:
     return Table(
         name=grid.name,
         title=grid.title,
@@ -74,8 +93,8 @@ def _table(grid: Grid, paper: Paper, lookup: Lookup, source: str) -> Table:
         measure=grid.measure,
         experiment=grid.experiment,
         source=source,
-        columns=grid.columns,
-        blocks=tuple(_block(grid, paper, task, lookup) for task in TASKS),
+        columns=(*grid.columns, *beside),
+        blocks=tuple(_block(grid, paper, task, lookup, beside) for task in TASKS),
         smaller_is_better=grid.smaller_is_better,
         decimals=grid.decimals,
         std_decimals=grid.std_decimals,
@@ -83,15 +102,34 @@ def _table(grid: Grid, paper: Paper, lookup: Lookup, source: str) -> Table:
     )
 
 
-def _block(grid: Grid, paper: Paper, task: Task, lookup: Lookup) -> Block:
-    rows = []
+def _block(
+    grid: Grid, paper: Paper, task: Task, lookup: Lookup, beside: tuple[Column, ...]
+) -> Block:
+    rows, ranked = [], []
     for dataset in paper.of_task(task):
         cells = tuple(lookup(dataset.slug, column.method) for column in grid.columns)
+        others = tuple(lookup(dataset.slug, column.method) for column in beside)
         ranks = ranking.bracket_ranks(cells, grid.smaller_is_better)
-        rows.append(Row(dataset.slug, dataset.name, cells, ranks))
-    cells_by_row = [row.cells for row in rows]
-    summaries = tuple(_summary(grid, name, cells_by_row) for name in grid.summaries)
-    return Block(task, tuple(rows), summaries)
+        rows.append(Row(dataset.slug, dataset.name, cells + others, ranks + (None,) * len(others)))
+        ranked.append(cells)
+    summaries = []
+    for name in grid.summaries:
+        line = _summary(grid, name, ranked)
+        more = tuple(
+            _beside(grid, name, [row.cells[len(grid.columns) + at] for row in rows])
+            for at in range(len(beside))
+        )
+        summaries.append(replace(line, statistics=line.statistics + more))
+    return Block(task, tuple(rows), tuple(summaries))
+
+
+def _beside(grid: Grid, name: SummaryName, cells: Sequence[Cell]) -> Statistic:
+    """A column that is not ranked has a mean and nothing else."""
+    if name != "Mean":
+        return Statistic()
+    spread = grid.mean_spread == "trials"
+    found = ranking.mean_over_datasets([(cell,) for cell in cells], False, spread)[0]
+    return replace(found, rank=None)
 
 
 def _summary(grid: Grid, name: SummaryName, rows: Sequence[Sequence[Cell]]) -> Summary:

@@ -38,16 +38,17 @@ from scipy import stats
 
 from experiments.analysis.definitions import Grid, grids
 from experiments.analysis.model import OUTCOMES, Cell, Outcome, Table, Task, Verdict
-from experiments.analysis.paper import Paper
+from experiments.analysis.paper import TRIALS, Paper
 from experiments.analysis.ranking import mean_of
-from experiments.analysis.statistics import holm, stable, wilcoxon
+from experiments.analysis.statistics import LEVEL, holm, stable, wilcoxon
 
-LEVEL = 0.05
 F1_MARGIN, SIZE_MARGIN = 0.02, 0.1
 """How far two means may be apart and still be called equivalent: of F1, and of the printed size."""
 ROUNDING_SLACK = 1e-9
 """Both ways of rounding a figure that lies in the middle count as equal."""
 
+PUBLISHED_RUNS = {("test-f1-default", "gradtree"): ("ablation-default", "gradtree")}
+"""Columns printed twice, of which the table on the right is the run that was published."""
 AUTHORS_DECIMALS = 3
 """To so many the authors' code rounds what the paper prints, in the size table with two only."""
 
@@ -57,7 +58,8 @@ class Agreement:
     """One column of a table beside the paper's, over all cells in which it prints a number.
 
     ``mean_difference`` is ours minus the paper's over the ``n`` cells compared,
-    ``p_value`` Wilcoxon's test over them that it is zero.
+    ``p_value`` Wilcoxon's test over them that it is zero. ``trials`` are the fewest and the
+    most behind one of these cells.
     """
 
     table: str
@@ -67,6 +69,12 @@ class Agreement:
     mean_difference: float | None
     largest_difference: float | None
     p_value: float | None
+    trials: tuple[int, int] = (0, 0)
+
+    @property
+    def few_trials(self) -> bool:
+        """Whether some cell was asked for fewer trials than the paper's."""
+        return 0 < self.trials[0] < TRIALS
 
     @property
     def total(self) -> int:
@@ -83,12 +91,15 @@ def judge(ours: Mapping[str, Table], printed: Mapping[str, Table], paper: Paper)
 
 
 def judge_table(grid: Grid, ours: Table, printed: Table, paper: Paper) -> list[Verdict]:
-    """Verdicts on one table; the correction for many cells spans both of its blocks."""
+    """Verdicts on one table; the correction for many cells spans both of its blocks.
+
+    Columns that stand beside the paper's come last and have no printed cell to be judged by.
+    """
     verdicts = [
         _compare(grid, paper, block.task, row.dataset, column.method, cell, theirs)
         for block, printed_block in zip(ours.blocks, printed.blocks, strict=True)
         for row, printed_row in zip(block.rows, printed_block.rows, strict=True)
-        for column, cell, theirs in zip(ours.columns, row.cells, printed_row.cells, strict=True)
+        for column, cell, theirs in zip(grid.columns, row.cells, printed_row.cells, strict=False)
     ]
     tested = [at for at, verdict in enumerate(verdicts) if verdict.p_value is not None]
     adjusted = holm([verdicts[at].p_value or 0.0 for at in tested])
@@ -111,6 +122,8 @@ def _compare(
         return replace(open_verdict, note=f"the paper prints {theirs.missing}")
     if ours.mean is None:
         return replace(open_verdict, note=ours.missing or "not run")
+    if not math.isfinite(ours.mean) or not math.isfinite(ours.std or 0.0):
+        return replace(open_verdict, note="not a number")
     difference = ours.mean - theirs.mean
     p_value = welch(ours, theirs, grid.decimals, grid.std_decimals)
     p_equivalent = equivalence(ours, theirs, grid)
@@ -224,6 +237,12 @@ def agreements(verdicts: Iterable[Verdict]) -> list[Agreement]:
     return [_agreement(table, method, column) for (table, method), column in columns.items()]
 
 
+def published_run(agreement: Agreement, compared: Iterable[Agreement]) -> Agreement | None:
+    """The same column in the table that prints the published run, where that is another one."""
+    place = PUBLISHED_RUNS.get((agreement.table, agreement.method))
+    return next((each for each in compared if (each.table, each.method) == place), None)
+
+
 def _agreement(table: str, method: str, column: Sequence[Verdict]) -> Agreement:
     counted = Counter(verdict.outcome for verdict in column)
     differences = [verdict.difference for verdict in column if verdict.difference is not None]
@@ -235,4 +254,11 @@ def _agreement(table: str, method: str, column: Sequence[Verdict]) -> Agreement:
         mean_difference=mean_of(differences) if differences else None,
         largest_difference=max(differences, key=abs) if differences else None,
         p_value=wilcoxon(differences) if differences else None,
+        trials=trial_range(column),
     )
+
+
+def trial_range(verdicts: Iterable[Verdict]) -> tuple[int, int]:
+    """The fewest and the most trials that a cell with a number was asked for; zeros without."""
+    planned = [each.ours.expected for each in verdicts if each.difference is not None]
+    return (min(planned), max(planned)) if planned else (0, 0)

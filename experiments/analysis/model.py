@@ -35,6 +35,8 @@ class Cell:
     trials : trial numbers of ``values``.
     printed_rank : the paper's bracketed rank. It ranked unrounded means, so that where two
         printed means are equal this alone tells their order; 0 for our own cells.
+    firm, refitted : trials that keep their score if their rows move by a rounding, of those that
+        were fitted anew so; both 0 where none was.
     """
 
     mean: float | None = None
@@ -45,6 +47,13 @@ class Cell:
     values: tuple[float, ...] = ()
     trials: tuple[int, ...] = ()
     printed_rank: int = 0
+    firm: int = 0
+    refitted: int = 0
+
+    @property
+    def fragile(self) -> bool:
+        """Some trial ends elsewhere after a change that no reader would call one."""
+        return self.firm < self.refitted
 
     @property
     def complete(self) -> bool:
@@ -173,12 +182,17 @@ Entry = str | int | float | Statistic | None
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """A column of a sheet: how its numbers are printed and which of them is best."""
+    """A column of a sheet: how its numbers are printed and which of them is best.
+
+    ``kind`` is ``p`` for p-values, of which a small one is never printed as zero, and
+    ``change`` for differences, which carry their sign.
+    """
 
     name: str
     decimals: int = 3
     best: Literal["", "max", "min"] = ""
     group: str = ""
+    kind: Literal["number", "p", "change"] = "number"
 
 
 @dataclass(frozen=True)
@@ -237,8 +251,13 @@ class Verdict:
     p_equivalent: float | None = None
 
 
-ClaimOutcome = Literal["holds", "does not hold", "cannot be told"]
-CLAIM_OUTCOMES: tuple[ClaimOutcome, ...] = ("holds", "does not hold", "cannot be told")
+ClaimOutcome = Literal["holds", "holds as printed only", "does not hold", "cannot be told"]
+CLAIM_OUTCOMES: tuple[ClaimOutcome, ...] = (
+    "holds",
+    "holds as printed only",
+    "does not hold",
+    "cannot be told",
+)
 
 
 @dataclass(frozen=True)
@@ -247,7 +266,9 @@ class Claim:
 
     ``sentence`` is our wording of it, ``where`` the part of the paper it is from.
     ``ours`` and ``paper`` are the same numbers computed from our records and from the
-    paper's printed cells; ``in_paper`` is the outcome of the check on the latter.
+    paper's printed cells; ``in_paper`` is the outcome of the check on the latter. A claim that
+    ``holds as printed only`` is true of what the authors' program does and not of what the
+    sentence says. ``trials`` are the fewest behind a cell that was looked at.
     """
 
     slug: str
@@ -258,3 +279,4 @@ class Claim:
     in_paper: ClaimOutcome
     paper: str
     note: str = ""
+    trials: int = 10

@@ -18,13 +18,15 @@ from experiments.core.planned import DatasetFacts, LearnerFacts
 from experiments.core.record import RunRecord
 
 Value = Callable[[RunRecord], float | None]
+Classes = Callable[[RunRecord], tuple[Any, Any] | None]
+"""Truth and predictions of a record, where they are kept."""
 MEASURES: tuple[tuple[str, str, int], ...] = (
     ("test_f1", "Test F1", 3),
     ("tree_size", "Tree size", 2),
 )
 """Field of the record, title, decimals."""
 SMALLER_IS_BETTER = ("tree_size",)
-SEPARATE = ("seeds", "runtime")
+SEPARATE = ("seeds", "runtime", "quirks", "firmness")
 """Experiments whose attempts are no trials of one cell."""
 
 
@@ -61,7 +63,7 @@ def other_tables(
                 value=_field(measure),
                 results=results,
                 rows=[datasets[slug] for slug in rows],
-                columns=[_column(slug, learners) for slug in columns],
+                columns=[column_of(slug, learners) for slug in columns],
                 smaller_is_better=measure in SMALLER_IS_BETTER,
                 decimals=decimals,
             )
@@ -136,16 +138,29 @@ def _field(name: str) -> Value:
     return lambda record: getattr(record, name)
 
 
-def _column(slug: str, learners: Mapping[str, LearnerFacts]) -> Column:
+def column_of(slug: str, learners: Mapping[str, LearnerFacts]) -> Column:
     known = learners.get(slug)
     return Column(slug, method_name(slug) if slug in methods() or known is None else known.name)
+
+
+def metric_value(metric: str, options: Mapping[str, Any], classes: Classes) -> Value:
+    """A label metric of scikit-learn as a number that a record gives."""
+    from sklearn import metrics
+
+    score = getattr(metrics, metric)
+
+    def value(record: RunRecord) -> float | None:
+        both = classes(record)
+        return None if both is None else float(score(*both, **options))
+
+    return value
 
 
 def metric_table(
     metric: str,
     options: Mapping[str, Any],
     source: tuple[str, str],
-    classes: Callable[[RunRecord], tuple[Any, Any] | None],
+    classes: Classes,
     results: Results,
     datasets: Mapping[str, DatasetFacts],
     learners: Mapping[str, LearnerFacts],
@@ -158,14 +173,6 @@ def metric_table(
     options : its keyword arguments.
     classes : truth and predictions of a record, where they are kept.
     """
-    from sklearn import metrics
-
-    score = getattr(metrics, metric)
-
-    def value(record: RunRecord) -> float | None:
-        both = classes(record)
-        return None if both is None else float(score(*both, **options))
-
     protocol, experiment = source
     places = [place for place in results.attempts if place[:2] == (protocol, experiment)]
     shown = {place[2] for place in places}
@@ -174,8 +181,8 @@ def metric_table(
         name=f"{metric.replace('_', '-')}-{experiment}",
         title=f"{spelled}, {experiment}",
         source=source,
-        value=value,
+        value=metric_value(metric, options, classes),
         results=results,
         rows=[facts for slug, facts in datasets.items() if slug in shown],
-        columns=[_column(slug, learners) for slug in dict.fromkeys(place[3] for place in places)],
+        columns=[column_of(slug, learners) for slug in dict.fromkeys(place[3] for place in places)],
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from experiments.analysis.model import Cell, Statistic
@@ -145,3 +146,35 @@ def _ranked(statistics: Sequence[Statistic], smaller: bool) -> list[Statistic]:
         Statistic(statistic.value, statistic.spread, statistic.n, rank)
         for statistic, rank in zip(statistics, ranks, strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class OrderChange:
+    """The methods ordered by MRR before and after something, on the same datasets."""
+
+    before: tuple[tuple[str, float], ...]
+    after: tuple[tuple[str, float], ...]
+    datasets: int
+
+    @property
+    def leader_survives(self) -> bool:
+        return bool(self.before) and self.before[0][0] == self.after[0][0]
+
+    @property
+    def order_survives(self) -> bool:
+        return [method for method, _ in self.before] == [method for method, _ in self.after]
+
+
+def order_change(
+    before: Sequence[Cells], after: Sequence[Cells], methods: Sequence[str]
+) -> OrderChange:
+    """Both orders; a method without a result on these datasets is left out."""
+    orders = []
+    for rows in (before, after):
+        scores = [
+            (method, statistic.value)
+            for method, statistic in zip(methods, mean_reciprocal_rank(rows), strict=True)
+            if statistic.value is not None
+        ]
+        orders.append(tuple(sorted(scores, key=lambda each: -each[1])))
+    return OrderChange(orders[0], orders[1], len(before))

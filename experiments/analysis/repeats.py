@@ -45,6 +45,10 @@ class Repeats:
     def equal(self) -> int:
         return self.compared - len(self.differences)
 
+    @property
+    def sentence(self) -> str:
+        return f"{self.equal:,} of your {self.compared:,} fits equal ours"
+
 
 def compare(store: Mapping[str, RunRecord], committed: Mapping[str, RunRecord]) -> Repeats:
     """Every job that ended well in both."""

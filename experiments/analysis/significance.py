@@ -23,7 +23,7 @@ from experiments.analysis.model import (
     Task,
 )
 from experiments.analysis.ranking import shared_ranks
-from experiments.analysis.statistics import CriticalDifference, Interval, Pair
+from experiments.analysis.statistics import Interval, Pair, RankGroups
 
 PARTIAL_METHOD = "dndt"
 FEWEST_DATASETS = 5
@@ -42,7 +42,7 @@ class Comparison:
     title: str
     datasets: tuple[str, ...]
     left_out: tuple[str, ...]
-    critical: CriticalDifference
+    ranks: RankGroups
     pairs: tuple[Pair, ...]
 
 
@@ -97,7 +97,7 @@ def _comparison(
         title,
         tuple(datasets),
         tuple(left_out),
-        statistics.critical_difference(scores, methods, smaller_is_better=table.smaller_is_better),
+        statistics.rank_groups(scores, methods, smaller_is_better=table.smaller_is_better),
         statistics.wilcoxon_holm(scores, methods),
     )
 
@@ -156,40 +156,43 @@ def pairs_sheet(table: Table, compared: Sequence[Comparison]) -> Sheet:
             SheetColumn("mean difference"),
             SheetColumn("better", 0),
             SheetColumn("worse", 0),
-            SheetColumn("p", 4),
-            SheetColumn("p (Holm)", 4),
+            SheetColumn("p", kind="p"),
+            SheetColumn("p (Holm)", kind="p"),
         ),
         rows=tuple(rows),
     )
 
 
 def ranks_sheet(table: Table, compared: Sequence[Comparison]) -> Sheet:
-    """Friedman's test, average ranks and Nemenyi's critical difference."""
+    """Average ranks, the groups that Wilcoxon's tests do not tell apart, and Friedman's test."""
+    names = {column.method: column.name for column in table.columns}
     rows: list[tuple[Entry, ...]] = []
     for comparison in compared:
-        critical = comparison.critical
-        ranks = dict(zip(critical.methods, critical.average_ranks, strict=True))
+        found = comparison.ranks
+        ranks = dict(zip(found.methods, found.average_ranks, strict=True))
         rows.append(
             (
                 comparison.title,
-                critical.n_datasets,
+                found.n_datasets,
                 *(ranks.get(column.method) for column in table.columns),
-                critical.difference,
-                critical.friedman.p_value,
+                "; ".join(", ".join(names[each] for each in group) for group in found.groups)
+                or "none",
+                found.friedman.p_value,
             )
         )
     return Sheet(
         name=f"{table.name}-ranks",
         title=f"{table.title}: average ranks",
-        caption=f"{table.caption}: average ranks (1 is best), Nemenyi's critical difference at "
-        "0.05 and the p-value of Friedman's test (Iman-Davenport)",
+        caption=f"{table.caption}: average ranks (1 is best), the groups of methods in which no "
+        f"pair differs by Wilcoxon's test with Holm's correction at {statistics.LEVEL:g}, and the "
+        "p-value of Friedman's test (Iman-Davenport)",
         source=table.source,
         columns=(
             SheetColumn("Scope"),
             SheetColumn("datasets", 0),
             *(SheetColumn(column.name, 2) for column in table.columns),
-            SheetColumn("critical difference", 2),
-            SheetColumn("p (Friedman)", 5),
+            SheetColumn("not told apart"),
+            SheetColumn("p (Friedman)", kind="p"),
         ),
         rows=tuple(rows),
     )

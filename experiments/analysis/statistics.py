@@ -3,15 +3,17 @@
 The distributions are SciPy's, Wilcoxon's excepted; the rest is the arithmetic of
 Demšar, "Statistical comparisons of classifiers over multiple data sets"
 (Journal of Machine Learning Research 7, 2006): Friedman's test and its
-correction by Iman and Davenport, Nemenyi's critical difference, pairwise
-Wilcoxon tests with Holm's correction. Scores are matrices of shape
-(datasets, methods) without gaps.
+correction by Iman and Davenport, pairwise Wilcoxon tests with Holm's
+correction. What two methods differ in is decided by the latter: it looks at
+their own scores alone, while the distance of two mean ranks depends on who
+else is in the pool. Scores are matrices of shape (datasets, methods) without
+gaps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +24,9 @@ Scores = NDArray[np.float64]
 
 TIED_DECIMALS = 12
 """Differences that agree to so many digits are tied; what remains is rounding."""
+LEVEL = 0.05
+TIE = 0.0005
+"""A difference of scores that the printed digits do not show."""
 BOOTSTRAP_SEED = 42
 BOOTSTRAP_DRAWS = 10_000
 
@@ -52,16 +57,15 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class CriticalDifference:
-    """Average ranks, the difference that is significant (Nemenyi), and the cliques below it."""
+class RankGroups:
+    """Average ranks, and which methods pairwise tests do not tell apart."""
 
     methods: tuple[str, ...]
     average_ranks: tuple[float, ...]
     n_datasets: int
     level: float
-    difference: float
-    cliques: tuple[tuple[str, ...], ...]
-    """Maximal groups of methods, best first, whose ranks do not differ significantly."""
+    groups: tuple[tuple[str, ...], ...]
+    """Maximal groups, by their best member, in which no pair differs significantly."""
     friedman: Friedman
 
 
@@ -73,6 +77,24 @@ class Interval:
     low: float
     high: float
     level: float
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Differences over datasets: their mean with its interval, signs, and Wilcoxon's test."""
+
+    n: int
+    difference: Interval
+    wins: int
+    ties: int
+    losses: int
+    p_value: float
+    p_adjusted: float = 1.0
+
+    @property
+    def significant(self) -> bool:
+        """After the correction."""
+        return self.p_adjusted < LEVEL
 
 
 def stable(value: float) -> float:
@@ -110,41 +132,40 @@ def friedman(scores: ArrayLike, smaller_is_better: bool = False) -> Friedman:
     )
 
 
-def nemenyi_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:
-    """Two average ranks that differ by this much are significantly different."""
-    quantile = stats.studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
-    return stable(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
-
-
-def critical_difference(
-    scores: ArrayLike, methods: Sequence[str], level: float = 0.05, smaller_is_better: bool = False
-) -> CriticalDifference:
-    """Everything a critical-difference diagram shows."""
+def rank_groups(
+    scores: ArrayLike,
+    methods: Sequence[str],
+    level: float = LEVEL,
+    smaller_is_better: bool = False,
+) -> RankGroups:
+    """Everything a critical-difference diagram shows, decided by Wilcoxon's tests with Holm's."""
     outcome = friedman(scores, smaller_is_better)
-    difference = nemenyi_difference(len(methods), outcome.n_datasets, level)
-    return CriticalDifference(
+    different = {
+        frozenset((pair.first, pair.second))
+        for pair in wilcoxon_holm(scores, methods)
+        if pair.p_adjusted < level
+    }
+    ranks = dict(zip(methods, outcome.average_ranks, strict=True))
+    return RankGroups(
         methods=tuple(methods),
         average_ranks=outcome.average_ranks,
         n_datasets=outcome.n_datasets,
         level=level,
-        difference=difference,
-        cliques=_cliques(methods, outcome.average_ranks, difference),
+        groups=_groups(sorted(methods, key=lambda method: (ranks[method], method)), different),
         friedman=outcome,
     )
 
 
-def _cliques(
-    methods: Sequence[str], ranks: Sequence[float], difference: float
-) -> tuple[tuple[str, ...], ...]:
-    order = sorted(range(len(methods)), key=lambda at: (ranks[at], at))
-    groups: list[tuple[int, int]] = []
-    for first in range(len(order)):
-        last = first
-        while last + 1 < len(order) and ranks[order[last + 1]] - ranks[order[first]] < difference:
-            last += 1
-        if last > first and not any(start <= first and last <= end for start, end in groups):
-            groups.append((first, last))
-    return tuple(tuple(methods[order[at]] for at in range(a, b + 1)) for a, b in groups)
+def _groups(ordered: Sequence[str], different: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
+    """Maximal sets without a pair that differs; a handful of methods has few subsets."""
+    found: list[tuple[str, ...]] = []
+    for size in range(len(ordered), 1, -1):
+        for members in combinations(ordered, size):
+            alike = not any(frozenset(pair) in different for pair in combinations(members, 2))
+            if alike and not any(set(members) <= set(larger) for larger in found):
+                found.append(members)
+    place = {method: at for at, method in enumerate(ordered)}
+    return tuple(sorted(found, key=lambda group: [place[method] for method in group]))
 
 
 def wilcoxon_holm(scores: ArrayLike, methods: Sequence[str]) -> tuple[Pair, ...]:
@@ -218,6 +239,25 @@ def bootstrap(
     tail = (1 - level) / 2
     low, high = np.quantile(summarise(sample[picks]), [tail, 1 - tail])
     return Interval(stable(summarise(sample[None, :])[0]), stable(low), stable(high), level)
+
+
+def contrast(differences: ArrayLike) -> Contrast:
+    """Mean, bootstrap interval, signs and Wilcoxon's test of differences over datasets."""
+    values = np.asarray(differences, dtype=np.float64)
+    return Contrast(
+        n=len(values),
+        difference=bootstrap(values),
+        wins=int((values > TIE).sum()),
+        ties=int((np.abs(values) <= TIE).sum()),
+        losses=int((values < -TIE).sum()),
+        p_value=wilcoxon(values),
+    )
+
+
+def corrected(contrasts: Sequence[Contrast]) -> list[Contrast]:
+    """The same with Holm's correction over all of them."""
+    adjusted = holm([each.p_value for each in contrasts])
+    return [replace(each, p_adjusted=p) for each, p in zip(contrasts, adjusted, strict=True)]
 
 
 def _ranks(matrix: Scores, smaller_is_better: bool) -> NDArray[np.float64]:

@@ -79,20 +79,29 @@ def summary_sheet(tables: Tables) -> Sheet:
 
 def ablation_sheet(tables: Tables) -> Sheet:
     """Table 4: mean test F1 of the three feature selectors."""
-    columns = tables["ablation-tuned"].columns
+    names = {
+        column.method: column.name
+        for setting in SETTINGS
+        for column in tables[f"ablation-{setting}"].columns
+    }
     rows: list[tuple[Entry, ...]] = []
     for setting in SETTINGS:
         table = tables[f"ablation-{setting}"]
         for task in TASKS:
-            means = table.block(task).summary("Mean").statistics
+            means = {
+                column.method: mean.value
+                for column, mean in zip(
+                    table.columns, table.block(task).summary("Mean").statistics, strict=True
+                )
+            }
             label = f"{setting.capitalize()}, {TASK_NAMES[task].lower()}"
-            rows.append((label, *(mean.value for mean in means)))
+            rows.append((label, *(means.get(method) for method in names)))
     return Sheet(
         name="ablation-summary",
         title="Ablation summary",
         caption="Mean test F1 of three ways to select the feature of a split",
         source=table.source,
-        columns=(SheetColumn("Setting"), *(SheetColumn(column.name) for column in columns)),
+        columns=(SheetColumn("Setting"), *(SheetColumn(name) for name in names.values())),
         rows=tuple(rows),
         best_in_row="max",
     )

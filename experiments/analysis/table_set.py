@@ -11,6 +11,7 @@ from experiments.analysis.grids import beyond_tables, our_tables, paper_tables
 from experiments.analysis.model import Cell, Sheet, Table
 from experiments.analysis.paper import Paper
 from experiments.analysis.paper_sheets import Spec, inconsistencies_sheet, specs_sheet
+from experiments.analysis.searches import growth, growth_sheet, optimism_sheet
 from experiments.analysis.settings import (
     Searched,
     hyperparameter_sheets,
@@ -64,6 +65,8 @@ def our_book(
         seeds_sheet(results, paper, protocol),
         solvers_sheet(results, paper, protocol),
         searched_sheet(results, paper, protocol),
+        optimism_sheet(results, paper, protocol, found),
+        growth_sheet(growth(results, paper, protocol), protocol),
     ]
     if protocol == "paper" or found:
         sheets += hyperparameter_sheets(paper, found)

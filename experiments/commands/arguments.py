@@ -115,6 +115,23 @@ def add_plugins(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_more_tables(parser: argparse.ArgumentParser) -> None:
+    """For verbs that show tables: what a store holds of plug-ins is known to the store itself."""
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE.toml",
+        help="more tables, declared as in experiments/analysis/own_tables.toml (repeatable); "
+        "the datasets and learners of plug-ins have theirs once they were run",
+    )
+
+
+def more_tables(args: argparse.Namespace) -> list[Path]:
+    """The files of declared tables among the plug-ins; modules need not be imported to be shown."""
+    return [Path(name) for name in args.plugin if name.endswith(".toml")]
+
+
 def add_selection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("which jobs")
     group.add_argument(

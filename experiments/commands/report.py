@@ -19,6 +19,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     arguments.add_source(parser)
+    arguments.add_more_tables(parser)
     arguments.add_output(parser, "report.html and the folder figures")
     parser.add_argument(
         "--no-figure-files",
@@ -37,6 +38,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.analysis.findings import findings_in
+    from experiments.analysis.repeats import compare
     from experiments.core.planned import read_datasets
     from experiments.core.store import COMMITTED, Store
     from experiments.render.figures.style import save
@@ -45,9 +47,10 @@ def run(args: argparse.Namespace) -> int:
     from experiments.render.report.stored import read_curves
 
     arguments.require_store(args.store)
+    committed = args.store.resolve() == COMMITTED.resolve()
     output = arguments.output_of(args, ".", "report")
     store = Store(args.store)
-    found = findings_in(args.store, args.params)
+    found = findings_in(args.store, args.params, arguments.more_tables(args))
     arguments.tell_problems(found.problems)
     inputs = Inputs(
         findings=found,
@@ -57,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
         trees=args.trees,
         curves=read_curves(args.trees),
         run_options=f" --params {args.params}" if args.params else "",
+        repeats=None if committed else compare(store.latest(), Store(COMMITTED).latest()),
     )
     plates = draw(inputs)
     if not args.no_figure_files:

@@ -17,7 +17,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "Run jobs into a store. What is done is never done again; errors and crashes are "
             "tried again; jobs that exceeded a limit are tried again when granted more, or with "
             "--retry. Ctrl-C stops cleanly; the same command resumes. Exit status: 0 every job "
-            "is concluded (ok, skipped, or stopped at its limit), 1 some ended in an error or "
+            "has ended (ok, skipped, or stopped at its limit), 1 some ended in an error or "
             "crash, 3 some are still to be run."
         ),
     )
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.profiles import every_use
     from experiments.runner.queue import Queue
     from experiments.runner.refresh import Refresher
-    from experiments.runner.session import Summary, conclude, drive, limits_of
+    from experiments.runner.session import Summary, drive, limits_of, sum_up
 
     profile, jobs = arguments.selected(args)
     if args.shard:
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
             summary = drive(args, queue, progress, limits, title, [refresher])
         if not summary.interrupted:
             refresher.final()
-        return conclude(jobs, store, limits, summary)
+        return sum_up(jobs, store, limits, summary)
 
 
 def _statuses(text: str) -> list[str]:

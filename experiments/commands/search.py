@@ -186,10 +186,10 @@ def report(
     from experiments.core.winners import WINNERS, write_winners
     from experiments.runner.session import resume_command
     from experiments.search.outcome import (
-        conclude_study,
         keep_scores,
         known_candidates,
         render_winner,
+        winner_of,
     )
 
     known = known_candidates(scores, subjects, args.search_seed)
@@ -198,9 +198,7 @@ def report(
         keep_scores(scores, subjects, args.trials, args.search_seed, records)
     winners, unfinished = [], []
     for subject in subjects:
-        winner, missing = conclude_study(
-            subject, args.sampler, args.trials, args.search_seed, records
-        )
+        winner, missing = winner_of(subject, args.sampler, args.trials, args.search_seed, records)
         if winner is not None:
             winners.append(winner)
         else:

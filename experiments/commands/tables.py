@@ -20,6 +20,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     arguments.add_source(parser)
+    arguments.add_more_tables(parser)
     arguments.add_output(parser, "tables")
     parser.set_defaults(run=run)
 
@@ -30,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.render.files import files_of
 
     arguments.require_store(args.store)
-    found = findings_in(args.store, args.params)
+    found = findings_in(args.store, args.params, arguments.more_tables(args))
     arguments.tell_problems(found.problems)
     output = arguments.output_of(args, "tables", "tables")
     files = files_of(found)

@@ -156,8 +156,9 @@ def _measured(job: Job, fitted: Fitted) -> RunRecord:
 
 def _entry(tree: Tree, job: Job, record: RunRecord) -> dict[str, Any]:
     split = load_split(job.dataset, job.protocol, job.trial)
-    raw = load_dataset(job.dataset).X
-    raw = raw if split.rows is None else raw.iloc[split.rows.train]
+    raw = None
+    if split.rows is not None and (table := load_dataset(job.dataset)) is not None:
+        raw = table.X.iloc[split.rows.train]
     return describe_tree(tree, split, record, job.experiment, raw)
 
 
@@ -191,7 +192,7 @@ def load_tree(folder: Path, record: RunRecord) -> Tree | None:
 
 
 def describe_tree(
-    tree: Tree, split: Split, record: RunRecord, experiment: str, raw: pd.DataFrame
+    tree: Tree, split: Split, record: RunRecord, experiment: str, raw: pd.DataFrame | None
 ) -> dict[str, Any]:
     """One entry of the file: a learned tree with every split in the units of the raw data.
 
@@ -202,6 +203,7 @@ def describe_tree(
     record : the run that made the tree.
     experiment : the experiment as part of which it is shown.
     raw : raw rows, best those of training: borders have as few digits as tell them apart.
+        Without any, splits are in the numbers that the tree was trained on.
     """
     from gradtree.units.conditions import NOTHING
     from gradtree.views.rules import describe
@@ -209,7 +211,10 @@ def describe_tree(
     def words(condition: Any) -> str:
         return NO_NEW_ROW if condition.brief == NOTHING else condition.brief.replace("<=", "≤")
 
-    splits = describe(in_raw_units(tree, split.preprocessing, raw))
+    if raw is None:
+        splits = describe(tree, split.feature_names)
+    else:
+        splits = describe(in_raw_units(tree, split.preprocessing, raw))
     return {
         "method": record.method,
         "experiment": experiment,

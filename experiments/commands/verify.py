@@ -18,10 +18,12 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "verify",
         help="compare run records with the paper and with the committed ones",
         description=(
-            "Print how many cells of each table agree with the paper and whether its claims hold, "
-            "and compare that with the accepted verdicts in results/. The committed records (the "
-            "default) must have the hashes that were committed with them; a store of your own is "
-            "compared with them fit by fit. Exit status: 0 nothing is amiss, 1 something is worse "
+            "Print how the cells of each table compare with the paper's (exact, equivalent, "
+            "undecided, better, worse), beside each column the test over all its datasets, and "
+            "whether the paper's claims hold; compare that with the accepted verdicts in results/. "
+            "The committed records (the default) must have the hashes that were committed with "
+            "them; a store of your own is compared with them fit by fit, which is what a run of "
+            "fewer than ten trials can show. Exit status: 0 nothing is amiss, 1 something is worse "
             "than accepted, differs from the committed records or was altered."
         ),
     )
@@ -127,7 +129,10 @@ def unlike_committed(store: Store) -> int:
 
     ours = Store(COMMITTED)
     repeats = compare(store.latest(), ours.latest())
-    print(f"{repeats.equal:,} of your {repeats.compared:,} fits equal ours.")
+    if not repeats.compared:
+        print("No fit of yours is among the committed ones; there is nothing to compare.")
+        return 0
+    print(f"Trial by trial: {repeats.sentence}.")
     theirs, environments = store.environments(), ours.environments()
     for each in repeats.differences[:FIRST_SHOWN]:
         record = each.theirs
@@ -138,4 +143,6 @@ def unlike_committed(store: Store) -> int:
             environments.get(each.ours.environment, {}), theirs.get(record.environment, {})
         )
         print(f"    made with {told or 'the same versions on the same kind of machine'}")
+    if len(repeats.differences) > FIRST_SHOWN:
+        print(f"  and {len(repeats.differences) - FIRST_SHOWN:,} more")
     return len(repeats.differences)

@@ -12,6 +12,8 @@ from typing import Any, Literal, Protocol
 Measured = Literal["shared", "alone"]
 
 KEY_LENGTH = 20
+PERTURBATION = "perturbation"
+"""Parameter that numbers the repetitions of a job with slightly moved training rows."""
 HOLDOUT = "holdout"
 """The ordinary evaluation: fit on train (and valid), score on test."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from experiments.core.files import append_line, read_lines, replace_lines
-from experiments.core.job import Job
+from experiments.core.job import PERTURBATION, Job
 from experiments.core.record import RunRecord, is_slug
 
 PLANNED, DATASETS, LEARNERS = "planned.jsonl", "datasets.jsonl", "learners.jsonl"
@@ -102,20 +102,23 @@ def write_plan(folder: Path, jobs: Iterable[Job]) -> None:
 def read_plan(folder: Path, problems: list[str] | None = None) -> list[Job]:
     """The jobs a store was asked for; of two for the same trial and seed of a place, the later.
 
+    Repetitions of a place with moved training rows stand beside each other.
+
     Parameters
     ----------
     problems : gets a line for everything that is no plan.
     """
     path = folder / PLANNED
     lines = read_lines(path)
-    found: dict[tuple[Place, int, int], Job] = {}
+    found: dict[tuple[Place, int, int, Any], Job] = {}
     bad = list(lines.problems)
     for number, values in lines.values:
         try:
-            for job in _jobs_of(values):
+            jobs, repeat = _jobs_of(values), values["params"].get(PERTURBATION)
+            for job in jobs:
                 place = (job.protocol, job.experiment, job.dataset, job.method)
-                found.pop((place, job.trial, job.seed), None)
-                found[place, job.trial, job.seed] = job
+                found.pop((place, job.trial, job.seed, repeat), None)
+                found[place, job.trial, job.seed, repeat] = job
         except (TypeError, KeyError, ValueError, AttributeError) as problem:
             bad.append(f"{path}:{number}: no plan ({type(problem).__name__}: {problem})")
     if problems is not None:

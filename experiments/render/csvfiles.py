@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 
 from experiments.analysis.accepted import CLAIMS, VERDICTS
+from experiments.analysis.clean_effect import Change
 from experiments.analysis.model import (
     Claim,
     Entry,
@@ -17,6 +18,7 @@ from experiments.analysis.model import (
     Task,
     Verdict,
 )
+from experiments.render import numbers
 
 Field = str | int | float | None
 PrintedSummaries = Mapping[tuple[Task, str, str], Statistic]
@@ -34,6 +36,7 @@ CELL_COLUMNS = (
     "missing",
 )
 PAPER_COLUMNS = ("paper_mean", "paper_std", "paper_missing", "verdict")
+FIRM_COLUMNS = ("firm_trials", "refitted_trials")
 PRINTED_COLUMNS = ("paper_value", "paper_spread", "paper_rank")
 SUMMARY_COLUMNS = ("task", "statistic", "method", "value", "spread", "n", "rank")
 
@@ -44,12 +47,16 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Field]]) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(header)
     for row in rows:
-        writer.writerow(["" if value is None else value for value in row])
+        writer.writerow([numbers.exact(value) for value in row])
     return buffer.getvalue()
 
 
 def table_csv(table: Table, verdicts: Mapping[tuple[str, str], Verdict] | None = None) -> str:
-    """The cells of a grid; with verdicts, by (dataset, method), the paper's cells as well."""
+    """The cells of a grid; with verdicts, by (dataset, method), the paper's cells as well.
+
+    Where trials were fitted anew on moved rows, how many of them are firm.
+    """
+    refitted = any(c.refitted for block in table.blocks for row in block.rows for c in row.cells)
     rows: list[list[Field]] = []
     for block in table.blocks:
         for row in block.rows:
@@ -57,12 +64,20 @@ def table_csv(table: Table, verdicts: Mapping[tuple[str, str], Verdict] | None =
                 line: list[Field] = [block.task, row.dataset, column.method]
                 line += [cell.mean, cell.std, cell.n, cell.expected, rank, cell.missing]
                 if verdicts is not None:
-                    verdict = verdicts[row.dataset, column.method]
-                    printed = verdict.paper
-                    line += [printed.mean, printed.std, printed.missing, verdict.outcome]
+                    line += _printed(verdicts.get((row.dataset, column.method)))
+                if refitted:
+                    line += [cell.firm, cell.refitted] if cell.refitted else [None, None]
                 rows.append(line)
     header = CELL_COLUMNS if verdicts is None else CELL_COLUMNS + PAPER_COLUMNS
-    return csv_text(header, rows)
+    return csv_text(header + FIRM_COLUMNS if refitted else header, rows)
+
+
+def _printed(verdict: Verdict | None) -> list[Field]:
+    """The paper's cell with the verdict; gaps for a column that the paper lacks."""
+    if verdict is None:
+        return [None] * len(PAPER_COLUMNS)
+    printed = verdict.paper
+    return [printed.mean, printed.std, printed.missing, verdict.outcome]
 
 
 def summary_csv(table: Table, printed: PrintedSummaries | None = None) -> str:
@@ -123,13 +138,14 @@ def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
         (
             *("table", "task", "dataset", "method"),
             *("ours_mean", "ours_std", "ours_n", "paper_mean", "paper_std"),
-            *("difference", "p_value", "p_adjusted", "outcome", "note"),
+            *("difference", "p_value", "p_adjusted", "p_equivalent", "outcome", "note"),
         ),
         [
             (
                 *(each.table, each.task, each.dataset, each.method),
                 *(each.ours.mean, each.ours.std, each.ours.n, each.paper.mean, each.paper.std),
-                *(each.difference, each.p_value, each.p_adjusted, each.outcome, each.note),
+                *(each.difference, each.p_value, each.p_adjusted, each.p_equivalent),
+                *(each.outcome, each.note),
             )
             for each in verdicts
         ],
@@ -145,5 +161,20 @@ def claims_csv(claims: Iterable[Claim]) -> str:
                 *(each.in_paper, each.paper, each.note),
             )
             for each in claims
+        ],
+    )
+
+
+def changes_csv(found: Sequence[Change]) -> str:
+    """Every cell under both protocols."""
+    return csv_text(
+        ("table", "task", "dataset", "method", "categorical", "paper", "clean", "difference"),
+        [
+            (
+                *(each.table, each.task, each.dataset, each.method),
+                "yes" if each.categorical else "no",
+                *(each.paper, each.clean, each.difference),
+            )
+            for each in found
         ],
     )

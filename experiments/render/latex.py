@@ -17,14 +17,16 @@ from experiments.analysis.model import (
     Column,
     Entry,
     Sheet,
+    SheetColumn,
     Statistic,
     Summary,
     Table,
     Task,
 )
+from experiments.render import numbers
 
 GAP = "--"
-P_DECIMALS = 4
+FRAGILE = r"$^{\dagger}$"
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Shrink what is wider than the line, leave the rest as it is."""
 
@@ -90,6 +92,8 @@ def _table_caption(table: Table, blocks: Sequence[Block], task: Task | None) -> 
         caption += f" Exponents: trials, where fewer than {table.trials}."
     if any(cell.pending for cell in cells):
         caption += f" {GAP}: not run."
+    if any(cell.fragile for cell in cells):
+        caption += " Daggers: a trial of the cell changes if training rows move by a rounding."
     return caption
 
 
@@ -118,15 +122,15 @@ def _block_lines(table: Table, block: Block) -> list[str]:
 def cell_latex(cell: Cell, rank: int | None, decimals: int) -> str:
     if cell.mean is None or cell.std is None:
         return escape(cell.missing) or GAP
-    text = rf"{cell.mean:.{decimals}f} $\pm$ {_spread(cell.std, decimals)} ({rank})"
+    mean, spread = numbers.fixed(cell.mean, decimals), numbers.fixed(cell.std, decimals)
+    text = rf"{mean} $\pm$ {_spread(spread, decimals)}" + ("" if rank is None else f" ({rank})")
     if rank == 1:
         text = rf"\textbf{{{text}}}"
-    return text + (f"$^{{{cell.n}}}$" if cell.partial else "")
+    return text + (f"$^{{{cell.n}}}$" if cell.partial else "") + (FRAGILE if cell.fragile else "")
 
 
-def _spread(value: float, decimals: int) -> str:
+def _spread(text: str, decimals: int) -> str:
     """As the paper prints deviations of F1: without the zero before the point."""
-    text = f"{value:.{decimals}f}"
     return text.removeprefix("0") if decimals == 3 else text
 
 
@@ -139,11 +143,11 @@ def _summary_line(line: Summary) -> str:
 
 
 def _statistic(statistic: Statistic, decimals: int) -> str:
-    if statistic.value is None:
+    text, spread = numbers.statistic(statistic, decimals)
+    if not text:
         return GAP
-    text = f"{statistic.value:.{decimals}f}"
-    if statistic.spread is not None:
-        text += rf" $\pm$ {_spread(statistic.spread, decimals)}"
+    if spread:
+        text += rf" $\pm$ {_spread(spread, decimals)}"
     if statistic.rank is not None:
         text += f" ({statistic.rank})"
     return rf"\textbf{{{text}}}" if statistic.rank == 1 else text
@@ -154,7 +158,7 @@ def sheet_latex(sheet: Sheet) -> str:
     body = []
     for row in sheet.rows:
         texts = [
-            _entry(entry, column.decimals, _is_best(sheet, row, at))
+            _entry(entry, column, _is_best(sheet, row, at))
             for at, (entry, column) in enumerate(zip(row, sheet.columns, strict=True))
         ]
         body.append(_line(texts[0], texts[1:]))
@@ -189,24 +193,12 @@ def _value(entry: Entry) -> float | None:
     return float(entry) if isinstance(entry, int | float) else None
 
 
-def _entry(entry: Entry, decimals: int, best: bool) -> str:
-    if entry is None:
-        return GAP
-    if isinstance(entry, str):
-        return escape(entry)
+def _entry(entry: Entry, column: SheetColumn, best: bool) -> str:
     if isinstance(entry, Statistic):
-        text = _statistic(entry, decimals)
+        text = _statistic(entry, column.decimals)
     else:
-        text = str(entry) if isinstance(entry, int) else _fixed(entry, decimals)
+        text = GAP if entry is None else escape(numbers.entry(entry, column)[0])
     return rf"\textbf{{{text}}}" if best else text
-
-
-def _fixed(value: float, decimals: int) -> str:
-    """A small p-value is not zero."""
-    unit = 10.0**-decimals
-    if decimals >= P_DECIMALS and 0 < value < unit / 2:
-        return f"$<${unit:.{decimals}f}"
-    return f"{value:.{decimals}f}"
 
 
 def _header(groups: Sequence[str], names: Sequence[str], corner: str) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Table, Verdict
 from experiments.analysis.table_set import Book
+from experiments.render import numbers
 from experiments.render.latex import GAP
 
 _DIGITS = dict(
@@ -47,8 +48,7 @@ def _table_macros(table: Table, prefix: str) -> Iterator[tuple[str, str]]:
         for line in block.summaries:
             for column, statistic in zip(table.columns, line.statistics, strict=True):
                 name = macro_name(prefix, table.name, block.task, line.name, column.name)
-                value = statistic.value
-                yield name, GAP if value is None else f"{value:.{line.decimals}f}"
+                yield name, numbers.statistic(statistic, line.decimals)[0] or GAP
 
 
 def _counts(verdicts: Iterable[Verdict], claims: Iterable[Claim]) -> Iterator[tuple[str, str]]:

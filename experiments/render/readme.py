@@ -7,25 +7,25 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from experiments.analysis.clean_effect import method_changes
 from experiments.analysis.costs import Pair, pairs_of, seconds_of, spent
 from experiments.analysis.definitions import Grid, grids, method_name
 from experiments.analysis.findings import Findings
-from experiments.analysis.judging import LEVEL, Agreement, agreements
-from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Verdict
-from experiments.analysis.ranking import mean_of
-from experiments.analysis.settings import searched_scores
+from experiments.analysis.judging import Agreement, agreements, published_run
+from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
+from experiments.analysis.tally import tally
+from experiments.render import clean, duels_page, numbers, tally_text
+from experiments.render.markdown import sheet_markdown
+from experiments.render.report.searching import search_section
 from experiments.render.report.sections import (
-    by_leak,
-    measured_changes,
-    order_points,
+    firmness_section,
+    quirks_section,
     seeds_section,
+    selectors_section,
 )
-from experiments.render.terminal import PLURAL
+from experiments.render.terminal import counted_claims
 
 NOT_RUN = "not run yet"
-NEAR_F1, NEAR_SIZE = 0.02, 0.1
-"""Differences that a reader would call small."""
+PICTURE = f"results/figures/{duels_page.FIGURE}.png"
 NAMED_SIZES = ("banknote", "spambase")
 """Groups of the benchmark that have the shape of a dataset."""
 OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' package"}
@@ -34,51 +34,37 @@ OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' pac
 def results_block(found: Findings, ratios: Path) -> str:
     """Markdown that follows from the records and the benchmark's file of ratios."""
     points = [*_points(found), *_speed(ratios), *_solvers(found)]
-    return "\n\n".join([_opening(found), *_tables(found), *_without_leak(found), "\n".join(points)])
-
-
-def _opening(found: Findings) -> str:
-    compared = [
-        verdict
-        for verdict in found.verdicts
-        if verdict.paper.mean is not None and not grids()[verdict.table].machine_dependent
-    ]
-    counted = [verdict.outcome for verdict in compared]
-    consistent = [verdict for verdict in compared if verdict.outcome == "consistent"]
-    few = sum(verdict.ours.n < verdict.paper.n for verdict in consistent)
-    near = sum(map(_near, consistent))
-    agree = sum(outcome in ("exact", "consistent") for outcome in counted)
-    rest = [
-        f"{counted.count(outcome):,} {word}"
-        for outcome, word in (
-            ("better", "significantly better"),
-            ("worse", "significantly worse"),
-            ("missing", "missing because they have not been run completely"),
-        )
-        if outcome in counted
-    ]
-    return (
-        f"**{agree:,} of the paper's {len(counted):,} numbers reproduce:** "
-        f"{counted.count('exact'):,} are *exact* at the printed digits, "
-        f"{len(consistent):,} *consistent* by Welch's test at {LEVEL} (Holm's correction per "
-        f"table), {near:,} of these within {NEAR_F1:g} of F1 or {NEAR_SIZE:.0%} of the tree size"
-        f"{_from_few(few)}; {', '.join(rest) or 'none is off'}. Runtimes are not counted. In "
-        "brackets, where not all cells are exact: the mean difference from the paper, and the "
-        "largest."
+    return "\n\n".join(
+        [
+            *_against_cart(found),
+            _opening(found),
+            *_tables(found),
+            *_without_leak(found),
+            "\n".join(points),
+        ]
     )
 
 
-def _near(verdict: Verdict) -> bool:
-    """Whether a mean is close to the printed one, whatever the trials' spread allows."""
-    if verdict.difference is None or verdict.paper.mean is None:
-        return False
-    is_score = grids()[verdict.table].measure in ("test_f1", "train_f1")
-    most = NEAR_F1 if is_score else NEAR_SIZE * verdict.paper.mean
-    return abs(verdict.difference) <= most
+def _against_cart(found: Findings) -> Iterable[str]:
+    """First of all, the question that everybody has."""
+    if not found.duels:
+        return
+    sheet = duels_page.compact_sheet(found.duels)
+    yield f"### {duels_page.TITLE}"
+    yield duels_page.answer(found.duels)[-1]
+    yield sheet_markdown(sheet)
+    yield f"{sheet.caption}."
+    yield f"![GradTree against CART: mean differences with intervals]({PICTURE})"
+    yield "### What reproduces"
 
 
-def _from_few(count: int) -> str:
-    return f", {count:,} so far from fewer trials than the paper's ten" if count else ""
+def _opening(found: Findings) -> str:
+    counts = tally(found.verdicts)
+    return (
+        f"**{tally_text.title(counts)}.** {tally_text.sentence(counts)} {tally_text.TESTS} "
+        "Runtimes are not counted. In brackets, where not all cells are exact: the mean "
+        "difference from the paper with Wilcoxon’s p over datasets, and the largest difference."
+    )
 
 
 def _tables(found: Findings) -> Iterable[str]:
@@ -98,65 +84,73 @@ def _tables(found: Findings) -> Iterable[str]:
 
 
 def _cell(agreement: Agreement | None, grid: Grid) -> str:
-    """Counts such as ``30 exact, 4 consistent (+0.0010)``."""
+    """Counts such as ``30 exact, 4 equivalent (+0.0010, p = 0.3000; 0.012)``."""
     if agreement is None or not agreement.n:
         return NOT_RUN
     counts = [(agreement.counts[outcome], outcome) for outcome in OUTCOMES]
     text = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
     if agreement.counts["exact"] == agreement.total or agreement.mean_difference is None:
         return text
-    largest = abs(agreement.largest_difference or 0.0)
-    digits = grid.decimals
-    return f"{text} ({agreement.mean_difference:+.{digits + 1}f}, {largest:.{digits}f})"
+    mean = numbers.signed(agreement.mean_difference, grid.decimals + 1)
+    largest = numbers.fixed(abs(agreement.largest_difference or 0.0), grid.decimals)
+    return f"{text} ({mean}, {numbers.p_phrase(agreement.p_value or 0.0)}; {largest})"
+
+
+def _published(found: Findings) -> Iterable[str]:
+    """Columns that the paper prints twice, beside the run that was published."""
+    compared = agreements(found.verdicts)
+    for each in compared:
+        other = published_run(each, compared)
+        if other is None or not other.n or other.mean_difference is None:
+            continue
+        grid, published = grids()[each.table], grids()[other.table]
+        yield (
+            f"* **{method_name(each.method)} in “{grid.title}”.** The paper prints another, "
+            "unpublished run there. Beside the published one, which its ablation table prints, "
+            f"ours has {_cell(other, published)}."
+        )
 
 
 def _points(found: Findings) -> Iterable[str]:
     yield f"* **Claims.** {' '.join(_claims(found.claims))}"
-    orders = order_points(found)
+    yield from _published(found)
+    orders = clean.orders(found)
     if orders:
         yield f"* **Under protocol `clean`.** {' '.join(orders)}"
-    for part in seeds_section(found.books["paper"].sheets.get("seeds")):
-        if part.points:
-            yield f"* **Other random draws.** {' '.join(part.points)}"
-    yield from _searched(found)
+    sections = (
+        ("What each quirk does", quirks_section(found) if found.quirks else ()),
+        ("ST Gumbel softmax", selectors_section(found)),
+        ("Our own search", search_section(found)),
+        ("Other random draws", seeds_section(found.books["paper"].sheets.get("seeds"))),
+        ("Firm and fragile", firmness_section(found)),
+    )
+    for title, told in sections:
+        for section in told:
+            if section.points:
+                yield f"* **{title}.** {' '.join(section.points)}"
     yield f"* **Compute.** {_compute(found)}"
 
 
 def _without_leak(found: Findings) -> Iterable[str]:
     """Mean change of scores from protocol ``paper`` to ``clean``, with the number of datasets."""
-    measured = measured_changes(found)
-    if not measured:
-        return
-    yield (
-        "Protocol `clean` (no label leak in the encoding, stratified splits, everything learned "
-        "on training rows alone) minus protocol `paper`: mean change over the datasets that were "
-        "run completely under both, and their number. *Tuned* means the published "
-        "hyperparameters, which were chosen under protocol `paper`."
-    )
-    methods = [column.method for column in measured[0][0].columns]
-    header = ["`clean` minus `paper`", *map(method_name, methods)]
-    lines = [f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
-    for table, compared in measured:
-        for label, subset in by_leak(compared):
-            means = {each.method: f"{each.mean:+.3f} ({each.n})" for each in method_changes(subset)}
-            cells = [means.get(method, "–") for method in methods]
-            lines.append(f"| {table.title}, {label} | {' | '.join(cells)} |")
-    yield "\n".join(lines)
+    sheet = clean.summary_sheet(found)
+    if sheet.rows:
+        yield "### Without the leak"
+        yield clean.INTRODUCTION
+        yield f"{sheet.caption}:"
+        yield sheet_markdown(sheet)
 
 
 def _claims(claims: Sequence[Claim]) -> Iterable[str]:
     """How many hold; every other one in its words, and what is missing to tell the open ones."""
     counts = Counter(claim.outcome for claim in claims)
-    listed = ", ".join(
-        f"{counts[outcome]} {outcome if counts[outcome] == 1 else PLURAL[outcome]}"
-        for outcome in CLAIM_OUTCOMES
-    )
-    yield f"Of {len(claims)}, {listed}."
+    yield f"Of {len(claims)}, {counted_claims(counts)}."
     for claim in claims:
-        if claim.outcome == "does not hold":
-            yield f"Does not hold: “{claim.sentence}” ({claim.ours}; paper: {claim.paper})."
+        if claim.outcome in ("holds as printed only", "does not hold"):
+            outcome = claim.outcome[0].upper() + claim.outcome[1:]
+            yield f"{outcome}: “{claim.sentence}” ({claim.ours}; paper: {claim.paper})."
     for claim in claims:
-        if claim.outcome == "cannot be told" and any(counts[one] for one in CLAIM_OUTCOMES[:2]):
+        if claim.outcome == "cannot be told" and any(counts[one] for one in CLAIM_OUTCOMES[:3]):
             yield f"Open: “{claim.sentence}” ({claim.ours})."
 
 
@@ -173,23 +167,6 @@ def _compute(found: Findings) -> str:
         "same runs by the runtimes that the paper prints, measured on a machine with a GPU: "
         f"{'; '.join(pairs)}."
     )
-
-
-def _searched(found: Findings) -> Iterable[str]:
-    """Mean scores with the published hyperparameters and with those of our search."""
-    by_method: dict[str, list[tuple[float, float]]] = {}
-    for _, method, published, ours in searched_scores(found.results, found.paper, "paper"):
-        by_method.setdefault(method, []).append((published.mean or 0.0, ours.mean or 0.0))
-    if by_method:
-        parts = [
-            f"{method_name(method)} {mean_of([a for a, _ in pairs]):.3f} with the published "
-            f"hyperparameters and {mean_of([b for _, b in pairs]):.3f} with ours ({len(pairs)})"
-            for method, pairs in by_method.items()
-        ]
-        yield (
-            "* **Our own search.** 300 random trials, where finished; mean test F1 (datasets): "
-            f"{'; '.join(parts)}."
-        )
 
 
 def _speed(ratios: Path) -> Iterable[str]:

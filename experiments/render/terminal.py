@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from experiments.analysis.definitions import Grid, grids
-from experiments.analysis.judging import LEVEL, Agreement, agreements
+from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import (
     CLAIM_OUTCOMES,
     TASK_NAMES,
@@ -17,21 +17,28 @@ from experiments.analysis.model import (
     Verdict,
 )
 from experiments.analysis.one_dataset import Comparison
+from experiments.analysis.tally import tally
 from experiments.core.text import table as text_table
+from experiments.render import numbers, tally_text
 
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
-    """Counts per table and method, e.g. ``CART: 36/36 exact``."""
-    lines = [
-        "Cells beside the paper's: exact as printed, or by Welch's test with Holm's correction "
-        f"per table at {LEVEL}"
-    ]
+    """What may be said in all, then counts per table and method, e.g. ``CART: 36/36 exact``."""
+    found = tally(verdicts)
+    lines = [tally_text.title(found)]
+    if found.measured:
+        lines += [tally_text.sentence(found), tally_text.TESTS]
     compared = agreements(verdicts)
     for name, grid in grids().items():
         lines.append(f"\n{grid.title}" + (" (another machine)" if grid.machine_dependent else ""))
         columns = [each for each in compared if each.table == name]
         if any(each.n for each in columns):
-            lines += [f"  {agreement_line(each, grid)}" for each in columns]
+            for each in columns:
+                lines.append(f"  {agreement_line(each, grid)}")
+                published = published_run(each, compared)
+                if published is not None and published.n:
+                    other = agreement_line(published, grids()[published.table])
+                    lines.append(f"    beside the paper's own ablation table, {other}")
         else:
             lines.append("  not run")
     return lines
@@ -41,31 +48,49 @@ def agreement_line(agreement: Agreement, grid: Grid) -> str:
     """One method in one table; counts are of the cells in which the paper has a number."""
     name = next(column.name for column in grid.columns if column.method == agreement.method)
     counts = dict(agreement.counts)
+    if agreement.few_trials:
+        parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
+        fewest, most = agreement.trials
+        trials = f"{most}" if fewest == most else f"{fewest} to {most}"
+        return f"{name}: {', '.join(parts)}; from {trials} trials, not judged"
     parts = [f"{counts.pop('exact')}/{agreement.total} exact"]
     parts += [f"{count} {outcome}" for outcome, count in counts.items() if count]
-    line = f"{name}: {', '.join(parts)}"
+    pooled = pooled_text(agreement, grid)
+    return f"{name}: {', '.join(parts)}" + (f"; {pooled}" if pooled else "")
+
+
+def pooled_text(agreement: Agreement, grid: Grid) -> str:
+    """The test over datasets beside a column's counts; nothing where every cell is exact."""
     if agreement.mean_difference is None or agreement.counts["exact"] == agreement.total:
-        return line
-    return (
-        f"{line}; mean difference {agreement.mean_difference:+.{grid.decimals + 1}f} "
-        f"(p = {agreement.p_value:.3f})"
-    )
+        return ""
+    difference = numbers.signed(agreement.mean_difference, grid.decimals + 1)
+    return f"mean difference {difference} ({numbers.p_phrase(agreement.p_value or 0.0)})"
 
 
 PLURAL: dict[ClaimOutcome, str] = {
     "holds": "hold",
+    "holds as printed only": "hold as printed only",
     "does not hold": "do not hold",
     "cannot be told": "cannot be told",
 }
 
 
+def counted_claims(counts: Mapping[ClaimOutcome, int]) -> str:
+    """``23 hold, 3 do not hold, 0 cannot be told``; the finer outcome only where it occurs."""
+    return ", ".join(
+        f"{counts[outcome]} {outcome if counts[outcome] == 1 else PLURAL[outcome]}"
+        for outcome in CLAIM_OUTCOMES
+        if counts[outcome] or outcome != "holds as printed only"
+    )
+
+
 def claim_lines(claims: Sequence[Claim], in_full: bool = False) -> list[str]:
     """How many claims hold, and which do not; with ``in_full`` the numbers of all."""
     counts = Counter(claim.outcome for claim in claims)
-    head = ", ".join(f"{counts[outcome]} {PLURAL[outcome]}" for outcome in CLAIM_OUTCOMES)
+    head = counted_claims(counts)
     lines = [f"Claims of the paper ({len(claims)}): {head}"]
     for claim in claims:
-        if in_full or claim.outcome == "does not hold":
+        if in_full or claim.outcome in ("does not hold", "holds as printed only"):
             lines.append(f"  {claim.outcome}: {claim.sentence} [{claim.slug}]")
             lines.append(f"    ours:  {claim.ours}")
             lines.append(f"    paper: {claim.paper}")
@@ -75,8 +100,10 @@ def claim_lines(claims: Sequence[Claim], in_full: bool = False) -> list[str]:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """Method by method: ours, the paper's, and the verdict."""
+    """Method by method: ours, the paper's, and the verdict; ranks where the paper has no table."""
     table = comparison.table
+    if not comparison.verdicts:
+        return _ranked_text(table)
     names = {column.method: column.name for column in table.columns}
     rows = [
         [
@@ -90,12 +117,22 @@ def comparison_text(comparison: Comparison) -> str:
     return f"{table.title}\n" + text_table(["", "ours", "paper", "verdict"], rows)
 
 
+def _ranked_text(table: Table) -> str:
+    rows = [
+        [column.name, cell_text(cell, table.decimals), "–" if rank is None else str(rank)]
+        for block in table.blocks
+        for row in block.rows
+        for column, cell, rank in zip(table.columns, row.cells, row.ranks, strict=True)
+    ]
+    return f"{table.title}\n" + text_table(["", "ours", "rank"], rows)
+
+
 def cell_text(cell: Cell, decimals: int) -> str:
     """``0.938 ± 0.057``, with the number of trials where some are missing."""
     if cell.mean is None or cell.std is None:
         return cell.missing or "–"
     part = f" ({cell.n} of {cell.expected} trials)" if cell.partial else ""
-    return f"{cell.mean:.{decimals}f} ± {cell.std:.{decimals}f}{part}"
+    return f"{numbers.fixed(cell.mean, decimals)} ± {numbers.fixed(cell.std, decimals)}{part}"
 
 
 def table_text(table: Table) -> str:
@@ -108,9 +145,7 @@ def table_text(table: Table) -> str:
             for row in block.rows
         ]
         for line in block.summaries:
-            values = [statistic.value for statistic in line.statistics]
-            rows.append(
-                [line.name, *("–" if v is None else f"{v:.{line.decimals}f}" for v in values)]
-            )
+            texts = [numbers.statistic(each, line.decimals)[0] for each in line.statistics]
+            rows.append([line.name, *(text or "–" for text in texts)])
         parts.append(f"\n{TASK_NAMES[block.task]}\n{text_table(header, rows)}")
     return "\n".join(parts)

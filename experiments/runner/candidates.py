@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.core.job import Job, canonical_json
+from experiments.core.search_scores import FOLDER, read_scores
 from experiments.core.store import LOCAL
 from experiments.core.winners import winners_for
 from experiments.runner import plugins
@@ -105,15 +106,33 @@ def use_winners_of(store: Path) -> None:
     params_of.cache_clear()
 
 
-def winning_params(protocol: str, dataset: str, method: str) -> dict[str, Any]:
-    """All parameters for ``tuned --params ours``."""
+def winning_params(
+    protocol: str, dataset: str, method: str, budget: int | None = None
+) -> dict[str, Any]:
+    """All parameters of the winner, or of the best among the first ``budget`` candidates."""
     for winner in winners_for(_store):
-        if (winner.protocol, winner.dataset, winner.method) == (protocol, dataset, method):
-            return complete(protocol, dataset, method, winner.params)
+        if winner.subject == (protocol, dataset, method):
+            drawn = winner.params
+            if budget is not None and budget < winner.trials:
+                drawn = candidate(dataset, method, _best_of(winner.subject, budget))
+            return complete(protocol, dataset, method, drawn)
     raise LookupError(
         f"no search of {method} on {dataset} under {protocol} has been finished; run "
         f"`python -m experiments search --protocol {protocol} --dataset {dataset} "
         f"--method {method}`"
+    )
+
+
+def _best_of(subject: tuple[str, str, str], budget: int) -> int:
+    """The number of the best candidate among the first; 0 where none of them had a score."""
+    protocol, dataset, method = subject
+    for folder in (_store / "search", FOLDER):
+        scores = read_scores(folder, protocol, dataset)
+        if not scores.missing(method, budget):
+            return scores.best(method, budget) or 0
+    raise LookupError(
+        f"the scores of {method} on {dataset} under {protocol} are not kept, so the best of "
+        f"{budget} is not known; run `python -m experiments search` for it"
     )
 
 

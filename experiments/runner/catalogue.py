@@ -11,18 +11,23 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
-from experiments.core.job import Job, Measured
+from experiments.core.job import PERTURBATION, Job, Measured
 from experiments.runner import plugins
 
 MODEL_SEED = 42
 TRIALS = range(10)
 PAPER_METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
-ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed")
+ABLATIONS = ("gradtree", "gradtree-gumbel", "gradtree-annealed", "gradtree-gumbel-proper")
+"""The three selectors of the paper's tables and, beyond them, one without their quirk."""
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
 
+PERTURBATIONS = range(1, 6)
+
 SEARCHED = "searched"
 """The tuned experiment with the hyperparameters that our own search found."""
+BUDGETS = (1, 3, 10, 30, 100)
+"""How few candidates might have been enough: the best of so many is run like the winner of all."""
 SEARCH = "search"
 """The hyperparameter search: jobs of another kind, made in ``experiments.search``."""
 
@@ -36,9 +41,11 @@ class Experiment:
     Attributes
     ----------
     methods : the learners, in the order of the table's columns.
-    setting : where parameters come from: the default, or the paper's tuned ones.
+    setting : where parameters come from: the default, the paper's tuned ones, or our own search.
     overrides : parameters changed for a method.
+    repeats : parameters that change from one repetition of all its jobs to the next.
     beyond : whether learners that the paper does not have join under other protocols.
+    budget : of our own search, how many candidates count; all of them when not given.
     """
 
     slug: str
@@ -46,9 +53,11 @@ class Experiment:
     methods: tuple[str, ...]
     setting: Setting
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    repeats: tuple[Mapping[str, Any], ...] = ({},)
     beyond: bool = False
     seeds: tuple[int, ...] = (MODEL_SEED,)
     measured: Measured = "shared"
+    budget: int | None = None
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -56,8 +65,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     for e in (
         Experiment("tuned", "the published hyperparameters", PAPER_METHODS, "published"),
         Experiment("default", "default hyperparameters", PAPER_METHODS, "default", beyond=True),
-        Experiment("ablation-tuned", "three feature selectors, published", ABLATIONS, "published"),
-        Experiment("ablation-default", "three feature selectors, default", ABLATIONS, "default"),
+        Experiment("ablation-tuned", "feature selectors, published", ABLATIONS, "published"),
+        Experiment("ablation-default", "feature selectors, default", ABLATIONS, "default"),
         Experiment(
             "no-penalty",
             "GeneticTree without its complexity penalty",
@@ -85,6 +94,24 @@ EXPERIMENTS: dict[str, Experiment] = {
             "published",
             overrides={"gradtree": {"stream": "numpy"}},
             seeds=OTHER_SEEDS,
+        ),
+        Experiment(SEARCHED, "the winners of our own search", PAPER_METHODS, "ours"),
+        *(
+            Experiment(
+                f"best-of-{budget}",
+                f"the best of the first {budget} candidates of our own search",
+                ("gradtree", "dndt", "genetictree", "cart"),
+                "ours",
+                budget=budget,
+            )
+            for budget in BUDGETS
+        ),
+        Experiment(
+            "firmness",
+            "tuned GradTree with training rows moved by one unit of float32, five times",
+            ("gradtree",),
+            "published",
+            repeats=tuple({PERTURBATION: number} for number in PERTURBATIONS),
         ),
         Experiment(
             "quirks",
@@ -121,10 +148,11 @@ def jobs_of(
         return search_jobs(protocol, slugs, methods, trials)
     plan = experiment_of(experiment)
     return [
-        make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting)
+        make_job(plan, protocol, dataset, method, trial, seed, setting or plan.setting, repeat)
         for seed in plan.seeds
         for dataset in slugs
         for method in methods_of(plan, protocol, methods)
+        for repeat in plan.repeats
         for trial in trials
     ]
 
@@ -155,6 +183,12 @@ def methods_of(
     return [method for method in wanted if method in offered]
 
 
+def with_plugins(experiment: str, protocol: str) -> list[str]:
+    """The learners of an experiment, and in ``default`` those of the plug-ins in use as well."""
+    offered = methods_of(experiment_of(experiment), protocol)
+    return [*offered, *plugins.extras().learners] if experiment == "default" else offered
+
+
 def make_job(
     experiment: Experiment,
     protocol: str,
@@ -163,10 +197,12 @@ def make_job(
     trial: int,
     seed: int,
     setting: Setting,
+    repeat: Mapping[str, Any],
 ) -> Job:
     facts = plugins.facts(dataset)
-    params = dict(params_of(setting, protocol, method, dataset))
+    params = dict(params_of(setting, protocol, method, dataset, experiment.budget))
     params.update(experiment.overrides.get(method, {}))
+    params.update(repeat)
     searched = experiment.slug == "tuned" and setting == "ours"
     return Job(
         protocol=protocol,
@@ -184,20 +220,24 @@ def make_job(
 
 
 @cache
-def params_of(setting: Setting, protocol: str, method: str, dataset: str) -> Mapping[str, Any]:
+def params_of(
+    setting: Setting, protocol: str, method: str, dataset: str, budget: int | None = None
+) -> Mapping[str, Any]:
     """Hyperparameters of a learner on a dataset.
 
     ``published`` is the default where the paper prints nothing: for DL8.5,
     which was not tuned, and where a learner cannot run (DNDT beyond 12
-    features), so that its job can say so.
+    features), so that its job can say so. ``ours`` is the published choice
+    where there is nothing to search.
     """
-    if setting == "ours":
-        from experiments.runner.candidates import winning_params
-
-        return winning_params(protocol, dataset, method)
     facts = plugins.facts(dataset)
     learner = plugins.learner(method)
-    if setting == "published" and learner.published is not None:
+    searchable = learner.space and not learner.why_not(facts.n_features, len(facts.class_counts))
+    if setting == "ours" and searchable:
+        from experiments.runner.candidates import winning_params
+
+        return winning_params(protocol, dataset, method, budget)
+    if setting != "default" and learner.published is not None:
         import baselines
 
         return baselines.published_params(method, facts.name, facts.task)

@@ -8,6 +8,7 @@ from the raw rows and everything is learned inside them.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -69,7 +70,8 @@ def parse(evaluation: str) -> tuple[int, list[int]]:
 def make_folds(dataset: str, protocol: str, trial: int, count: int) -> tuple[Split, ...]:
     """The folds as splits: a fold to test, a tenth of the rest to stop by, the others to train."""
     split = load_split(dataset, protocol, trial)
-    make = _clean_folds if protocol == "clean" and split.rows is not None else _encoded_folds
+    anew = plugins.protocol_folds_anew(protocol) and split.rows is not None
+    make = _folds_anew if anew else _encoded_folds
     return tuple(make(split, dataset, trial, count))
 
 
@@ -88,15 +90,15 @@ def _encoded_folds(split: Split, dataset: str, trial: int, count: int) -> Iterat
         )
 
 
-def _clean_folds(split: Split, dataset: str, trial: int, count: int) -> Iterator[Split]:
-    from datasets.protocols.clean import split_of
-    from datasets.split import Rows
+def _folds_anew(split: Split, dataset: str, trial: int, count: int) -> Iterator[Split]:
+    from datasets.split import Parts
 
     assert split.rows is not None
+    split_of = importlib.import_module(f"datasets.protocols.{split.provenance.protocol}").split_of
     raw = load_dataset(dataset)
     rows = np.concatenate([split.rows.train, split.rows.valid])
     for train, stop, test in cut(raw.y[rows], count):
-        yield split_of(raw, Rows(rows[train], rows[stop], rows[test]), trial)
+        yield split_of(raw, Parts(rows[train], rows[stop], rows[test]), trial)
 
 
 def cut(y: NDArray[np.int64], count: int) -> Iterator[tuple[Part, Part, Part]]:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 WARM_UP_ROWS = 100
 NO_DATA = "no data"
 """Why a job is skipped whose dataset no source delivers; the record's log says what to do."""
+NO_WEIGHTS = "takes no weights"
+"""Why a learner is skipped under a protocol whose point is to weigh rows."""
 
 _WARM: set[str] = set()
 
@@ -131,6 +133,8 @@ def skip_reason(job: Job) -> str | None:
     """Why a job cannot be done here, as far as that is known without its data."""
     learner = plugins.learner(job.method)
     known = plugins.facts(job.dataset)
+    if plugins.protocol_weighs(job.protocol) and not learner.takes_weights:
+        return NO_WEIGHTS
     # Elsewhere encoding may change the number of features.
     if plugins.protocol_base(job.protocol) == "paper":
         return learner.why_not(known.n_features, len(known.class_counts))
@@ -200,7 +204,13 @@ def load_split(dataset: str, protocol: str, trial: int) -> Split:
 
 @lru_cache(maxsize=2)
 def load_dataset(dataset: str) -> Any:
-    """The verified raw table; a failure to get it is remembered."""
+    """The verified raw table; a failure to get it is remembered.
+
+    ``None`` for a plug-in's dataset that is known by its splits alone.
+    """
+    extra = plugins.extras().datasets.get(dataset)
+    if extra is not None:
+        return extra.table
     import datasets
 
     if dataset in UNAVAILABLE:

@@ -1,10 +1,27 @@
 """Learners and datasets by slug: those of the suite, and those a user adds without touching it.
 
-A plug-in is a module, or the path of a Python file, named in ``GRADTREE_PLUGINS``
-(or with ``--plugin``) that offers ``LEARNERS`` (a list of ``baselines.Learner``)
-or ``DATASETS`` (``{name: (pandas table, target column)}``, or a list of
-``ExtraDataset``). Workers inherit the variable, so they see what the command
-line saw.
+A plug-in is a module, or the path of a Python file, named with ``--plugin`` (or
+in ``GRADTREE_PLUGINS``) that offers ``LEARNERS`` or ``DATASETS``::
+
+    # mine.py
+    import pandas as pd
+    from sklearn.tree import DecisionTreeClassifier
+    from baselines import Fitted, Learner
+
+    DATASETS = {"My shop": (pd.read_csv("shop.csv"), "bought")}  # name: table, target column
+
+    def fit(split, params, seed):
+        X, y = split.X_train_valid, split.y_train_valid
+        model = DecisionTreeClassifier(**params, random_state=seed).fit(X, y)
+        return Fitted(model, X, y, tree=None, size=model.tree_.node_count)
+
+    LEARNERS = [Learner("shallow", "Shallow tree", "1", lambda task: {"max_depth": 2}, fit)]
+
+Then ``scripts/run_dataset.py my-shop --plugin mine.py`` runs every learner on it, and
+``tables`` and ``report`` show it: the store knows the names. Columns of text are
+categories, and gaps are filled as a protocol fills them. A plug-in that makes its
+splits itself offers a list of ``ExtraDataset`` instead. Workers inherit the
+variable, so they see what the command line saw.
 """
 
 from __future__ import annotations
@@ -27,10 +44,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from baselines.contract import Learner
+    from datasets.dataset import Dataset
     from datasets.split import Split, Task
 
 
 VARIABLE = "GRADTREE_PLUGINS"
+DATASETS_FORM = (
+    "a plug-in's DATASETS is {name: (pandas table, target column)} or a list of ExtraDataset"
+)
 
 
 class Facts(Protocol):
@@ -65,6 +86,8 @@ class ExtraDataset:
     content_hash: str
     split: Callable[[str, int], Split]
     categorical: tuple[str, ...] = ()
+    table: Dataset | None = None
+    """The raw table, where there is one: trees are then drawn in its units."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +118,15 @@ def _load(names: str) -> Extras:
 def _datasets_of(offered: Any) -> Iterator[ExtraDataset]:
     """``DATASETS`` as a list of ``ExtraDataset``, or as ``{name: (table, target)}``."""
     if not isinstance(offered, Mapping):
-        yield from offered
+        for each in offered:
+            if not isinstance(each, ExtraDataset):
+                raise UserError(f"{DATASETS_FORM}, not a list with a {type(each).__name__}")
+            yield each
         return
-    for name, (table, target) in offered.items():
-        yield from_table(name, table, target)
+    for name, pair in offered.items():
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise UserError(f"{DATASETS_FORM}; {name!r} has a {type(pair).__name__}")
+        yield from_table(name, *pair)
 
 
 def from_table(name: str, table: pd.DataFrame, target: Hashable) -> ExtraDataset:
@@ -106,7 +134,10 @@ def from_table(name: str, table: pd.DataFrame, target: Hashable) -> ExtraDataset
     import datasets
 
     slug = "-".join(re.findall("[a-z0-9]+", name.lower()))
-    made = datasets.from_table(slug, name, table, target)
+    try:
+        made = datasets.from_table(slug, name, table, target)
+    except ValueError as problem:
+        raise UserError(f"the plug-in's table {name!r} is no dataset: {problem}") from None
     record = made.record
     return ExtraDataset(
         slug=slug,
@@ -118,6 +149,7 @@ def from_table(name: str, table: pd.DataFrame, target: Hashable) -> ExtraDataset
         content_hash=record.content_hash,
         split=partial(datasets.make_split, made),
         categorical=tuple(record.categorical),
+        table=made,
     )
 
 
@@ -206,11 +238,16 @@ def facts(slug: str) -> Facts:
 
 def resolve_dataset(text: str) -> str:
     """The slug of a dataset given by name or slug in any case."""
-    if text in extras().datasets:
-        return text
+    for slug, extra in extras().datasets.items():
+        if text.casefold() in (slug, extra.name.casefold()):
+            return slug
     import datasets
+    from datasets.errors import RecordError
 
-    return datasets.resolve(text)
+    try:
+        return datasets.resolve(text)
+    except RecordError as problem:
+        raise UserError(f"the record of {text} has an error: {problem}") from None
 
 
 def protocols() -> list[str]:
@@ -225,8 +262,22 @@ def protocol_version(protocol: str) -> str:
     return datasets.protocol(protocol).version
 
 
+def protocol_folds_anew(protocol: str) -> bool:
+    import datasets
+
+    return datasets.protocol(protocol).folds_anew
+
+
 def protocol_base(protocol: str) -> str:
     """The protocol that a variant is made of, or the protocol itself."""
     import datasets
 
     return datasets.protocol(protocol).base
+
+
+def protocol_weighs(protocol: str) -> bool:
+    """Whether a protocol gives rows of rare classes more weight."""
+    import datasets
+
+    variant = datasets.VARIANTS.get(protocol)
+    return variant is not None and variant.steps.rare_classes == "weigh"

@@ -127,7 +127,7 @@ def _chosen(facts: Any, wanted: Mapping[str, Any]) -> bool:
     conditions = {
         "rows_below": lambda most: facts.n_rows < most,
         "categorical": lambda has: bool(facts.categorical) == has,
-        "gaps": lambda has: (facts.missing != "none") == has,
+        "filled_gaps": lambda has: (facts.missing in ("mode", "mean")) == has,
     }
     return all(conditions[name](value) for name, value in wanted.items())
 

@@ -218,7 +218,7 @@ def interrupts_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGHUP, hung_up)
 
 
-def conclude(jobs: Sequence[Job], store: Store, limits: Limits, summary: Summary) -> int:
+def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: Summary) -> int:
     """Print the summary of a run over all its jobs and return its exit status."""
     records = store.latest()
     statuses: Counter[str] = Counter(records[job.key].status for job in jobs if job.key in records)

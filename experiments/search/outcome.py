@@ -61,7 +61,7 @@ def _job(subject: Subject, number: int, seed: int) -> Job:
     return candidate_job(subject.protocol, subject.dataset, subject.method, drawn)
 
 
-def conclude_study(
+def winner_of(
     subject: Subject,
     sampler: SamplerName,
     trials: int,

@@ -18,7 +18,7 @@ from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.loss_kernels import loss_kernel
 from gradtree.engines.run import Limits, Rates, Rows, Run, new_clock, new_snapshots, no_rows
-from gradtree.engines.selection import FINAL, fill_gumbel, new_selection
+from gradtree.engines.selection import new_selection
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.engines.stopping import Watch, new_watch
 from gradtree.training.config import TrainConfig
@@ -43,12 +43,12 @@ class CompiledRun:
         model = new_model(initial, dtype)
         limits = Limits(config.batch_size_for(len(train.rows)), config.epochs, config.patience)
         self._config = config
-        self._selector = as_selector(config.selector)
+        selector = as_selector(config.selector)
         self._kernel, settings = loss_kernel(config.loss, dtype)
         self._run = Run(
             model=model,
             batch=new_batch(model, limits.batch_size),
-            selection=new_selection(self._selector, seeds.noise, model.tree.logits),
+            selection=new_selection(selector, seeds.noise, model.tree.logits),
             train=_rows(train, dtype),
             valid=_rows(valid, dtype),
             order=seeds.order,
@@ -137,16 +137,10 @@ class CompiledRun:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
         snapshots = self._run.snapshots
         if self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0:
-            tree = dense_tree(snapshots.best)
-        elif self._config.average_weights:
-            tree = dense_tree(snapshots.average)
-        else:
-            tree = dense_tree(self._run.model.tree)
-        if self._selector.kind != "gumbel" or not self._selector.noisy_evaluation:
-            return tree
-        noise = np.empty_like(tree.logits)
-        fill_gumbel(noise, self._run.selection.key, FINAL)
-        return DenseTree(tree.thresholds, tree.logits + noise, tree.leaves)
+            return dense_tree(snapshots.best)
+        if self._config.average_weights:
+            return dense_tree(snapshots.average)
+        return dense_tree(self._run.model.tree)
 
 
 def _rows(samples: Samples, dtype: np.dtype) -> Rows:

@@ -146,10 +146,14 @@ def _take_average(run: Run, epoch: int) -> None:
 
 @kernel()
 def _validate(run: Run, shown: TreeArrays, kernel: Any) -> Real:
-    """Unweighted mean of the losses of the validation batches."""
+    """Unweighted mean of the losses of the validation batches, each with noise of its own."""
     listed, size, batch = run.valid.listed, run.limits.batch_size, run.batch
+    noisy = run.selection.kind == GUMBEL and run.selection.noisy_evaluation
+    before = run.clock.epoch[0] * ((len(listed) + size - 1) // size)
     total, n_batches = 0.0, 0
     for start in range(0, len(listed), size):
+        if noisy:
+            choose_noisily(shown, run.selection, EVALUATION + np.uint64(before + n_batches))
         part = listed[start : start + size]
         gather(run.valid, part, batch)
         find_leaves(shown, batch.X[: len(part)], batch.leaf[: len(part)])
@@ -168,9 +172,7 @@ def _end_epoch(run: Run, kernel: Any) -> int:
     if averages:
         _take_average(run, epoch)
         shown = run.snapshots.average
-    if selection.kind == GUMBEL and selection.noisy_evaluation:
-        choose_noisily(shown, selection, EVALUATION + np.uint64(epoch))
-    elif selection.kind == GUMBEL or averages:
+    if selection.kind == GUMBEL or averages:
         choose_plainly(shown)
     loss = clock.loss[0] / clock.batches[0]
     run.train_loss[epoch] = loss

@@ -8,8 +8,10 @@ passed on would cost more than most of these functions. So a kernel cannot creat
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +31,11 @@ _njit: Any = njit
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
-def _source_stamp() -> tuple[tuple[str, float, int], ...]:
-    package = Path(__file__).parents[1]
-    files = sorted(package.rglob("*.py"))
+@cache
+def _source_stamp(package: str) -> tuple[tuple[str, float, int], ...]:
+    """Name, time and size of every file of a package that is being imported."""
+    files = sorted(Path(sys.modules[package].__path__[0]).rglob("*.py"))
     return tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
-
-
-_STAMP = _source_stamp()
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -43,14 +43,14 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS, **options)
 
 
-def _watch_all_files(cache: Any) -> None:
-    """Have Numba renew what it keeps on disk when any file of the package has changed.
+def _watch_all_files(kept: Any, function: Callable[..., Any]) -> None:
+    """Have Numba renew what it keeps on disk when any file of the function's package has changed.
 
     By itself it looks at the file of the function only, but the code of all the kernels which that
     calls is kept with it.
     """
     with suppress(AttributeError):  # private to Numba; without it the cache is only less wary
-        cache._cache_file._source_stamp = _STAMP
+        kept._cache_file._source_stamp = _source_stamp(function.__module__.partition(".")[0])
 
 
 def entry_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -58,7 +58,7 @@ def entry_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = _njit(cache=True, **_OPTIONS, **options)(function)
-        _watch_all_files(dispatcher._cache)
+        _watch_all_files(dispatcher._cache, function)
         return dispatcher
 
     return decorate
@@ -69,6 +69,6 @@ def callback(function: Callable[..., Any], signature: Any, keep: bool) -> Any:
     compiled: Any = CFunc(function, (signature.args, signature.return_type), locals={}, options={})
     if keep:
         compiled.enable_caching()
-        _watch_all_files(compiled._cache)
+        _watch_all_files(compiled._cache, function)
     compiled.compile()
     return compiled

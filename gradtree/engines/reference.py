@@ -20,7 +20,7 @@ from gradtree.engines.algorithm import (
 from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.reference_losses import sample_losses
-from gradtree.engines.selection import EVALUATION, FINAL, fill_gumbel
+from gradtree.engines.selection import EVALUATION, fill_gumbel
 from gradtree.engines.stopping import Watch, improves, new_watch
 from gradtree.training.config import TrainConfig
 from gradtree.training.selectors import as_selector
@@ -156,13 +156,13 @@ class ReferenceRun:
 
     def _validate(self) -> float:
         rows, size = self._valid.rows, self._config.batch_size_for(len(self._train.rows))
-        noisy = self._selector.noisy_evaluation and self._selector.kind == "gumbel"
-        noise = self._noise(EVALUATION + np.uint64(self._epoch))
-        noise = noise if noisy else tf.zeros_like(noise)
-        losses = [
-            float(self._losses_of(*self._batch(self._valid, part), noise, self._shown))
-            for part in np.split(rows, range(size, len(rows), size))
-        ]
+        parts = np.split(rows, range(size, len(rows), size))
+        losses = []
+        for number, part in enumerate(parts, start=self._epoch * len(parts)):
+            noise = self._noise(EVALUATION + np.uint64(number))
+            noise = noise if self._selector.noisy_evaluation else tf.zeros_like(noise)
+            loss = self._losses_of(*self._batch(self._valid, part), noise, self._shown)
+            losses.append(float(loss))
         return float(self._dtype.type(np.mean(losses)))
 
     def _snapshot(self) -> list[Any]:
@@ -230,10 +230,7 @@ class ReferenceRun:
     def result(self) -> DenseTree:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
         values = self._best if self._status == Status.STOPPED_EARLY else self._shown
-        thresholds, logits, leaves = (value.numpy() for value in values)
-        if self._selector.kind == "gumbel" and self._selector.noisy_evaluation:
-            logits = logits + self._noise(FINAL).numpy()
-        return DenseTree(thresholds, logits, leaves)
+        return DenseTree(*(value.numpy() for value in values))
 
 
 def _nobody(samples: Samples) -> Samples:

@@ -23,9 +23,7 @@ _ONE = np.uint32(1)
 _BEGINNING_BITS = 10
 _TO_BEGINNING = np.uint32(32 - _BEGINNING_BITS)
 EVALUATION = np.uint64(1 << 62)
-"""Counters of the noise in evaluations start here, far from those of the batches."""
-FINAL = np.uint64(1 << 63)
-"""Counter of the noise in the final tree."""
+"""Counters of the noise in validation batches start here, far from those of training batches."""
 
 
 class Selection(NamedTuple):

@@ -8,7 +8,8 @@
               final, the logits get no more gradient (NODE-GAM: Chang, Caruana & Goldenberg, 2022).
 
 The paper names the last two as ablations without their settings. The defaults are those of the
-cited works; that noise is also drawn in evaluation is inferred from the published scores.
+cited works; the noise in validation is that of the authors' forward pass, which knows no other
+mode. The trained tree has none: its nodes take the feature with the largest logit.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class Selector:
     temperature : divides the logits; for ``annealed`` its value at the first step.
     final_temperature, anneal_steps : for ``annealed``; the temperature falls by the same factor
         with every batch and reaches its final value after ``anneal_steps`` batches.
-    noisy_evaluation : for ``gumbel``; whether noise is also drawn for validation and for the
-        final tree.
+    noisy_evaluation : for ``gumbel``; whether noise is also drawn for validation, anew for each
+        batch of it.
     """
 
     kind: Literal["entmax", "gumbel", "annealed"] = "entmax"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from baselines.estimators.yes_no_tree import Leaf, Node
+from baselines.algorithms.yes_no_tree import Leaf, Node
 
 FIXTURE = Path(__file__).parent / "fixtures" / "dl85_library_trees.json"
 RECORDED = json.loads(FIXTURE.read_text()) if FIXTURE.exists() else {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import OneHotEncoder
 
-from baselines.binarise import paper_binariser, threshold_binariser
+from baselines.algorithms.binarise import paper_binariser, threshold_binariser
 
 
 def mixed_rows(n_rows: int = 200) -> np.ndarray:

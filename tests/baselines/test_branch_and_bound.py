@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from searched_problems import CASES, RECORDED, hard_problem, problem, text
 
-from baselines.branch_and_bound import cache
-from baselines.branch_and_bound.rows import encode
-from baselines.branch_and_bound.solver import compile_kernels, solve
-from baselines.estimators.dl85 import DL85Classifier, solve_with_library
+from baselines.algorithms.branch_and_bound import cache
+from baselines.algorithms.branch_and_bound.rows import encode
+from baselines.algorithms.branch_and_bound.solver import compile_kernels, solve
+from baselines.algorithms.dl85 import DL85Classifier, solve_with_library
 
 
 def needs_library() -> None:
@@ -112,7 +112,7 @@ def test_a_limit_of_time_is_kept() -> None:
 
 HARD = """
 from searched_problems import hard_problem
-from baselines.branch_and_bound.solver import compile_kernels, solve
+from baselines.algorithms.branch_and_bound.solver import compile_kernels, solve
 compile_kernels()
 print("ready", flush=True)
 try:

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
 
-from baselines.estimators.dndt import DNDTClassifier  # noqa: E402
-from baselines.estimators.dndt_training import (  # noqa: E402
+from baselines.algorithms.dndt import DNDTClassifier  # noqa: E402
+from baselines.algorithms.dndt_training import (  # noqa: E402
     Schedule,
     Trained,
     Weights,

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.datasets
+from genetic_original import as_class_indices
 from sklearn.metrics import f1_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines
-from baselines.genetic.estimator import GeneticTreeClassifier
-from baselines.genetic.evolution import Stopper
-from baselines.genetic.harvest import canonical
-from baselines.genetic.quirks import Quirks
-from baselines.genetic.settings import Settings
-from baselines.genetic_original import as_class_indices
+from baselines.algorithms.genetic.canonical import canonical
+from baselines.algorithms.genetic.estimator import GeneticTreeClassifier
+from baselines.algorithms.genetic.evolution import Stopper
+from baselines.algorithms.genetic.settings import Quirks, Settings
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RECORDED = json.loads((FIXTURES / "genetictree_original_trees.json").read_text())

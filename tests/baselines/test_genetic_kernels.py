@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.genetic import jkiss, nodes
-from baselines.genetic.evolution import next_generation
-from baselines.genetic.growing import grow, plant_stumps
-from baselines.genetic.judging import judge
-from baselines.genetic.nodes import LEAF, NO_PARENT, NODE, ROOT
-from baselines.genetic.population import describe
-from baselines.genetic.rows import encode, reach, score, thresholds_of
-from baselines.genetic.rows import workspace as descent_workspace
-from baselines.genetic.selection import fittest, select
-from baselines.genetic.settings import Settings
+from baselines.algorithms.genetic import jkiss, nodes
+from baselines.algorithms.genetic.breeding import fittest, select
+from baselines.algorithms.genetic.evolution import next_generation
+from baselines.algorithms.genetic.growing import grow, plant_stumps
+from baselines.algorithms.genetic.judging import judge
+from baselines.algorithms.genetic.nodes import LEAF, NO_PARENT, NODE, ROOT
+from baselines.algorithms.genetic.population import describe
+from baselines.algorithms.genetic.rows import encode, reach, score, thresholds_of
+from baselines.algorithms.genetic.rows import workspace as descent_workspace
+from baselines.algorithms.genetic.settings import Settings
 
 
 def test_generator_draws_what_the_original_draws() -> None:

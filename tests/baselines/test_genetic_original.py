@@ -6,19 +6,19 @@ import sys
 import time
 from pathlib import Path
 
+import genetic_original
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
-
-from baselines import genetic_original
-from baselines.genetic.estimator import GeneticTreeClassifier
-from baselines.genetic_original import (
+from genetic_original import (
     OriginalFailedError,
     OriginalUnavailableError,
     find_python,
     fit_original,
     side_environment,
 )
+from sklearn.datasets import make_classification
+
+from baselines.algorithms.genetic.estimator import GeneticTreeClassifier
 
 X = np.arange(20.0).reshape(10, 2)
 Y = np.arange(10) % 2

@@ -17,11 +17,11 @@ import baselines
 
 pytest.importorskip("pystreed", reason="pystreed is not installed")
 
-from baselines.binarise import Binariser, paper_binariser
-from baselines.branch_and_bound.solver import Solved
-from baselines.estimators.dl85 import DL85Classifier
-from baselines.estimators.optimal_tree import OptimalTreeClassifier
-from baselines.estimators.yes_no_tree import Branch, Leaf
+from baselines.algorithms.binarise import Binariser, paper_binariser
+from baselines.algorithms.branch_and_bound.solver import Solved
+from baselines.algorithms.dl85 import DL85Classifier
+from baselines.algorithms.optimal_tree import OptimalTreeClassifier
+from baselines.algorithms.yes_no_tree import Branch, Leaf
 
 NEEDS_LIBRARY = pytest.mark.skipif(
     importlib.util.find_spec("pydl85") is None, reason="pydl8.5 is not installed"

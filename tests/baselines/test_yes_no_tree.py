@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.binarise import Binariser, paper_binariser
-from baselines.estimators.yes_no_tree import Branch, Leaf, Node, on_features, size, with_shares
+from baselines.algorithms.binarise import Binariser, paper_binariser
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, on_features, size, with_shares
 
 N_COLUMNS, N_CLASSES = 8, 3
 leaves = st.integers(0, N_CLASSES - 1).map(Leaf)

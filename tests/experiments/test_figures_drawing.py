@@ -20,6 +20,7 @@ from experiments.render.figures.cost import (
     f1_against_size,
     runtime_against_shape,
 )
+from experiments.render.figures.forest import Effect, forest
 from experiments.render.figures.style import FORMATS, inline_svg, render, save
 from experiments.render.figures.training import Curve, training_curves
 
@@ -72,7 +73,18 @@ def draws() -> Figure:
     return other_draws([Draws("Iris", 0.93, 0.92, 0.9, 0.02), Draws("Zoo", 0.9, None, 0.8, 0.05)])
 
 
-DRAWINGS = [sizes, runtimes, pairs, ranks, curves, changes, draws]
+def lines() -> Figure:
+    return forest(
+        [
+            Effect("tuned", "binary", 0.02, 0.01, 0.03, True, "9-0-1"),
+            Effect("tuned", "multi-class", -0.01, -0.04, 0.02, False, "3-0-5"),
+            Effect("default", "binary", 0.0, -0.01, 0.01, False),
+        ],
+        axis="difference",
+    )
+
+
+DRAWINGS = [lines, sizes, runtimes, pairs, ranks, curves, changes, draws]
 
 
 def texts(figure: Figure) -> list[str]:
@@ -143,10 +155,28 @@ def test_critical_difference_orders_ranks_and_joins_the_group() -> None:
     words = texts(figure)
     places = [words.index(f"{NAMES[m]}  {r:.2f}") for m, r in (("gradtree", 1.2), ("cart", 2.3))]
     assert places == sorted(places)
-    bars = [line for line in axes.lines if line.get_linewidth() == 3]
+    bars = [line for line in axes.lines if line.get_linewidth() == 2]
     assert len(bars) == 1
-    np.testing.assert_allclose(bars[0].get_xdata(), [2.26, 2.54])
+    np.testing.assert_allclose(bars[0].get_xdata(), [2.3, 2.5])  # a dot on each member
+    assert bars[0].get_marker() == "o"
     assert "a note" in words
+
+
+def test_a_forest_has_one_interval_per_line_and_fills_what_is_significant() -> None:
+    axes = lines().axes[0]
+    bars = [line for line in axes.lines if line.get_linewidth() == 1.6]
+    spans = [bar.get_xdata().tolist() for bar in bars]
+    assert spans == [[0.01, 0.03], [-0.04, 0.02], [-0.01, 0.01]]
+    marks = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [mark.get_markerfacecolor() == "white" for mark in marks] == [False, True, True]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [
+        "binary",
+        "multi-class",
+        "binary",
+    ]
+    heights = [float(bar.get_ydata()[0]) for bar in bars]
+    assert heights == sorted(heights, reverse=True)
+    assert {"tuned", "default", "9-0-1"} <= set(texts(lines()))
 
 
 def test_training_curves_mark_the_kept_epoch_of_the_chosen_run_only() -> None:

@@ -33,7 +33,7 @@ def made_up_records() -> tuple[list, dict[str, RunRecord]]:  # type: ignore[type
 
 def test_the_row_stands_beside_the_papers(tmp_path: Path) -> None:
     jobs, records = made_up_records()
-    comparisons = one_dataset.compare("iris", "paper", jobs, records)
+    comparisons = one_dataset.compare("iris", "paper", jobs, records, {}, {})
     assert [c.table.name for c in comparisons] == [
         "test-f1-tuned",
         "train-f1-tuned",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import os
 import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,8 +18,12 @@ import pytest
 import report_samples as samples
 
 from experiments.__main__ import build_parser
+from experiments.analysis.findings import findings_of
+from experiments.analysis.judging import agreements
 from experiments.analysis.model import Sheet, SheetColumn
+from experiments.analysis.repeats import Repeats
 from experiments.commands import arguments
+from experiments.render import numbers
 from experiments.render.report import view
 from experiments.render.report.collect import assemble
 from experiments.render.report.headline import printed_numbers
@@ -98,10 +104,13 @@ def test_the_headline_counts_what_the_verdicts_say(data: ReportData, page: str) 
         for verdict in found.verdicts
         if verdict.paper.mean is not None and verdict.table != "runtime"
     ]
-    agree = sum(verdict.outcome in ("exact", "consistent") for verdict in counted)
-    assert f"{agree:,} of the paper’s {len(counted):,} numbers reproduce" in page
     outcomes = Counter(verdict.outcome for verdict in counted)
-    assert {"exact", "consistent", "better", "worse"} <= set(outcomes)
+    assert {"exact", "equivalent", "undecided", "better", "worse"} <= set(outcomes)
+    assert (
+        f"Of the paper’s {len(counted):,} numbers {outcomes['exact']:,} come out exact and "
+        f"{outcomes['equivalent']:,} equivalent" in page
+    )
+    assert f"{outcomes['undecided']:,} are undecided: 10 trials show neither" in page
     assert f"({outcomes['better']:,} better, {outcomes['worse']:,} worse)" in page
     cart = [v for t in view.counted(data) for v in printed_numbers(t) if v.method == "cart"]
     assert f"{len(cart)} of {len(cart)}" in page
@@ -136,6 +145,51 @@ def test_every_claim_and_every_dataset_has_its_place(data: ReportData, page: str
     for claim in data.claims:
         assert ids[f"claim-{claim.slug}"] == 1
     assert sum(name.startswith("dataset-") for name in ids) == 36 + 1  # and the filter
+
+
+def test_gradtree_against_cart_stands_first(page: str) -> None:
+    main = page.split("<main>")[1]
+    assert main.index('id="against-cart"') < main.index('id="summary"')
+    assert Reader(page).tags["h1"] == 1
+    assert "Is GradTree better than CART?</h1>" in main
+    first = main.split('id="summary"')[0]
+    assert "With the published hyperparameters under protocol paper: " in first
+    assert 'data-sheet="gradtree-against-cart-compact"' in first
+
+
+def test_beside_the_counts_of_a_column_stands_its_test_over_datasets(page: str) -> None:
+    found = {(each.table, each.method): each for each in agreements(samples.findings().verdicts)}
+    default = found["test-f1-default", "gradtree"]
+    published = found["ablation-default", "gradtree"]
+    texts = [
+        f"{numbers.signed(each.mean_difference, 4)}, {numbers.p_phrase(each.p_value)}"
+        for each in (default, published)
+    ]
+    matrix = page.split('class="matrix"')[1].split("</table>")[0]
+    assert html.escape(f"{texts[0]}; beside the paper’s ablation table {texts[1]}") in matrix
+
+
+def test_no_p_value_is_printed_as_zero(page: str) -> None:
+    assert "0.0000" not in page
+    assert "&lt;0.0001" in page
+
+
+def test_three_trials_never_claim_a_headline() -> None:
+    inputs = samples.inputs()
+    few = [job for job in samples.jobs(inputs.findings.paper) if job.trial < 3]
+    made = {record.key: record for record in inputs.records if record.trial < 3}
+    short = replace(
+        inputs,
+        findings=findings_of(few, made, samples.registry()),  # type: ignore[arg-type]
+        repeats=Repeats(629, ()),
+    )
+    page = render(assemble(short, []))
+    assert "Measured with 3 trials: too few to judge the paper’s numbers" in page
+    assert "629 of your 629 fits equal ours." in page
+    summary = page.split('id="summary"')[1].split("</section>")[0]
+    assert "852" not in summary
+    assert "ten trials" not in summary
+    assert "Claims that hold" not in summary
 
 
 def test_what_records_say_cannot_become_markup(page: str) -> None:
@@ -185,8 +239,7 @@ def test_an_empty_store_gives_a_page_that_says_so() -> None:
 
 
 def test_the_section_on_protocols_appears_once_clean_has_run(data: ReportData, page: str) -> None:
-    section, _ = data.sections
-    assert section.slug == "clean"
+    section = next(each for each in data.sections if each.slug == "clean")
     assert {sheet.name for sheet in section.sheets} == {
         "protocols-mrr",
         "protocols-claims",
@@ -197,13 +250,12 @@ def test_the_section_on_protocols_appears_once_clean_has_run(data: ReportData, p
 
 
 def test_the_section_on_draws_tells_the_three_means(data: ReportData) -> None:
-    _, section = data.sections
+    section = next(each for each in data.sections if each.slug == "draws")
     found = samples.findings()
     table = found.books["paper"].tables["test-f1-tuned"]
     slugs = ("adult", "iris", "zoo")
     printed = sum(found.paper.cells["test-f1-tuned"][slug, "gradtree"].mean for slug in slugs) / 3
     here = sum(table.cell(slug, "gradtree").mean for slug in slugs) / 3
-    assert section.slug == "draws"
     assert section.points[0].startswith(
         f"Mean over 3 datasets: {printed:.3f} in the paper, {here:.3f} here"
     )
@@ -315,7 +367,7 @@ def test_text_has_the_contrast_that_wcag_asks_for(theme: int) -> None:
     colours = tokens(theme)
     text = [("ink", "bg"), ("ink", "surface"), ("muted", "bg"), ("muted", "surface")]
     text += [("accent", "bg"), ("accent", "accent-soft"), ("ink", "missing-soft")]
-    for outcome in ("exact", "consistent", "better", "worse"):
+    for outcome in ("exact", "equivalent", "undecided", "better", "worse"):
         text += [(f"{outcome}-ink", f"{outcome}-soft"), ("ink", f"{outcome}-soft")]
         text += [("muted", f"{outcome}-soft")]
     for front, back in text:

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from datasets import VARIANTS, DatasetUnavailable, load_dataset
+from datasets.protocols.base import data_seed
+from datasets.protocols.paper import AS_PUBLISHED, parts_and_values
+from datasets.protocols.rebalancing import has_rare_class
+from experiments.core.files import read_lines
 from experiments.core.job import Job
-from experiments.runner.catalogue import OTHER_SEEDS, jobs_of
+from experiments.core.planned import add_plan, read_plan, write_plan
+from experiments.core.record import checked
+from experiments.core.store import COMMITTED
+from experiments.runner.catalogue import OTHER_SEEDS, all_datasets, jobs_of
+from experiments.runner.perform import skip_reason
 from experiments.runner.plugins import beyond_the_paper
 from experiments.runner.profiles import Filters, every_use, profiles, select
 
@@ -82,6 +92,96 @@ def test_other_seeds_are_ten_with_another_stream() -> None:
     assert {job.seed for job in jobs} == set(OTHER_SEEDS)
     assert {job.params["stream"] for job in jobs} == {"numpy"}
     assert min(b - a for a, b in pairwise(OTHER_SEEDS)) > 15
+
+
+def test_firmness_repeats_every_tuned_trial_five_times() -> None:
+    tuned = jobs_of("tuned", "paper", ["iris"], ["gradtree"])
+    moved = jobs_of("firmness", "paper", ["iris"])
+    assert len({job.key for job in (*tuned, *moved)}) == 10 + 50
+    assert Counter((job.trial, job.params["perturbation"]) for job in moved) == Counter(
+        (trial, number) for trial in range(10) for number in range(1, 6)
+    )
+    assert "perturbation" not in tuned[0].params
+    assert {**tuned[0].params, "perturbation": 1} == moved[0].params
+
+
+def test_a_plan_remembers_every_repetition(tmp_path: Path) -> None:
+    jobs = jobs_of("firmness", "paper", ["iris"])
+    add_plan(tmp_path, jobs)
+    assert {job.key for job in read_plan(tmp_path)} == {job.key for job in jobs}
+    write_plan(tmp_path, read_plan(tmp_path))
+    assert {job.key for job in read_plan(tmp_path)} == {job.key for job in jobs}
+
+
+@pytest.mark.parametrize("dataset", ["iris", "hepatitis"])
+def test_todays_plan_finds_the_committed_records(dataset: str) -> None:
+    """Every line is read with its key computed again; the plan must ask for these keys."""
+    lines = read_lines(COMMITTED / "paper" / f"{dataset}.jsonl")
+    committed = {checked(values).key for _, values in lines.values}
+    for experiment in ("tuned", "default", "seeds"):
+        assert {job.key for job in jobs_of(experiment, "paper", [dataset])} <= committed
+
+
+def test_the_ablations_have_the_printed_selectors_and_one_without_their_quirk() -> None:
+    jobs = jobs_of("ablation-tuned", "paper", ["iris"], trials=[0])
+    assert {job.method: job.params.get("noisy_prediction") for job in jobs} == {
+        "gradtree": None,
+        "gradtree-gumbel": True,
+        "gradtree-annealed": None,
+        "gradtree-gumbel-proper": None,
+    }
+
+
+def test_quirks_are_run_where_they_do_something() -> None:
+    jobs = [job for job in select(profiles()["quirks"]) if job.experiment == "quirks"]
+    methods = {protocol: set() for protocol in VARIANTS}  # type: dict[str, set[str]]
+    datasets = {protocol: set() for protocol in VARIANTS}  # type: dict[str, set[str]]
+    for job in jobs:
+        methods[job.protocol].add(job.method)
+        datasets[job.protocol].add(job.dataset)
+    five = {"gradtree", "dndt", "genetictree", "dl85", "cart"}
+    assert methods.pop("paper-training-bins") == {"dl85"}
+    assert methods.pop("paper-class-weights") == {"gradtree", "dndt", "cart"}
+    assert all(found == five for found in methods.values())
+    assert {protocol: len(found) for protocol, found in datasets.items()} == {
+        "paper-plain-means": 18,
+        "paper-cross-fitted-means": 18,
+        "paper-training-fill": 9,
+        "paper-stratified": 36,
+        "paper-no-noise": 36,
+        "paper-no-oversampling": 15,
+        "paper-class-weights": 15,
+        "paper-training-bins": 36,
+    }
+
+
+def test_learners_without_weights_are_left_out_where_rows_are_weighed() -> None:
+    jobs = jobs_of("quirks", "paper-class-weights", ["iris"], trials=[0])
+    assert {job.method: skip_reason(job) for job in jobs} == {
+        "gradtree": None,
+        "dndt": None,
+        "genetictree": "takes no weights",
+        "dl85": "takes no weights",
+        "cart": None,
+    }
+
+
+@pytest.mark.mirror
+def test_oversampling_is_replaced_where_a_class_is_rare() -> None:
+    """The profile names the datasets in which a trial has a rare class, and no other."""
+    named = {
+        job.dataset
+        for job in select(profiles()["quirks"])
+        if job.protocol == "paper-no-oversampling"
+    }
+    for slug in all_datasets():
+        try:
+            dataset = load_dataset(slug)
+        except DatasetUnavailable:
+            pytest.skip(f"no data for {slug}")
+        parts = (parts_and_values(dataset, data_seed(trial), AS_PUBLISHED) for trial in range(10))
+        rare = any(has_rare_class(filled.y[rows.train]) for rows, filled in parts)
+        assert rare == (slug in named), slug
 
 
 def test_binary_default_has_five_restarts_and_tuned_three() -> None:

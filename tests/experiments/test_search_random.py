@@ -30,7 +30,7 @@ from experiments.runner.folds import CV_SEED, cut, make_folds, parse
 from experiments.runner.plan import shard, to_do
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session
-from experiments.search.outcome import conclude_study, render_winner
+from experiments.search.outcome import render_winner, winner_of
 from experiments.search.study import Campaign, CampaignQueue, Subject, make_study
 
 FAKE = Subject("paper", "fake-three", "fake-good")
@@ -121,28 +121,28 @@ class TestSearch:
 
     def test_order_and_shards_do_not_change_the_winner(self) -> None:
         jobs = search_jobs("paper", [FAKE.dataset], [FAKE.method], range(12))
-        reference = conclude_study(FAKE, "random", 12, 42, self.evaluate(jobs))[0]
+        reference = winner_of(FAKE, "random", 12, 42, self.evaluate(jobs))[0]
         assert reference is not None
         random.Random(0).shuffle(jobs)
-        assert conclude_study(FAKE, "random", 12, 42, self.evaluate(jobs))[0] == reference
+        assert winner_of(FAKE, "random", 12, 42, self.evaluate(jobs))[0] == reference
         halves = [self.evaluate(shard(jobs, index, 2)) for index in (1, 2)]
-        assert conclude_study(FAKE, "random", 12, 42, {**halves[0], **halves[1]})[0] == reference
+        assert winner_of(FAKE, "random", 12, 42, {**halves[0], **halves[1]})[0] == reference
 
     def test_an_unfinished_search_has_no_winner(self) -> None:
         jobs = search_jobs("paper", [FAKE.dataset], [FAKE.method], range(12))
         records = self.evaluate(jobs)
         records.pop(jobs[3].key)
         missing = sum(job.key == jobs[3].key for job in jobs)
-        assert conclude_study(FAKE, "random", 12, 42, records) == (None, missing)
+        assert winner_of(FAKE, "random", 12, 42, records) == (None, missing)
 
     def test_failed_candidates_are_counted_and_passed_over(self) -> None:
         jobs = search_jobs("paper", [FAKE.dataset], [FAKE.method], range(12))
         records = self.evaluate(jobs)
-        best = conclude_study(FAKE, "random", 12, 42, records)[0]
+        best = winner_of(FAKE, "random", 12, 42, records)[0]
         assert best is not None
         key = jobs[best.number].key
         records[key] = RunRecord.of(jobs[best.number], "crash")
-        second = conclude_study(FAKE, "random", 12, 42, records)[0]
+        second = winner_of(FAKE, "random", 12, 42, records)[0]
         assert second is not None
         assert second.failed == sum(job.key == key for job in jobs)
         assert second.score <= best.score
@@ -151,7 +151,7 @@ class TestSearch:
     def test_equal_scores_go_to_the_earlier_trial(self) -> None:
         jobs = search_jobs("paper", [FAKE.dataset], [FAKE.method], range(6))
         records = {job.key: RunRecord.of(job, "ok", valid_f1=0.5) for job in jobs}
-        winner = conclude_study(FAKE, "random", 6, 42, records)[0]
+        winner = winner_of(FAKE, "random", 6, 42, records)[0]
         assert winner is not None
         assert winner.number == 0
 

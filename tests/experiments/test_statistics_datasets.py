@@ -56,23 +56,40 @@ def test_friedman_is_the_textbooks_but_for_the_correction_for_ties():
     assert found.p_value < 0.05
 
 
-@pytest.mark.parametrize(
-    ("methods", "q05", "q10"),
-    [(2, 1.960, 1.645), (4, 2.569, 2.291), (5, 2.728, 2.459), (10, 3.164, 2.920)],
-)
-def test_critical_values_are_those_of_the_textbooks_table(methods, q05, q10):
-    scale = np.sqrt(methods * (methods + 1) / (6 * 30))
-    assert statistics.nemenyi_difference(methods, 30) / scale == pytest.approx(q05, abs=1.1e-3)
-    assert statistics.nemenyi_difference(methods, 30, 0.1) / scale == pytest.approx(q10, abs=1.1e-3)
+def test_groups_are_what_the_pairwise_tests_leave_together():
+    found = statistics.rank_groups(DEMSAR, METHODS)
+    different = {
+        frozenset((pair.first, pair.second))
+        for pair in statistics.wilcoxon_holm(DEMSAR, METHODS)
+        if pair.p_adjusted < 0.05
+    }
+    assert different == {frozenset(("C4.5", "C4.5+m"))}
+    assert found.groups == (
+        ("C4.5+m+cf", "C4.5+m", "C4.5+cf"),
+        ("C4.5+m+cf", "C4.5+cf", "C4.5"),
+    )
 
 
-def test_critical_difference_of_the_textbooks_example():
-    strict = statistics.critical_difference(DEMSAR, METHODS)
-    assert round(strict.difference, 2) == 1.25
-    assert strict.cliques == (("C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"),)
-    lenient = statistics.critical_difference(DEMSAR, METHODS, level=0.1)
-    assert round(lenient.difference, 2) == 1.12
-    assert lenient.cliques == (("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5"))
+def test_a_pair_is_told_apart_whoever_else_is_in_the_pool():
+    """Where distances of mean ranks fail: a is above b everywhere, and poor methods join."""
+    rng = np.random.default_rng(3)
+    b = rng.uniform(0.5, 0.9, 20)
+    others = [b - 0.1 - 0.01 * k + rng.normal(0, 0.2, 20) for k in range(5)]
+    scores = np.column_stack([b + 0.01 + rng.uniform(0, 0.01, 20), b, *others])
+    for width in (3, 7):
+        groups = statistics.rank_groups(scores[:, :width], list("abcdefg"[:width])).groups
+        assert not any({"a", "b"} <= set(group) for group in groups)
+
+
+def test_contrasts_have_a_mean_an_interval_and_signs():
+    found = statistics.contrast([0.05, 0.04, 0.06, 0.05, 0.0004, -0.02])
+    assert found.difference.estimate == pytest.approx(0.1804 / 6)
+    assert found.difference.low < found.difference.estimate < found.difference.high
+    assert (found.n, found.wins, found.ties, found.losses) == (6, 4, 1, 1)
+    first, second = statistics.corrected([found, statistics.contrast([0.1] * 12)])
+    assert first.p_adjusted == found.p_value
+    assert second.p_adjusted == pytest.approx(2 * 2 / 2**12)
+    assert second.significant
 
 
 def test_wilcoxon_of_the_textbooks_example():
@@ -124,18 +141,18 @@ def test_holm_steps_down_and_never_falls():
 
 
 def test_all_methods_alike_do_not_differ():
-    found = statistics.critical_difference(np.ones((6, 3)), list("abc"))
+    found = statistics.rank_groups(np.ones((6, 3)), list("abc"))
     assert found.friedman.p_value == 1
-    assert found.cliques == (("a", "b", "c"),)
+    assert found.groups == (("a", "b", "c"),)
     assert all(pair.p_value == 1 for pair in statistics.wilcoxon_holm(np.ones((6, 3)), list("abc")))
 
 
 def test_perfect_agreement_is_as_significant_as_can_be():
     scores = np.tile([0.9, 0.8, 0.7], (12, 1))
-    found = statistics.critical_difference(scores, list("abc"))
+    found = statistics.rank_groups(scores, list("abc"))
     assert found.friedman.p_value == 0
     assert found.average_ranks == (1.0, 2.0, 3.0)
-    assert found.cliques == ()
+    assert found.groups == ()
     assert statistics.friedman(scores, smaller_is_better=True).average_ranks == (3.0, 2.0, 1.0)
 
 

@@ -93,8 +93,6 @@ def test_protocols_and_experiments_are_kept_apart():
     results = collect(jobs + more_jobs, records | more)
     assert results.cell("clean", "tuned", "iris", "cart", "test_f1").mean == 0.1
     assert results.cell("paper", "default", "iris", "cart", "test_f1").pending
-    assert results.has_records("clean")
-    assert not results.has_records("other")
 
 
 def test_ranks_and_summaries_are_over_what_has_run():

@@ -73,6 +73,7 @@ def test_verify_counts_and_accepts_and_guards(tmp_path, results, capsys):
     assert main(["verify", "--store", str(store)]) == 0
     printed = capsys.readouterr().out
     assert "CART: 1/36 exact, 35 missing" in printed
+    assert printed.startswith("Of 1 numbers measured so far, out of the paper’s 852 numbers,")
     assert "26 cannot be told" in printed
     assert "Runtime (another machine)\n  not run" in printed
     assert "No verdicts have been accepted yet" in printed
@@ -132,7 +133,7 @@ print(sorted(heavy & set(sys.modules)))
 def test_fits_are_compared_with_the_committed_ones(tmp_path, results, capsys):
     committed, mine = _store(tmp_path / "committed"), _store(tmp_path / "mine")
     assert main(["verify", "--store", str(mine)]) == 0
-    assert "10 of your 10 fits equal ours." in capsys.readouterr().out
+    assert "Trial by trial: 10 of your 10 fits equal ours." in capsys.readouterr().out
 
     path = mine / "paper" / "iris.jsonl"
     lines = path.read_text().splitlines()
@@ -143,3 +144,55 @@ def test_fits_are_compared_with_the_committed_ones(tmp_path, results, capsys):
     assert "9 of your 10 fits equal ours." in printed
     assert "paper iris cart trial 3: test_f1 0.5 for our" in printed
     assert committed.is_dir()
+
+
+def _environment(cpu: str, version: str) -> dict[str, object]:
+    return {"id": cpu, "versions": {"numpy": version}, "machine": {"cpu": cpu}}
+
+
+def test_the_first_differences_are_named_with_what_the_machines_differ_in(
+    tmp_path, results, capsys
+):
+    folders = tmp_path / "committed", tmp_path / "mine"
+    jobs = jobs_of("tuned", "paper", ["iris"], ["cart"])
+    for folder, cpu, version, shift in zip(
+        folders, ("one", "other"), ("2.1", "2.2"), (0.0, 0.01), strict=True
+    ):
+        store = Store(folder)
+        note_plan(store, jobs)
+        store.append_environment(_environment(cpu, version))
+        for job in jobs:
+            score = 0.9 + (shift if job.trial < 7 else 0.0)
+            store.append(RunRecord.of(job, "ok", test_f1=score, environment=cpu))
+    assert main(["verify", "--store", str(folders[1])]) == 1
+    printed = capsys.readouterr().out
+    assert "3 of your 10 fits equal ours." in printed
+    assert printed.count("test_f1 0.91 for our 0.9") == 5
+    assert "made with numpy 2.2 for 2.1, cpu other for one" in printed
+    assert "  and 2 more" in printed
+
+
+def test_three_trials_are_compared_trial_by_trial_and_claim_nothing(tmp_path, results, capsys):
+    committed = _store(tmp_path / "committed")
+    assert main(["verify", "--store", str(committed), "--update"]) == 0
+    capsys.readouterr()
+    cell = PAPER.cells["test-f1-tuned"]["iris", "cart"]
+    values = spread_values(cell.mean or 0.0, cell.std or 0.0)
+    mine = Store(tmp_path / "mine")
+    jobs = jobs_of("tuned", "paper", ["iris"], ["cart"], trials=range(3))
+    note_plan(mine, jobs)
+    for job in jobs:
+        mine.append(RunRecord.of(job, "ok", test_f1=values[job.trial]))
+    assert main(["verify", "--store", str(tmp_path / "mine")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("Measured with 3 trials: too few to judge the paper’s numbers")
+    assert "CART: 1 undecided, 35 missing; from 3 trials, not judged" in printed
+    assert "Trial by trial: 3 of your 3 fits equal ours." in printed
+    assert "Worse than accepted: nothing" in printed
+    assert "852" not in printed
+    assert "ten trials" not in printed
+
+
+def test_a_store_of_other_jobs_has_nothing_to_compare(tmp_path, results, capsys):
+    assert main(["verify", "--store", str(_store(tmp_path / "mine"))]) == 0
+    assert "No fit of yours is among the committed ones" in capsys.readouterr().out

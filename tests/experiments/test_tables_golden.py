@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from tables_support import runs
 
-from experiments.analysis.clean_effect import changes
 from experiments.analysis.findings import findings_of
 from experiments.analysis.model import (
     Block,
@@ -24,9 +23,10 @@ from experiments.analysis.model import (
 from experiments.analysis.paper import load_paper
 from experiments.analysis.ranking import bracket_ranks, mean_reciprocal_rank, wins
 from experiments.analysis.table_set import Book
-from experiments.render import csvfiles, latex
+from experiments.render import clean, csvfiles, latex, numbers
 from experiments.render.macros import macro_name, macros_latex
-from experiments.render.protocol_page import protocol_page
+from experiments.render.markdown import sheet_markdown
+from experiments.render.report import view
 
 GOLDEN = Path(__file__).with_name("golden_tables")
 
@@ -78,7 +78,7 @@ def small_sheet() -> Sheet:
             SheetColumn("nodes", 0, "min", "Size"),
             SheetColumn("leaves", 1, group="Size"),
             SheetColumn("F1", 3, "max"),
-            SheetColumn("p", 4),
+            SheetColumn("p", kind="p"),
         ),
         rows=(
             ("CART_1", 10.4, 5, Statistic(0.5, 0.25, 4), 0.05),
@@ -107,9 +107,7 @@ def _changed_page() -> str:
         (Claim("best", "X is best.", "Table 1", outcome, "MRR: 1", "holds", "MRR: 2"),)
         for outcome in ("holds", "does not hold")
     ]
-    return protocol_page(
-        {"test-f1-tuned": pair}, {"test-f1-tuned": changes(*pair, {"car"})}, tuple(claims)
-    )
+    return clean.clean_page([pair], {"car"}, tuple(claims))
 
 
 def _finished(table: Table) -> Table:
@@ -155,6 +153,51 @@ TEXTS = {
 @pytest.mark.parametrize("name", list(TEXTS))
 def test_golden(name):
     assert TEXTS[name]().encode() == (GOLDEN / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("p", "text", "phrase"),
+    [
+        (0.0, "<0.0001", "p < 0.0001"),
+        (0.00009, "<0.0001", "p < 0.0001"),
+        (0.0001, "0.0001", "p = 0.0001"),
+        (0.006, "0.0060", "p = 0.0060"),
+    ],
+)
+def test_a_small_p_value_is_not_zero(p, text, phrase):
+    assert numbers.p_value(p) == text
+    assert numbers.p_phrase(p) == phrase
+
+
+def test_every_format_prints_the_same_figures():
+    sheet = Sheet(
+        "s",
+        "S",
+        "",
+        "",
+        (
+            SheetColumn("Method"),
+            SheetColumn("change", kind="change"),
+            SheetColumn("p", kind="p"),
+            SheetColumn("size", 1),
+        ),
+        (("CART", 0.01234, 0.00001, 1234.56), ("DNDT", -0.00001, 0.5, None)),
+    )
+    tex = latex.sheet_latex(sheet)
+    assert r"CART & +0.012 & $<$0.0001 & 1234.6 \\" in tex
+    assert r"DNDT & 0.000 & 0.5000 & -- \\" in tex
+    assert "| CART | +0.012 | <0.0001 | 1234.6 |\n| DNDT | 0.000 | 0.5000 | – |" in (
+        sheet_markdown(sheet)
+    )
+    page = [
+        [view.entry(value, column)[0] for value, column in zip(row, sheet.columns, strict=True)]
+        for row in sheet.rows
+    ]
+    assert page == [["CART", "+0.012", "<0.0001", "1,234.6"], ["DNDT", "0.000", "0.5000", view.GAP]]
+    assert csvfiles.sheet_csv(sheet).splitlines()[1:] == [
+        "CART,0.01234,1e-05,1234.56",
+        "DNDT,-1e-05,0.5,",
+    ]
 
 
 def test_csv_reads_back_unchanged():

@@ -39,7 +39,6 @@ def test_a_hundred_thousand_records_take_seconds():
 def test_neither_tensorflow_nor_learners_are_imported():
     program = """
 import sys
-from experiments.verdicts import accepted, text
 from experiments.analysis.findings import findings_of
 from experiments.render.files import files_of
 found = findings_of([], {})

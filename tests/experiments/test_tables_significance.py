@@ -43,15 +43,15 @@ def test_scopes_are_the_tasks_all_datasets_and_those_of_dndt():
         ("dndt", 16),
     ]
     assert found["multi"].left_out == ("splice",)
-    assert "dndt" not in found["all"].critical.methods
-    assert "dndt" in found["dndt"].critical.methods
+    assert "dndt" not in found["all"].ranks.methods
+    assert "dndt" in found["dndt"].ranks.methods
 
 
 def test_on_the_papers_numbers_gradtree_leads_the_binary_datasets():
     binary = comparisons(TABLE)[0]
-    ranks = dict(zip(binary.critical.methods, binary.critical.average_ranks, strict=True))
+    ranks = dict(zip(binary.ranks.methods, binary.ranks.average_ranks, strict=True))
     assert min(ranks, key=ranks.__getitem__) == "gradtree"
-    assert binary.critical.friedman.p_value < 0.001
+    assert binary.ranks.friedman.p_value < 0.001
     assert len(binary.pairs) == 6
 
 
@@ -114,7 +114,7 @@ def test_a_ranking_needs_rows_complete_under_both(both):
     pair = [_only(table, ("gradtree", "cart")) for table in both]
     change = ranking_change(*pair, "multi")
     assert change.datasets == 1
-    assert (change.paper[0][0], change.clean[0][0]) == ("gradtree", "cart")
+    assert (change.before[0][0], change.after[0][0]) == ("gradtree", "cart")
     assert not change.leader_survives
     assert not change.order_survives
     assert ranking_change(pair[0], pair[0], "multi").order_survives

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tables_support import Records, paper_as_ours
 
 from experiments.analysis import accepted
 from experiments.analysis.findings import Findings, findings_of
 from experiments.analysis.paper import load_paper
+from experiments.core.errors import UserError
 from experiments.core.files import write_files
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
+from experiments.render.csvfiles import verdict_files
 
 PAPER = load_paper()
 
@@ -24,7 +28,7 @@ def runs() -> tuple[list[Job], Records]:
 def before(runs, tmp_path_factory) -> accepted.Accepted:
     found = findings_of(*runs, paper=PAPER)
     folder = tmp_path_factory.mktemp("accepted")
-    write_files(folder, accepted.verdict_files(found.verdicts, found.claims))
+    write_files(folder, verdict_files(found.verdicts, found.claims))
     read = accepted.read_accepted(folder)
     assert read is not None
     return read
@@ -79,7 +83,7 @@ def test_the_same_again_is_no_regression(before, runs):
 def test_an_exact_cell_that_only_nearly_agrees_is_one(before, runs):
     found = _changed(runs, "tuned", "iris", "cart", _shifted(0.004))
     assert _worse(before, found) == [
-        "test-f1-tuned: cart on iris was exact, is consistent (ours 0.9410, paper 0.937)"
+        "test-f1-tuned: cart on iris was exact, is undecided (ours 0.9410, paper 0.937)"
     ]
 
 
@@ -103,6 +107,38 @@ def test_fewer_trials_are_one_only_among_the_committed_records(before, runs):
     )
     assert _worse(before, found, whole=False) == []
     assert len(_worse(before, found)) == 1
+
+
+def test_a_run_of_three_trials_is_none(before, runs):
+    jobs, records = runs
+    few = [job for job in jobs if job.trial < 3]
+    lower = {
+        job.key: replace(records[job.key], test_f1=(records[job.key].test_f1 or 0.0) * 0.5)
+        for job in few
+    }
+    found = findings_of(few, lower, paper=PAPER)
+    assert any(claim.outcome == "does not hold" for claim in found.claims)
+    assert _worse(before, found, whole=False) == []
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_no_data_is_none(before, runs, whole):
+    def unloaded(job: Job, record: RunRecord) -> RunRecord:
+        return RunRecord.of(job, "skipped", reason="no data")
+
+    found = _changed(runs, "tuned", "iris", "cart", unloaded)
+    cells = [v for v in found.verdicts if (v.dataset, v.method) == ("iris", "cart")]
+    assert any(verdict.ours.missing == "no data" for verdict in cells)
+    assert any(claim.outcome == "cannot be told" for claim in found.claims)
+    assert _worse(before, found, whole) == []
+
+
+def test_an_equivalent_cell_that_is_undecided_now_is_one(before, runs):
+    accepted_before = accepted.Accepted(
+        {**before.cells, ("test-f1-tuned", "iris", "cart"): "equivalent"}, before.claims
+    )
+    found = _changed(runs, "tuned", "iris", "cart", _shifted(0.004))
+    assert len(_worse(accepted_before, found)) == 1
 
 
 def test_a_claim_that_falls_is_one(before, runs):
@@ -131,5 +167,5 @@ def test_an_improvement_is_none(before, runs):
 
 def test_an_unknown_outcome_is_named(before, runs):
     odd = accepted.Accepted(dict.fromkeys(before.cells, "fine"), before.claims)
-    with pytest.raises(ValueError, match="unknown outcome 'fine'"):
+    with pytest.raises(UserError, match="unknown outcome 'fine'"):
         _worse(odd, findings_of(*runs, paper=PAPER))

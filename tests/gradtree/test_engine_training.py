@@ -10,6 +10,9 @@ import pytest
 from engine_runs import GROUPS, LOSSES, SELECTORS
 from numpy.typing import NDArray
 
+from gradtree.engines.selection import EVALUATION, fill_gumbel
+from gradtree.training.selectors import Selector
+from gradtree.training.streams import noise_key
 from gradtree.training.train import TrainConfig, Trainer, TrainResult, train
 from gradtree.trees.dense import DenseTree
 
@@ -132,6 +135,22 @@ def test_the_validation_loss_is_the_plain_mean_of_its_batches(weighted):
     expected = (losses[:50].mean() + losses[50:].mean()) / 2  # batches of 50, and what is left
     assert result.history[0].valid_loss[-1] == pytest.approx(expected, rel=1e-6)
     assert abs(expected - losses.mean()) > 1e-4
+
+
+def test_every_validation_batch_has_its_own_gumbel_noise_and_the_tree_has_none():
+    X, y = noisy_rows(70, 2, seed=1)
+    result = fit(replace(QUICK, epochs=3, selector="gumbel"))
+    losses = []
+    for number, part in enumerate((slice(50), slice(50, None)), start=2 * 2):  # after 2 epochs
+        noise = np.empty(result.dense.logits.shape, dtype=np.float32)
+        fill_gumbel(noise, noise_key(42), EVALUATION + np.uint64(number))
+        noisy = replace(result.dense, logits=result.dense.logits + noise)
+        losses.append(binary_loss(noisy, X[part], y[part]).mean())
+    assert result.history[0].valid_loss[-1] == pytest.approx(np.mean(losses), rel=1e-6)
+    plain = fit(replace(QUICK, epochs=3, selector=Selector("gumbel", noisy_evaluation=False)))
+    assert_identical(plain.dense, result.dense)
+    expected = [binary_loss(plain.dense, X[p], y[p]).mean() for p in (slice(50), slice(50, None))]
+    assert plain.history[0].valid_loss[-1] == pytest.approx(np.mean(expected), rel=1e-6)
 
 
 def test_rows_can_be_held_out_in_place():

@@ -40,7 +40,7 @@ class Evidence:
     def table(self, name: str, task: Task, methods: Iterable[str] = ()) -> Table:
         """A table once it has every cell of these methods (all unless given) the paper has."""
         table, printed = self.book.tables[name], self.printed.tables[name]
-        wanted = tuple(methods) or tuple(column.method for column in table.columns)
+        wanted = tuple(methods) or tuple(column.method for column in printed.columns)
         rows = table.block(task).rows
         whole = sum(
             all(
@@ -68,8 +68,8 @@ def settled(cell: Cell, printed: Cell) -> bool:
     )
 
 
-Finding = tuple[bool, str]
-"""Whether a sentence is true of a book, and the numbers that say so."""
+Finding = tuple[bool | ClaimOutcome, str]
+"""Whether a sentence is true of a book, or a finer outcome, and the numbers that say so."""
 Check = Callable[[Evidence], Finding]
 
 
@@ -101,7 +101,8 @@ def check_claims(ours: Book, printed: Book, paper: Paper) -> list[Claim]:
     """Every sentence checked on our tables and, beside it, on the paper's own."""
     claims = []
     for sentence in SENTENCES:
-        outcome, numbers = _check(sentence, Evidence(ours, printed, paper))
+        evidence = Evidence(ours, printed, paper)
+        outcome, numbers = _check(sentence, evidence)
         in_paper, printed_numbers = _check(sentence, Evidence(printed, printed, paper))
         claims.append(
             Claim(
@@ -113,6 +114,7 @@ def check_claims(ours: Book, printed: Book, paper: Paper) -> list[Claim]:
                 in_paper,
                 printed_numbers,
                 sentence.note,
+                min(evidence.trials, default=TRIALS),
             )
         )
     return claims
@@ -126,6 +128,8 @@ def _check(sentence: Sentence, evidence: Evidence) -> tuple[ClaimOutcome, str]:
     fewest = min(evidence.trials, default=TRIALS)
     if fewest < TRIALS:
         numbers += f" (cells from {fewest} trials upwards)"
+    if isinstance(holds, str):
+        return holds, numbers
     return ("holds" if holds else "does not hold"), numbers
 
 

@@ -1,4 +1,4 @@
-"""Ours beside the paper's, and the critical-difference diagram of mean ranks."""
+"""Ours beside the paper's, and the diagram of mean ranks with what tests do not tell apart."""
 
 from __future__ import annotations
 
@@ -107,7 +107,9 @@ def critical_difference(
     names: Mapping[str, str],
     note: str = "",
 ) -> Figure:
-    """Draw mean ranks (1 is best, on the left) and the groups joined by a thick bar.
+    """Draw mean ranks (1 is best, on the left) and the groups joined by a bar.
+
+    A group need not be neighbours, so its members are dots on the bar.
 
     Parameters
     ----------
@@ -145,15 +147,10 @@ def _scale(axes: Axes, count: int) -> None:
 
 
 def _bars(axes: Axes, groups: Sequence[Sequence[str]], ranks: Mapping[str, float]) -> None:
-    spans = sorted((min(ranks[m] for m in g), max(ranks[m] for m in g)) for g in groups)
-    for level, (low, high) in enumerate(spans):
+    for level, members in enumerate(sorted(sorted(ranks[m] for m in g) for g in groups)):
         y = -0.18 - _BAR_STEP * level
         axes.plot(
-            [low - 0.04, high + 0.04],
-            [y, y],
-            color=style.INK,
-            linewidth=3,
-            solid_capstyle="round",
+            members, [y] * len(members), color=style.INK, linewidth=2, marker="o", markersize=5
         )
 
 

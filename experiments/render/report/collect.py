@@ -10,10 +10,14 @@ from typing import Any, Protocol
 
 from experiments.analysis.cells import Results
 from experiments.analysis.definitions import grids, method_name
+from experiments.analysis.duels import duels_sheet
 from experiments.analysis.findings import Findings
-from experiments.analysis.judging import LEVEL
 from experiments.analysis.model import Table
+from experiments.analysis.repeats import Repeats
 from experiments.core.record import STATUSES, RunRecord
+from experiments.render import duels_page
+from experiments.render.clean import clean_section, pairs_of
+from experiments.render.figures.searching import search_growth
 from experiments.render.figures.training import Curve
 from experiments.render.files import tested_sheets
 from experiments.render.report.gallery import Plate, entry, plates
@@ -23,19 +27,30 @@ from experiments.render.report.model import (
     EnvironmentEntry,
     Failure,
     ReportData,
+    Section,
     SheetGroup,
     Totals,
 )
-from experiments.render.report.sections import draws_of, protocol_section, seeds_section
+from experiments.render.report.searching import GROWTH_FIGURE, growth_curves, search_section
+from experiments.render.report.searching import SHEETS as SEARCH_SHEETS
+from experiments.render.report.sections import (
+    QUIRKS_CAPTION,
+    QUIRKS_FIGURE,
+    draws_of,
+    firmness_section,
+    quirks_picture,
+    quirks_section,
+    seeds_section,
+    selectors_section,
+)
 from experiments.render.report.stored import read_trees
+from experiments.render.tally_text import TESTS
 
 PAPER, CLEAN = "paper", "clean"
 SEEDS = "seeds"
 ABOUT_PAPER = ("datasets", "paper-inconsistencies")
-VERDICT_TEST = (
-    "Consistent means that Welch’s t-test on the two means of ten trials, corrected by Holm "
-    f"within a table, finds no difference at {LEVEL:g}."
-)
+IN_SECTIONS = (SEEDS, "firmness", *SEARCH_SHEETS)
+"""Sheets that have a section of their own."""
 
 
 class Spec(Protocol):
@@ -60,6 +75,7 @@ class Inputs:
     environments : identifier -> versions and machine.
     trees : folder of stored trees, if there is one.
     run_options : what the commands that repeat a cell need besides.
+    repeats : the fits beside the committed ones, for any other store than that.
     """
 
     findings: Findings
@@ -69,6 +85,7 @@ class Inputs:
     trees: Path | None = None
     curves: Sequence[Curve] = ()
     run_options: str = ""
+    repeats: Repeats | None = None
 
 
 def draw(inputs: Inputs) -> list[Plate]:
@@ -78,7 +95,37 @@ def draw(inputs: Inputs) -> list[Plate]:
     ours = found.books[PAPER].tables
     draws = draws_of(found.books[PAPER].sheets.get(SEEDS))
     pages = dataset_pages(inputs)
-    return list(plates(ours, found.printed.tables, clean, pages, inputs.curves, draws))
+    return [
+        *_finding_plates(found),
+        *plates(ours, found.printed.tables, clean, pages, inputs.curves, draws),
+    ]
+
+
+def _finding_plates(found: Findings) -> Iterable[Plate]:
+    """Of findings that have a section of their own."""
+    if found.duels:
+        yield Plate(
+            duels_page.FIGURE,
+            "GradTree against CART",
+            duels_page.CAPTION,
+            duels_page.picture(found.duels),
+        )
+    if found.quirks:
+        yield Plate(
+            QUIRKS_FIGURE,
+            "What each quirk does",
+            QUIRKS_CAPTION,
+            quirks_picture(found.quirks),
+        )
+    curves = growth_curves(found)
+    if any(curves.values()):
+        yield Plate(
+            GROWTH_FIGURE,
+            "How many candidates a search needs",
+            "Test F1 of the best of the first candidates minus that of the winner of the whole "
+            "search: median and quartiles over datasets (their number in brackets).",
+            search_growth(curves),
+        )
 
 
 def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
@@ -89,15 +136,38 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
         tables=tuple(_tables(found)),
         sheet_groups=tuple(_sheet_groups(found)),
         claims=found.claims,
-        datasets=dataset_pages(inputs),
+        datasets=(*dataset_pages(inputs), *other_pages(inputs)),
         figures=tuple(entry(plate) for plate in figures),
-        sections=(*protocol_section(found), *seeds_section(book.sheets.get(SEEDS))),
+        sections=(
+            *clean_section(pairs_of(found), found.categorical, (found.claims, found.clean_claims)),
+            *quirks_section(found),
+            *selectors_section(found),
+            *search_section(found),
+            *seeds_section(book.sheets.get(SEEDS)),
+            *firmness_section(found),
+        ),
         failures=tuple(failures_of(found.results)),
         environments=tuple(_environments(inputs)),
         totals=totals_of(inputs.records),
-        method_names=_method_names(found.results),
+        method_names=_method_names(found),
         run_options=inputs.run_options,
-        verdict_test=VERDICT_TEST,
+        verdict_test=TESTS,
+        first=_first(found),
+        repeats=inputs.repeats,
+    )
+
+
+def _first(found: Findings) -> Section | None:
+    """GradTree against CART; nothing before both have been run on a few datasets."""
+    if not found.duels:
+        return None
+    return Section(
+        slug="against-cart",
+        title=duels_page.TITLE,
+        paragraphs=(),
+        points=tuple(duels_page.answer(found.duels)),
+        sheets=(duels_page.compact_sheet(found.duels),),
+        figures=(duels_page.FIGURE,),
     )
 
 
@@ -109,6 +179,7 @@ def _tables(found: Findings) -> Iterable[ComparedTable]:
         own = {} if protocol == PAPER else book.tables
         tables = [*own.values(), *book.beyond.values()]
         yield from (ComparedTable(table) for table in tables if _compares(table))
+    yield from (ComparedTable(table) for table in found.others)
 
 
 def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
@@ -120,11 +191,11 @@ def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
             settings.append(sheet)
         elif sheet.name in ABOUT_PAPER:
             about_paper.append(sheet)
-        elif sheet.name != SEEDS:
+        elif sheet.name not in IN_SECTIONS:
             summaries.append(sheet)
     for title, sheets in (
         ("Summaries", summaries),
-        ("Over datasets", tested_sheets(book)),
+        ("Over datasets", [duels_sheet(found.duels), *tested_sheets(book)]),
         ("Hyperparameters", settings),
         ("The paper’s", about_paper),
     ):
@@ -142,18 +213,28 @@ def _compares(table: Table) -> bool:
 
 def dataset_pages(inputs: Inputs) -> tuple[DatasetPage, ...]:
     """One page per dataset in the paper's order; shapes as loaded."""
-    return tuple(
-        DatasetPage(
-            slug=printed.slug,
-            name=printed.name,
-            task=printed.task,
-            rows=inputs.registry[printed.slug].n_rows,
-            features=inputs.registry[printed.slug].n_features,
-            class_counts=tuple(inputs.registry[printed.slug].class_counts),
-            trees=read_trees(inputs.trees, printed.slug) if inputs.trees else (),
-        )
-        for printed in inputs.findings.paper.datasets
+    return tuple(_page(each.slug, each.name, inputs) for each in inputs.findings.paper.datasets)
+
+
+def _page(slug: str, name: str, inputs: Inputs) -> DatasetPage:
+    spec = inputs.registry[slug]
+    return DatasetPage(
+        slug=slug,
+        name=name,
+        task="binary" if len(spec.class_counts) == 2 else "multi",
+        rows=spec.n_rows,
+        features=spec.n_features,
+        class_counts=tuple(spec.class_counts),
+        trees=read_trees(inputs.trees, slug) if inputs.trees else (),
     )
+
+
+def other_pages(inputs: Inputs) -> tuple[DatasetPage, ...]:
+    """Pages of the datasets beyond the paper that a table shows."""
+    printed = {dataset.slug for dataset in inputs.findings.paper.datasets}
+    rows = [r for t in inputs.findings.others for block in t.blocks for r in block.rows]
+    shown = {row.dataset: row.name for row in rows if row.dataset not in printed}
+    return tuple(_page(slug, name, inputs) for slug, name in shown.items())
 
 
 def failures_of(results: Results) -> list[Failure]:
@@ -202,7 +283,8 @@ def _facts(description: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield name, str(value)
 
 
-def _method_names(results: Results) -> dict[str, str]:
+def _method_names(found: Findings) -> dict[str, str]:
     columns = dict.fromkeys(c.method for grid in grids().values() for c in grid.columns)
-    others = dict.fromkeys(address[3] for address in results.attempts)
-    return {method: method_name(method) for method in {**columns, **others}}
+    others = dict.fromkeys(address[3] for address in found.results.attempts)
+    named = {c.method: c.name for table in found.others for c in table.columns}
+    return {method: method_name(method) for method in {**columns, **others}} | named

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from experiments.analysis.definitions import method_name
 from experiments.analysis.model import TASK_NAMES, TASKS, Table, Task
 from experiments.analysis.significance import Comparison, comparisons
+from experiments.render import numbers
+from experiments.render.clean import FIGURE as PROTOCOLS_FIGURE
 from experiments.render.figures.changes import Change, Draws, clean_against_paper, other_draws
 from experiments.render.figures.comparison import Pair, critical_difference, ours_against_paper
 from experiments.render.figures.cost import (
@@ -23,7 +25,7 @@ from experiments.render.figures.style import inline_svg
 from experiments.render.figures.training import Curve, training_curves
 from experiments.render.figures.trees import DrawnTree, trees_one_above_another
 from experiments.render.report.model import DatasetPage, FigureEntry
-from experiments.render.report.sections import PROTOCOLS_FIGURE, SEEDS_FIGURE
+from experiments.render.report.sections import SEEDS_FIGURE
 
 FIRST_FIGURE_DATASET = "echocardiogram"
 
@@ -154,20 +156,21 @@ def _size_points(scores: Table, sizes: Table) -> list[SizePoint]:
 
 
 def _ranks(comparison: Comparison, table: Table) -> Plate:
-    critical = comparison.critical
+    found = comparison.ranks
     note = (
-        f"{comparison.title}: {critical.n_datasets} datasets, Nemenyi’s critical difference "
-        f"{critical.difference:.2f} at {critical.level:g}"
+        f"{comparison.title}: {found.n_datasets} datasets, Wilcoxon’s tests with Holm’s "
+        f"correction at {found.level:g}"
     )
     return Plate(
         f"critical-difference-{comparison.scope}",
         f"Average ranks, {comparison.title.lower()}",
-        "Average ranks of test F1 with tuned hyperparameters, 1 is best. Methods joined by a bar "
-        f"do not differ significantly (Friedman p = {critical.friedman.p_value:.2g}). "
+        "Average ranks of test F1 with tuned hyperparameters, 1 is best. Methods whose dots are "
+        "joined by a bar are not told apart by Wilcoxon’s test over datasets with Holm’s "
+        f"correction over all pairs (Friedman {numbers.p_phrase(found.friedman.p_value)}). "
         "A method without results on all of these datasets is left out.",
         critical_difference(
-            dict(zip(critical.methods, critical.average_ranks, strict=True)),
-            critical.cliques,
+            dict(zip(found.methods, found.average_ranks, strict=True)),
+            found.groups,
             names={column.method: column.name for column in table.columns},
             note=note,
         ),

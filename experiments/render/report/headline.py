@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from experiments.analysis.definitions import grids
+from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import Verdict
+from experiments.analysis.tally import Tally, tally
+from experiments.render import numbers, tally_text
 from experiments.render.report import view
 from experiments.render.report.model import ComparedTable, ReportData
 from experiments.render.report.view import Bar
+from experiments.render.terminal import counted_claims
 
 
 @dataclass(frozen=True)
@@ -28,11 +34,15 @@ class Headline:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """Agreement of one table, a bar per method (``None`` where it has no such column)."""
+    """Agreement of one table, per method a bar and the test over datasets beside it.
+
+    ``None`` and an empty text where the table has no such column.
+    """
 
     name: str
     title: str
     bars: tuple[Bar | None, ...]
+    pooled: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -48,54 +58,40 @@ def printed_numbers(table: ComparedTable) -> list[Verdict]:
 
 def headline(data: ReportData) -> Headline:
     verdicts = [verdict for table in view.counted(data) for verdict in printed_numbers(table)]
-    bar = view.bar(verdicts)
-    return Headline(_title(bar), _sentence(bar, data), bar, tuple(_tiles(data)))
+    found = tally(verdicts)
+    return Headline(
+        tally_text.title(found),
+        " ".join(_sentences(found, data)),
+        view.bar(verdicts if found.claims else ()),
+        tuple(_tiles(data, found)),
+    )
 
 
-def _title(bar: Bar) -> str:
-    if not bar.agree:
-        return "Nothing has been measured yet"
-    return f"{bar.agree:,} of the paper’s {bar.total:,} numbers reproduce"
+def _sentences(found: Tally, data: ReportData) -> Iterator[str]:
+    yield tally_text.sentence(found)
+    if data.repeats is not None and data.repeats.compared:
+        yield f"{data.repeats.sentence}."
+    if data.claims and found.claims:
+        rulings = Counter(claim.outcome for claim in data.claims)
+        yield f"Of the {len(data.claims)} claims checked, {counted_claims(rulings)}."
 
 
-def _sentence(bar: Bar, data: ReportData) -> str:
-    counts = Counter({share.outcome: share.count for share in bar.shares})
-    parts = ["Exact to the printed digit, or not significantly different."]
-    if counts["better"] + counts["worse"]:
-        parts.append(
-            f"{counts['better'] + counts['worse']:,} differ significantly "
-            f"({counts['better']:,} better, {counts['worse']:,} worse)."
+def _tiles(data: ReportData, found: Tally) -> list[Tile]:
+    tiles = []
+    if data.repeats is not None and data.repeats.compared:
+        equal = f"{data.repeats.equal:,} of {data.repeats.compared:,}"
+        tiles.append(Tile("Fits equal to those on record", equal, "to the last digit"))
+    if found.claims:
+        rulings = Counter(claim.outcome for claim in data.claims)
+        tiles.append(
+            Tile(
+                "Claims that hold",
+                f"{rulings['holds']} of {len(data.claims)}",
+                f"{rulings['does not hold']} do not, {rulings['cannot be told']} open",
+            )
         )
-    if counts["missing"]:
-        parts.append(f"{counts['missing']:,} have no measured counterpart.")
-    rulings = Counter(claim.outcome for claim in data.claims)
-    if data.claims:
-        parts.append(
-            f"Of the {len(data.claims)} claims checked, {rulings['holds']} hold"
-            f"{'s' if rulings['holds'] == 1 else ''}, {rulings['does not hold']} do"
-            f"{'es' if rulings['does not hold'] == 1 else ''} not and "
-            f"{rulings['cannot be told']} cannot be told."
-        )
-    return " ".join(parts)
-
-
-def _tiles(data: ReportData) -> list[Tile]:
-    rulings = Counter(claim.outcome for claim in data.claims)
-    tiles = [
-        Tile(
-            "Claims that hold",
-            f"{rulings['holds']} of {len(data.claims)}",
-            f"{rulings['does not hold']} do not, {rulings['cannot be told']} open",
-        )
-    ]
-    tiles += [
-        tile
-        for tile in (
-            _difference_tile(data, "gradtree"),
-            _exact_tile(data, "cart"),
-        )
-        if tile
-    ]
+        more = (_difference_tile(data, "gradtree"), _exact_tile(data, "cart"))
+        tiles += [tile for tile in more if tile]
     tiles.append(
         Tile(
             "Spent",
@@ -140,6 +136,8 @@ def primary(data: ReportData) -> ComparedTable | None:
 def matrix(data: ReportData) -> Matrix:
     tables = view.judged(data)
     methods = view.methods_of(tables)
+    compared = agreements([verdict for table in tables for verdict in table.verdicts])
+    by_place = {(each.table, each.method): each for each in compared}
     rows = []
     for table in tables:
         own = {column.method for column in table.ours.columns}
@@ -148,7 +146,29 @@ def matrix(data: ReportData) -> Matrix:
             view.bar(v for v in verdicts if v.method == method) if method in own else None
             for method in methods
         )
+        pooled = tuple(
+            _pooled(by_place.get((table.ours.name, method)), compared) for method in methods
+        )
         title = table.ours.title + ("" if table.counted else " (another machine)")
-        rows.append(MatrixRow(table.name, title, bars))
+        rows.append(MatrixRow(table.name, title, bars, pooled))
     names = tuple(data.method_names.get(method, method) for method in methods)
     return Matrix(names, tuple(rows))
+
+
+def _pooled(agreement: Agreement | None, compared: Sequence[Agreement]) -> str:
+    """The mean difference with its test, also beside the table of the published run."""
+    if agreement is None or agreement.few_trials:
+        return ""
+    text = _difference(agreement)
+    published = published_run(agreement, compared)
+    if published is not None and _difference(published):
+        text += f"; beside the paper’s ablation table {_difference(published)}"
+    return text
+
+
+def _difference(agreement: Agreement) -> str:
+    if agreement.mean_difference is None or agreement.counts["exact"] == agreement.total:
+        return ""
+    digits = grids()[agreement.table].decimals + 1
+    difference = numbers.signed(agreement.mean_difference, digits)
+    return f"{difference}, {numbers.p_phrase(agreement.p_value or 0.0)}"

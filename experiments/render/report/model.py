@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from experiments.analysis.model import Claim, Sheet, Table, Verdict
+from experiments.analysis.repeats import Repeats
 
 
 @dataclass(frozen=True)
@@ -132,4 +133,8 @@ class ReportData:
     run_options: str = ""
     """What the commands that repeat a cell need besides, e.g. `` --params ours``."""
     verdict_test: str = ""
-    """The test behind ``consistent``, ``better`` and ``worse``, in one sentence."""
+    """The tests behind the verdicts, in a sentence or two."""
+    first: Section | None = None
+    """What stands before everything else: GradTree against CART."""
+    repeats: Repeats | None = None
+    """Fits of this store beside the committed ones; ``None`` for these themselves."""

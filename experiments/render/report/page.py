@@ -13,11 +13,13 @@ from markupsafe import Markup
 
 from experiments.analysis.model import Cell, SheetColumn, Verdict
 from experiments.core.files import write_files
+from experiments.render import numbers
 from experiments.render.report import view
 from experiments.render.report.headline import headline, matrix, primary
 from experiments.render.report.model import ComparedTable, DatasetPage, Failure, ReportData
 from experiments.render.report.stored import for_page
 from experiments.render.report.view import GLYPHS
+from experiments.render.tally_text import MEANINGS
 
 RUN = ".venv/bin/python -m experiments run --experiment {experiment} --protocol {protocol}"
 CELL_COMMAND = f"{RUN} --dataset {{dataset}} --method {{method}}"
@@ -78,10 +80,18 @@ def _cell_data(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
             "paper": [verdict.paper.mean, verdict.paper.std] if verdict.paper.n else None,
             "paperMissing": verdict.paper.missing or None,
             "difference": short(verdict.difference),
-            "pAdjusted": short(verdict.p_adjusted),
+            "test": _test_text(verdict),
             "note": verdict.note or None,
         }
     return {name: value for name, value in content.items() if value is not None}
+
+
+def _test_text(verdict: Verdict) -> str | None:
+    """The p-values behind a verdict."""
+    if verdict.p_adjusted is None or verdict.p_equivalent is None:
+        return None
+    different, apart = (numbers.p_phrase(p) for p in (verdict.p_adjusted, verdict.p_equivalent))
+    return f"difference: adjusted {different}; equivalence: {apart}"
 
 
 def _dataset_data(page: DatasetPage, names: Mapping[str, str]) -> dict[str, Any]:
@@ -130,7 +140,8 @@ def write(data: ReportData, path: Path) -> Path:
 
 def context(data: ReportData) -> dict[str, Any]:
     """Everything the templates refer to."""
-    in_sections = {name for section in data.sections for name in section.figures}
+    sections = [*data.sections, *([data.first] if data.first else [])]
+    in_sections = {name for section in sections for name in section.figures}
     return {
         "data": data,
         "view": view,
@@ -139,7 +150,7 @@ def context(data: ReportData) -> dict[str, Any]:
         "payload": Markup(payload(data)),
         "navigation": _navigation(data),
         "glyphs": view.GLYPHS,
-        "meanings": view.MEANINGS,
+        "meanings": MEANINGS,
         "headline": headline(data),
         "matrix": matrix(data),
         "tables": [_table(table) for table in data.tables],
@@ -165,6 +176,8 @@ def _joined(suffix: str, names: Iterable[str]) -> str:
 
 def _navigation(data: ReportData) -> list[tuple[str, str]]:
     fixed_before = [("summary", "Summary"), ("claims", "Claims"), ("tables", "Tables")]
+    if data.first is not None:
+        fixed_before.insert(0, (data.first.slug, "Against CART"))
     sections = [(section.slug, section.title) for section in data.sections]
     fixed_after = [
         ("figures", "Figures"),
@@ -182,13 +195,20 @@ def _table(compared: ComparedTable) -> dict[str, Any]:
         "name": compared.name,
         "title": _title(compared),
         "caption": f"{table.caption}. Mean ± standard deviation over {table.trials} trials; "
-        "small figures are ranks, bold is best.",
+        f"small figures are ranks, bold is best.{_daggers(compared)}",
         "incomplete": _gaps(compared),
         "judged": bool(compared.verdicts),
         "columns": table.columns,
         "groups": spans if any(name for name, _ in spans) else [],
         "blocks": view.table_blocks(compared),
     }
+
+
+def _daggers(compared: ComparedTable) -> str:
+    cells = [c for block in compared.ours.blocks for row in block.rows for c in row.cells]
+    if not any(cell.fragile for cell in cells):
+        return ""
+    return f" {view.FRAGILE}: a trial of the cell changes if training rows move by a rounding."
 
 
 def _title(compared: ComparedTable) -> str:

@@ -20,23 +20,19 @@ from experiments.analysis.model import (
     Table,
     Verdict,
 )
+from experiments.render import numbers
 from experiments.render.report.model import ComparedTable, ReportData
 
 GLYPHS: dict[Outcome, str] = {
     "exact": "=",
-    "consistent": "≈",
+    "equivalent": "≈",
+    "undecided": "?",
     "better": "▲",
     "worse": "▼",
     "missing": "–",
 }
-MEANINGS: dict[Outcome, str] = {
-    "exact": "equal at the precision the paper prints",
-    "consistent": "no significant difference",
-    "better": "significantly better than printed",
-    "worse": "significantly worse than printed",
-    "missing": "one side has no number",
-}
 GAP = "·"
+FRAGILE = "†"
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Bar:
-    """Verdicts of some cells, counted."""
+    """Verdicts of some cells, counted; ``agree`` are those shown to agree."""
 
     shares: tuple[Share, ...]
     total: int
@@ -99,15 +95,11 @@ class Bar:
 
 
 def number(value: float | None, decimals: int) -> str:
-    return GAP if value is None else f"{value:,.{decimals}f}"
+    return GAP if value is None else numbers.fixed(value, decimals, grouped=True)
 
 
 def signed(value: float | None, decimals: int) -> str:
-    """With its sign; what rounds to nothing has none."""
-    if value is None:
-        return GAP
-    text = f"{value:+,.{decimals}f}"
-    return text[1:] if float(text.replace(",", "")) == 0 else text
+    return GAP if value is None else numbers.signed(value, decimals, grouped=True)
 
 
 def table_blocks(compared: ComparedTable) -> tuple[BlockView, ...]:
@@ -149,7 +141,7 @@ def _cell(
         ours=_value(cell, table.decimals),
         spread=_spread(cell, table.std_decimals),
         rank="" if rank is None else str(rank),
-        note=f"{cell.n}/{cell.expected}" if cell.partial else "",
+        note=(f"{cell.n}/{cell.expected}" if cell.partial else "") + (FRAGILE * cell.fragile),
         paper=_value(printed, table.decimals),
         paper_spread=_spread(printed, table.std_decimals),
         difference=signed(verdict.difference if verdict else None, table.decimals),
@@ -180,21 +172,14 @@ def _summary(line: Summary) -> SummaryView:
 
 def statistic(value: Statistic, decimals: int) -> tuple[str, str]:
     """A summary figure and its spread, the latter empty where there is none."""
-    if value.value is None:
-        return GAP, ""
-    spread = "" if value.spread is None else number(value.spread, decimals)
-    return number(value.value, decimals), spread
+    text, spread = numbers.statistic(value, decimals, grouped=True)
+    return text or GAP, spread
 
 
 def entry(value: Entry, column: SheetColumn) -> tuple[str, str]:
     """A field of a sheet as text, with the spread of a statistic beside it."""
-    if value is None:
-        return GAP, ""
-    if isinstance(value, Statistic):
-        return statistic(value, column.decimals)
-    if isinstance(value, float):
-        return number(value, column.decimals), ""
-    return (f"{value:,}" if isinstance(value, int) else value), ""
+    text, spread = numbers.entry(value, column, grouped=True)
+    return text or GAP, spread
 
 
 def sort_value(value: Entry) -> str:
@@ -244,7 +229,7 @@ def bar(verdicts: Iterable[Verdict]) -> Bar:
         for outcome in OUTCOMES
         if counts[outcome]
     )
-    return Bar(shares, total, counts["exact"] + counts["consistent"])
+    return Bar(shares, total, counts["exact"] + counts["equivalent"])
 
 
 def counted(data: ReportData) -> list[ComparedTable]:
@@ -257,5 +242,5 @@ def judged(data: ReportData) -> list[ComparedTable]:
 
 
 def methods_of(tables: Sequence[ComparedTable]) -> list[str]:
-    """Every column of some tables, in the order of first appearance."""
-    return list(dict.fromkeys(column.method for t in tables for column in t.ours.columns))
+    """Every column that is judged in some tables, in the order of first appearance."""
+    return list(dict.fromkeys(verdict.method for t in tables for verdict in t.verdicts))

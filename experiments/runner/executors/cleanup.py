@@ -53,7 +53,7 @@ def members(marker: str) -> set[psutil.Process]:
     return found
 
 
-def kill_family(marker: str) -> None:
+def kill_members(marker: str) -> None:
     """End all members. They are stopped first, so that none can fork its way out."""
     stopped: set[psutil.Process] = set()
     while new := members(marker) - stopped:
@@ -93,7 +93,7 @@ def dismiss(janitor: subprocess.Popen[bytes]) -> None:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.stdin.buffer.read() != FAREWELL:
-        kill_family(sys.argv[1])
+        kill_members(sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class WorkerProcess:
         except psutil.Error:
             return 0.0
 
-    def family_mb(self) -> float:
+    def total_mb(self) -> float:
         """Memory in use now by the worker and its living descendants."""
         total = self.resident_mb()
         with contextlib.suppress(psutil.Error):
@@ -113,7 +113,7 @@ class WorkerProcess:
         """End the worker and everything it started; returns when the worker is gone."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGSTOP)
-        cleanup.kill_family(self.marker)
+        cleanup.kill_members(self.marker)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

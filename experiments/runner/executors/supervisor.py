@@ -19,7 +19,7 @@ from experiments.runner.executors.process import WorkerProcess
 from experiments.runner.executors.worker import BEGIN, Answer
 
 STARTUP_SECONDS = 180.0
-FAMILY_WATCH_SECONDS = 1.0
+TOTAL_WATCH_SECONDS = 1.0
 NEARLY = 0.8
 """A worker that dies with this share of its memory limit in use died of it."""
 
@@ -45,7 +45,7 @@ class Supervisor:
         self._began: float | None = None
         self._sent = 0.0
         self._peak_mb = 0.0
-        self._next_family_watch = 0.0
+        self._next_total_watch = 0.0
 
     def start(self, job: Job) -> None:
         """Hand a job to the worker, or to a new one if there is none fit for it."""
@@ -141,11 +141,11 @@ class Supervisor:
         return None
 
     def _memory_mb(self, worker: WorkerProcess) -> float:
-        """Of the worker at every look; of its whole family, which costs more, now and then."""
+        """Of the worker at every look; with all its descendants, which costs more, now and then."""
         used = worker.resident_mb()
-        if time.monotonic() > self._next_family_watch:
-            self._next_family_watch = time.monotonic() + FAMILY_WATCH_SECONDS
-            used = worker.family_mb()
+        if time.monotonic() > self._next_total_watch:
+            self._next_total_watch = time.monotonic() + TOTAL_WATCH_SECONDS
+            used = worker.total_mb()
         self._peak_mb = max(self._peak_mb, used)
         return used
 

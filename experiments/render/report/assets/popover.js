@@ -30,9 +30,7 @@ const Popover = (() => {
   }
 
   function verdictText(cell) {
-    if (cell.pAdjusted === undefined) return cell.outcome;
-    const p = cell.pAdjusted < 0.001 ? "< 0.001" : `= ${cell.pAdjusted.toFixed(3)}`;
-    return `${cell.outcome} (adjusted p ${p})`;
+    return cell.test === undefined ? cell.outcome : `${cell.outcome} (${cell.test})`;
   }
 
   function chart({ cell, method }) {

@@ -1,0 +1,120 @@
+"""What the search knows of each set of conditions it has come across."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.algorithms.branch_and_bound.rows import Index
+from gradtree.engines.kernels import entry_kernel
+
+ABSENT = -1
+MOST_NODES = 2**25
+ROOT_CODE = 0
+
+
+class Nodes(NamedTuple):
+    """One entry per set of conditions ("column 3 yes, column 8 no"), in whatever order.
+
+    Attributes
+    ----------
+    error : of the best tree; infinite until one is found.
+    bound : fewest errors that any tree can have, as far as is known.
+    leaf_error : of a single leaf.
+    test : column at the root of the best tree, or ``-1 - class`` of a leaf.
+    test_no, test_yes : the same for its two children, where a tree of depth two is known.
+    size : number of nodes of the best tree, as the library counts them.
+    slots, codes : a hash table from the code of a set to its entry.
+    used : number of entries, in a field of its own to be written to.
+    """
+
+    error: NDArray[np.float64]
+    bound: NDArray[np.float64]
+    leaf_error: NDArray[np.float64]
+    test: NDArray[np.int32]
+    test_no: NDArray[np.int32]
+    test_yes: NDArray[np.int32]
+    size: NDArray[np.int32]
+    slots: NDArray[np.int32]
+    codes: NDArray[np.int64]
+    used: NDArray[np.int64]
+
+
+def room_for(n_columns: int, most_conditions: int) -> Nodes:
+    """Entries for all sets of up to so many conditions, or as many as can be had.
+
+    Memory that is not written to is not taken from the machine.
+    """
+    base = 2 * n_columns + 1
+    if most_conditions > 0 and base**most_conditions >= 2**63:
+        raise ValueError(
+            f"DL8.5 cannot number the sets of {most_conditions} conditions on {n_columns} columns; "
+            "lower max_depth, or use fewer features"
+        )
+    sets, total = 1, 1
+    for k in range(1, most_conditions + 1):
+        sets = sets * 2 * max(n_columns - k + 1, 0) // k
+        total += sets
+    capacity = min(total, MOST_NODES)
+    table = 1 << (2 * capacity).bit_length()
+    return Nodes(
+        error=np.empty(capacity),
+        bound=np.empty(capacity),
+        leaf_error=np.empty(capacity),
+        test=np.empty(capacity, dtype=np.int32),
+        test_no=np.empty(capacity, dtype=np.int32),
+        test_yes=np.empty(capacity, dtype=np.int32),
+        size=np.empty(capacity, dtype=np.int32),
+        slots=np.zeros(table, dtype=np.int32),  # entry + 1, so that 0 means free
+        codes=np.empty(table, dtype=np.int64),
+        used=np.zeros(1, dtype=np.int64),
+    )
+
+
+@entry_kernel()
+def code_of(conditions: NDArray[np.int64], n: Index, added: Index, base: Index) -> Index:
+    """The code of a sorted set of conditions and one more; each is ``2 * column + side``."""
+    code, place = np.int64(0), np.int64(1)
+    waiting = True
+    for i in range(n):
+        if waiting and added < conditions[i]:
+            code += (added + 1) * place
+            place *= base
+            waiting = False
+        code += (conditions[i] + 1) * place
+        place *= base
+    return code + (added + 1) * place if waiting else code
+
+
+@entry_kernel()
+def _slot(nodes: Nodes, code: Index) -> Index:
+    """Where the code is in the table, or the free place where it belongs."""
+    mask = np.int64(len(nodes.slots) - 1)
+    mixed = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64(mixed >> np.uint64(32)) & mask
+    while nodes.slots[slot] and nodes.codes[slot] != code:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@entry_kernel()
+def find(nodes: Nodes, code: Index) -> Index:
+    """The entry of that code, or ``ABSENT``."""
+    return np.int64(nodes.slots[_slot(nodes, code)]) - 1
+
+
+@entry_kernel()
+def add(nodes: Nodes, code: Index, leaf_error: Index, leaf_class: Index) -> Index:
+    """A new entry, so far a leaf; ``ABSENT`` when there is no room."""
+    entry = nodes.used[0]
+    if entry == len(nodes.error):
+        return np.int64(ABSENT)
+    nodes.used[0] += 1
+    slot = _slot(nodes, code)
+    nodes.slots[slot], nodes.codes[slot] = entry + 1, code
+    nodes.error[entry], nodes.bound[entry] = np.inf, 0.0
+    nodes.leaf_error[entry] = leaf_error
+    nodes.test[entry], nodes.size[entry] = -1 - leaf_class, 1
+    return entry

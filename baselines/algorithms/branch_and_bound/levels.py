@@ -1,0 +1,111 @@
+"""What a search works on: the path from the root to the node being searched, and its state."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.algorithms.branch_and_bound.cache import Nodes
+from baselines.algorithms.branch_and_bound.depth_two import Pairs, room_for_pairs
+from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words
+
+NO_COLUMN = -1
+NO, YES = 0, 1
+STOP, FULL = 0, 1
+"""Signals: time is up (Python sets it), and no room for more nodes (the search sets it)."""
+FIRST, SECOND, BOTH = 0, 1, 2
+"""What a level does next: try its column's first side, its second, or weigh both."""
+
+
+class Levels(NamedTuple):
+    """The path from the root to the node that is being searched, one line per level.
+
+    Attributes
+    ----------
+    node : int64, shape (n_levels,)
+    conditions : int64, shape (n_levels, n_levels)
+        That lead to the node, sorted.
+    candidates, n_candidates : int64, shapes (n_levels, n_columns) and (n_levels,)
+        Columns that split the rows of the node.
+    at, step : int64, shape (n_levels,)
+        Which candidate is being tried, and what is to be done next with it.
+    limit, best, least : float64, shape (n_levels,)
+        Errors that a tree must stay below to be of use, that it must stay below
+        now that some are known, and that all trees rejected so far have at least.
+    first : int64, shape (n_levels,)
+        The side of the candidate that is tried first.
+    bounds : float64, shape (n_levels, 2)
+        Errors that either side has at least.
+    children : int64, shape (n_levels, 2)
+    sides, supports : uint64, shape (n_levels, 2, n_words), and int64, (n_levels, 2)
+        The rows on either side, and how many they are.
+    similar, similar_error : uint64, shape (n_levels, 2, n_words), and float64, (n_levels, 2)
+        Rows of two children seen before and the fewest errors on them, which
+        bound those of similar rows; negative while there are none.
+    """
+
+    node: NDArray[np.int64]
+    conditions: NDArray[np.int64]
+    candidates: NDArray[np.int64]
+    n_candidates: NDArray[np.int64]
+    at: NDArray[np.int64]
+    step: NDArray[np.int64]
+    limit: NDArray[np.float64]
+    best: NDArray[np.float64]
+    least: NDArray[np.float64]
+    first: NDArray[np.int64]
+    bounds: NDArray[np.float64]
+    children: NDArray[np.int64]
+    sides: Words
+    supports: NDArray[np.int64]
+    similar: Words
+    similar_error: NDArray[np.float64]
+
+
+class Search(NamedTuple):
+    """Everything a search works on.
+
+    Attributes
+    ----------
+    max_depth, min_rows : greatest depth, fewest rows in a leaf.
+    signals : uint8: see ``STOP`` and ``FULL``.
+    """
+
+    rows: SortedRows
+    nodes: Nodes
+    pairs: Pairs
+    levels: Levels
+    max_depth: Index
+    min_rows: Index
+    signals: NDArray[np.uint8]
+
+
+def prepare(rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int) -> Search:
+    n_columns, n_words = rows.yes.shape
+    n = max_depth + 1
+
+    def integers(*shape: int) -> NDArray[np.int64]:
+        return np.zeros(shape, dtype=np.int64)
+
+    levels = Levels(
+        node=integers(n),
+        conditions=integers(n, n),
+        candidates=integers(n, n_columns),
+        n_candidates=integers(n),
+        at=integers(n),
+        step=integers(n),
+        limit=np.zeros(n),
+        best=np.zeros(n),
+        least=np.zeros(n),
+        first=integers(n),
+        bounds=np.zeros((n, 2)),
+        children=integers(n, 2),
+        sides=np.zeros((n, 2, n_words), dtype=np.uint64),
+        supports=integers(n, 2),
+        similar=np.zeros((n, 2, n_words), dtype=np.uint64),
+        similar_error=np.zeros((n, 2)),
+    )
+    signals = np.zeros(2, dtype=np.uint8)
+    return Search(rows, nodes, room_for_pairs(rows), levels, max_depth, min_rows, signals)

@@ -1,0 +1,162 @@
+"""DL8.5, the provably optimal tree of small depth, by our kernels or by ``pydl8.5``."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import numbers
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.algorithms.binarise import Binariser, paper_binariser
+from baselines.algorithms.branch_and_bound.solver import Solved, compile_kernels, solve
+from baselines.algorithms.searched import SearchedTreeClassifier
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node
+
+
+class DL85Classifier(SearchedTreeClassifier):
+    """DL8.5: the tree with the fewest training errors among all of a depth, or nearly so.
+
+    The search is that of ``pydl8.5``, which passes over some trees whose leaves
+    are as small as ``min_sup`` allows (see ``baselines.algorithms.branch_and_bound``).
+
+    Parameters
+    ----------
+    max_depth : int
+    min_sup : int
+        Fewest training rows in a leaf.
+    time_limit : float, optional
+        Seconds for the search. With a limit, depths 1, 2, … are solved in turn
+        and the best tree is kept, since a search of full depth that is cut
+        short may be worse than a finished one of less.
+    solver : {"compiled", "pydl8.5"}
+        Both find the same tree. The library's search is many times slower,
+        counts ``time_limit`` in whole seconds, and nothing in Python can
+        interrupt it.
+    renumber : bool
+        Number the classes that occur in the training rows 0, 1, … for the
+        solver. It mislabels leaves when one of the smaller numbers does not
+        occur, as happened in the authors' experiments.
+    random_state : ignored
+        The search has no chance in it.
+
+    Attributes
+    ----------
+    error_ : int
+        Training rows that the tree gets wrong, as the solver counts them.
+    proved_ : bool
+        Whether the search ended by itself, which is the solver's proof.
+    """
+
+    def __init__(
+        self,
+        max_depth: int = 4,
+        min_sup: int = 1,
+        time_limit: float | None = None,
+        solver: str = "compiled",
+        renumber: bool = True,
+        random_state: int | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.min_sup = min_sup
+        self.time_limit = time_limit
+        self.solver = solver
+        self.renumber = renumber
+        self.random_state = random_state
+
+    def _binariser(self, X: NDArray[np.float64]) -> Binariser:
+        return paper_binariser(X)
+
+    def _search(self, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {sorted(SOLVERS)}, not {self.solver!r}")
+        for name in ("max_depth", "min_sup"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+        names = np.unique(labels) if self.renumber else np.arange(len(self.classes_))
+        labels = np.searchsorted(names, labels)
+        if self.time_limit is None:
+            best = self._solve(columns, labels, self.max_depth, None)
+            self.proved_ = True
+        else:
+            best = self._solve_in_turn(columns, labels, self.time_limit)
+        if best is None:
+            raise TimeoutError(
+                f"DL8.5 found no tree within {self.time_limit} s; raise time_limit, or leave it out"
+            )
+        self.error_ = best.error
+        return _named(best.tree, names)
+
+    def _solve_in_turn(
+        self, columns: NDArray[np.bool_], labels: NDArray[np.intp], seconds: float
+    ) -> Solved | None:
+        """The best of depths 1, 2, …; of equally good ones the shallowest."""
+        compile_kernels()
+        deadline = time.monotonic() + seconds
+        best, self.proved_ = None, False
+        for depth in range(1, self.max_depth + 1):
+            left = deadline - time.monotonic()
+            if left <= 0 or self.proved_:
+                break
+            found = self._solve(columns, labels, depth, left)
+            if found is None:
+                continue
+            if best is None or found.error < best.error:
+                best = found
+            ended = depth == self.max_depth and not found.timed_out
+            self.proved_ = ended or best.error == 0
+        return best
+
+    def _solve(
+        self,
+        columns: NDArray[np.bool_],
+        labels: NDArray[np.intp],
+        depth: int,
+        seconds: float | None,
+    ) -> Solved | None:
+        """The best tree of a depth, or ``None`` if none was found in time."""
+        return SOLVERS[self.solver](columns, labels, depth, self.min_sup, seconds)
+
+
+def solve_with_library(
+    columns: NDArray[np.bool_],
+    labels: NDArray[np.intp],
+    max_depth: int,
+    min_sup: int = 1,
+    seconds: float | None = None,
+) -> Solved | None:
+    """The same by ``pydl8.5``, to which 0 seconds mean no limit."""
+    from pydl85 import DL85Classifier as Solver
+
+    whole_seconds = 0 if seconds is None else math.floor(seconds)
+    if seconds is not None and whole_seconds == 0:
+        return None
+    solver = Solver(max_depth=max_depth, min_sup=min_sup, time_limit=whole_seconds)
+    with contextlib.redirect_stdout(io.StringIO()):
+        solver.fit(columns.astype(np.int32), labels)
+    if solver.tree_ is None:
+        return None
+    return Solved(_node(solver.tree_), int(solver.error_), bool(solver.timeout_))
+
+
+SOLVERS = {"compiled": solve, "pydl8.5": solve_with_library}
+
+
+def _node(found: Mapping[str, Any]) -> Node:
+    """The library's nested dictionaries; its left is where the column says yes."""
+    if "feat" in found:
+        return Branch(int(found["feat"]), _node(found["left"]), _node(found["right"]))
+    return Leaf(int(found["value"]))
+
+
+def _named(node: Node, names: NDArray[np.intp]) -> Node:
+    """The same tree with the class numbers that the solver's numbers stand for."""
+    if isinstance(node, Branch):
+        return Branch(node.column, _named(node.yes, names), _named(node.no, names))
+    return Leaf(int(names[node.label]))

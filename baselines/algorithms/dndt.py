@@ -1,0 +1,168 @@
+"""DNDT, the deep neural decision tree: one learned cut per feature, all 2^n leaves."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from baselines.algorithms import DNDT_MOST_FEATURES as MOST_FEATURES
+from baselines.algorithms.labels import all_classes, class_numbers
+from gradtree.trees.tree import LEAF, Tree
+
+
+class DNDTClassifier(ClassifierMixin, BaseEstimator):
+    """A tree that tests every feature once, trained softly by gradient descent.
+
+    A row belongs to the two sides of each cut to some degree while training,
+    and to one of them for predictions.
+
+    Parameters
+    ----------
+    learning_rate, temperature : float
+        The smaller the temperature, the harder the cuts are in training.
+    batch_size : int
+        Batches are consecutive rows, in the same order in every epoch.
+    epochs, patience : int
+        Training ends after ``epochs``, or when the validation loss has not
+        sunk for ``patience`` of them; the best weights return only then.
+    validation_fraction : float
+        Share of the rows to watch when ``fit`` gets no validation rows.
+    random_state : int, RandomState or None
+        42 makes the draws of the paper's experiments.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    cuts_ : ndarray of shape (n_features,)
+    tree_ : Tree
+        Level i tests feature i against its cut.
+    size_ : int
+        2n + 2^n, as the paper counts: two bins per feature, and the leaves.
+    n_epochs_ : int
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.1,
+        temperature: float = 0.1,
+        batch_size: int = 512,
+        epochs: int = 1000,
+        patience: int = 25,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.temperature = temperature
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        X_valid: ArrayLike | None = None,
+        y_valid: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Self:
+        """Train the tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            At most 12 features.
+        y : array-like of shape (n_rows,)
+        X_valid, y_valid : array-likes, optional
+            Rows whose loss decides when to stop.
+        classes : array-like, optional
+            All class labels, in case some occur in none of the rows.
+        weights : array-like of shape (n_rows,), optional
+            Of the rows of ``X`` in the loss; only ratios matter. Validation rows weigh the same.
+        """
+        from baselines.algorithms import dndt_training as training
+
+        rows, y = validate_data(self, X, y, dtype=np.float32)
+        check_classification_targets(y)
+        n_features = rows.shape[1]
+        if n_features > MOST_FEATURES:
+            raise ValueError(
+                f"DNDT keeps 2^n leaves for n features and takes at most {MOST_FEATURES} of them, "
+                f"got {n_features}; select features or use another learner"
+            )
+        seed = self._seed()
+        weight = None if weights is None else _check_sample_weight(weights, rows)
+        if (X_valid is None) != (y_valid is None):
+            raise ValueError("X_valid and y_valid belong together; pass both or neither")
+        if X_valid is None or y_valid is None:
+            kept, held_out = train_test_split(
+                np.arange(len(rows)), test_size=self.validation_fraction, random_state=seed
+            )
+            labels = np.asarray(y)
+            rows_valid, y_valid = rows[held_out], labels[held_out]
+            rows, y = rows[kept], labels[kept]
+            weight = None if weight is None else weight[kept]
+        else:
+            rows_valid = validate_data(self, X_valid, dtype=np.float32, reset=False)
+        self.classes_ = all_classes(classes, y, y_valid)
+        trained = training.train(
+            rows,
+            class_numbers(self.classes_, y),
+            rows_valid,
+            class_numbers(self.classes_, y_valid),
+            training.initial_weights(seed, n_features, len(self.classes_)),
+            training.Schedule(
+                self.learning_rate, self.temperature, self.batch_size, self.epochs, self.patience
+            ),
+            weight,
+        )
+        self.cuts_ = trained.weights.cuts
+        self.tree_ = _complete_tree(trained.weights.cuts, trained.weights.scores)
+        self.size_ = 2 * n_features + 2**n_features
+        self.n_epochs_ = trained.epochs
+        return self
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Softmax of the scores of the one leaf that each row lies in."""
+        check_is_fitted(self)
+        return self.tree_.predict_proba(validate_data(self, X, dtype=np.float32, reset=False))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+def _complete_tree(cuts: NDArray[np.float32], scores: NDArray[np.float32]) -> Tree:
+    """The complete tree in heap order; a row above a cut goes right."""
+    n_features = len(cuts)
+    n_inner = 2**n_features - 1
+    node = np.arange(2 * n_inner + 1)
+    inner = node < n_inner
+    level = np.floor(np.log2(node + 1)).astype(np.intp)
+    value = np.zeros((len(node), scores.shape[1]))
+    value[n_inner:] = softmax(scores.astype(np.float64), axis=1)
+    for parent in range(n_inner - 1, -1, -1):
+        value[parent] = value[2 * parent + 1 : 2 * parent + 3].mean(axis=0)
+    return Tree(
+        children_left=np.where(inner, 2 * node + 1, LEAF),
+        children_right=np.where(inner, 2 * node + 2, LEAF),
+        feature=np.where(inner, level, LEAF),
+        threshold=np.where(inner, np.append(cuts, np.nan)[level], np.nan),
+        value=value,
+        n_features=n_features,
+    )

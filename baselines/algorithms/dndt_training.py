@@ -1,0 +1,240 @@
+"""The training loop of DNDT as one TensorFlow graph, quirks of the authors' code included.
+
+The soft leaf memberships are the Kronecker product of two-way memberships, one
+pair per feature. Only the products of the first and of the second half of the
+features are formed, and the leaf scores are contracted with one after the
+other: the same logits without ever holding a rows x 2^n matrix.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from gradtree.training.streams import fill_words
+
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """One cut point per feature and the class scores of every leaf.
+
+    Attributes
+    ----------
+    cuts : ndarray of float32, shape (n_features,)
+    scores : ndarray of float32, shape (2 ** n_features, n_classes)
+    """
+
+    cuts: NDArray[np.float32]
+    scores: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """``stopped`` tells whether patience ran out, so that the best weights are back."""
+
+    weights: Weights
+    epochs: int
+    best_loss: float
+    stopped: bool
+
+
+@dataclass(frozen=True)
+class Schedule:
+    learning_rate: float
+    temperature: float
+    batch_size: int
+    epochs: int
+    patience: int
+
+
+def initial_weights(seed: int, n_features: int, n_classes: int) -> Weights:
+    """What ``tf.random.set_seed(seed)`` and one ``tf.random.uniform`` per variable draw.
+
+    Cut points come first, feature by feature, then the leaf scores. TensorFlow
+    seeds the operations one after the other from Python's generator; its own
+    state is neither used nor changed here.
+    """
+    operation_seeds = random.Random(seed)
+
+    def uniform(size: int) -> NDArray[np.float32]:
+        words = np.empty(size, dtype=np.uint32)
+        operation = operation_seeds.randint(0, 2**31 - 1)
+        fill_words(words, np.uint64(seed), np.uint64(operation))
+        mantissa = (words & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000)
+        return mantissa.view(np.float32) - np.float32(1)
+
+    cuts = np.concatenate([uniform(1) for _ in range(n_features)])
+    scores = uniform(2**n_features * n_classes).reshape(2**n_features, n_classes)
+    return Weights(cuts, scores)
+
+
+def train(
+    X: NDArray[Any],
+    y: NDArray[Any],
+    X_valid: NDArray[Any],
+    y_valid: NDArray[Any],
+    start: Weights,
+    schedule: Schedule,
+    weight: NDArray[Any] | None = None,
+) -> Trained:
+    """Minimise the softmax cross-entropy of the soft tree, in the order of the rows.
+
+    Parameters
+    ----------
+    X, y : training rows and their class indices
+    X_valid, y_valid : rows whose loss decides when to stop
+    start : initial weights
+    schedule : rates and limits
+    weight : of the training rows in the loss; only ratios matter
+    """
+    n_classes = start.scores.shape[1]
+    shares = np.ones(len(X)) if weight is None else weight / weight.mean()
+    with tf.device("/CPU:0"):
+        rows, targets, weights, counts = _batches(
+            X, _one_hot(y, n_classes), shares, schedule.batch_size
+        )
+        cuts, scores, epochs, best, waited = _loop(
+            rows,
+            targets,
+            weights,
+            counts,
+            tf.constant(X_valid, tf.float32),
+            tf.constant(_one_hot(y_valid, n_classes)),
+            tf.constant(start.cuts),
+            tf.constant(start.scores),
+            tf.constant(schedule.learning_rate, tf.float32),
+            tf.constant(schedule.temperature, tf.float32),
+            tf.constant(schedule.epochs),
+            tf.constant(schedule.patience),
+        )
+    return Trained(
+        Weights(cuts.numpy(), scores.numpy()),
+        int(epochs),
+        float(best),
+        bool(waited >= schedule.patience),
+    )
+
+
+def _one_hot(y: NDArray[Any], n_classes: int) -> NDArray[np.float32]:
+    return np.eye(n_classes, dtype=np.float32)[y]
+
+
+def _batches(
+    X: NDArray[Any], targets: NDArray[np.float32], weights: NDArray[Any], size: int
+) -> tuple[Any, Any, Any, Any]:
+    """Consecutive batches of equal shape; rows of zeros that weigh nothing fill the last one."""
+    size = min(size, len(X))
+    n_batches = -(-len(X) // size)
+    empty = n_batches * size - len(X)
+
+    def stacked(values: NDArray[Any]) -> Any:
+        filled = np.pad(values.astype(np.float32), [(0, empty)] + [(0, 0)] * (values.ndim - 1))
+        return tf.constant(filled.reshape(n_batches, size, *values.shape[1:]))
+
+    counts = np.full(n_batches, size, dtype=np.float32)
+    counts[-1] -= empty
+    return stacked(X), stacked(targets), stacked(weights), tf.constant(counts)
+
+
+def soft_logits(X: Any, cuts: Any, scores: Any, temperature: Any) -> Any:
+    """Class scores of rows that are in every leaf to some degree.
+
+    The two sides of a cut share a row as ``softmax([x, 2x - cut] / temperature)``.
+    A sigmoid of ``x - cut`` would be the same number, but not the same gradient:
+    at low temperatures that of the softmax is mostly rounding error, which Adam
+    scales up to steps of full length, and with which the published results came about.
+    """
+    sides = tf.nn.softmax(tf.stack([X, 2.0 * X - cuts], axis=2) / temperature)
+    half = cuts.shape[0] // 2
+    first, second = _memberships(sides[:, :half]), _memberships(sides[:, half:])
+    n_classes = scores.shape[1]
+    partly = first @ tf.reshape(scores, [2**half, -1])
+    partly = tf.reshape(partly, [-1, second.shape[1], n_classes])
+    return tf.reduce_sum(second[:, :, tf.newaxis] * partly, axis=1)
+
+
+def _memberships(sides: Any) -> Any:
+    """Kronecker product over the features of (rows, features, 2); the last varies fastest."""
+    product = tf.ones([sides.shape[0], 1])
+    for feature in range(sides.shape[1]):
+        product = product[:, :, tf.newaxis] * sides[:, feature, tf.newaxis, :]
+        product = tf.reshape(product, [-1, 2 ** (feature + 1)])
+    return product
+
+
+def _mean_loss(logits: Any, targets: Any, weights: Any, count: Any) -> Any:
+    losses = tf.nn.softmax_cross_entropy_with_logits(targets, logits)
+    return tf.reduce_sum(losses * weights) / count
+
+
+def _adam(weight: Any, gradient: Any, m: Any, v: Any, step: Any, rate: Any) -> tuple[Any, Any, Any]:
+    """One step of Keras' Adam; ``step`` may differ between the elements of ``weight``."""
+    m += (gradient - m) * (1.0 - BETA_1)
+    v += (tf.square(gradient) - v) * (1.0 - BETA_2)
+    alpha = rate * tf.sqrt(1.0 - tf.pow(BETA_2, step)) / (1.0 - tf.pow(BETA_1, step))
+    return weight - m * alpha / (tf.sqrt(v) + EPSILON), m, v
+
+
+@tf.function
+def _loop(
+    rows: Any,
+    targets: Any,
+    weights: Any,
+    counts: Any,
+    X_valid: Any,
+    targets_valid: Any,
+    cuts: Any,
+    scores: Any,
+    rate: Any,
+    temperature: Any,
+    max_epochs: Any,
+    patience: Any,
+) -> tuple[Any, Any, Any, Any, Any]:
+    """All epochs; returns cuts, scores, epochs run, best validation loss, epochs without a better.
+
+    State holds the two weights and their first and second moments.
+    """
+    n_features, n_batches = cuts.shape[0], rows.shape[0]
+    n_valid = tf.cast(X_valid.shape[0], tf.float32)
+    place = tf.range(1, n_features + 1, dtype=tf.float32)
+
+    def batch(b: Any, done: Any, state: Any) -> Any:
+        cuts, scores, m_cuts, v_cuts, m_scores, v_scores = state
+        with tf.GradientTape() as tape:
+            tape.watch([cuts, scores])
+            logits = soft_logits(rows[b], cuts, scores, temperature)
+            loss = _mean_loss(logits, targets[b], weights[b], counts[b])
+        to_cuts, to_scores = tape.gradient(loss, [cuts, scores])
+        # The optimiser is called once per variable, and counts every call as a step.
+        before = tf.cast(done * (n_features + 1), tf.float32)
+        cuts, m_cuts, v_cuts = _adam(cuts, to_cuts, m_cuts, v_cuts, before + place, rate)
+        last = before + n_features + 1.0
+        scores, m_scores, v_scores = _adam(scores, to_scores, m_scores, v_scores, last, rate)
+        return b + 1, done + 1, (cuts, scores, m_cuts, v_cuts, m_scores, v_scores)
+
+    def epoch(number: Any, state: Any, best: Any, waited: Any) -> Any:
+        _, _, state = tf.while_loop(
+            lambda b, done, state: b < n_batches, batch, (0, number * n_batches, state)
+        )
+        logits = soft_logits(X_valid, state[0], state[1], temperature)
+        loss = _mean_loss(logits, targets_valid, tf.ones_like(logits[:, 0]), n_valid)
+        better = loss < best[0]
+        best = tf.cond(better, lambda: (loss, state[0], state[1]), lambda: best)
+        return number + 1, state, best, tf.where(better, 0, waited + 1)
+
+    moments = [tf.zeros_like(weight) for weight in (cuts, cuts, scores, scores)]
+    number, state, best, waited = tf.while_loop(
+        lambda number, state, best, waited: (number < max_epochs) & (waited < patience),
+        epoch,
+        (0, (cuts, scores, *moments), (tf.constant(np.inf, tf.float32), cuts, scores), 0),
+    )
+    # Only when patience runs out do the best weights come back.
+    final = tf.cond(waited >= patience, lambda: best[1:], lambda: state[:2])
+    return *final, number, best[0], waited

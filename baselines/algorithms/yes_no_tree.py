@@ -1,0 +1,144 @@
+"""Trees over yes/no columns, and the same decisions as thresholds on numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.algorithms.binarise import Binariser
+from gradtree.trees.traversal import fill_upwards
+from gradtree.trees.tree import LEAF, Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """Predicts ``label``; ``shares`` are the class shares among its training rows."""
+
+    label: int
+    shares: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """Rows with a yes in ``column`` go on to ``yes``, the others to ``no``."""
+
+    column: int
+    yes: Node
+    no: Node
+
+
+Node = Leaf | Branch
+
+
+def size(node: Node) -> int:
+    """Inner nodes plus leaves."""
+    return 1 if isinstance(node, Leaf) else 1 + size(node.yes) + size(node.no)
+
+
+def with_shares(
+    node: Node, columns: NDArray[np.bool_], labels: NDArray[np.intp], n_classes: int
+) -> Node:
+    """The same tree with the class shares of the given training rows in its leaves.
+
+    The largest share is always that of the class that the leaf predicts: where
+    classes tie, it gets the next larger number, and where it is not among the
+    most frequent classes, or there are no rows, it gets all.
+    """
+    if isinstance(node, Branch):
+        yes = columns[:, node.column]
+        return Branch(
+            node.column,
+            with_shares(node.yes, columns[yes], labels[yes], n_classes),
+            with_shares(node.no, columns[~yes], labels[~yes], n_classes),
+        )
+    shares = np.bincount(labels, minlength=n_classes) / max(len(labels), 1)
+    if len(labels) == 0 or shares[node.label] < shares.max():
+        shares = np.eye(n_classes)[node.label]
+    elif shares.argmax() != node.label:
+        shares[node.label] = np.nextafter(shares.max(), 1.0)
+    return Leaf(node.label, shares)
+
+
+def on_features(node: Node, binariser: Binariser, X: NDArray[np.float64]) -> Tree:
+    """The canonical tree of thresholds that decides as ``node`` does.
+
+    Parameters
+    ----------
+    node : Node
+        With shares in its leaves.
+    binariser : Binariser
+        Says which feature and interval each column stands for.
+    X : ndarray of shape (n_rows, n_features)
+        Training rows, to be counted in every node.
+
+    Returns
+    -------
+    Tree
+        An interval that is open to one side takes one threshold. One that is
+        closed takes two, with the subtree of the rows outside once below and
+        once above it; thresholds that the path already decides are left out.
+    """
+    nodes = _Nodes(binariser)
+    nodes.grow(node, {})
+    leaf_shape = next(shares for shares in nodes.shares if shares is not None).shape
+    bare = Tree(
+        children_left=np.array(nodes.left),
+        children_right=np.array(nodes.right),
+        feature=np.array(nodes.feature),
+        threshold=np.array(nodes.threshold),
+        value=np.array([np.zeros(leaf_shape) if s is None else s for s in nodes.shares]),
+        n_features=X.shape[1],
+    )
+    rows = np.bincount(bare.apply(X), minlength=bare.node_count).astype(np.float64)
+    value = bare.value.copy()
+    fill_upwards(bare.children_left, bare.children_right, rows, value)
+    return replace(bare, value=value, n_node_samples=rows.astype(np.int64))
+
+
+Box = dict[int, tuple[float, float]]
+"""The interval of each feature that a path has left over."""
+
+
+@dataclass
+class _Nodes:
+    """The arrays of a tree while it grows, depth first."""
+
+    binariser: Binariser
+    left: list[int] = field(default_factory=list)
+    right: list[int] = field(default_factory=list)
+    feature: list[int] = field(default_factory=list)
+    threshold: list[float] = field(default_factory=list)
+    shares: list[NDArray[np.float64] | None] = field(default_factory=list)
+
+    def grow(self, node: Node, box: Box) -> int:
+        """Append the subtree and return the index of its root."""
+        if isinstance(node, Leaf):
+            return self._append(LEAF, np.nan, node.shares)
+        feature = int(self.binariser.feature[node.column])
+        low, high = self.binariser.low[node.column], self.binariser.high[node.column]
+        below, above = box.get(feature, (-np.inf, np.inf))
+        if high <= below or low >= above or low >= high:
+            return self.grow(node.no, box)
+        if low > below:
+            return self._split(feature, low, box, below=node.no, above=node)
+        if high < above:
+            return self._split(feature, high, box, below=node.yes, above=node.no)
+        return self.grow(node.yes, box)
+
+    def _split(self, feature: int, cut: float, box: Box, below: Node, above: Node) -> int:
+        """A threshold node; ``above`` may be the node being grown, in a smaller box."""
+        low, high = box.get(feature, (-np.inf, np.inf))
+        index = self._append(feature, cut, None)
+        self.left[index] = self.grow(below, {**box, feature: (low, cut)})
+        self.right[index] = self.grow(above, {**box, feature: (cut, high)})
+        return index
+
+    def _append(self, feature: int, threshold: float, shares: NDArray[np.float64] | None) -> int:
+        self.left.append(LEAF)
+        self.right.append(LEAF)
+        self.feature.append(feature)
+        self.threshold.append(threshold)
+        self.shares.append(shares)
+        return len(self.feature) - 1

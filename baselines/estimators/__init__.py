@@ -1,1 +1,0 @@
-"""The scikit-learn style estimators that the learners of ``baselines`` wrap."""
