@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from gradtree.settings.selectors import Selector
     from gradtree.table import TabularGradTree, fit_table
     from gradtree.trees.tree import Tree
-    from gradtree.units.original import original_units
     from gradtree.views.export import export_graphviz, export_text
     from gradtree.views.plot import plot_history, plot_tree
 
@@ -31,7 +30,6 @@ __all__ = [
     "export_graphviz",
     "export_text",
     "fit_table",
-    "original_units",
     "plot_history",
     "plot_tree",
 ]
@@ -49,7 +47,6 @@ _HOMES = {
     "export_graphviz": "views.export",
     "export_text": "views.export",
     "fit_table": "table",
-    "original_units": "units.original",
     "plot_history": "views.plot",
     "plot_tree": "views.plot",
 }
