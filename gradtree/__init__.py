@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradtree.classifier import GradTreeClassifier
+    from gradtree.settings.losses import CustomLoss, Loss
+    from gradtree.settings.presets import PAPER
+    from gradtree.settings.selectors import Selector
     from gradtree.table import TabularGradTree, fit_table
-    from gradtree.training.losses import CustomLoss, Loss
-    from gradtree.training.selectors import Selector
     from gradtree.trees.tree import Tree
-    from gradtree.units.original import original_units
     from gradtree.views.export import export_graphviz, export_text
     from gradtree.views.plot import plot_history, plot_tree
 
 __all__ = [
+    "PAPER",
     "CustomLoss",
     "GradTreeClassifier",
     "Loss",
@@ -29,7 +30,6 @@ __all__ = [
     "export_graphviz",
     "export_text",
     "fit_table",
-    "original_units",
     "plot_history",
     "plot_tree",
 ]
@@ -37,16 +37,16 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "CustomLoss": "training.losses",
+    "CustomLoss": "settings.losses",
     "GradTreeClassifier": "classifier",
-    "Loss": "training.losses",
-    "Selector": "training.selectors",
+    "Loss": "settings.losses",
+    "PAPER": "settings.presets",
+    "Selector": "settings.selectors",
     "TabularGradTree": "table",
     "Tree": "trees.tree",
     "export_graphviz": "views.export",
     "export_text": "views.export",
     "fit_table": "table",
-    "original_units": "units.original",
     "plot_history": "views.plot",
     "plot_tree": "views.plot",
 }

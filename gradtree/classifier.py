@@ -8,25 +8,36 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
+    categorical_mask,
+    coded_rows,
+    has_categories,
+    learned_columns,
     read_rows,
     read_training_rows,
     read_validation,
 )
+from gradtree.inputs.columns import Column
 from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.memory import check_fits
-from gradtree.inputs.parameters import check_parameters, train_config
+from gradtree.inputs.parameters import check_parameters, finish_config, train_config
+from gradtree.settings.config import FinishConfig
+from gradtree.training.finishing import FittedRows, all_rows, finished, path_of
 from gradtree.training.progress import ProgressBar
-from gradtree.training.train import RunHistory, TrainConfig, Trainer, TrainResult, train
+from gradtree.training.streaming import Trainer
+from gradtree.training.train import RunHistory, TrainConfig, TrainResult, train
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.pruning import full_tree, pruned_tree
+from gradtree.trees.simplify import PruningPath
+from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import Tree
+from gradtree.units.inner import inner_matrix, learn_inner, table_tree
+from gradtree.units.scales import InnerColumn, Labels
 from gradtree.views.readable import ReadableTree
 
 # A stream's tree is pruned by so many of its latest rows.
@@ -39,41 +50,90 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     A complete tree of the given depth is trained by mini-batches with Adam: every
     node chooses one feature and one threshold, rows are routed hard, and gradients
     pass through the hard decisions as if they were soft (straight-through). A part
-    of the rows decides when to stop; then the branches that no row takes are cut.
+    of the rows decides when to stop; then the leaves are refitted on all rows and
+    what is not worth its price is cut.
+
+    The defaults are what measured best over the datasets of the paper. They are not the
+    paper's: those are :data:`gradtree.PAPER`, as in
+    ``GradTreeClassifier(**gradtree.PAPER, random_state=42)``.
+
+    Rows may be a matrix of numbers or a table (pandas, polars, Arrow or anything with the
+    dataframe interchange protocol) with numbers, text, booleans, categories, dates and gaps.
+    Columns are scaled and coded inside; the tree that comes out, ``tree_``, is one over the
+    columns as they were given, and predictions, rules, plots and exports all walk that tree.
 
     Parameters
     ----------
-    depth : int, default=10
-        Levels of splits before pruning; a tree in training has ``2**depth`` leaves.
-    lr_index, lr_values : float, default=0.05, 0.01
+    depth : int, default=7
+        Levels of splits before pruning, at most 16; a tree in training has ``2**depth`` leaves.
+    lr_index, lr_values : float, default=0.25, 0.025
         Learning rates of the feature choices and of the thresholds.
-    lr_leaf : float or "auto", default="auto"
-        Learning rate of the leaves; 0.005 for two classes, 0.05 for more.
-    loss : "auto", "cross-entropy", "focal", CustomLoss or callable, default="auto"
-        Cross-entropy for two classes, focal for more. A callable is a loss of your
-        own, see :class:`gradtree.CustomLoss`; it trains at compiled speed.
+    lr_leaf : float or "auto", default=0.2
+        Learning rate of the leaves; "auto" is the paper's: 0.005 for two classes, 0.05 for more.
+    loss : "auto", "cross-entropy", "focal", CustomLoss or callable, default="cross-entropy"
+        "auto" is the paper's: cross-entropy for two classes, focal for more. A callable is a loss
+        of your own, see :class:`gradtree.CustomLoss`; it trains at compiled speed.
     gamma : float, default=3.0
         Exponent of the focal loss.
     poly_epsilon : float, optional
         Weight of the Poly-1 term that is added to the loss; none by default.
-    selector : "entmax", "gumbel", "annealed" or Selector, default="entmax"
-        How nodes choose features in training: entmax with straight-through gradient
-        (the paper's method), or one of the two alternatives of its ablation.
-    batch_size : int, default=128
+    selector : "softmax", "entmax", "gumbel", "annealed" or Selector, default="softmax"
+        How nodes choose features in training: the arg-max with the gradient of the softmax, or of
+        entmax (the paper's method), or one of the two alternatives of its ablation.
+    split : "softsign" or "sigmoid", default="softsign"
+        What a decision looks like to the gradient. The paper uses the sigmoid, with steepness 1.
+    steepness : float, default=2.0
+        Factor in front of the distance to the threshold in that function.
+    first_thresholds : "quantiles" or "glorot", default="quantiles"
+        Thresholds start at random quantiles of their features, or around zero as in the paper.
+    round_to_validation : bool, default=False
+        Whether to train on values that validation rows have, so that thresholds lie between two of
+        them. Of use where the codes of training rows know of the labels.
+    batch_size : int, default=512
         Rows per batch, but at most half of the training rows.
-    epochs : int, default=10000
+    epochs : int, default=300
         Upper limit of passes over the rows, per run.
-    patience : int, default=200
-        A run ends after so many epochs without a lower validation loss.
-    restarts : int or "auto", default="auto"
-        Further runs from other initial draws; the run with the lowest validation loss
-        wins. 5 for two classes, 3 for more.
+    patience : int, default=50
+        A run ends after so many epochs without a lower validation loss (or, where that counts, a
+        better F1).
+    max_row_visits : int, optional, default=3000000
+        A run ends after about so many rows, every pass counting all of them.
+    restarts : int or "auto", default=15
+        Further runs from other initial draws; "auto" is the paper's: 5 for two classes, 3 for more.
+    choose_by : "f1" or "loss", default="f1"
+        How to choose run and epoch. "loss": the lowest validation loss, as in the paper. "f1": of
+        the epochs with the lowest loss and with the best macro F1 of every run, the one with the
+        best sum of macro F1 on the validation rows and leave-one-out macro F1 on all rows, with
+        leaves refitted.
     validation_fraction : float, default=0.2
         Share of the rows to stop by, stratified, unless ``fit`` gets validation rows.
         With 0, or where the classes have too few rows to spare any, the training loss
         decides.
+    scale : "quantile", "standard" or None, default="quantile"
+        How columns are brought to one scale inside: by their normal quantiles, by mean and
+        standard deviation, or not at all. Both keep the order of the numbers, so that every
+        split is one of the raw numbers.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that hold categories, as a mask, positions or names. Columns of text, booleans
+        and pandas' categories always do; ``"from_dtype"`` and ``None`` name no others.
+        Categories are ordered inside by what they tell about the label, those with fewer than
+        five rows lumped together.
     prune : bool, default=True
-        Whether to cut what no training row reaches.
+        Whether to cut what no row reaches.
+    refit_leaves : bool, default=True
+        Whether leaves become the (weighted) class shares of all rows, validation rows included,
+        instead of what the gradient made of them.
+    leaf_smoothing : float, default=1.0
+        So many rows with the shares of its parent join every refitted node.
+    min_samples_leaf : int, default=1
+        Leaves of fewer rows give way to their siblings, after training.
+    merge_leaves : bool, default=True
+        Whether sibling leaves that predict the same class become one.
+    ccp_alpha : float, default=0.0025
+        Price of a leaf in minimal cost-complexity pruning after training, as in scikit-learn's
+        ``DecisionTreeClassifier``; see :meth:`cost_complexity_pruning_path`.
+    max_leaf_nodes : int, optional
+        The cheapest pairs of leaves are joined until there are no more than this.
     average_weights : bool, default=False
         Whether to evaluate and use the mean of the weights of the last five epochs.
     engine : "compiled" or "tensorflow", default="compiled"
@@ -81,12 +141,18 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     stream : "numpy" or "authors", default="numpy"
         Where random draws come from. "authors" repeats the initial weights and batch
         orders of the published experiments (with ``random_state=42``).
-    class_weight : dict or "balanced", optional
-        Weights of classes in the loss.
+    class_weight : dict, "balanced", "sqrt-balanced", float or None, default="sqrt-balanced"
+        Weights of classes in the loss and in refitted leaves. A number ``p`` weighs class ``k`` by
+        (its share)**-p: 0 is None, 1 is "balanced", 0.5 is "sqrt-balanced", which favours rare
+        classes without letting them dominate; ``predict_proba`` is drawn to them as well. Use None
+        for the probabilities of the data as they are.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the previous solution instead of random draws.
     random_state : int, RandomState or None, default=None
         Seed of the initial weights, batch orders and the validation rows.
+    n_jobs : int, optional
+        Runs that train at the same time, in threads; -1 takes all processors. The tree is the same
+        with any number.
     verbose : int, default=0
         1 shows a progress bar.
     dtype : "float32" or "float64", default="float32"
@@ -95,13 +161,17 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     tree_ : Tree
-        The learned tree; its ``node_count`` is the size that the paper reports.
+        The learned tree over the columns of ``X``; its ``node_count`` is the size that the
+        paper reports.
+    columns_ : tuple of Column
+        What the columns of ``X`` hold.
+    feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Present if the columns have names.
     dense_ : DenseTree
-        The trained parameters before pruning.
+        The trained parameters before pruning, in the scale of training.
     history_ : tuple of RunHistory
         Losses of every epoch of every run; drawn by :meth:`plot_history`.
     n_epochs_ : int
@@ -111,8 +181,22 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Where the paper's text and the code that produced its tables differ, this class does
-    what the code does:
+    *Missing values* of a column that had some in training go to a learned side of every split.
+    Where nothing was missing in training, they go with most of the training rows. *Categories
+    that training did not see* go where missing values go.
+
+    *Column names* that are whole numbers are printed as ``x0, x1, …``, those of several levels
+    joined by dots, and repeated ones numbered; names of which only some are text are refused,
+    as in scikit-learn.
+
+    *Monotonic constraints* (scikit-learn's ``monotonic_cst``) are not offered. Splits and leaves
+    are trained together by gradients that pass through all of a tree at once, so no bound on a
+    leaf follows from a split, as it does where trees grow from the top down; pushing leaf values
+    into order afterwards would give a monotone tree, but not the one that was trained and chosen
+    by the validation rows.
+
+    Where the paper's text and the code that produced its tables differ, this class with the
+    parameters of :data:`gradtree.PAPER` does what the code does:
 
     - Validation rows are 20 % of the data in the published experiments; the paper says 20 %
       of the training rows. Here, ``validation_fraction`` of what ``fit`` gets is held out.
@@ -127,7 +211,8 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
       counts them to the left.
     - Poly-1 sees probabilities that were activated twice; on top of the multi-class focal loss
       it has no effect.
-    - The parameters of the best epoch are restored only if patience ends a run.
+    - The parameters of the best epoch are restored only if patience ends a run (with
+      ``choose_by="loss"``).
 
     Examples
     --------
@@ -143,31 +228,49 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     dense_: DenseTree
     history_: tuple[RunHistory, ...]
     n_features_in_: int
+    columns_: tuple[Column, ...]
+    _inner: tuple[InnerColumn, ...] | None
     _trainer: Trainer | None
+    _path: PruningPath | None
     _recent: NDArray[Any]
 
     def __init__(
         self,
-        depth: int = 10,
-        lr_index: float = 0.05,
-        lr_values: float = 0.01,
-        lr_leaf: float | str = "auto",
-        loss: Any = "auto",
+        depth: int = 7,
+        lr_index: float = 0.25,
+        lr_values: float = 0.025,
+        lr_leaf: float | str = 0.2,
+        loss: Any = "cross-entropy",
         gamma: float = 3.0,
         poly_epsilon: float | None = None,
-        selector: Any = "entmax",
-        batch_size: int = 128,
-        epochs: int = 10_000,
-        patience: int = 200,
-        restarts: int | str = "auto",
+        selector: Any = "softmax",
+        split: str = "softsign",
+        steepness: float = 2.0,
+        first_thresholds: str = "quantiles",
+        round_to_validation: bool = False,
+        batch_size: int = 512,
+        epochs: int = 300,
+        patience: int = 50,
+        max_row_visits: int | None = 3_000_000,
+        restarts: int | str = 15,
+        choose_by: str = "f1",
         validation_fraction: float = 0.2,
+        scale: str | None = "quantile",
+        categorical_features: Any = "from_dtype",
         prune: bool = True,
+        refit_leaves: bool = True,
+        leaf_smoothing: float = 1.0,
+        min_samples_leaf: int = 1,
+        merge_leaves: bool = True,
+        ccp_alpha: float = 0.0025,
+        max_leaf_nodes: int | None = None,
         average_weights: bool = False,
         engine: str = "compiled",
         stream: str = "numpy",
-        class_weight: Any = None,
+        class_weight: Any = "sqrt-balanced",
         warm_start: bool = False,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
         dtype: str = "float32",
     ) -> None:
@@ -179,27 +282,42 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.poly_epsilon = poly_epsilon
         self.selector = selector
+        self.split = split
+        self.steepness = steepness
+        self.first_thresholds = first_thresholds
+        self.round_to_validation = round_to_validation
         self.batch_size = batch_size
         self.epochs = epochs
         self.patience = patience
+        self.max_row_visits = max_row_visits
         self.restarts = restarts
+        self.choose_by = choose_by
         self.validation_fraction = validation_fraction
+        self.scale = scale
+        self.categorical_features = categorical_features
         self.prune = prune
+        self.refit_leaves = refit_leaves
+        self.leaf_smoothing = leaf_smoothing
+        self.min_samples_leaf = min_samples_leaf
+        self.merge_leaves = merge_leaves
+        self.ccp_alpha = ccp_alpha
+        self.max_leaf_nodes = max_leaf_nodes
         self.average_weights = average_weights
         self.engine = engine
         self.stream = stream
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.dtype = dtype
 
     def fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        X_valid: ArrayLike | None = None,
+        X_valid: Any = None,
         y_valid: ArrayLike | None = None,
         classes: ArrayLike | None = None,
     ) -> Self:
@@ -207,9 +325,9 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers without gaps. Columns of similar scale train best, for example after
-            scikit-learn's ``QuantileTransformer(output_distribution="normal")``.
+        X : array-like or table of shape (n_rows, n_features)
+            Numbers, or a table that may hold text, booleans, categories and dates too; gaps are
+            welcome (``nan``, ``None``, ``NaT``, ``NA``).
         y : array-like of shape (n_rows,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_rows,), optional
@@ -223,30 +341,42 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         check_parameters(params)
         data = read_training_rows(self, X, y, sample_weight, classes, reset=True)
         config = train_config(params, len(data.classes), self._seed())
-        check_fits(config.depth, self.n_features_in_, len(data.classes), config.dtype)
-        start = self._previous(config, data.classes)
-        if start is not None:
-            # Other initial draws would throw away what the previous fit learned.
-            config = replace(config, restarts=0)
         held_out = np.empty(0, dtype=np.intp)
-        valid = None
-        if X_valid is None and y_valid is None:
+        given = X_valid is not None or y_valid is not None
+        if not given:
             rng = np.random.default_rng(config.seed)
             held_out = hold_out(data.y, self.validation_fraction, rng)
+        trained = np.delete(np.arange(len(data.y)), held_out)
+        start = self._previous(config, data.classes)
+        if start is None:
+            self._learn_columns(data, trained)
         else:
-            valid = read_validation(self, X_valid, y_valid, data.classes)
-        result = self._trained(data, valid, held_out, config, start)
+            # Other initial draws would throw away what the previous fit learned.
+            config = replace(config, restarts=0)
+        coded = coded_rows(data.rows, self.columns_)
+        matrix = self._matrix(coded)
+        check_fits(config.depth, matrix.shape[1], len(data.classes), config.dtype)
+        valid = None
+        seen = coded
+        if given:
+            by_column = not isinstance(data.rows, np.ndarray)
+            raw, y_codes = read_validation(self, X_valid, y_valid, data.classes, by_column)
+            coded_valid = coded_rows(raw, self.columns_)
+            valid = self._matrix(coded_valid), y_codes
+            seen = np.concatenate([coded, coded_valid])
+        result = self._trained(data, matrix, valid, held_out, config, start)
         self.classes_ = data.classes
         self.history_ = result.history
         self.n_epochs_ = result.epochs_run
         self.best_run_ = result.best_run
-        self._grow(result.dense, data.X, np.delete(np.arange(len(data.X)), held_out))
-        self._trainer, self._recent = None, data.X[:0]
+        rows = all_rows(matrix, data.y, data.weight, held_out, valid, data.class_weight)
+        self._grow(result.dense, rows, seen)
+        self._trainer, self._recent = None, coded[:0]
         return self
 
     def partial_fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -254,50 +384,89 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         """Learn from the next rows of a stream: one pass over them, in batches.
 
         The first call starts from random weights, or from those of an earlier ``fit``.
-        There are no validation rows, no early stopping and no restarts; raise the
-        learning rates to adapt faster. The tree is pruned by the last 2,048 rows.
+        It also decides what the columns hold, their scale and their categories. There are no
+        validation rows, no early stopping and no restarts; raise the learning rates to adapt
+        faster: they and the batch size may change between calls, what shapes the tree or its
+        training may not. The leaves are those that the gradient made, and the tree is pruned by
+        the last 2,048 rows, by ``prune`` and ``merge_leaves`` alone.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like or table of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
         classes : array-like, optional
             All labels that will ever come; needed in the first call unless ``y`` has all.
         sample_weight : array-like of shape (n_rows,), optional
         """
         check_parameters(self.get_params(deep=False))
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                "class_weight='balanced' needs to see all rows at once; "
-                "pass the weights of the classes as a dictionary to partial_fit"
-            )
         first = not hasattr(self, "dense_")
         known = classes if first else self.classes_
-        data = read_training_rows(self, X, y, sample_weight, known, reset=first)
+        data = read_training_rows(self, X, y, sample_weight, known, reset=first, streamed=True)
         if first:
             self.classes_ = data.classes
             self.history_, self.n_epochs_, self.best_run_ = (), 0, 0
-        trainer = self._running_trainer()
-        trainer.learn(as_training_type(data.X, self.dtype), data.y, data.weight)
+            self._learn_columns(data, np.arange(len(data.y)), stream=True)
+        coded = coded_rows(data.rows, self.columns_)
+        matrix = self._matrix(coded)
+        trainer = self._running_trainer(matrix.shape[1])
+        trainer.learn(as_training_type(matrix, self.dtype), data.y, data.weight)
         self.n_epochs_ += 1
-        self._recent = np.concatenate([self._recent, data.X])[-RECENT_ROWS:]
-        self._grow(trainer.dense, self._recent, np.arange(len(self._recent)))
+        recent = getattr(self, "_recent", coded[:0])
+        self._recent = np.concatenate([recent, coded])[-RECENT_ROWS:]
+        nobody = np.zeros(len(self._recent), dtype=np.int64)
+        rows = FittedRows(self._matrix(self._recent), nobody, None, np.arange(len(nobody)))
+        self._grow(trainer.dense, rows, self._recent, streamed=True)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def cost_complexity_pruning_path(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> PruningPath:
+        """Prices of leaves (``ccp_alpha``) at which the tree of ``fit(X, y)`` would shrink.
+
+        As in scikit-learn, a tree is grown for it and this estimator is not changed. Use a fixed
+        ``random_state`` to get the path of the tree that you will grow.
+
+        Returns
+        -------
+        PruningPath
+            ``ccp_alphas`` and ``impurities``, both ascending.
+        """
+        grown = clone(self).set_params(ccp_alpha=0.0, max_leaf_nodes=None)
+        grown._path = None
+        grown.fit(X, y, sample_weight)
+        assert grown._path is not None
+        return grown._path
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
-        check_is_fitted(self)
-        return self.tree_.predict_proba(read_rows(self, X, reset=False))
+        leaves = self.apply(X)
+        return self.tree_.value[leaves]
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, the first one on ties."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self.tree_.predict(read_rows(self, X, reset=False))])
+        leaves = self.apply(X)
+        return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[leaves]])
 
-    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> NDArray[np.intp]:
         """Index of the leaf of ``tree_`` that each row reaches."""
         check_is_fitted(self)
-        return self.tree_.apply(read_rows(self, X, reset=False))
+        rows = read_rows(self, X, reset=False, by_column=has_categories(self))
+        return leaves_reached(self.tree_, coded_rows(rows, self.columns_))
+
+    def decision_path(self, X: Any) -> Any:
+        """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""
+        leaves = self.apply(X)
+        return passed_nodes(self.tree_, leaves)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
@@ -311,9 +480,31 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
+    def _learn_columns(
+        self, data: TrainingRows, trained: NDArray[np.intp], stream: bool = False
+    ) -> None:
+        """Learn what the columns hold and how they become those of the training matrix."""
+        names = getattr(self, "feature_names_in_", None)
+        mask = categorical_mask(self.categorical_features, data.rows, names)
+        self.columns_ = learned_columns(data.rows, trained, mask, names)
+        coded = coded_rows(data.rows, self.columns_)
+        numbers = all(column.kind == "number" for column in self.columns_)
+        if self.scale is None and numbers and not np.isnan(coded).any():
+            self._inner = None
+            return
+        weight = np.ones(len(data.y)) if data.weight is None else data.weight
+        weight = weight[trained] / weight[trained].mean()
+        labels = Labels(data.y[trained], weight, len(data.classes))
+        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale, stream)
+
+    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
+        """What the engine is trained on."""
+        return coded if self._inner is None else inner_matrix(coded, self._inner)
+
     def _trained(
         self,
         data: TrainingRows,
+        matrix: NDArray[Any],
         valid: tuple[NDArray[Any], NDArray[np.int64]] | None,
         held_out: NDArray[np.intp],
         config: TrainConfig,
@@ -325,7 +516,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             valid_weight = None if data.class_weight is None else data.class_weight[y_valid]
         bar = ProgressBar(config.patience) if self.verbose else None
         result = train(
-            as_training_type(data.X, self.dtype),
+            as_training_type(matrix, self.dtype),
             data.y,
             X_valid,
             y_valid,
@@ -333,6 +524,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             config,
             sample_weight=data.weight,
             valid_weight=valid_weight,
+            class_weight=data.class_weight,
             valid_rows=held_out,
             start=start,
             progress=bar,
@@ -345,7 +537,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         """The parameters that a warm start goes on from."""
         if not self.warm_start or not hasattr(self, "dense_"):
             return None
-        before = (self.dense_.depth, self.dense_.n_features, self.classes_.tolist())
+        before = (self.dense_.depth, len(self.columns_), self.classes_.tolist())
         if before != (config.depth, self.n_features_in_, classes.tolist()):
             raise ValueError(
                 "warm_start=True would go on from a tree of another shape (depth, features or "
@@ -353,19 +545,20 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             )
         return self.dense_
 
-    def _running_trainer(self) -> Trainer:
+    def _running_trainer(self, n_columns: int) -> Trainer:
         """What ``partial_fit`` goes on with."""
-        if getattr(self, "_trainer", None) is not None:
-            return self._trainer  # type: ignore[return-value]
         config = train_config(self.get_params(deep=False), len(self.classes_), self._seed())
-        check_fits(config.depth, self.n_features_in_, len(self.classes_), config.dtype)
+        if getattr(self, "_trainer", None) is not None:
+            self._trainer.retune(config)  # type: ignore[union-attr]
+            return self._trainer  # type: ignore[return-value]
+        check_fits(config.depth, n_columns, len(self.classes_), config.dtype)
         start = getattr(self, "dense_", None)
-        self._trainer = Trainer(self.n_features_in_, len(self.classes_), config, start)
-        if not hasattr(self, "_recent"):
-            self._recent = np.empty((0, self.n_features_in_))
+        self._trainer = Trainer(n_columns, len(self.classes_), config, start)
         return self._trainer
 
-    def _grow(self, dense: DenseTree, rows: NDArray[Any], trained: NDArray[np.intp]) -> None:
+    def _grow(
+        self, dense: DenseTree, rows: FittedRows, coded: NDArray[Any], streamed: bool = False
+    ) -> None:
         """Turn trained parameters into the tree to predict with."""
         if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
             raise FloatingPointError(
@@ -373,4 +566,13 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
                 "(lr_index, lr_values, lr_leaf) or scale the columns of X"
             )
         self.dense_ = dense
-        self.tree_ = (pruned_tree if self.prune else full_tree)(dense, rows, trained)
+        finish = finish_config(self.get_params(deep=False))
+        if streamed:
+            finish = FinishConfig(prune=finish.prune, merge_leaves=finish.merge_leaves)
+        tree = finished(dense, rows, finish)
+        if self._inner is not None:
+            counted = coded if finish.refit_leaves else coded[rows.trained]
+            tree = table_tree(tree, self._inner, self.columns_, counted, simplify=self.prune)
+        self.tree_ = tree
+        if hasattr(self, "_path"):
+            self._path = path_of(dense, rows, finish)

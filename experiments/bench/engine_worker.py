@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from experiments.bench.cases import Case, Data, make_data
 from experiments.bench.serving import Fit, Stamp, Timing, middle, now, serve, timing_of_epochs
-from gradtree.training.config import TrainConfig
+from gradtree.settings.config import TrainConfig
 from gradtree.training.train import Progress, train
 
 _SHORTEST_SECONDS = 0.3

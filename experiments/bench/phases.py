@@ -19,8 +19,8 @@ from experiments.bench.serving import Phases
 from gradtree.engines.compiled import CompiledRun
 from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.epochs import gather, gradients, update_parameters
-from gradtree.training.config import TrainConfig
-from gradtree.training.streams import noise_key, stream
+from gradtree.settings.config import TrainConfig
+from gradtree.settings.streams import noise_key, stream
 
 _CLOCKS_PER_SECOND = 1_000_000
 _processor_clock = ctypes.CDLL(None).clock
@@ -39,16 +39,16 @@ def time_phases(case: Case, data: Data, config: TrainConfig) -> Phases:
 
 
 @njit
-def _timed_epoch(run: Any, kernel: Any, order: Any, ticks: Any) -> None:
+def _timed_epoch(run: Any, extras: Any, kernel: Any, order: Any, ticks: Any) -> None:
     size, clock = run.limits.batch_size, run.clock
     for start in range(0, len(order), size):
         part = order[start : start + size]
         clock.step[0] += 1
         began = _processor_clock()
         gather(run.train, part, run.batch)
-        gradients(run, kernel, len(part), clock.step[0])
+        gradients(run, extras, kernel, len(part), clock.step[0])
         between = _processor_clock()
-        update_parameters(run, clock.step[0])
+        update_parameters(run, extras, clock.step[0])
         ticks[0] += between - began
         ticks[1] += _processor_clock() - between
 

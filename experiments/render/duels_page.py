@@ -23,7 +23,7 @@ NOTHING = "GradTree and CART have not both been run on enough datasets yet."
 
 
 def answer(found: Sequence[Duel]) -> list[str]:
-    """The table in sentences: every comparison with CART, then what is significant."""
+    """The table in sentences: what is significant, then every comparison with CART."""
     against_cart = [each for each in found if each.rival == "cart"]
     if not against_cart:
         return [NOTHING]
@@ -38,7 +38,7 @@ def answer(found: Sequence[Duel]) -> list[str]:
             sentences.append(
                 f"With {_setting(setting)} under protocol {protocol}: {' and '.join(told)}."
             )
-    return [*sentences, _significant(against_cart)]
+    return [_significant(against_cart), *sentences]
 
 
 def _significant(found: Sequence[Duel]) -> str:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradtree.engines.kernels import Floats, Numbers, Real, entry_kernel, kernel
+from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.state import BLOCK, Group
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
@@ -49,10 +49,11 @@ def new_pace(dtype: Any) -> Pace:
     )
 
 
-@entry_kernel()
+@kernel()
 def step_size(rate: float, step: int, one: Real) -> Real:
     """Learning rate of step 1, 2, ... with Adam's bias correction, in the parameters' precision."""
     real = type(one)
+    # Powers of the rounded constants, rounded once: a chain of products would drift.
     power_1 = real(np.float64(real(BETA_1)) ** step)
     power_2 = real(np.float64(real(BETA_2)) ** step)
     return real(rate) * np.sqrt(one - power_2) / (one - power_1)
@@ -62,6 +63,7 @@ def step_size(rate: float, step: int, one: Real) -> Real:
 def _catch_up(mean: Floats, square: Floats, steps: int, pace: Pace) -> None:
     """Decay a block's moments for steps without a gradient."""
     zero = mean.dtype.type(0)
+    # Step by step: a power would round once where the dense update rounds every time.
     for _ in range(steps):
         for i in range(BLOCK):
             m = mean[i] - mean[i] * pace.keep_1
@@ -70,7 +72,7 @@ def _catch_up(mean: Floats, square: Floats, steps: int, pace: Pace) -> None:
             square[i] = v if v > pace.least_square else zero
 
 
-@entry_kernel()
+@kernel()
 def activate(group: Group, rows: Numbers, width: int, step: int, pace: Pace) -> None:
     """Have this step's update cover these rows of a table that is ``width`` wide."""
     active, is_active, clock = group.active, group.is_active, group.clock
@@ -102,7 +104,9 @@ def _update_block(
         v = square[i] + (g * g - square[i]) * pace.keep_2
         m = m if abs(m) > pace.least_mean else zero
         v = v if v > pace.least_square else zero
+        # In this order: the committed trainings depend on the last digit.
         new = value[i] - m * size / (np.sqrt(v) + pace.epsilon)
+        # Compared to the bit: only a block that an update leaves as it was may be skipped.
         changed |= new != value[i]
         value[i] = new
         mean[i] = m
@@ -111,7 +115,7 @@ def _update_block(
     return changed
 
 
-@entry_kernel()
+@kernel()
 def update(group: Group, step: int, size: Real, pace: Pace) -> None:
     """Adam's update of a parameter matrix with the gradients in ``group.slope``."""
     active, is_active, clock = group.active, group.is_active, group.clock

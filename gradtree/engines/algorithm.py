@@ -58,13 +58,17 @@ def path_table(depth: int) -> tuple[Any, Any]:
     return node, right
 
 
-def forward(X: Any, parameters: Parameters, choice: Any) -> Any:
-    """Output logits of a batch. ``choice`` (N, n) says which feature each node tests."""
+def forward(X: Any, parameters: Parameters, choice: Any, soft_split: Any = tf.sigmoid) -> Any:
+    """Output logits of a batch.
+
+    ``choice`` (N, n) says which feature each node tests, ``soft_split`` what a decision looks like
+    to the gradient, as a function of the score.
+    """
     thresholds, _, leaves = parameters
     node, right = path_table(int(np.log2(leaves.shape[0])))
     bit = tf.constant(right, dtype=X.dtype)
     score = tf.reduce_sum(choice * thresholds, axis=1) - tf.matmul(X, choice, transpose_b=True)
-    soft = tf.sigmoid(score)  # (B, N)
+    soft = soft_split(score)  # (B, N)
     split = tf.gather(straight_through(tf.round(soft), soft), node, axis=1)  # (B, M, d)
     reached = tf.reduce_prod((1 - bit) * split + bit * (1 - split), axis=2)  # (B, M)
     if leaves.shape.rank == 1:

@@ -12,9 +12,11 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from gradtree.engines.kernels import Floats, Real, entry_kernel, kernel
+from gradtree.compiling import INTERPRETED, Floats, Real, kernel
+from gradtree.settings.splits import SPLITS
 
 _single = np.float32
+SOFTSIGN = SPLITS["softsign"].code
 
 
 @kernel()
@@ -47,28 +49,29 @@ def _log1p32(x: Real) -> Real:
     return _single(2.0) * (s + s * w * p)
 
 
-def exp(x: float) -> float:
+def exp(x: Real) -> Real:
     """Exponential function in the type of ``x``."""
-    return math.exp(x)
+    return _exp32(x) if isinstance(x, np.float32) else np.float64(math.exp(x))
 
 
-def log1p(x: float) -> float:
+def log1p(x: Real) -> Real:
     """``log(1 + x)`` for ``0 <= x <= 1`` in the type of ``x``."""
-    return math.log1p(x)
+    return _log1p32(x) if isinstance(x, np.float32) else np.float64(math.log1p(x))
 
 
-@overload(exp)
-def _exp(x):  # type: ignore[no-untyped-def]
-    if x == types.float32:
-        return lambda x: _exp32(x)
-    return lambda x: math.exp(x)
+if not INTERPRETED:
 
+    @overload(exp)
+    def _exp(x):  # type: ignore[no-untyped-def]
+        if x == types.float32:
+            return lambda x: _exp32(x)
+        return lambda x: math.exp(x)
 
-@overload(log1p)
-def _log1p(x):  # type: ignore[no-untyped-def]
-    if x == types.float32:
-        return lambda x: _log1p32(x)
-    return lambda x: math.log1p(x)
+    @overload(log1p)
+    def _log1p(x):  # type: ignore[no-untyped-def]
+        if x == types.float32:
+            return lambda x: _log1p32(x)
+        return lambda x: math.log1p(x)
 
 
 @kernel()
@@ -79,10 +82,17 @@ def sigmoid(x: Real) -> Real:
     return (one if x >= 0 else e) / (one + e)
 
 
-@entry_kernel()
-def logistic_slopes(z: Floats, slopes: Floats) -> None:
-    """Derivative of the logistic function at every entry of the flat array ``z``."""
+@kernel()
+def split_slopes(z: Floats, code: int, steepness: Real, slopes: Floats) -> None:
+    """Derivative of a split function of ``SPLITS`` at every entry of the flat array ``z``."""
     one = z.dtype.type(1)
+    if code == SOFTSIGN:
+        half = steepness / (one + one)
+        for i in range(len(z)):
+            distance = one + abs(steepness * z[i])
+            slopes[i] = half / (distance * distance)
+        return
     for i in range(len(z)):
-        e = exp(-abs(z[i]))
-        slopes[i] = e / ((one + e) * (one + e))
+        # With a steepness of one both products are exact: these are the paper's slopes to the bit.
+        e = exp(-abs(steepness * z[i]))
+        slopes[i] = steepness * e / ((one + e) * (one + e))

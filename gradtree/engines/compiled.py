@@ -13,16 +13,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.compiling import announce
 from gradtree.engines import epochs
 from gradtree.engines.adam import new_pace
-from gradtree.engines.contract import Samples, Seeds, Status
+from gradtree.engines.contract import Candidate, Samples, Seeds, Status
 from gradtree.engines.loss_kernels import loss_kernel
-from gradtree.engines.run import Limits, Rates, Rows, Run, new_clock, new_snapshots, no_rows
-from gradtree.engines.selection import new_selection
+from gradtree.engines.run import (
+    Limits,
+    Rates,
+    Rows,
+    Run,
+    Slope,
+    new_clock,
+    new_score,
+    new_snapshots,
+    no_rows,
+)
+from gradtree.engines.selection import Extras, Selection, new_extras
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.engines.stopping import Watch, new_watch
-from gradtree.training.config import TrainConfig
-from gradtree.training.selectors import as_selector
+from gradtree.settings.config import TrainConfig
+from gradtree.settings.selectors import SELECTORS, as_selector
+from gradtree.settings.splits import SPLITS
 from gradtree.trees.dense import DenseTree
 
 AVERAGED_EPOCHS = 5
@@ -41,35 +53,42 @@ class CompiledRun:
     ) -> None:
         dtype = np.dtype(config.dtype)
         model = new_model(initial, dtype)
-        limits = Limits(config.batch_size_for(len(train.rows)), config.epochs, config.patience)
+        n_epochs = config.epochs_for(len(train.rows))
+        limits = Limits(config.batch_size_for(len(train.rows)), n_epochs, config.patience)
+        scored = config.choose_by == "f1" and len(valid.rows) > 0
         self._config = config
         selector = as_selector(config.selector)
-        self._kernel, settings = loss_kernel(config.loss, dtype)
+        self._kernel, settings = loss_kernel(config.loss, dtype, initial.n_classes)
         self._run = Run(
             model=model,
             batch=new_batch(model, limits.batch_size),
-            selection=new_selection(selector, seeds.noise, model.tree.logits),
+            selection=Selection(SELECTORS[selector.kind], selector.temperature),
             train=_rows(train, dtype),
             valid=_rows(valid, dtype),
             order=seeds.order,
             shuffled=np.empty_like(train.rows),
-            rates=Rates(config.lr_index, config.lr_values, config.lr_leaf),
+            rates=_rates(config),
+            slope=Slope(SPLITS[config.split].code, dtype.type(config.steepness)),
             pace=new_pace(dtype),
             limits=limits,
             clock=new_clock(),
             watch=new_watch(),
-            snapshots=new_snapshots(initial, dtype, AVERAGED_EPOCHS * config.average_weights),
+            score=new_score(initial.n_classes if scored else 0, n_epochs),
+            snapshots=new_snapshots(initial, dtype, scored),
             settings=settings,
-            train_loss=np.full(config.epochs, np.nan),
-            valid_loss=np.full(config.epochs, np.nan),
+            train_loss=np.full(n_epochs, np.nan),
+            valid_loss=np.full(n_epochs, np.nan),
         )
+        averaged = AVERAGED_EPOCHS * config.average_weights
+        self._extras = new_extras(selector, seeds.noise, initial, dtype, averaged)
         self._status = epochs.RUNNING
         self._budget = min(2 * len(train.rows), _FIRST_TURN)
 
     def advance(self) -> Status:
         """Train for a fraction of a second."""
+        announce(epochs.advance)
         began = time.perf_counter()
-        self._status = epochs.advance(self._run, self._kernel, self._budget)
+        self._status = epochs.advance(self._run, self._extras, self._kernel, self._budget)
         elapsed = max(time.perf_counter() - began, 1e-4)
         self._budget = int(self._budget * min(max(_TURN_SECONDS / elapsed, 0.1), 10.0)) + 1
         self._budget = min(self._budget, _LARGEST_TURN)
@@ -92,6 +111,11 @@ class CompiledRun:
         )
         self._status = epochs.RUNNING
 
+    def retune(self, config: TrainConfig) -> None:
+        """Go on with other learning rates and another batch size."""
+        self._config = config
+        self._run = self._run._replace(rates=_rates(config))
+
     def __getstate__(self) -> dict[str, Any]:
         """All that it takes to go on with other samples: not the present ones."""
         run = self._run
@@ -105,13 +129,17 @@ class CompiledRun:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._kernel, _ = loss_kernel(self._config.loss, np.dtype(self._config.dtype))
+        self._kernel, _ = loss_kernel(
+            self._config.loss,
+            np.dtype(self._config.dtype),
+            max(self._run.model.tree.leaves.shape[1], 2),
+        )
 
     def gradients(self, step: int = 1) -> tuple[float, DenseTree]:
         """Loss and gradients of all training rows as the batch of this step."""
         rows = len(self._run.train.listed)
         run = self._run._replace(batch=new_batch(self._run.model, rows))
-        loss = epochs.batch_gradients(run, self._kernel, run.train.listed, step)
+        loss = epochs.batch_gradients(run, self._extras, self._kernel, run.train.listed, step)
         groups = (run.model.thresholds, run.model.logits, run.model.leaves)
         thresholds, logits, leaves = (group.slope_table.copy() for group in groups)
         for group in groups:
@@ -119,9 +147,9 @@ class CompiledRun:
         return float(loss), DenseTree(thresholds, logits, leaf_values(leaves))
 
     @property
-    def parts(self) -> tuple[Run, Any]:
-        """What the kernels of ``epochs`` take: the arrays of this run, and its loss."""
-        return self._run, self._kernel
+    def parts(self) -> tuple[Run, Extras | None, Any]:
+        """What the kernels of ``epochs`` take: the arrays of this run, extras and its loss."""
+        return self._run, self._extras, self._kernel
 
     @property
     def watch(self) -> Watch:
@@ -133,14 +161,31 @@ class CompiledRun:
         done = int(self._run.clock.epoch[0])
         return self._run.train_loss[:done], self._run.valid_loss[:done]
 
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Validation macro F1 of every finished epoch."""
+        done, f1 = int(self._run.clock.epoch[0]), self._run.score.f1
+        return f1[:done] if len(f1) else np.full(done, np.nan)
+
     def result(self) -> DenseTree:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
         snapshots = self._run.snapshots
         if self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0:
             return dense_tree(snapshots.best)
-        if self._config.average_weights:
-            return dense_tree(snapshots.average)
+        if self._config.average_weights and self._extras is not None:
+            return dense_tree(self._extras.average)
         return dense_tree(self._run.model.tree)
+
+    def best(self) -> list[Candidate]:
+        """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
+        kept = [(self.watch, self._run.snapshots.best)]
+        kept += [(self._run.score.watch, self._run.snapshots.best_f1)]
+        found = {int(w.best_epoch[0]): tree for w, tree in kept if w.best_epoch[0] >= 0}
+        return [Candidate(epoch, dense_tree(tree)) for epoch, tree in found.items()]
+
+
+def _rates(config: TrainConfig) -> Rates:
+    return Rates(config.lr_index, config.lr_values, config.lr_leaf)
 
 
 def _rows(samples: Samples, dtype: np.dtype) -> Rows:
@@ -148,5 +193,6 @@ def _rows(samples: Samples, dtype: np.dtype) -> Rows:
         np.ascontiguousarray(samples.X, dtype=dtype),
         np.ascontiguousarray(samples.y, dtype=np.int64),
         np.ascontiguousarray(samples.weight, dtype=dtype),
+        np.ascontiguousarray(samples.score_weight, dtype=dtype),
         np.ascontiguousarray(samples.rows, dtype=np.int64),
     )

@@ -10,18 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.engines.stopping import Watch
-from gradtree.training.streams import Order
+from gradtree.settings.config import TrainConfig
+from gradtree.settings.streams import Order
 from gradtree.trees.dense import DenseTree
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The rows ``rows`` of ``X``, ``y`` and ``weight``. Weights have mean one over those rows."""
+    """The rows ``rows`` of ``X``, ``y`` and ``weight``. Weights have mean one over those rows.
+
+    ``worth`` is what a row counts in a score, as it is given: its weight without that of its
+    class. Without it all rows count alike.
+    """
 
     X: NDArray[Any]
     y: NDArray[np.int64]
     weight: NDArray[Any]
     rows: NDArray[np.int64]
+    worth: NDArray[Any] | None = None
+
+    @property
+    def score_weight(self) -> NDArray[Any]:
+        """``worth``, or ones."""
+        return np.ones(len(self.y)) if self.worth is None else self.worth
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,14 @@ class Seeds:
 
     order: Order
     noise: np.uint64
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """The tree of one epoch."""
+
+    epoch: int
+    dense: DenseTree
 
 
 class Status(IntEnum):
@@ -59,6 +78,19 @@ class EngineRun(Protocol):
         """Training and validation loss of every finished epoch; ``nan`` without validation."""
         ...
 
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Validation macro F1 of every finished epoch; ``nan`` where it is not wanted."""
+        ...
+
     def result(self) -> DenseTree:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
+        ...
+
+    def best(self) -> list[Candidate]:
+        """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
+        ...
+
+    def retune(self, config: TrainConfig) -> None:
+        """Go on with other learning rates and another batch size."""
         ...

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.kernels import Floats, Real, entry_kernel, kernel
+from gradtree.compiling import Floats, Real, from_python, kernel
 
 _PASSES = 64
 """More than any row needs: Newton's method doubles its digits with every pass."""
@@ -36,7 +36,7 @@ def _keep_above(excess: Floats, count: int, step: Real) -> tuple[int, Real, Real
     return kept, total, squares, least
 
 
-@kernel()
+@kernel(inline="always")
 def _threshold(row: Floats, largest: Real, scale: Real, excess: Floats) -> Real:
     """``tau``, as a distance from the largest entry of ``scale * row``.
 
@@ -66,7 +66,7 @@ def _threshold(row: Floats, largest: Real, scale: Real, excess: Floats) -> Real:
     return tau
 
 
-@entry_kernel()
+@kernel()
 def entmax_root(row: Floats, largest: Real, temperature: float, root: Floats) -> Real:
     """Fill ``root`` with the square roots of ``entmax(row / temperature)``; their sum."""
     real = root.dtype.type
@@ -82,7 +82,7 @@ def entmax_root(row: Floats, largest: Real, temperature: float, root: Floats) ->
 
 def entmax15(logits: NDArray[Any], temperature: float = 1.0) -> NDArray[Any]:
     """Entmax 1.5 of every row of ``logits / temperature``. Shape as given."""
-    root = np.empty_like(logits)
+    root, solve = np.empty_like(logits), from_python(entmax_root)
     for row, out in zip(logits, root, strict=True):
-        entmax_root(row, row.max(), temperature, out)
+        solve(row, row.max(), temperature, out)
     return root**2

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.compiling import Floats, Integers, Real, entry_kernel, kernel
 from gradtree.engines import adam
-from gradtree.engines.arithmetic import logistic_slopes
-from gradtree.engines.kernels import Floats, Integers, Real, entry_kernel, kernel
+from gradtree.engines.arithmetic import split_slopes
 from gradtree.engines.loss_kernels import call_loss
 from gradtree.engines.paths import (
     descend,
@@ -20,10 +20,11 @@ from gradtree.engines.paths import (
     sum_over_rows,
     threshold_slopes,
 )
-from gradtree.engines.run import Rows, Run
+from gradtree.engines.run import Rows, Run, Score
 from gradtree.engines.selection import (
     EVALUATION,
     GUMBEL,
+    Extras,
     choose,
     choose_noisily,
     choose_plainly,
@@ -32,7 +33,7 @@ from gradtree.engines.selection import (
 )
 from gradtree.engines.state import Batch, TreeArrays
 from gradtree.engines.stopping import improves
-from gradtree.training.streams import shuffle_epoch
+from gradtree.settings.streams import shuffle_epoch
 
 RUNNING, STOPPED, EXHAUSTED = 0, 1, 2
 
@@ -60,6 +61,7 @@ def _outputs_and_loss(
     call_loss(
         kernel, batch.output[:rows], batch.y[:rows], settings, batch.loss[:rows], batch.slope[:rows]
     )
+    # The sum in double precision: its order does not show in the digits that are kept.
     total = 0.0
     for b in range(rows):
         total += batch.loss[b] * batch.weight[b]
@@ -69,35 +71,43 @@ def _outputs_and_loss(
     return batch.loss.dtype.type(total / rows)
 
 
-@kernel()
-def gradients(run: Run, kernel: Any, rows: int, step: int) -> Real:
+@kernel(inline="always")
+def _descend(run: Run, extras: Extras | None, rows: int, step: int) -> None:
+    """Send the gathered batch down the tree."""
+    if extras is not None:
+        choose(run.model.tree, run.selection, extras, step)
+        if is_soft(run.selection, extras, step):
+            descend_mixed(extras, run.batch, rows)
+            return
+    descend(run.model.tree, run.batch, rows)
+
+
+@kernel(inline="always")
+def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int) -> Real:
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
     model, batch = run.model, run.batch
-    choose(model.tree, run.selection, step)
-    if is_soft(run.selection, step):
-        descend_mixed(run.selection, batch, rows)
-    else:
-        descend(model.tree, batch, rows)
+    _descend(run, extras, rows, step)
+    code, steepness = run.slope.code, run.slope.steepness
     for level in range(len(batch.node)):
-        logistic_slopes(batch.score[level, :rows], batch.steepness[level, :rows])
+        split_slopes(batch.score[level, :rows], code, steepness, batch.steepness[level, :rows])
     loss = _outputs_and_loss(model.tree.leaves, batch, rows, kernel, run.settings)
     pull_scores(model.leaves, batch, rows)
     n_visited = sum_over_rows(model, batch, rows)
-    threshold_slopes(model, run.selection, batch, n_visited, step, run.pace)
-    logit_slopes(model, run.selection, batch, n_visited, step, run.pace)
+    threshold_slopes(model, run.selection, extras, batch, n_visited, step, run.pace)
+    logit_slopes(model, run.selection, extras, batch, n_visited, step, run.pace)
     n_outputs = model.tree.leaves.shape[1]
     adam.activate(model.leaves, batch.leaf[:rows], n_outputs, step, run.pace)
     return loss
 
 
-@kernel()
-def update_parameters(run: Run, step: int) -> None:
+@kernel(inline="always")
+def update_parameters(run: Run, extras: Extras | None, step: int) -> None:
     """One step of Adam with the gradients in the ``slope`` of every group."""
     model, one = run.model, run.model.tree.threshold.dtype.type(1)
     adam.update(model.logits, step, adam.step_size(run.rates.logits, step, one), run.pace)
     adam.update(model.thresholds, step, adam.step_size(run.rates.thresholds, step, one), run.pace)
     adam.update(model.leaves, step, adam.step_size(run.rates.leaves, step, one), run.pace)
-    refresh_splits(model, run.selection, step)
+    refresh_splits(model, run.selection, extras, step)
 
 
 @kernel()
@@ -136,74 +146,126 @@ def _average(latest: Floats, recent: Floats, epoch: int, mean: Floats) -> None:
 
 
 @kernel()
-def _take_average(run: Run, epoch: int) -> None:
+def _take_average(tree: TreeArrays, extras: Extras, epoch: int) -> None:
     """Average the parameters at the ends of the last few epochs."""
-    tree, recent, mean = run.model.tree, run.snapshots.recent, run.snapshots.average
+    recent, mean = extras.recent, extras.average
     _average(tree.thresholds, recent.thresholds, epoch, mean.thresholds)
     _average(tree.logits, recent.logits, epoch, mean.logits)
     _average(tree.leaves, recent.leaves, epoch, mean.leaves)
 
 
 @kernel()
-def _validate(run: Run, shown: TreeArrays, kernel: Any) -> Real:
+def _count(score: Score, output: Floats, y: Integers, rows: Rows, part: Integers) -> None:
+    """Add a batch of outputs to the tally."""
+    tally, one_logit = score.tally, output.shape[1] == 1
+    for b in range(len(part)):
+        predicted = 0
+        if one_logit:
+            predicted = 1 if output[b, 0] > 0 else 0
+        else:
+            for k in range(1, output.shape[1]):
+                if output[b, k] > output[b, predicted]:
+                    predicted = k
+        worth = np.float64(rows.worth[part[b]])
+        tally[predicted, 1] += worth
+        tally[y[b], 2] += worth
+        if predicted == y[b]:
+            tally[predicted, 0] += worth
+
+
+@kernel()
+def _macro_f1(score: Score) -> float:
+    """The mean F1 of the classes that occur or are predicted; clears the tally."""
+    tally, total, n_classes = score.tally, 0.0, 0
+    for k in range(len(tally)):
+        occurs = tally[k, 1] + tally[k, 2]
+        if occurs > 0:
+            total += 2.0 * tally[k, 0] / occurs
+            n_classes += 1
+        tally[k, 0] = tally[k, 1] = tally[k, 2] = 0.0
+    return total / n_classes
+
+
+@kernel(inline="always")
+def _validate(run: Run, extras: Extras | None, shown: TreeArrays, kernel: Any) -> Real:
     """Unweighted mean of the losses of the validation batches, each with noise of its own."""
     listed, size, batch = run.valid.listed, run.limits.batch_size, run.batch
-    noisy = run.selection.kind == GUMBEL and run.selection.noisy_evaluation
     before = run.clock.epoch[0] * ((len(listed) + size - 1) // size)
     total, n_batches = 0.0, 0
+    scored = len(run.score.tally) > 0
     for start in range(0, len(listed), size):
-        if noisy:
-            choose_noisily(shown, run.selection, EVALUATION + np.uint64(before + n_batches))
+        if extras is not None and run.selection.kind == GUMBEL and extras.noisy_evaluation:
+            choose_noisily(shown, extras, EVALUATION + np.uint64(before + n_batches))
         part = listed[start : start + size]
         gather(run.valid, part, batch)
         find_leaves(shown, batch.X[: len(part)], batch.leaf[: len(part)])
         total += _outputs_and_loss(shown.leaves, batch, len(part), kernel, run.settings)
         n_batches += 1
+        # A last, smaller batch counts as much as the others, as in the authors' code.
+        if scored:
+            _count(run.score, batch.output, batch.y, run.valid, part)
+    # Rounded to the parameters' precision, in which equal losses are no improvement.
     return batch.loss.dtype.type(total / n_batches)
 
 
 @kernel()
-def _end_epoch(run: Run, kernel: Any) -> int:
-    """Validate, remember the best parameters, and say how the run goes on."""
-    clock, selection = run.clock, run.selection
-    epoch = clock.epoch[0]
-    shown = run.model.tree
-    averages = len(run.snapshots.recent.leaves) > 0
+def _shown(run: Run, extras: Extras, epoch: int) -> TreeArrays:
+    """The tree to evaluate where weights are averaged or choices noisy; see ``_validate``."""
+    tree = run.model.tree
+    averages = len(extras.recent.leaves) > 0
     if averages:
-        _take_average(run, epoch)
-        shown = run.snapshots.average
-    if selection.kind == GUMBEL or averages:
-        choose_plainly(shown)
+        _take_average(tree, extras, epoch)
+        tree = extras.average
+    if run.selection.kind == GUMBEL or averages:
+        choose_plainly(tree)
+    return tree
+
+
+@kernel(inline="always")
+def _end_epoch(run: Run, extras: Extras | None, kernel: Any) -> int:
+    """Validate, remember the best parameters, and say how the run goes on."""
+    clock, epoch = run.clock, run.clock.epoch[0]
+    shown = run.model.tree
+    if extras is not None:
+        shown = _shown(run, extras, epoch)
     loss = clock.loss[0] / clock.batches[0]
     run.train_loss[epoch] = loss
     if len(run.valid.listed) > 0:
-        loss = _validate(run, shown, kernel)
+        loss = _validate(run, extras, shown, kernel)
         run.valid_loss[epoch] = loss
     if improves(run.watch, epoch, loss):
         _copy_tree(shown, run.snapshots.best)
+    stale = run.watch.stale_epochs[0]
+    if len(run.score.tally) > 0:
+        run.score.f1[epoch] = _macro_f1(run.score)
+        if improves(run.score.watch, epoch, -run.score.f1[epoch]):
+            _copy_tree(shown, run.snapshots.best_f1)
+        stale = min(stale, run.score.watch.stale_epochs[0])
     clock.epoch[0] += 1
     clock.row[0] = clock.batches[0] = 0
     clock.loss[0] = 0.0
-    if run.watch.stale_epochs[0] >= run.limits.patience:
+    if stale >= run.limits.patience:
         return STOPPED
     return EXHAUSTED if clock.epoch[0] >= run.limits.epochs else RUNNING
 
 
 @entry_kernel()
-def batch_gradients(run: Run, kernel: Any, listed: Integers, step: int) -> Real:
+def batch_gradients(
+    run: Run, extras: Extras | None, kernel: Any, listed: Integers, step: int
+) -> Real:
     """Gradients of the listed training rows as the batch of this step; the batch loss."""
     gather(run.train, listed, run.batch)
-    return gradients(run, kernel, len(listed), step)
+    return gradients(run, extras, kernel, len(listed), step)
 
 
 @entry_kernel()
-def batch_update(run: Run, step: int) -> None:
+def batch_update(run: Run, extras: Extras | None, step: int) -> None:
     """The update of the parameters that follows ``batch_gradients``."""
-    update_parameters(run, step)
+    update_parameters(run, extras, step)
 
 
 @entry_kernel()
-def advance(run: Run, kernel: Any, budget: int) -> int:
+def advance(run: Run, extras: Extras | None, kernel: Any, budget: int) -> int:
     """Train on about ``budget`` rows and return whether the run is over."""
     clock, listed = run.clock, run.train.listed
     while budget > 0:
@@ -214,14 +276,14 @@ def advance(run: Run, kernel: Any, budget: int) -> int:
         part = run.shuffled[start : start + run.limits.batch_size]
         clock.step[0] += 1
         gather(run.train, part, run.batch)
-        clock.loss[0] += gradients(run, kernel, len(part), clock.step[0])
-        update_parameters(run, clock.step[0])
+        clock.loss[0] += gradients(run, extras, kernel, len(part), clock.step[0])
+        update_parameters(run, extras, clock.step[0])
         clock.batches[0] += 1
         clock.row[0] += len(part)
         budget -= len(part)
         if clock.row[0] == len(listed):
             budget -= len(run.valid.listed)
-            status = _end_epoch(run, kernel)
+            status = _end_epoch(run, extras, kernel)
             if status != RUNNING:
                 return status
     return RUNNING

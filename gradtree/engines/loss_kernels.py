@@ -15,11 +15,18 @@ import numpy as np
 from numba import carray, njit, types
 from numpy.typing import NDArray
 
+from gradtree.compiling import (
+    INTERPRETED,
+    Floats,
+    Integers,
+    Real,
+    callback,
+    kernel,
+)
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
-from gradtree.engines.kernels import Floats, Integers, Real, callback, entry_kernel, kernel
-from gradtree.training.losses import CLIP, AnyLoss, CustomLoss
+from gradtree.settings.losses import CLIP, LOSSES, AnyLoss, CustomLoss
 
-CROSS_ENTROPY, FOCAL = 0, 1
+FOCAL = LOSSES["focal"].code
 
 
 @kernel()
@@ -172,17 +179,39 @@ def _multi(
             losses[b] = _multi_cross_entropy(logits[b], labels[b], epsilon, p, again, out)
 
 
-def _built_in(
+def _binary_by_pointer(
     logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
 ) -> None:
-    label_list, loss_list = carray(labels, (rows,)), carray(losses, (rows,))
-    setting_list = carray(settings, (3,))
-    if outputs == 1:
-        flat, slopes = carray(logits, (rows,)), carray(gradients, (rows,))
-        _binary(flat, label_list, setting_list, loss_list, slopes)
-    else:
-        table, slope_table = (carray(logits, (rows, outputs)), carray(gradients, (rows, outputs)))
-        _multi(table, label_list, setting_list, loss_list, slope_table)
+    _binary(
+        carray(logits, (rows,)),
+        carray(labels, (rows,)),
+        carray(settings, (3,)),
+        carray(losses, (rows,)),
+        carray(gradients, (rows,)),
+    )
+
+
+def _cross_entropy_by_pointer(
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+) -> None:
+    _binary_cross_entropy(
+        carray(logits, (rows,)),
+        carray(labels, (rows,)),
+        carray(losses, (rows,)),
+        carray(gradients, (rows,)),
+    )
+
+
+def _multi_by_pointer(
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+) -> None:
+    _multi(
+        carray(logits, (rows, outputs)),
+        carray(labels, (rows,)),
+        carray(settings, (3,)),
+        carray(losses, (rows,)),
+        carray(gradients, (rows, outputs)),
+    )
 
 
 def _signature(dtype: Any) -> Any:
@@ -194,13 +223,49 @@ def _signature(dtype: Any) -> Any:
 
 
 @cache
-def _built_in_kernel(dtype: Any) -> Any:
-    return callback(_built_in, _signature(dtype), keep=True)
+def _built_in_kernel(dtype: Any, binary: bool, plain: bool) -> Any:
+    if INTERPRETED:
+        return _built_in
+    # Three functions, so that most people compile the plainest loss only.
+    chosen = _multi_by_pointer
+    if binary:
+        chosen = _cross_entropy_by_pointer if plain else _binary_by_pointer
+    return callback(chosen, _signature(dtype), True)
+
+
+def _built_in(
+    logits: Floats, labels: Integers, settings: NDArray[Any], losses: Floats, slopes: Floats
+) -> None:
+    """The losses without pointers, for a Numba that compiles nothing."""
+    if logits.shape[1] == 1:
+        _binary(logits[:, 0], labels, settings, losses, slopes[:, 0])
+    else:
+        _multi(logits, labels, settings, losses, slopes)
 
 
 @cache
 def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
     user = njit(error_model="numpy")(loss.function)
+
+    @njit(nogil=True, error_model="numpy")
+    def evaluate(
+        logits: Floats, labels: Integers, settings: Floats, losses: Floats, slopes: Floats
+    ) -> None:
+        outputs = logits.shape[1]
+        p = np.empty(2 if outputs == 1 else outputs, dtype=logits.dtype)
+        slope = np.empty_like(p)
+        for b in range(len(labels)):
+            slope[:] = 0
+            if outputs == 1:
+                p[1] = sigmoid(logits[b, 0])
+                p[0] = sigmoid(-logits[b, 0])
+                losses[b] = user(p, labels[b], slope)
+                slopes[b, 0] = (slope[1] - slope[0]) * p[0] * p[1]
+            else:
+                softmax(logits[b], p)
+                losses[b] = user(p, labels[b], slope)
+                _through_softmax(p, slope)
+                slopes[b] = slope
 
     def kernel(
         logits: Any,
@@ -211,39 +276,27 @@ def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
         losses: Any,
         gradients: Any,
     ) -> None:
-        logit_table = carray(logits, (rows, outputs))
-        gradient_table = carray(gradients, (rows, outputs))
-        label_list, loss_list = carray(labels, (rows,)), carray(losses, (rows,))
-        classes = 2 if outputs == 1 else outputs
-        p = np.empty(classes, dtype=logit_table.dtype)
-        slope = np.empty_like(p)
-        for b in range(rows):
-            slope[:] = 0
-            if outputs == 1:
-                p[1] = sigmoid(logit_table[b, 0])
-                p[0] = sigmoid(-logit_table[b, 0])
-                loss_list[b] = user(p, label_list[b], slope)
-                gradient_table[b, 0] = (slope[1] - slope[0]) * p[0] * p[1]
-            else:
-                softmax(logit_table[b], p)
-                loss_list[b] = user(p, label_list[b], slope)
-                _through_softmax(p, slope)
-                gradient_table[b] = slope
+        evaluate(
+            carray(logits, (rows, outputs)),
+            carray(labels, (rows,)),
+            carray(settings, (3,)),
+            carray(losses, (rows,)),
+            carray(gradients, (rows, outputs)),
+        )
 
-    return callback(kernel, _signature(dtype), keep=False)
+    return evaluate if INTERPRETED else callback(kernel, _signature(dtype), keep=False)
 
 
-def loss_kernel(loss: AnyLoss, dtype: Any) -> tuple[Any, NDArray[np.float64]]:
+def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray[np.float64]]:
     """The compiled function of a loss and the settings to call it with."""
     if isinstance(loss, CustomLoss):
         return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(3)
-    kind = FOCAL if loss.kind == "focal" else CROSS_ENTROPY
-    settings = np.array([kind, loss.gamma, loss.poly_epsilon or 0.0])
-    return _built_in_kernel(np.dtype(dtype).type), settings
+    settings = np.array([LOSSES[loss.kind].code, loss.gamma, loss.poly_epsilon or 0.0])
+    plain = loss.kind == "cross-entropy" and not loss.poly_epsilon
+    return _built_in_kernel(np.dtype(dtype).type, n_classes == 2, plain), settings
 
 
-@entry_kernel()
-def call_loss(
+def _call_plainly(
     kernel: Any,
     logits: Floats,
     labels: Integers,
@@ -251,7 +304,18 @@ def call_loss(
     losses: Floats,
     gradients: Floats,
 ) -> None:
-    """Evaluate a loss on the rows of ``logits``."""
+    kernel(logits, labels, settings, losses, gradients)
+
+
+@kernel()
+def _call_by_pointer(
+    kernel: Any,
+    logits: Floats,
+    labels: Integers,
+    settings: NDArray[np.float64],
+    losses: Floats,
+    gradients: Floats,
+) -> None:
     rows, outputs = logits.shape
     kernel(
         logits.ctypes,
@@ -262,3 +326,7 @@ def call_loss(
         losses.ctypes,
         gradients.ctypes,
     )
+
+
+call_loss = _call_plainly if INTERPRETED else _call_by_pointer
+"""Evaluates a loss (kernel, logits, labels, settings, losses, gradients) on rows of logits."""

@@ -11,9 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.adam import Pace, activate
-from gradtree.engines.kernels import Floats, Numbers, Real, kernel
-from gradtree.engines.selection import Selection, is_soft, jacobian_weights, temperature_at
+from gradtree.engines.selection import (
+    Extras,
+    Selection,
+    is_soft,
+    jacobian_weights,
+    temperature_at,
+)
 from gradtree.engines.state import Batch, Group, Model, TreeArrays
 
 _ONE, _TWO = np.uint32(1), np.uint32(2)
@@ -24,6 +30,7 @@ def _step(feature: Numbers, threshold: Floats, X: Floats, at: Numbers) -> None:
     """Move every row from node ``at[b]`` to the child that it belongs to."""
     for b in range(len(at)):
         node = at[b]
+        # A row on the threshold goes right: a logistic function of zero is rounded to even, zero.
         left = np.uint32(threshold[node] > X[b, feature[node]])
         at[b] = node + node + _TWO - left
 
@@ -81,30 +88,30 @@ def descend(tree: TreeArrays, batch: Batch, rows: int) -> None:
 
 
 @kernel()
-def _mixed_score(selection: Selection, node: int, x: Floats) -> Real:
-    score = selection.offset[node]
-    mixture = selection.choice[node]
+def _mixed_score(extras: Extras, node: int, x: Floats) -> Real:
+    score = extras.offset[node]
+    mixture = extras.choice[node]
     for f in range(len(x)):
         score -= mixture[f] * x[f]
     return score
 
 
 @kernel()
-def descend_mixed(selection: Selection, batch: Batch, rows: int) -> None:
+def descend_mixed(extras: Extras, batch: Batch, rows: int) -> None:
     """The same where every node tests a mixture of features."""
     depth = len(batch.node)
-    first_leaf = np.uint32(len(selection.offset))
+    first_leaf = np.uint32(len(extras.offset))
     for b in range(rows):
         x = batch.X[b]
         node = np.uint32(0)
         for level in range(depth):
-            score = _mixed_score(selection, node, x)
+            score = _mixed_score(extras, node, x)
             left = np.uint32(score > 0)
             batch.node[level, b] = node
             batch.score[level, b] = score
             flipped = np.uint32(node + node + _ONE + left)
             for _ in range(level + 1, depth):
-                left_again = np.uint32(_mixed_score(selection, flipped, x) > 0)
+                left_again = np.uint32(_mixed_score(extras, flipped, x) > 0)
                 flipped = np.uint32(flipped + flipped + _TWO - left_again)
             batch.other[level, b] = flipped - first_leaf
             node = np.uint32(node + node + _TWO - left)
@@ -133,6 +140,7 @@ def pull_scores(leaves: Group, batch: Batch, rows: int) -> None:
         else:
             for b in range(rows):
                 pulls[b] = _dot(slope[b], table[leaf[b]]) - _dot(slope[b], table[others[b]])
+        # Leaf reached minus leaf not reached is left minus right only where the row went left.
         for b in range(rows):
             pulls[b] *= steepness[b] if scores[b] > zero else -steepness[b]
 
@@ -149,6 +157,7 @@ def sum_over_rows(model: Model, batch: Batch, rows: int) -> int:
     total_pull, visited, is_visited = batch.total_pull, batch.visited, batch.is_visited
     settled, leaf_slopes, sums = (model.settled, model.leaves.slope_table, model.logits.slope_table)
     n_visited = 0
+    # Row after row: another order of these sums would send a training elsewhere in the end.
     for b in range(rows):
         x = X[b]
         for k in range(leaf_slopes.shape[1]):
@@ -168,26 +177,41 @@ def sum_over_rows(model: Model, batch: Batch, rows: int) -> int:
 
 
 @kernel()
+def _mixed_threshold_slopes(
+    model: Model, extras: Extras, batch: Batch, n_visited: int, step: int, pace: Pace
+) -> None:
+    """Gradients of the thresholds where every node tests a mixture of features."""
+    table, visited, total_pull = model.thresholds.slope_table, batch.visited, batch.total_pull
+    for v in range(n_visited):
+        row, mixture = table[visited[v]], extras.choice[visited[v]]
+        for f in range(len(row)):
+            row[f] = total_pull[visited[v]] * mixture[f]
+    activate(model.thresholds, visited[:n_visited], table.shape[1], step, pace)
+
+
+@kernel(inline="always")
 def threshold_slopes(
-    model: Model, selection: Selection, batch: Batch, n_visited: int, step: int, pace: Pace
+    model: Model,
+    selection: Selection,
+    extras: Extras | None,
+    batch: Batch,
+    n_visited: int,
+    step: int,
+    pace: Pace,
 ) -> None:
     """Gradients of the thresholds from what ``sum_over_rows`` left."""
-    table, flat = model.thresholds.slope_table, model.thresholds.slope
+    if extras is not None and is_soft(selection, extras, step):
+        _mixed_threshold_slopes(model, extras, batch, n_visited, step, pace)
+        return
+    flat, feature = model.thresholds.slope, model.tree.feature
     visited, entry, total_pull = batch.visited, batch.entry, batch.total_pull
-    feature = model.tree.feature
-    width = np.uint32(table.shape[1])
-    if is_soft(selection, step):
-        for v in range(n_visited):
-            row, mixture = table[visited[v]], selection.choice[visited[v]]
-            for f in range(len(row)):
-                row[f] = total_pull[visited[v]] * mixture[f]
-        activate(model.thresholds, visited[:n_visited], len(table[0]), step, pace)
-    else:
-        for v in range(n_visited):
-            at = visited[v]
-            entry[v] = at * width + feature[at]
-            flat[entry[v]] = total_pull[at]
-        activate(model.thresholds, entry[:n_visited], 1, step, pace)
+    width = np.uint32(model.thresholds.slope_table.shape[1])
+    # The choice is one-hot in the forward pass: only the chosen feature's threshold has a gradient.
+    for v in range(n_visited):
+        at = visited[v]
+        entry[v] = at * width + feature[at]
+        flat[entry[v]] = total_pull[at]
+    activate(model.thresholds, entry[:n_visited], 1, step, pace)
 
 
 @kernel()
@@ -204,24 +228,32 @@ def _through_jacobian(
         slopes[f] = weights[f] * (slopes[f] - mean) * scale
 
 
-@kernel()
+@kernel(inline="always")
 def logit_slopes(
-    model: Model, selection: Selection, batch: Batch, n_visited: int, step: int, pace: Pace
+    model: Model,
+    selection: Selection,
+    extras: Extras | None,
+    batch: Batch,
+    n_visited: int,
+    step: int,
+    pace: Pace,
 ) -> None:
     """Gradients of the logits from what ``sum_over_rows`` left, which is cleared."""
     table, thresholds, settled = (model.logits.slope_table, model.tree.thresholds, model.settled)
     visited, is_visited, total_pull = batch.visited, batch.is_visited, batch.total_pull
     weights = batch.weights
-    temperature = temperature_at(selection, step)
+    temperature = selection.temperature
+    if extras is not None:
+        temperature = temperature_at(selection, extras, step)
     scale = weights.dtype.type(1 / temperature)
     moving = 0
     for v in range(n_visited):
         at = visited[v]
         if not settled[at]:
-            total = jacobian_weights(model.tree, selection, at, temperature, weights)
+            total = jacobian_weights(model.tree, selection, extras, at, temperature, weights)
             _through_jacobian(weights, total, total_pull[at], thresholds[at], table[at], scale)
             visited[moving] = at
             moving += 1
         total_pull[at] = 0
         is_visited[at] = False
-    activate(model.logits, visited[:moving], len(table[0]), step, pace)
+    activate(model.logits, visited[:moving], table.shape[1], step, pace)

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from gradtree.compiling import from_python
 from gradtree.engines.adam import BETA_1, BETA_2, EPSILON
 from gradtree.engines.algorithm import (
     Parameters,
@@ -18,17 +19,19 @@ from gradtree.engines.algorithm import (
     straight_through,
 )
 from gradtree.engines.compiled import AVERAGED_EPOCHS
-from gradtree.engines.contract import Samples, Seeds, Status
+from gradtree.engines.contract import Candidate, Samples, Seeds, Status
 from gradtree.engines.reference_losses import sample_losses
+from gradtree.engines.scores import macro_f1
 from gradtree.engines.selection import EVALUATION, fill_gumbel
 from gradtree.engines.stopping import Watch, improves, new_watch
-from gradtree.training.config import TrainConfig
-from gradtree.training.selectors import as_selector
-from gradtree.training.streams import shuffle_epoch
+from gradtree.settings.config import TrainConfig
+from gradtree.settings.selectors import as_selector
+from gradtree.settings.splits import SPLITS
+from gradtree.settings.streams import shuffle_epoch
 from gradtree.trees.dense import DenseTree
 
 _VARIABLES = ("_values", "_means", "_squares")
-_SNAPSHOTS = ("_best", "_shown")
+_SNAPSHOTS = ("_best", "_best_f1", "_shown")
 _TRACED = ("_train_on", "_losses_of")
 
 
@@ -54,9 +57,13 @@ class ReferenceRun:
         self._recent: deque[list[Any]] = deque(maxlen=AVERAGED_EPOCHS)
         self._best = self._shown = self._snapshot()
         self._step = self._epoch = 0
-        self._last_epoch, self._patience = config.epochs, config.patience
+        self._last_epoch = config.epochs_for(len(train.rows))
+        self._patience = config.patience
         self._status = Status.RUNNING
-        self._watch = new_watch()
+        self._watch, self._f1_watch = new_watch(), new_watch()
+        self._scored = config.choose_by == "f1" and len(valid.rows) > 0
+        self._best_f1 = self._best
+        self._f1: list[float] = []
         self._train_loss: list[float] = []
         self._valid_loss: list[float] = []
         self._trace()
@@ -80,8 +87,12 @@ class ReferenceRun:
             return straight_through(one_hot_largest(noisy), tf.nn.softmax(noisy / temperature))
         if self._selector.kind == "annealed":
             return entmax15(logits / temperature) if soft else one_hot_largest(logits)
-        weights = entmax15(logits / temperature)
+        rule = tf.nn.softmax if self._selector.kind == "softmax" else entmax15
+        weights = rule(logits / temperature)
         return straight_through(one_hot_largest(logits), weights)
+
+    def _soft_split(self, score: Any) -> Any:
+        return SPLITS[self._config.split].soft(tf, self._config.steepness * score)
 
     def _loss_and_gradients(
         self, X: Any, y: Any, weight: Any, noise: Any, temperature: Any, soft: bool
@@ -89,7 +100,7 @@ class ReferenceRun:
         with tf.GradientTape() as tape:
             parameters = Parameters(*self._values)
             choice = self._choose(parameters.logits, noise, temperature, soft)
-            output = forward(X, parameters, choice)
+            output = forward(X, parameters, choice, self._soft_split)
             loss = tf.reduce_mean(weight * sample_losses(self._config.loss, y, output))
         slopes = tape.gradient(loss, self._values, unconnected_gradients="zero")
         return loss, slopes
@@ -114,7 +125,7 @@ class ReferenceRun:
     def _evaluate(self, X: Any, y: Any, weight: Any, noise: Any, values: list[Any]) -> Any:
         parameters = Parameters(*values)
         output = forward(X, parameters, one_hot_largest(parameters.logits + noise))
-        return tf.reduce_mean(weight * sample_losses(self._config.loss, y, output))
+        return tf.reduce_mean(weight * sample_losses(self._config.loss, y, output)), output
 
     def gradients(self, step: int = 1) -> tuple[float, DenseTree]:
         """Loss and gradients of all training rows as the batch of this step."""
@@ -138,7 +149,7 @@ class ReferenceRun:
 
     def _train_epoch(self) -> float:
         rows = self._train.rows.copy()
-        shuffle_epoch(rows, self._seeds.order, self._epoch)
+        from_python(shuffle_epoch)(rows, self._seeds.order, self._epoch)
         size = self._config.batch_size_for(len(rows))
         losses = []
         for start in range(0, len(rows), size):
@@ -157,13 +168,21 @@ class ReferenceRun:
     def _validate(self) -> float:
         rows, size = self._valid.rows, self._config.batch_size_for(len(self._train.rows))
         parts = np.split(rows, range(size, len(rows), size))
-        losses = []
+        losses, outputs = [], []
         for number, part in enumerate(parts, start=self._epoch * len(parts)):
             noise = self._noise(EVALUATION + np.uint64(number))
             noise = noise if self._selector.noisy_evaluation else tf.zeros_like(noise)
-            loss = self._losses_of(*self._batch(self._valid, part), noise, self._shown)
+            loss, output = self._losses_of(*self._batch(self._valid, part), noise, self._shown)
             losses.append(float(loss))
+            outputs.append(output.numpy().reshape(len(part), -1))
+        if self._scored:
+            self._f1.append(self._validation_f1(np.concatenate(outputs)))
         return float(self._dtype.type(np.mean(losses)))
+
+    def _validation_f1(self, output: NDArray[Any]) -> float:
+        rows = self._valid.rows
+        predicted = output[:, 0] > 0 if output.shape[1] == 1 else output.argmax(axis=1)
+        return macro_f1(self._valid.y[rows], predicted, self._valid.score_weight[rows])
 
     def _snapshot(self) -> list[Any]:
         return [tf.identity(value) for value in self._values]
@@ -181,10 +200,16 @@ class ReferenceRun:
         if len(self._valid.rows):
             loss = self._validate()
         self._valid_loss.append(loss if len(self._valid.rows) else float("nan"))
-        if improves(self._watch, self._epoch, loss):
+        note = from_python(improves)
+        if note(self._watch, self._epoch, loss):
             self._best = self._shown
+        stale = self._watch.stale_epochs[0]
+        if self._scored:
+            if note(self._f1_watch, self._epoch, -self._f1[-1]):
+                self._best_f1 = self._shown
+            stale = min(stale, self._f1_watch.stale_epochs[0])
         self._epoch += 1
-        if self._watch.stale_epochs[0] >= self._patience:
+        if stale >= self._patience:
             self._status = Status.STOPPED_EARLY
         elif self._epoch >= self._last_epoch:
             self._status = Status.OUT_OF_EPOCHS
@@ -198,6 +223,11 @@ class ReferenceRun:
         self._last_epoch = self._epoch + n_epochs
         self._patience = self._last_epoch + 1
         self._status = Status.RUNNING
+
+    def retune(self, config: TrainConfig) -> None:
+        """Go on with other learning rates and another batch size."""
+        self._config = config
+        self._trace()  # a traced function has the rates built in
 
     def __getstate__(self) -> dict[str, Any]:
         """All that it takes to go on with other samples: not the present ones."""
@@ -227,10 +257,24 @@ class ReferenceRun:
         """Training and validation loss of every finished epoch."""
         return np.array(self._train_loss), np.array(self._valid_loss)
 
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Validation macro F1 of every finished epoch."""
+        return np.array(self._f1) if self._scored else np.full(self._epoch, np.nan)
+
     def result(self) -> DenseTree:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
-        values = self._best if self._status == Status.STOPPED_EARLY else self._shown
-        return DenseTree(*(value.numpy() for value in values))
+        return _tree(self._best if self._status == Status.STOPPED_EARLY else self._shown)
+
+    def best(self) -> list[Candidate]:
+        """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
+        kept = [(self._watch, self._best), (self._f1_watch, self._best_f1)]
+        found = {int(w.best_epoch[0]): values for w, values in kept if w.best_epoch[0] >= 0}
+        return [Candidate(epoch, _tree(values)) for epoch, values in found.items()]
+
+
+def _tree(values: list[Any]) -> DenseTree:
+    return DenseTree(*(value.numpy() for value in values))
 
 
 def _nobody(samples: Samples) -> Samples:

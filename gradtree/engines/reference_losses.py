@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from gradtree.compiling import from_python
 from gradtree.engines.loss_kernels import call_loss, loss_kernel
-from gradtree.training.losses import CLIP, AnyLoss, CustomLoss, Loss
+from gradtree.settings.losses import CLIP, AnyLoss, CustomLoss, Loss
 
 
 def sample_losses(loss: AnyLoss, labels: Any, logits: Any) -> Any:
@@ -40,7 +41,7 @@ def _focal(labels: Any, logits: Any, gamma: float, binary: bool) -> Any:
 
 
 def _poly_term(loss: Loss, labels: Any, logits: Any, binary: bool) -> Any:
-    """The Poly-1 term with the quirks described in ``gradtree.training.losses``."""
+    """The Poly-1 term with the quirks described in ``gradtree.settings.losses``."""
     if loss.poly_epsilon is None:
         return tf.zeros([], logits.dtype)
     if binary:
@@ -57,10 +58,11 @@ def _custom(loss: CustomLoss, labels: Any, logits: Any) -> Any:
     """The user's function brings its own gradient, so TensorFlow calls the compiled loss."""
 
     def evaluate(labels: Any, logits: Any) -> tuple[Any, Any]:
-        kernel, settings = loss_kernel(loss, logits.dtype)
+        n_classes = 2 if logits.ndim == 1 else logits.shape[1]
+        kernel, settings = loss_kernel(loss, logits.dtype, n_classes)
         table = np.ascontiguousarray(logits.reshape(len(labels), -1))
         losses, slopes = np.empty(len(labels), dtype=logits.dtype), np.empty_like(table)
-        call_loss(kernel, table, labels, settings, losses, slopes)
+        from_python(call_loss)(kernel, table, labels, settings, losses, slopes)
         return losses, slopes.reshape(logits.shape)
 
     @tf.custom_gradient

@@ -7,21 +7,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.compiling import Floats, Integers
 from gradtree.engines.adam import Pace
-from gradtree.engines.kernels import Floats, Integers
 from gradtree.engines.selection import Selection
 from gradtree.engines.state import Batch, Model, TreeArrays, new_tree
-from gradtree.engines.stopping import Watch
-from gradtree.training.streams import Order
+from gradtree.engines.stopping import Watch, new_watch
+from gradtree.settings.streams import Order
 from gradtree.trees.dense import DenseTree
 
 
 class Rows(NamedTuple):
-    """Samples: the listed rows of a matrix, their labels and weights (of mean one)."""
+    """Samples: the listed rows of a matrix, their labels and weights (of mean one).
+
+    ``worth`` is what a row counts in a score: its weight without that of its class.
+    """
 
     X: Floats
     y: Integers
     weight: Floats
+    worth: Floats
     listed: Integers
 
 
@@ -43,20 +47,29 @@ class Rates(NamedTuple):
     leaves: float
 
 
-class Recent(NamedTuple):
-    """The parameters at the ends of the last few epochs; none if they are not averaged."""
+class Slope(NamedTuple):
+    """The split function, by its code in ``SPLITS``, and its steepness."""
 
-    thresholds: Floats  # (epochs, N, n_features)
-    logits: Floats  # (epochs, N, n_features)
-    leaves: Floats  # (epochs, M, outputs)
+    code: int
+    steepness: Any
+
+
+class Score(NamedTuple):
+    """The macro F1 of the validation rows, where it is wanted: else all arrays are empty.
+
+    ``tally`` holds per class the weight of rows found, of rows predicted and of rows there are.
+    """
+
+    tally: NDArray[np.float64]  # (n_classes, 3)
+    f1: NDArray[np.float64]  # (epochs,)
+    watch: Watch
 
 
 class Snapshots(NamedTuple):
-    """Copies of the tree: as it was at its best, of late, and the mean of those."""
+    """Copies of the tree: at its lowest loss and, where it counts, at its best F1."""
 
     best: TreeArrays
-    recent: Recent
-    average: TreeArrays
+    best_f1: TreeArrays
 
 
 class Limits(NamedTuple):
@@ -78,10 +91,12 @@ class Run(NamedTuple):
     order: Order
     shuffled: Integers
     rates: Rates
+    slope: Slope
     pace: Pace
     limits: Limits
     clock: Clock
     watch: Watch
+    score: Score
     snapshots: Snapshots
     settings: NDArray[np.float64]
     train_loss: NDArray[np.float64]
@@ -90,8 +105,8 @@ class Run(NamedTuple):
 
 def no_rows(rows: Rows) -> Rows:
     """None of them, in arrays of their own."""
-    X, y, weight, listed = rows
-    return Rows(X[:0].copy(), y[:0].copy(), weight[:0].copy(), listed[:0].copy())
+    parts: list[Any] = [part[:0].copy() for part in rows]
+    return Rows(*parts)
 
 
 def new_clock() -> Clock:
@@ -100,12 +115,12 @@ def new_clock() -> Clock:
     return Clock(epoch, row, step, batches, np.zeros(1))
 
 
-def new_snapshots(start: DenseTree, dtype: Any, averaged_epochs: int) -> Snapshots:
+def new_score(n_classes: int, epochs: int) -> Score:
+    """Nothing counted yet; with 0 classes, nothing to count."""
+    return Score(np.zeros((n_classes, 3)), np.full(epochs if n_classes else 0, np.nan), new_watch())
+
+
+def new_snapshots(start: DenseTree, dtype: Any, scored: bool) -> Snapshots:
     """Room for the copies that a run keeps."""
-    shape = start.leaves.reshape(len(start.leaves), -1).shape
-    recent = Recent(
-        np.zeros((averaged_epochs, *start.thresholds.shape), dtype=dtype),
-        np.zeros((averaged_epochs, *start.logits.shape), dtype=dtype),
-        np.zeros((averaged_epochs, *shape), dtype=dtype),
-    )
-    return Snapshots(new_tree(start, dtype), recent, new_tree(start, dtype))
+    parts: list[Any] = [part if scored else part[:0].copy() for part in new_tree(start, dtype)]
+    return Snapshots(new_tree(start, dtype), TreeArrays(*parts))

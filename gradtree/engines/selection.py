@@ -8,15 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.compiling import Floats, Numbers, Real, entry_kernel, kernel
+from gradtree.engines.arithmetic import exp
 from gradtree.engines.entmax import entmax_root
-from gradtree.engines.kernels import Floats, Numbers, Real, entry_kernel, kernel
 from gradtree.engines.loss_kernels import softmax
-from gradtree.engines.state import BLOCK, Model, TreeArrays
-from gradtree.training.selectors import Selector
-from gradtree.training.streams import fill_words, philox
+from gradtree.engines.state import BLOCK, Model, Recent, TreeArrays, new_recent, new_tree
+from gradtree.settings.selectors import SELECTORS, Selector
+from gradtree.settings.streams import fill_words, philox
+from gradtree.trees.dense import DenseTree
 
-ENTMAX, GUMBEL, ANNEALED = 0, 1, 2
-_KINDS = {"entmax": ENTMAX, "gumbel": GUMBEL, "annealed": ANNEALED}
+ENTMAX, GUMBEL = SELECTORS["entmax"], SELECTORS["gumbel"]
+ANNEALED, SOFTMAX = SELECTORS["annealed"], SELECTORS["softmax"]
 _WORD = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 _ONE = np.uint32(1)
@@ -27,16 +29,25 @@ EVALUATION = np.uint64(1 << 62)
 
 
 class Selection(NamedTuple):
-    """A selector and what it computes for one batch.
-
-    For annealed, ``choice`` holds the mixture of features of every node and ``offset`` that of its
-    thresholds. For gumbel, ``words`` holds the random words behind the noise of every logit,
-    ``bounds`` what ``_gumbel_bounds`` gives, and ``choice`` the noisy logits of one node. They are
-    empty where the selector does not need them.
-    """
+    """A selector: its code in ``SELECTORS``, and what divides the logits."""
 
     kind: int
     temperature: float
+
+
+class Extras(NamedTuple):
+    """What only some trainings need, so that the loop for all others is compiled without it.
+
+    Kernels get it beside the run, or ``None``: Numba drops a branch on ``extras is None`` before
+    it compiles. In a tuple it would not see that.
+
+    For annealed, ``choice`` holds the mixture of features of every node and ``offset`` that of its
+    thresholds. For gumbel, ``words`` holds the random words behind the noise of every logit,
+    ``bounds`` what ``_gumbel_bounds`` gives, and ``choice`` the noisy logits of one node.
+    ``recent`` are the trees of the last epochs and ``average`` their mean. What a training does
+    not need is empty.
+    """
+
     final_temperature: float
     anneal_steps: int
     noisy_evaluation: bool
@@ -45,15 +56,20 @@ class Selection(NamedTuple):
     offset: NDArray[Any]
     words: Numbers
     bounds: NDArray[Any]
+    recent: Recent
+    average: TreeArrays
 
 
-def new_selection(selector: Selector, key: np.uint64, logits: NDArray[Any]) -> Selection:
-    """Room for the choices of a tree whose logits have this shape and type."""
-    n_rows = {"entmax": 0, "gumbel": 1, "annealed": len(logits)}[selector.kind]
+def new_extras(
+    selector: Selector, key: np.uint64, start: DenseTree, dtype: Any, averaged_epochs: int
+) -> Extras | None:
+    """Room for noise, mixtures and averages, if any are needed."""
+    if selector.kind not in ("gumbel", "annealed") and not averaged_epochs:
+        return None
+    logits = start.logits.astype(dtype)
+    n_rows = {"gumbel": 1, "annealed": len(logits)}.get(selector.kind, 0)
     noisy = selector.kind == "gumbel"
-    return Selection(
-        _KINDS[selector.kind],
-        selector.temperature,
+    return Extras(
         selector.final_temperature,
         selector.anneal_steps,
         selector.noisy_evaluation,
@@ -61,22 +77,25 @@ def new_selection(selector: Selector, key: np.uint64, logits: NDArray[Any]) -> S
         np.zeros_like(logits[:n_rows]),
         np.zeros(n_rows, dtype=logits.dtype),
         np.zeros(logits.size * noisy, dtype=np.uint32),
-        _gumbel_bounds(logits.dtype)[:, : None if noisy else 0],
+        np.ascontiguousarray(_gumbel_bounds(logits.dtype)[:, : None if noisy else 0]),
+        new_recent(start, dtype, averaged_epochs),
+        new_tree(start, dtype),
     )
 
 
 @kernel()
-def is_soft(selection: Selection, step: int) -> bool:
+def is_soft(selection: Selection, extras: Extras, step: int) -> bool:
     """Whether nodes mix features in this batch."""
-    return selection.kind == ANNEALED and step <= selection.anneal_steps
+    return selection.kind == ANNEALED and step <= extras.anneal_steps
 
 
 @kernel()
-def temperature_at(selection: Selection, step: int) -> float:
+def temperature_at(selection: Selection, extras: Extras, step: int) -> float:
+    """What divides the logits in this batch."""
     if selection.kind != ANNEALED:
         return selection.temperature
-    ratio = selection.final_temperature / selection.temperature
-    return selection.temperature * ratio ** ((step - 1) / selection.anneal_steps)
+    ratio = extras.final_temperature / selection.temperature
+    return selection.temperature * ratio ** ((step - 1) / extras.anneal_steps)
 
 
 @kernel()
@@ -124,8 +143,12 @@ def _largest(row: Floats, least: Real) -> Real:
 
 
 @kernel()
-def refresh_splits(model: Model, selection: Selection, step: int) -> None:
-    """Bring the splits up to date with the parameters that an update changed."""
+def refresh_splits(model: Model, selection: Selection, extras: Extras | None, step: int) -> None:
+    """Bring the splits up to date with the parameters that an update changed.
+
+    A node is settled once its lead makes entmax give it all the weight: then its logits have
+    gradients of exactly zero, and leaving them out changes nothing.
+    """
     logits, thresholds = model.tree.logits, model.tree.thresholds
     feature, threshold, settled = (model.tree.feature, model.tree.threshold, model.settled)
     checked, moved = model.checked, model.logits.active[: model.logits.n_active[0]]
@@ -150,7 +173,7 @@ def refresh_splits(model: Model, selection: Selection, step: int) -> None:
         first = moved[a] * BLOCK
         for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
             threshold[node] = thresholds[node, feature[node]]
-    if selection.kind == ANNEALED and step == selection.anneal_steps:
+    if extras is not None and selection.kind == ANNEALED and step == extras.anneal_steps:
         settled[:] = True
 
 
@@ -163,16 +186,16 @@ def choose_plainly(tree: TreeArrays) -> None:
 
 
 @kernel()
-def choose_noisily(tree: TreeArrays, selection: Selection, counter: np.uint64) -> None:
+def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64) -> None:
     """Let every node take the feature with the largest logit plus noise of ``fill_gumbel``.
 
     Logarithms are taken only where bounds from a table leave more than one feature.
     """
-    fill_words(selection.words, selection.key, counter)
-    least, most = selection.bounds[0], selection.bounds[1]
+    fill_words(extras.words, extras.key, counter)
+    least, most = extras.bounds[0], extras.bounds[1]
     width = tree.logits.shape[1]
     for node in range(len(tree.feature)):
-        row, words = tree.logits[node], selection.words[node * width : (node + 1) * width]
+        row, words = tree.logits[node], extras.words[node * width : (node + 1) * width]
         floor = row[0] + least[words[0] >> _TO_BEGINNING]
         for f in range(1, width):
             floor = max(floor, row[f] + least[words[f] >> _TO_BEGINNING])
@@ -200,30 +223,48 @@ def _largest_sum(row: Floats, words: Numbers, most: Floats, floor: Real) -> int:
 
 
 @kernel()
-def _mix(tree: TreeArrays, selection: Selection, temperature: float) -> None:
+def _mix(tree: TreeArrays, extras: Extras, temperature: float) -> None:
     for i in range(len(tree.feature)):
         row = tree.logits[i]
-        mixture = selection.choice[i]
+        mixture = extras.choice[i]
         entmax_root(row, row[argmax(row)], temperature, mixture)
         offset = mixture.dtype.type(0)
         for f in range(len(row)):
             mixture[f] *= mixture[f]
             offset += mixture[f] * tree.thresholds[i, f]
-        selection.offset[i] = offset
+        extras.offset[i] = offset
 
 
 @kernel()
-def choose(tree: TreeArrays, selection: Selection, step: int) -> None:
+def choose(tree: TreeArrays, selection: Selection, extras: Extras, step: int) -> None:
     """What every node tests in the batch of this step. For entmax the tree already knows."""
     if selection.kind == GUMBEL:
-        choose_noisily(tree, selection, np.uint64(step))
-    elif is_soft(selection, step):
-        _mix(tree, selection, temperature_at(selection, step))
+        choose_noisily(tree, extras, np.uint64(step))
+    elif is_soft(selection, extras, step):
+        _mix(tree, extras, temperature_at(selection, extras, step))
+
+
+@kernel()
+def _noisy_weights(
+    tree: TreeArrays, extras: Extras, node: int, temperature: float, weights: Floats
+) -> None:
+    """The softmax of a node's logits with the noise of this batch."""
+    noisy, logits = extras.choice[0], tree.logits[node]
+    words = extras.words[node * len(logits) : (node + 1) * len(logits)]
+    for f in range(len(noisy)):
+        noisy[f] = logits[f] + noisy.dtype.type(_gumbel(words[f]))
+        noisy[f] /= noisy.dtype.type(temperature)
+    softmax(noisy, weights)
 
 
 @kernel()
 def jacobian_weights(
-    tree: TreeArrays, selection: Selection, node: int, temperature: float, weights: Floats
+    tree: TreeArrays,
+    selection: Selection,
+    extras: Extras | None,
+    node: int,
+    temperature: float,
+    weights: Floats,
 ) -> Real:
     """Fill ``weights`` with ``w`` of the selector's Jacobian and give the sum of ``w``.
 
@@ -231,14 +272,17 @@ def jacobian_weights(
     ``w * (g - sum(w * g) / sum(w)) / temperature``, where ``w`` are the square roots of the
     entmax, or the softmax itself.
     """
-    if selection.kind == GUMBEL:
-        noisy, logits = selection.choice[0], tree.logits[node]
-        words = selection.words[node * len(logits) : (node + 1) * len(logits)]
-        for f in range(len(noisy)):
-            noisy[f] = logits[f] + noisy.dtype.type(_gumbel(words[f]))
-            noisy[f] /= noisy.dtype.type(temperature)
-        softmax(noisy, weights)
+    if extras is not None and selection.kind == GUMBEL:
+        _noisy_weights(tree, extras, node, temperature, weights)
         return weights.dtype.type(1)
     row = tree.logits[node]
     largest = row[tree.feature[node]]
+    if selection.kind == SOFTMAX:
+        total = weights.dtype.type(0)
+        for f in range(len(row)):
+            weights[f] = exp((row[f] - largest) / row.dtype.type(temperature))
+            total += weights[f]
+        for f in range(len(row)):
+            weights[f] /= total
+        return weights.dtype.type(1)
     return entmax_root(row, largest, temperature, weights)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.kernels import Floats, Integers, Numbers
+from gradtree.compiling import Floats, Integers, Numbers
 from gradtree.trees.dense import DenseTree
 
 BLOCK = 32
@@ -74,6 +74,14 @@ class Model(NamedTuple):
         return _linked_model, (groups, split, self.settled, self.checked)
 
 
+class Recent(NamedTuple):
+    """The parameters at the ends of the last few epochs; none if they are not averaged."""
+
+    thresholds: Floats  # (epochs, N, n_features)
+    logits: Floats  # (epochs, N, n_features)
+    leaves: Floats  # (epochs, M, outputs)
+
+
 class Batch(NamedTuple):
     """Work space for one batch: ``B`` rows, ``d`` levels, ``k`` outputs, ``N`` nodes."""
 
@@ -125,6 +133,13 @@ def new_tree(start: DenseTree, dtype: Any) -> TreeArrays:
         start.split_features.astype(np.uint32),
         start.split_thresholds.astype(dtype),
     )
+
+
+def new_recent(start: DenseTree, dtype: Any, n_epochs: int) -> Recent:
+    """Room for the parameters of so many epochs."""
+    outputs = start.leaves.reshape(len(start.leaves), -1)
+    parts = (start.thresholds, start.logits, outputs)
+    return Recent(*(np.zeros((n_epochs, *part.shape), dtype=dtype) for part in parts))
 
 
 def new_model(start: DenseTree, dtype: Any) -> Model:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import kernel
 
 
 class Watch(NamedTuple):
@@ -22,7 +22,7 @@ def new_watch() -> Watch:
     return Watch(np.array([np.inf]), np.array([-1]), np.array([0]))
 
 
-@entry_kernel()
+@kernel()
 def improves(watch: Watch, epoch: int, loss: float) -> bool:
     """Take note of an epoch's loss; whether it is strictly the best one."""
     if loss < watch.best_loss[0]:

@@ -9,7 +9,10 @@ import numpy as np
 
 # Copies of the parameters during training: values, gradients and two moments, of the tree
 # itself and of the best and averaged ones, and what draws and restarts need meanwhile.
-COPIES = 14
+COPIES = 15
+
+LARGEST_DEPTH = 16
+"""A tree in training with 65,536 leaves: more than any data here has ever kept."""
 
 CGROUP_FILES = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -32,6 +35,7 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
     free = available_bytes()
     needed = training_bytes(depth, n_features, n_classes, dtype)
     if free is None or needed <= free:
+        _check_sensible(depth)
         return
     smaller = [
         d for d in range(1, depth) if training_bytes(d, n_features, n_classes, dtype) <= free
@@ -41,6 +45,15 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
         f"depth={depth} with {n_features} features needs about {needed / 1e9:,.1f} GB, because a "
         f"tree in training has 2**depth leaves, but {free / 1e9:,.1f} GB are available; {remedy}"
     )
+
+
+def _check_sensible(depth: int) -> None:
+    """Refuse what would fit but take hours: every epoch copies and compares all leaves."""
+    if depth > LARGEST_DEPTH:
+        raise ValueError(
+            f"depth={depth} is deeper than is sensible: a tree in training is complete and would "
+            f"have {2**depth:,} leaves; use depth <= {LARGEST_DEPTH}"
+        )
 
 
 def available_bytes() -> int | None:

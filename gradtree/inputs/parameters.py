@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
-from gradtree.training.config import TrainConfig
-from gradtree.training.losses import AnyLoss, CustomLoss, Loss
-from gradtree.training.selectors import Selector
+import numpy as np
+from joblib import effective_n_jobs
+
+from gradtree.settings.config import (
+    CHOICES,
+    ENGINES,
+    FIRST_THRESHOLDS,
+    FinishConfig,
+    TrainConfig,
+)
+from gradtree.settings.losses import LOSS_NAMES, LOSSES, AnyLoss, CustomLoss, Loss
+from gradtree.settings.selectors import SELECTORS, Selector
+from gradtree.settings.splits import SPLITS
+from gradtree.settings.streams import STREAMS
 
 # The authors' defaults that differ between two classes and more.
 TWO_CLASSES: dict[str, Any] = {"lr_leaf": 0.005, "loss": "cross-entropy", "restarts": 5}
 MORE_CLASSES: dict[str, Any] = {"lr_leaf": 0.05, "loss": "focal", "restarts": 3}
-
-LOSS_NAMES = {
-    "cross-entropy": "cross-entropy",
-    "crossentropy": "cross-entropy",
-    "log_loss": "cross-entropy",
-    "focal": "focal",
-}
 
 
 def _is_whole(minimum: int) -> Callable[[Any], bool]:
@@ -38,8 +42,27 @@ def _is_number(minimum: float, strict: bool) -> Callable[[Any], bool]:
     return check
 
 
-def _is_one_of(*names: str) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, str) and value in names
+def _is_one_of(names: Iterable[str]) -> Callable[[Any], bool]:
+    known = frozenset(names)
+    return lambda value: isinstance(value, str) and value in known
+
+
+def _one_of(names: Iterable[str]) -> tuple[Callable[[Any], bool], str]:
+    return _is_one_of(names), _either(names)
+
+
+def _either(names: Iterable[str], *others: str) -> str:
+    """Names as an error message lists them."""
+    *most, last = [*(repr(name) for name in names), *others]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _or_none(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or check(value)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
 
 
 def _or_auto(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -59,30 +82,48 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "lr_leaf": (_or_auto(_is_number(0, True)), "'auto' or a positive number"),
     "loss": (
         _is_loss,
-        "'auto', 'cross-entropy', 'focal', or a loss of your own (see gradtree.CustomLoss)",
+        _either(("auto", *LOSSES), "a loss of your own (see gradtree.CustomLoss)"),
     ),
     "gamma": (_is_number(1, False), "a number, at least 1"),
     "poly_epsilon": (
-        lambda value: value is None or _is_number(-float("inf"), True)(value),
+        _or_none(_is_number(-float("inf"), True)),
         "None or a number",
     ),
     "selector": (
-        lambda value: (
-            isinstance(value, Selector) or _is_one_of("entmax", "gumbel", "annealed")(value)
-        ),
-        "'entmax', 'gumbel', 'annealed' or a gradtree.Selector",
+        lambda value: isinstance(value, Selector) or _is_one_of(SELECTORS)(value),
+        _either(SELECTORS, "a gradtree.Selector"),
     ),
+    "split": _one_of(SPLITS),
+    "steepness": (_is_number(0, True), "a positive number"),
+    "first_thresholds": _one_of(FIRST_THRESHOLDS),
+    "round_to_validation": (_is_flag, "True or False"),
     "batch_size": (_is_whole(1), "a whole number, at least 1"),
     "epochs": (_is_whole(1), "a whole number, at least 1"),
     "patience": (_is_whole(1), "a whole number, at least 1"),
+    "max_row_visits": (_or_none(_is_whole(1)), "None or a whole number, at least 1"),
+    "choose_by": _one_of(CHOICES),
+    "refit_leaves": (_is_flag, "True or False"),
+    "leaf_smoothing": (_is_number(0, False), "a number, at least 0"),
+    "min_samples_leaf": (_is_whole(1), "a whole number of rows, at least 1"),
+    "merge_leaves": (_is_flag, "True or False"),
+    "ccp_alpha": (_is_number(0, False), "a number, at least 0"),
+    "max_leaf_nodes": (_or_none(_is_whole(1)), "None or a whole number, at least 1"),
+    "n_jobs": (
+        lambda value: value is None or (_is_whole(-(2**31))(value) and value != 0),
+        "None, a number of threads, or -1 for as many as there are processors",
+    ),
     "restarts": (_or_auto(_is_whole(0)), "'auto' or a whole number, at least 0"),
     "validation_fraction": (
         lambda value: _is_number(0, False)(value) and value < 1,
         "a number from 0 (stop by the training loss) to below 1",
     ),
-    "engine": (_is_one_of("compiled", "tensorflow"), "'compiled' or 'tensorflow'"),
-    "stream": (_is_one_of("numpy", "authors"), "'numpy' or 'authors'"),
-    "dtype": (_is_one_of("float32", "float64"), "'float32' or 'float64'"),
+    "scale": (
+        _or_none(_is_one_of(("quantile", "standard"))),
+        "'quantile', 'standard' or None (columns as they are)",
+    ),
+    "engine": _one_of(ENGINES),
+    "stream": _one_of(STREAMS),
+    "dtype": _one_of(("float32", "float64")),
     "verbose": (
         lambda value: isinstance(value, bool) or _is_whole(0)(value),
         "0 (silent) or 1 (progress bar)",
@@ -100,6 +141,7 @@ def check_parameters(params: Mapping[str, Any]) -> None:
 def train_config(params: Mapping[str, Any], n_classes: int, seed: int) -> TrainConfig:
     """The settings of a training, with ``"auto"`` replaced by the authors' default for the task."""
     task = TWO_CLASSES if n_classes == 2 else MORE_CLASSES
+    visits = params["max_row_visits"]
     settled = {k: task[k] if params[k] == "auto" else params[k] for k in ("lr_leaf", "restarts")}
     return TrainConfig(
         depth=int(params["depth"]),
@@ -108,15 +150,37 @@ def train_config(params: Mapping[str, Any], n_classes: int, seed: int) -> TrainC
         lr_leaf=float(settled["lr_leaf"]),
         loss=_loss(params, task),
         selector=params["selector"],
+        split=params["split"],
+        steepness=float(params["steepness"]),
+        first_thresholds=params["first_thresholds"],
+        round_to_validation=bool(params["round_to_validation"]),
         batch_size=int(params["batch_size"]),
         epochs=int(params["epochs"]),
         patience=int(params["patience"]),
+        max_row_visits=None if visits is None else int(visits),
+        choose_by=params["choose_by"],
+        smoothing=float(params["leaf_smoothing"]),
         restarts=int(settled["restarts"]),
         average_weights=bool(params["average_weights"]),
         engine=params["engine"],
         stream=params["stream"],
         seed=seed,
         dtype=params["dtype"],
+        n_jobs=effective_n_jobs(params["n_jobs"]),
+    )
+
+
+def finish_config(params: Mapping[str, Any]) -> FinishConfig:
+    """What is made of the trained tree."""
+    leaves = params["max_leaf_nodes"]
+    return FinishConfig(
+        prune=bool(params["prune"]),
+        refit_leaves=bool(params["refit_leaves"]),
+        smoothing=float(params["leaf_smoothing"]),
+        min_samples_leaf=int(params["min_samples_leaf"]),
+        merge_leaves=bool(params["merge_leaves"]),
+        ccp_alpha=float(params["ccp_alpha"]),
+        max_leaf_nodes=None if leaves is None else int(leaves),
     )
 
 
@@ -128,4 +192,4 @@ def _loss(params: Mapping[str, Any], task: Mapping[str, Any]) -> AnyLoss:
         return CustomLoss(given)
     kind = LOSS_NAMES[task["loss"] if given == "auto" else given]
     epsilon = params["poly_epsilon"]
-    return Loss(kind, float(params["gamma"]), None if epsilon is None else float(epsilon))  # type: ignore[arg-type]
+    return Loss(kind, float(params["gamma"]), None if epsilon is None else float(epsilon))

@@ -1,1 +1,1 @@
-"""Training: its settings, losses, selectors and random draws, and the runs of which one is kept."""
+"""Training: runs from several initial draws, the choice among them, and the finished tree."""

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.training.config import TrainConfig
+from gradtree.settings.config import TrainConfig
+from gradtree.settings.losses import CustomLoss
+from gradtree.training.beginning import begin, columns_of, first_tree, samples_of, seeds_of
+from gradtree.training.choosing import held_out_and_left_out
+from gradtree.training.rounding import Grid
+from gradtree.training.threads import each
 from gradtree.trees.dense import DenseTree
 
 if TYPE_CHECKING:
-    from gradtree.engines.contract import EngineRun, Samples, Seeds
+    from gradtree.engines.contract import Candidate, EngineRun, Samples
 
-__all__ = ["Progress", "RunHistory", "TrainConfig", "TrainResult", "Trainer", "train"]
+__all__ = ["Progress", "RunHistory", "TrainConfig", "TrainResult", "train"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +36,8 @@ class RunHistory:
     best_epoch : index of the epoch with the lowest loss, -1 if none was a number.
     best_loss : that loss.
     stopped_early : whether patience ran out before the epochs did.
+    valid_f1 : ndarray of shape (epochs,)
+        Macro F1 of the validation rows; ``nan`` where it does not count.
     """
 
     seed: int
@@ -39,6 +46,7 @@ class RunHistory:
     best_epoch: int
     best_loss: float
     stopped_early: bool
+    valid_f1: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,52 +84,6 @@ class Progress:
     valid_loss: float
 
 
-def _weights(weight: NDArray[Any] | None, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
-    """Weights scaled to a mean of one over ``rows``."""
-    if weight is None:
-        return np.ones(n, dtype=np.float32)
-    weight = np.asarray(weight, dtype=np.float64)
-    mean = weight[rows].mean() if len(rows) else 1.0
-    if not mean > 0:
-        raise ValueError("sample weights must be positive for at least one training row")
-    return weight / mean
-
-
-def _samples(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    weight: NDArray[Any] | None,
-    rows: NDArray[Any],
-    dtype: str,
-) -> Samples:
-    from gradtree.engines.contract import Samples
-
-    rows = np.asarray(rows, dtype=np.int64)
-    X = np.ascontiguousarray(X, dtype=dtype)
-    return Samples(X, np.asarray(y, dtype=np.int64), _weights(weight, rows, len(X)), rows)
-
-
-def _begin(
-    initial: DenseTree, train: Samples, valid: Samples, seeds: Seeds, config: TrainConfig
-) -> EngineRun:
-    if config.engine == "compiled":
-        from gradtree.engines.compiled import CompiledRun
-
-        return CompiledRun(initial, train, valid, seeds, config)
-    if config.engine == "tensorflow":
-        from gradtree.engines.reference import ReferenceRun
-
-        return ReferenceRun(initial, train, valid, seeds, config)
-    raise ValueError(f"unknown engine {config.engine!r}; choose 'compiled' or 'tensorflow'")
-
-
-def _seeds(seed: int, config: TrainConfig) -> Seeds:
-    from gradtree.engines.contract import Seeds
-    from gradtree.training.streams import noise_key, stream
-
-    return Seeds(stream(config.stream).order(seed), noise_key(seed))
-
-
 def _history(run: EngineRun, seed: int, stopped_early: bool) -> RunHistory:
     train_loss, valid_loss = run.losses
     return RunHistory(
@@ -131,7 +93,88 @@ def _history(run: EngineRun, seed: int, stopped_early: bool) -> RunHistory:
         int(run.watch.best_epoch[0]),
         float(run.watch.best_loss[0]),
         stopped_early,
+        run.scores.copy(),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Offer:
+    """The best that one run has to offer, the higher its score the better."""
+
+    score: float
+    tree: Candidate
+    history: RunHistory
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What all runs of a training share."""
+
+    train: Samples
+    valid: Samples
+    n_classes: int
+    config: TrainConfig
+    columns: NDArray[Any] | None
+    start: DenseTree | None
+    progress: Callable[[Progress], None] | None
+
+    def run(self, number: int, is_stopped: Callable[[], bool]) -> _Offer | None:
+        """Train from one initial draw; ``None`` if all runs are to stop."""
+        config, seed = self.config, self.config.run_seeds()[number]
+        initial = self.start if number == 0 else None
+        n_features = self.train.X.shape[1]
+        initial = initial or first_tree(seed, self.columns, n_features, self.n_classes, config)
+        run = begin(initial, self.train, self.valid, seeds_of(seed, config), config)
+        status = run.advance()
+        while status == 0 and not is_stopped():
+            self._look_at(run)
+            # Lines of several runs at once would be unreadable: then only their ends are shown.
+            if config.n_jobs == 1:
+                self._show(run, number)
+            status = run.advance()
+        if status == 0:
+            return None
+        self._look_at(run)
+        self._show(run, number)
+        return self._offer(run, _history(run, seed, bool(status == 1)))
+
+    def _offer(self, run: EngineRun, history: RunHistory) -> _Offer:
+        from gradtree.engines.contract import Candidate
+
+        if self.config.choose_by == "loss" or history.best_epoch < 0:
+            best = Candidate(history.best_epoch, run.result())
+            return _Offer(-history.best_loss, best, history)
+        offers = [
+            _Offer(
+                held_out_and_left_out(
+                    candidate.dense, self.train, self.valid, self.config.smoothing
+                ),
+                candidate,
+                history,
+            )
+            for candidate in run.best()
+        ]
+        return max(offers, key=lambda offer: offer.score)
+
+    def _look_at(self, run: EngineRun) -> None:
+        """A loss of one's own can be wrong in ways that no one else would notice."""
+        if isinstance(self.config.loss, CustomLoss):
+            refuse_nan(run, len(self.valid.rows) > 0)
+
+    def _show(self, run: EngineRun, number: int) -> None:
+        if self.progress is not None:
+            self.progress(_progress(run, number, self.config))
+
+
+def refuse_nan(run: EngineRun, validated: bool) -> None:
+    """Raise ``FloatingPointError`` if a loss of the user's is not a number."""
+    train_loss, valid_loss = run.losses
+    bad = np.isnan(train_loss) | (np.isnan(valid_loss) & validated)
+    if bad.any():
+        raise FloatingPointError(
+            f"the loss was not a number in epoch {int(bad.argmax()) + 1}: a loss of your own must "
+            "be finite for all probabilities from 0 to 1, 0 and 1 included; clip them first"
+        )
 
 
 def train(
@@ -144,6 +187,7 @@ def train(
     *,
     sample_weight: NDArray[Any] | None = None,
     valid_weight: NDArray[Any] | None = None,
+    class_weight: NDArray[Any] | None = None,
     valid_rows: NDArray[Any] | None = None,
     start: DenseTree | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -159,52 +203,49 @@ def train(
     X_valid, y_valid : arrays like ``X`` and ``y``, optional
         Validation rows. Without any, the training loss decides when to stop.
     sample_weight, valid_weight : ndarray of shape (rows,), optional
-        Only ratios matter.
+        Only ratios matter. Those of the classes are included.
+    class_weight : ndarray of shape (n_classes,), optional
+        The part of the weights that belongs to classes, which does not count in scores.
     valid_rows : ndarray of int, optional
         Rows of ``X`` that serve as validation rows instead of ``X_valid`` and are not trained on.
     start : DenseTree, optional
         Initial parameters of the first run instead of random ones.
     progress : callable, optional
-        Called with a ``Progress`` several times a second.
+        Called with a ``Progress`` several times a second, or with several threads once a run.
     """
-    from gradtree.training.streams import stream
-
     held_out = np.asarray([] if valid_rows is None else valid_rows, dtype=np.int64)
     if X_valid is not None and len(held_out):
         raise ValueError("give either X_valid and y_valid or valid_rows, not both")
     kept = np.delete(np.arange(len(X)), held_out)
-    samples = _samples(X, y, sample_weight, kept, config.dtype)
+    grid = None
+    if config.round_to_validation and (X_valid is not None or len(held_out)):
+        grid = Grid(X[held_out] if X_valid is None else X_valid)
+        X, X_valid = grid.rounded(X), X_valid if X_valid is None else grid.rounded(X_valid)
+    samples = samples_of(X, y, sample_weight, kept, config.dtype, class_weight)
     if X_valid is not None and y_valid is not None:
         everyone = np.arange(len(X_valid))
-        valid = _samples(X_valid, y_valid, valid_weight, everyone, config.dtype)
+        valid = samples_of(X_valid, y_valid, valid_weight, everyone, config.dtype, class_weight)
     else:
-        valid = _samples(samples.X, samples.y, sample_weight, held_out, config.dtype)
-
-    best: tuple[float, DenseTree] | None = None
-    best_run, histories = 0, []
-    for number, seed in enumerate(config.run_seeds()):
-        draw = stream(config.stream).initial
-        initial = start if start is not None and number == 0 else None
-        initial = initial or draw(seed, config.depth, samples.X.shape[1], n_classes)
-        run = _begin(initial, samples, valid, _seeds(seed, config), config)
-        status = run.advance()
-        while status == 0:
-            if progress is not None:
-                progress(_progress(run, number, config))
-            status = run.advance()
-        histories.append(_history(run, seed, bool(status == 1)))
-        if progress is not None:
-            progress(_progress(run, number, config))
-        loss = histories[-1].best_loss
-        if best is None or loss < best[0]:
-            best, best_run = (loss, run.result()), number
+        valid = samples_of(samples.X, y, sample_weight, held_out, config.dtype, class_weight)
+    columns = columns_of(samples, config)
+    task = _Task(samples, valid, n_classes, config, columns, start, progress)
+    best: tuple[float, int, DenseTree, int] | None = None
+    histories: dict[int, RunHistory] = {}
+    n_threads = config.n_jobs if config.engine == "compiled" else 1
+    for number, offer in each(task.run, config.restarts + 1, n_threads):
+        histories[number] = offer.history
+        # Runs may end in any order; of equals the first counts, as one after the other.
+        rank = (offer.score, -number)
+        if best is None or rank > best[:2]:
+            best = (*rank, offer.tree.dense, offer.tree.epoch)
     assert best is not None
+    _, run, dense, epoch = best
     return TrainResult(
-        best[1],
-        tuple(histories),
-        best_run,
-        histories[best_run].best_epoch,
-        sum(len(history.train_loss) for history in histories),
+        dense if grid is None else grid.between(dense),
+        tuple(histories[number] for number in sorted(histories)),
+        -run,
+        epoch,
+        sum(len(history.train_loss) for history in histories.values()),
         config.run_seeds(),
     )
 
@@ -221,49 +262,3 @@ def _progress(run: EngineRun, number: int, config: TrainConfig) -> Progress:
         float(train_loss[-1]) if len(train_loss) else float("nan"),
         float(valid_loss[-1]) if len(valid_loss) else float("nan"),
     )
-
-
-class Trainer:
-    """Learns from samples as they come, keeping parameters and Adam's moments between calls.
-
-    Parameters
-    ----------
-    n_features, n_classes : int
-    config : TrainConfig
-        Its ``epochs``, ``patience`` and ``restarts`` are not used.
-    start : DenseTree, optional
-        Initial parameters instead of random ones.
-    """
-
-    def __init__(
-        self, n_features: int, n_classes: int, config: TrainConfig, start: DenseTree | None = None
-    ) -> None:
-        from gradtree.training.streams import stream
-
-        self.config = config
-        self._initial = start or stream(config.stream).initial(
-            config.seed, config.depth, n_features, n_classes
-        )
-        self._run: EngineRun | None = None
-
-    def learn(
-        self,
-        X: NDArray[Any],
-        y: NDArray[Any],
-        sample_weight: NDArray[Any] | None = None,
-        epochs: int = 1,
-    ) -> None:
-        """Train for so many epochs on these samples."""
-        samples = _samples(X, y, sample_weight, np.arange(len(X)), self.config.dtype)
-        if self._run is None:
-            nobody = _samples(samples.X, samples.y, None, np.arange(0), self.config.dtype)
-            seeds = _seeds(self.config.seed, self.config)
-            self._run = _begin(self._initial, samples, nobody, seeds, self.config)
-        self._run.continue_with(samples, epochs)
-        while self._run.advance() == 0:
-            pass
-
-    @property
-    def dense(self) -> DenseTree:
-        """A copy of the current parameters."""
-        return self._initial if self._run is None else self._run.result()

@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from gradtree.compiling import kept_njit
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.traversal import CHUNK, fill_upwards
 from gradtree.trees.tree import LEAF, Tree
@@ -146,7 +146,7 @@ def _assembled(
     return Tree(left, right, feature, threshold, value, n_features, counts)
 
 
-@njit(nogil=True, cache=True)
+@kept_njit(nogil=True)
 def _count(feature, threshold, X, places, counts):  # type: ignore[no-untyped-def]
     n_inner = len(feature)
     for row in places:
@@ -157,7 +157,7 @@ def _count(feature, threshold, X, places, counts):  # type: ignore[no-untyped-de
         counts[node] += 1
 
 
-@njit(nogil=True, cache=True)
+@kept_njit(nogil=True)
 def _prune(counts, logits, is_leaf, replacement):  # type: ignore[no-untyped-def]
     """Mark, in place, what stands at every place of the heap after pruning."""
     for node in range(len(counts) // 2 - 1, -1, -1):
@@ -172,7 +172,7 @@ def _prune(counts, logits, is_leaf, replacement):  # type: ignore[no-untyped-def
             replacement[node] = replacement[left]
 
 
-@njit(nogil=True, cache=True)
+@kept_njit(nogil=True)
 def _number(is_leaf, replacement, kept, left, right):  # type: ignore[no-untyped-def]
     """Heap indices and children of the nodes that remain, depth first; returns their number."""
     waiting = np.empty(len(is_leaf), dtype=np.intp)

@@ -21,7 +21,9 @@ TASKS = {"binary": 2, "multi": 3}
 
 
 def trained(split: Split) -> GradTreeClassifier:
-    model = GradTreeClassifier(**QUICK, selector="gumbel", random_state=3)
+    model = GradTreeClassifier(
+        scale=None, merge_leaves=False, **QUICK, selector="gumbel", random_state=3
+    )
     model.fit(split.X_train, split.y_train, X_valid=split.X_valid, y_valid=split.y_valid)
     assert model.tree_.node_count > 5
     return model

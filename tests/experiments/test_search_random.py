@@ -178,13 +178,14 @@ class TestSearch:
     ) -> None:
         from experiments.runner.catalogue import jobs_of, params_of
 
-        monkeypatch.setattr(winners, "TABLE", tmp_path / "winners.csv")
+        table = tmp_path / "winners.csv"
+        monkeypatch.setattr(winners, "TABLE", table)
         params_of.cache_clear()
         drawn = {"max_depth": 7, "criterion": "gini", "ccp_alpha": 0.2}
         found = Winner("paper", "iris", "cart", "random", 300, 0, 17, 0.9, drawn, {"max_depth": 8})
-        write_winners([found])
-        write_winners([Winner(**{**found.__dict__, "dataset": "wine", "score": 0.1})])
-        write_winners([Winner(**{**found.__dict__, "dataset": "wine"})])
+        write_winners([found], table)
+        write_winners([Winner(**{**found.__dict__, "dataset": "wine", "score": 0.1})], table)
+        write_winners([Winner(**{**found.__dict__, "dataset": "wine"})], table)
         assert [w.dataset for w in read_winners()] == ["iris", "wine"]
         assert read_winners()[0] == found
         (ours,) = jobs_of("tuned", "paper", ["iris"], ["cart"], [0], setting="ours")
@@ -243,7 +244,8 @@ def test_the_verb_stops_and_goes_on(tmp_path: Path) -> None:
     """From the command line: a share of the trials, then the rest, then nothing to do."""
     search = [sys.executable, "-m", "experiments", "search", "--plugin", "fake_learners"]
     search += ["--dataset", "fake-three", "--method", "fake-good", "--trials", "12", "--inline"]
-    search += ["--store", str(tmp_path / "store"), "--winners", str(tmp_path / "winners.csv")]
+    search += ["--store", str(tmp_path / "store")]
+    winners_table = tmp_path / "store" / "search" / "winners.csv"
 
     def go(*more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -258,9 +260,9 @@ def test_the_verb_stops_and_goes_on(tmp_path: Path) -> None:
     part = go("--shard", "1/2")
     assert part.returncode == 3, part.stdout + part.stderr
     assert "of 12 trials missing" in part.stdout
-    assert not (tmp_path / "winners.csv").exists()
+    assert not winners_table.exists()
     whole = go()
     assert whole.returncode == 0, whole.stdout + whole.stderr
-    (winner,) = read_winners(tmp_path / "winners.csv")
+    (winner,) = read_winners(winners_table)
     assert (winner.dataset, winner.trials, winner.failed) == ("fake-three", 12, 0)
     assert "All" in go("--plan").stdout

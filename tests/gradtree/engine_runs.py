@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from gradtree.engines.compiled import CompiledRun
 from gradtree.engines.contract import EngineRun, Samples, Seeds
-from gradtree.training.losses import CustomLoss, Loss
-from gradtree.training.selectors import Selector
-from gradtree.training.streams import noise_key, stream
+from gradtree.settings.losses import CustomLoss, Loss
+from gradtree.settings.selectors import Selector
+from gradtree.settings.streams import noise_key, stream
 from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 
@@ -41,6 +41,7 @@ SELECTORS = {
     "entmax-cool": Selector("entmax", temperature=0.3),
     "gumbel": Selector("gumbel", temperature=0.7),
     "annealed": Selector("annealed", anneal_steps=4),
+    "softmax": Selector("softmax", temperature=0.5),
 }
 
 

@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gradtree import GradTreeClassifier
+from gradtree import PAPER, GradTreeClassifier
 
 
 def quick(**params: Any) -> GradTreeClassifier:
+    """The paper's method, short."""
     settings = {
+        **PAPER,
+        "stream": "numpy",
         "depth": 4,
         "lr_leaf": 0.05,
         "epochs": 100,
@@ -21,6 +24,12 @@ def quick(**params: Any) -> GradTreeClassifier:
         "batch_size": 32,
         "random_state": 0,
     }
+    return GradTreeClassifier(**(settings | params))
+
+
+def revised(**params: Any) -> GradTreeClassifier:
+    """The estimator's own defaults, short."""
+    settings = {"depth": 4, "epochs": 60, "patience": 30, "restarts": 1, "random_state": 0}
     return GradTreeClassifier(**(settings | params))
 
 

@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
-from small_problems import boxes, quick
+from small_problems import boxes, quick, revised
 
-from gradtree import GradTreeClassifier
+from gradtree import PAPER, GradTreeClassifier
 
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -26,7 +26,7 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [quick(epochs=60, patience=30)],
+    [quick(epochs=60, patience=30), revised()],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learns_own_checks(estimator, check):
@@ -35,15 +35,9 @@ def test_scikit_learns_own_checks(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_own_checks_with_the_papers_defaults():
-    check_estimator(GradTreeClassifier(), expected_failed_checks=EXPECTED_FAILURES)
-
-
-def test_defaults_are_those_of_the_paper():
-    params = GradTreeClassifier().get_params()
-    paper = {"depth": 10, "lr_index": 0.05, "lr_values": 0.01, "gamma": 3.0, "batch_size": 128}
-    paper |= {"epochs": 10_000, "patience": 200, "average_weights": False, "poly_epsilon": None}
-    assert {name: params[name] for name in paper} == paper
+@pytest.mark.parametrize("params", [{}, dict(PAPER)], ids=["own", "paper"])
+def test_scikit_learns_own_checks_with_the_defaults(params):
+    check_estimator(GradTreeClassifier(**params), expected_failed_checks=EXPECTED_FAILURES)
 
 
 def test_clone_and_set_params():

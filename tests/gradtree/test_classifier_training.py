@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from small_problems import boxes, quick
 
-from gradtree import CustomLoss, GradTreeClassifier
+from gradtree import PAPER, CustomLoss, GradTreeClassifier
 from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.parameters import train_config
 from gradtree.training.progress import ProgressBar
@@ -67,7 +67,7 @@ def test_fortran_float32_and_frames_train_alike():
 
 
 def test_auto_depends_on_the_number_of_classes():
-    params = GradTreeClassifier().get_params()
+    params = GradTreeClassifier(**PAPER).get_params()
     two, more = train_config(params, 2, 42), train_config(params, 3, 42)
     assert (two.lr_leaf, two.restarts, two.loss.kind) == (0.005, 5, "cross-entropy")
     assert (more.lr_leaf, more.restarts, more.loss.kind) == (0.05, 3, "focal")
@@ -147,7 +147,8 @@ def test_a_loss_of_ones_own():
 
 def test_pruning_changes_the_size_and_no_training_prediction():
     X, y = boxes(200)
-    small, full = quick(depth=6).fit(X, y), quick(depth=6, prune=False).fit(X, y)
+    small = quick(depth=6, merge_leaves=False).fit(X, y)
+    full = quick(depth=6, prune=False).fit(X, y)
     assert full.tree_.node_count == 2**7 - 1
     assert small.tree_.node_count < full.tree_.node_count
     trained = np.delete(np.arange(200), hold_out(y, 0.2, np.random.default_rng(0)))
@@ -237,6 +238,18 @@ def test_partial_fit_follows_a_drifting_stream():
     assert np.mean(after) > 0.95
     assert model.n_epochs_ == 200
     assert model.tree_.n_node_samples[0] == 2048
+
+
+def test_rates_may_change_between_calls_of_partial_fit():
+    X, y = boxes(300)
+    for engine in ("compiled", "tensorflow"):
+        slow, fast = (quick(engine=engine, depth=2).partial_fit(X, y) for _ in range(2))
+        fast.set_params(lr_leaf=0.5, lr_index=0.5, batch_size=64)
+        before = slow.dense_.leaves
+        changes = [
+            np.abs(model.partial_fit(X, y).dense_.leaves - before).mean() for model in (slow, fast)
+        ]
+        assert changes[1] > 2 * changes[0]
 
 
 def test_partial_fit_goes_on_from_fit_and_survives_copies():

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gradtree.engines import adam, epochs
 from gradtree.engines.state import Group, new_group
-from gradtree.training.losses import Loss
-from gradtree.training.selectors import Selector
+from gradtree.settings.losses import Loss
+from gradtree.settings.selectors import Selector
 from gradtree.training.train import TrainConfig
 
 
@@ -52,8 +52,8 @@ def sparse_step(group, rows, width, step, rate, pace, one):
 
 
 @njit
-def update_parameters(run, step):
-    epochs.update_parameters(run, step)
+def update_parameters(run, extras, step):
+    epochs.update_parameters(run, extras, step)
 
 
 def sparse_update(group: Group, slope: NDArray[Any], step: int, rate: float, pace: Any) -> None:
@@ -127,7 +127,7 @@ def test_a_training_is_that_of_dense_adam(n_classes, selector):
         depth=6, loss=Loss("focal"), selector=selector, epochs=1, lr_index=0.2, lr_leaf=0.1
     )
     compiled = begin(tree, rows_of(X, y, "float32"), config)
-    run, kernel = compiled._run, compiled._kernel
+    run, extras, kernel = compiled.parts
     rates = {"thresholds": 0.01, "logits": 0.2, "leaves": 0.1}
     groups = {name: getattr(run.model, name) for name in GROUPS}
     dense = {name: DenseAdam(group.table, rates[name]) for name, group in groups.items()}
@@ -136,11 +136,11 @@ def test_a_training_is_that_of_dense_adam(n_classes, selector):
     for step in range(1, 500):
         # Half of the time only a few rows, so that some nodes are not passed for long.
         chosen = rng.choice(40 if step % 300 < 20 else 6, size=6, replace=False)
-        epochs.batch_gradients(run, kernel, chosen, step)
+        epochs.batch_gradients(run, extras, kernel, chosen, step)
         for name, group in groups.items():
             dense[name].update(group.slope_table.copy())
             plain[name].update(group.slope_table.copy())
-        update_parameters(run, step)
+        update_parameters(run, extras, step)
         ever_idle |= 0 < groups["logits"].n_active[0] < len(groups["logits"].active) / 2
         for name, group in groups.items():
             assert (group.table == dense[name].value).all()

@@ -18,14 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gradtree.training.losses import CustomLoss, Loss
-from gradtree.training.selectors import Selector
+from gradtree.settings.losses import CustomLoss, Loss
+from gradtree.settings.selectors import Selector
+from gradtree.settings.splits import SPLITS
 from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
 HARD = Selector("annealed", anneal_steps=1)
 PHASES = SELECTORS | {"annealed-hard": HARD}
+SLOPES = list(itertools.product(SPLITS, (1.0, 2.0)))
+"""Split functions with their steepness; tests pass through them in turn."""
 STEP = 3
 """Batch whose gradients are compared: ``annealed`` mixes features in it, ``HARD`` does not."""
 
@@ -109,12 +112,18 @@ INPUTS = {
 
 
 def gradients(
-    case: Problem, loss: Loss | CustomLoss, selector: Selector, engine: str
+    case: Problem,
+    loss: Loss | CustomLoss,
+    selector: Selector,
+    engine: str,
+    slope: tuple[str, float] = ("sigmoid", 1.0),
 ) -> tuple[float, DenseTree]:
     config = TrainConfig(
         depth=case.tree.depth,
         loss=loss,
         selector=selector,
+        split=slope[0],
+        steepness=slope[1],
         engine=engine,
         dtype=case.X.dtype.name,
         epochs=1,
@@ -128,9 +137,12 @@ def gradients(
     return run.gradients(STEP)
 
 
-def assert_equal_gradients(case: Problem, loss: Loss | CustomLoss, selector: Selector) -> None:
+def assert_equal_gradients(
+    case: Problem, loss: Loss | CustomLoss, selector: Selector, turn: int
+) -> None:
+    slope = SLOPES[turn % len(SLOPES)]
     (value, slopes), (expected_value, expected) = (
-        gradients(case, loss, selector, engine) for engine in ("compiled", "tensorflow")
+        gradients(case, loss, selector, engine, slope) for engine in ("compiled", "tensorflow")
     )
     dtype = case.X.dtype.name
     tolerance, rounding = TOLERANCE[dtype], 0.1 * np.finfo(dtype).eps
@@ -159,7 +171,7 @@ def test_every_depth_loss_and_selector(depth):
         # Together the ten depths pass all numbers of classes from 2 to 26.
         n_classes = 2 + (number + 3 * depth) % 25
         case = problem(depth, 1 + number % 9, n_classes, 16, seed=100 * depth + number)
-        assert_equal_gradients(case, LOSSES[loss], PHASES[selector])
+        assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn=number + depth)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -168,7 +180,8 @@ def test_all_inputs_with_every_loss_and_selector(inputs, dtype):
     for number, (loss, selector) in enumerate(COMBINATIONS):
         plain = cast(problem(3, 4, 2 + number % 2, 16, seed=number), dtype)
         case = cast(INPUTS[inputs](plain), dtype)
-        assert_equal_gradients(case, LOSSES[loss], PHASES[selector])
+        turn = number + list(INPUTS).index(inputs) + (dtype == "float32")
+        assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +203,7 @@ def test_drawn_cases(number, depth, n_classes, inputs, n_features, n_rows, seed,
     change = list(INPUTS.values())[(inputs + number) % len(INPUTS)]
     plain = cast(problem(depth, n_features, n_classes, n_rows, seed), dtype)
     loss, selector = COMBINATIONS[number]
-    assert_equal_gradients(cast(change(plain), dtype), LOSSES[loss], PHASES[selector])
+    assert_equal_gradients(cast(change(plain), dtype), LOSSES[loss], PHASES[selector], seed)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from engine_runs import LOSSES, begin, random_tree, rows_of
 
-from gradtree.training.losses import Loss
+from gradtree.settings.losses import Loss
 from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 

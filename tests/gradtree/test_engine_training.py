@@ -11,9 +11,10 @@ from engine_runs import GROUPS, LOSSES, SELECTORS
 from numpy.typing import NDArray
 
 from gradtree.engines.selection import EVALUATION, fill_gumbel
-from gradtree.training.selectors import Selector
-from gradtree.training.streams import noise_key
-from gradtree.training.train import TrainConfig, Trainer, TrainResult, train
+from gradtree.settings.selectors import Selector
+from gradtree.settings.streams import noise_key
+from gradtree.training.streaming import Trainer
+from gradtree.training.train import TrainConfig, TrainResult, train
 from gradtree.trees.dense import DenseTree
 
 QUICK = TrainConfig(depth=4, lr_leaf=0.05, epochs=20, patience=20, restarts=0)

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from gradtree.training.streams import Order, noise_key, shuffle_epoch, stateless_uniform, stream
+from gradtree.compiling import from_python
+from gradtree.settings.streams import Order, noise_key, shuffle_epoch, stateless_uniform, stream
 
 SHAPES = [(1, 1, 2), (2, 3, 2), (5, 7, 3), (10, 4, 2), (10, 9, 26), (3, 1, 4), (6, 57, 2)]
 """Depth, features and classes."""
@@ -23,7 +24,7 @@ def tf():
 
 def epoch_order(order: Order, n_rows: int, epoch: int) -> np.ndarray:
     rows = np.arange(n_rows)
-    shuffle_epoch(rows, order, epoch)
+    from_python(shuffle_epoch)(rows, order, epoch)
     return rows
 
 
@@ -107,10 +108,11 @@ def test_numpy_initial_matrices(depth, n_features, n_classes):
 
 DRAWS = """
 import numpy as np
-from gradtree.training.streams import noise_key, shuffle_epoch, stream
+from gradtree.compiling import from_python
+from gradtree.settings.streams import noise_key, shuffle_epoch, stream
 tree = stream("numpy").initial(42, 3, 4, 3)
 rows = np.arange(20)
-shuffle_epoch(rows, stream("numpy").order(42), 3)
+from_python(shuffle_epoch)(rows, stream("numpy").order(42), 3)
 print(tree.logits.tobytes().hex(), tree.leaves.tobytes().hex(), rows.tolist(), noise_key(42))
 """
 

@@ -23,6 +23,7 @@ from test_runner_store import make_record
 from experiments.__main__ import main
 from experiments.analysis import accepted
 from experiments.analysis.definitions import grids
+from experiments.analysis.findings import findings_in
 from experiments.analysis.judging import judge_table
 from experiments.analysis.model import Cell
 from experiments.analysis.paper import load_paper
@@ -30,8 +31,11 @@ from experiments.analysis.table_set import paper_book
 from experiments.core import manifest
 from experiments.core.files import append_line
 from experiments.core.job import canonical_json, key_of
+from experiments.core.planned import read_datasets
 from experiments.core.record import BadRecordError, RunRecord, checked
 from experiments.core.store import COMMITTED, Store, resolve
+from experiments.render.report.collect import Inputs, assemble
+from experiments.render.report.page import render
 
 
 @pytest.fixture(scope="module")
@@ -341,3 +345,30 @@ def test_compacting_keeps_the_lines_it_has_no_place_for(store: Path) -> None:
     contents = Store(store).contents()
     assert (contents.problems, contents.torn) == ([], 0)
     assert Store(store).latest() == known
+
+
+# What is no longer asked for is shown as such, never silently dropped.
+
+
+def test_superseded_records_are_named_by_status_tables_and_report(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A learner got a new version: its older records stay, and no table uses them."""
+    lines = [json.loads(line) for line in (store / "planned.jsonl").read_text().splitlines()]
+    newer = [{**line, "method_version": "2"} for line in lines if line["method"] == "cart"]
+    for line in newer:
+        append_line(store / "planned.jsonl", line)
+    found = findings_in(store)
+    (why, some), *_ = [
+        (why, some) for why, some in found.superseded.items() if "learner cart version" in why
+    ]
+    assert why == "learner cart version 1, now 2"
+    assert len(some) > 5
+    told = f"Superseded: {len(some):,} records ({why}); no table uses them."
+    main(["tables", "--store", str(store), "--output", str(tmp_path)])
+    assert told in capsys.readouterr().out
+    main(["status", "--store", str(store), "--profile", "smoke", "--dataset", "iris"])
+    assert told in capsys.readouterr().out
+    inputs = Inputs(found, Store(store).records(), read_datasets(store))
+    shown = assemble(inputs, [])
+    assert f"<li>{len(some):,} records: {why}</li>" in render(shown)

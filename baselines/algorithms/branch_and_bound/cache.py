@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.branch_and_bound.rows import Index
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 ABSENT = -1
 MOST_NODES = 2**25
@@ -89,9 +89,25 @@ def code_of(conditions: NDArray[np.int64], n: Index, added: Index, base: Index) 
 
 
 @entry_kernel()
+def insert(
+    conditions: NDArray[np.int64], n: Index, added: Index, enlarged: NDArray[np.int64]
+) -> None:
+    """Add one to ``n`` sorted conditions."""
+    at = 0
+    while at < n and conditions[at] < added:
+        enlarged[at] = conditions[at]
+        at += 1
+    enlarged[at] = added
+    for i in range(at, n):
+        enlarged[i + 1] = conditions[i]
+
+
+@entry_kernel()
 def _slot(nodes: Nodes, code: Index) -> Index:
     """Where the code is in the table, or the free place where it belongs."""
     mask = np.int64(len(nodes.slots) - 1)
+    # Codes of neighbouring sets differ in few low digits; multiplying by the golden ratio spreads
+    # them over the high bits, which are then the ones to use.
     mixed = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(mixed >> np.uint64(32)) & mask
     while nodes.slots[slot] and nodes.codes[slot] != code:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from baselines.algorithms.bits import bit_count
 from baselines.algorithms.branch_and_bound.cache import Nodes
 from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words, leaf
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 IMPOSSIBLE = np.iinfo(np.int32).max // 2
 
@@ -172,6 +172,7 @@ def _select(
                 both = cover[word] & yes[word]
                 kept[at] = both
                 count += bit_count(both)
+                # Without a branch: an empty word is overwritten by the next. Deep down most are.
                 at += cover[word] != 0
             pairs.counts[n, group] = np.int64(count)
             found += np.int64(count)
@@ -208,6 +209,8 @@ def _judge_pairs(rows: SortedRows, n: Index, support: Index, min_rows: Index, pa
                 count = np.int64(met)
                 both += count
                 if group < n_classes:
+                    # One intersection gives all four corners, and so both orders of the pair:
+                    # the counts of single columns are known, and the corners add up to them.
                     only_i = pairs.counts[i, group] - count
                     only_j = pairs.counts[j, group] - count
                     neither = pairs.total[group] - pairs.counts[i, group] - only_j

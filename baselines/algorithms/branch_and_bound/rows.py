@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.bits import bit_count, pack
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 Words = NDArray[np.uint64]
 Index = Any
@@ -96,6 +96,12 @@ def count_outside(these: Words, cover: Words) -> Index:
 
 
 @entry_kernel()
+def distance(these: Words, those: Words) -> Index:
+    """How many rows are in one of the two sets alone."""
+    return count_outside(these, those) + count_outside(those, these)
+
+
+@entry_kernel()
 def count_classes(rows: SortedRows, cover: Words, counts: NDArray[np.int64]) -> None:
     for number in range(len(counts)):
         count = np.uint64(0)
@@ -111,6 +117,7 @@ def leaf(counts: NDArray[np.int64], class_rows: NDArray[np.int64]) -> tuple[Inde
     total = counts[0]
     for number in range(1, len(class_rows)):
         total += counts[number]
+        # The library decides ties by the rows of the class in the whole training set.
         if counts[number] > counts[best] or (
             counts[number] == counts[best] and class_rows[number] > class_rows[best]
         ):

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.branch_and_bound.cache import ABSENT, ROOT_CODE, Nodes, add, code_of, find
+from baselines.algorithms.branch_and_bound.cache import (
+    ABSENT,
+    ROOT_CODE,
+    Nodes,
+    add,
+    code_of,
+    find,
+    insert,
+)
 from baselines.algorithms.branch_and_bound.depth_two import best_of_depth_two
 from baselines.algorithms.branch_and_bound.levels import (
     BOTH,
@@ -25,10 +33,11 @@ from baselines.algorithms.branch_and_bound.rows import (
     count_classes,
     count_outside,
     count_yes,
+    distance,
     keep_side,
     leaf,
 )
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 
 @entry_kernel()
@@ -140,6 +149,8 @@ def close_level(search: Search, depth: Index) -> None:
     nodes, levels = search.nodes, search.levels
     node = levels.node[depth]
     if nodes.error[node] == np.inf:
+        # Every candidate was rejected with at least `least` errors known, and all of them for not
+        # staying below the limit: both are true of any tree here, whoever asks next.
         least = max(levels.limit[depth], levels.least[depth])
         nodes.bound[node] = max(nodes.bound[node], least)
 
@@ -153,6 +164,8 @@ def look_at_sides(search: Search, depth: Index, cover: Words) -> None:
         rows = levels.sides[depth, side]
         levels.supports[depth, side] = keep_side(cover, search.rows.yes[column], side, rows)
         levels.bounds[depth, side] = _bound_of_side(search, depth, 2 * column + side, rows)
+    # Trying the costlier side first ends most candidates there: what it takes is off the limit
+    # of the other. The order also decides which of equally good trees is met first.
     yes_first = levels.bounds[depth, YES] > levels.bounds[depth, NO]
     levels.first[depth] = YES if yes_first else NO
 
@@ -167,6 +180,8 @@ def _bound_of_side(search: Search, depth: Index, condition: Index, rows: Words) 
     for which in range(2):
         error = levels.similar_error[depth, which]
         if error >= 0:
+            # A tree for these rows makes at most one error more on each similar row that is not
+            # among them, so fewer errors than this would give the similar rows a better tree too.
             bound = max(bound, error - count_outside(levels.similar[depth, which], rows))
     return bound
 
@@ -205,7 +220,7 @@ def open_child(search: Search, depth: Index) -> bool:
     taken = (
         nodes.error[levels.children[depth, 1 - side]] if second else levels.bounds[depth, 1 - side]
     )
-    _insert(levels.conditions[depth], depth, 2 * column + side, levels.conditions[depth + 1])
+    insert(levels.conditions[depth], depth, 2 * column + side, levels.conditions[depth + 1])
     return open_level(
         search,
         child,
@@ -234,16 +249,11 @@ def child_done(search: Search, depth: Index) -> None:
     elif levels.similar_error[depth, 1] < 0:
         place = 1
     else:
-        to_first = _distance(rows, levels.similar[depth, 0])
-        place = 0 if to_first < _distance(rows, levels.similar[depth, 1]) else 1
+        to_first = distance(rows, levels.similar[depth, 0])
+        place = 0 if to_first < distance(rows, levels.similar[depth, 1]) else 1
     levels.similar_error[depth, place] = error
     for word in range(len(rows)):
         levels.similar[depth, place, word] = rows[word]
-
-
-@entry_kernel()
-def _distance(these: Words, those: Words) -> Index:
-    return count_outside(these, those) + count_outside(those, these)
 
 
 @entry_kernel()
@@ -252,6 +262,7 @@ def second_side_may_help(search: Search, depth: Index) -> bool:
     levels, nodes = search.levels, search.nodes
     first = levels.first[depth]
     child, other_bound = levels.children[depth, first], levels.bounds[depth, 1 - first]
+    # The other side has at least its bound, so below the limit there is room only for this.
     if nodes.error[child] < levels.best[depth] - other_bound:
         return True
     known = _fewest_errors(nodes, child) + other_bound
@@ -274,6 +285,7 @@ def weigh(search: Search, depth: Index) -> None:
         levels.best[depth] = error
     else:
         levels.least[depth] = min(levels.least[depth], error)
+    # Nothing can be better than the bound: later candidates could at most be as good.
     if nodes.error[node] == nodes.bound[node] or search.signals[STOP]:
         levels.n_candidates[depth] = levels.at[depth] + 1
 
@@ -283,17 +295,3 @@ def _side_in_turn(levels: Levels, depth: Index) -> Index:
     """The side of the candidate that the level tries now."""
     first = levels.first[depth]
     return 1 - first if levels.step[depth] == SECOND else first
-
-
-@entry_kernel()
-def _insert(
-    conditions: NDArray[np.int64], n: Index, added: Index, enlarged: NDArray[np.int64]
-) -> None:
-    """Add one to ``n`` sorted conditions."""
-    at = 0
-    while at < n and conditions[at] < added:
-        enlarged[at] = conditions[at]
-        at += 1
-    enlarged[at] = added
-    for i in range(at, n):
-        enlarged[i + 1] = conditions[i]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from baselines.algorithms.genetic import jkiss
 from baselines.algorithms.genetic.population import MUTANT, SURVIVOR, Brood, describe
 from baselines.algorithms.genetic.settings import Settings
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 SMALLEST_SHARE = 1e-7
 

@@ -28,7 +28,7 @@ from baselines.algorithms.genetic.population import (
     room_for,
 )
 from baselines.algorithms.genetic.rows import Descent, RowSets, reach, score
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 
 def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]:
@@ -122,6 +122,7 @@ def _grow_mutant(
     _copy(old, tree)
     point = brood.point[child]
     tree[point].feature, tree[point].cut = brood.feature[child], brood.cut[child]
+    # Where no row comes, nothing changes; elsewhere the marks below are those of other rows now.
     if tree[point].reached:
         forget_rows(tree, point, knife)
         _send_rows(tree, point, data, work)

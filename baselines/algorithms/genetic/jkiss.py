@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 WORDS = 4
 SEED_RANGE = 10**8

@@ -17,7 +17,7 @@ from baselines.algorithms.genetic.nodes import (
 )
 from baselines.algorithms.genetic.population import MUTANT, SURVIVOR, Brood, Trees
 from baselines.algorithms.genetic.rows import Descent, RowSets, reach, score
-from gradtree.engines.kernels import entry_kernel, kernel
+from gradtree.compiling import entry_kernel, kernel
 
 
 def judge(parents: Trees, brood: Brood, data: RowSets) -> None:
@@ -63,6 +63,9 @@ def _judge_mutant(
         brood.feature[child] = _another(rng, feature, n_features)
         brood.cut[child] = jkiss.below(rng, n_thresholds)
     brood.point[child] = point
+    # Exact: only rows that reach the changed node can end elsewhere, so the child's hits are the
+    # parent's without those below the node, plus what the same rows score there now. The change is
+    # made in the parent itself and taken back, which spares a copy of the tree.
     if node.reached:
         brood.hits[child] -= _hits_below(tree, point, knife)
         node.feature, node.cut = brood.feature[child], brood.cut[child]
@@ -110,5 +113,7 @@ def _judge_crossed(
     if point == ROOT or tree[point].reached:
         if point != ROOT:
             brood.hits[child] -= _hits_below(tree, point, knife)
+        # The rows that the recipient sends to the point go on in the donor's branch: the child
+        # decides as if they had been joined, before anyone joins them.
         size = reach(tree, point, data, work)
         brood.hits[child] += score(donor, branch, size, data, work, np.bool_(False))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 NODE = np.dtype(
     [

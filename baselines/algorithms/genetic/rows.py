@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from baselines.algorithms.bits import bit_count, pack
 from baselines.algorithms.genetic.nodes import LEAF, Index, Nodes
-from gradtree.engines.kernels import entry_kernel
+from gradtree.compiling import entry_kernel
 
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
@@ -92,7 +92,7 @@ def reach(nodes: Nodes, node: Index, rows: RowSets, work: Descent) -> Index:
             remaining = bits[i] & (condition[position[i]] ^ flip)
             position[kept] = position[i]
             bits[kept] = remaining
-            kept += remaining != 0
+            kept += remaining != 0  # no branch: an empty word is overwritten by the next
         size = kept
         node = np.int64(nodes[node].parent)
     return size
@@ -125,6 +125,8 @@ def score(
                 here.hits = found
             continue
         n_left, n_right = _divide(rows.below[here.feature, here.cut], start, size, work)
+        # The left set lies behind the right one, so it is taken up first: its place can then be
+        # used again, and no more than one set waits per level.
         if n_right:
             work.node[pending], work.start[pending] = here.right, start
             work.size[pending] = n_right

@@ -43,6 +43,7 @@ from experiments.render.report.sections import (
     seeds_section,
     selectors_section,
 )
+from experiments.render.report.small_trees import small_trees_plate, small_trees_section
 from experiments.render.report.stored import read_trees
 from experiments.render.tally_text import TESTS
 
@@ -98,6 +99,7 @@ def draw(inputs: Inputs) -> list[Plate]:
     return [
         *_finding_plates(found),
         *plates(ours, found.printed.tables, clean, pages, inputs.curves, draws),
+        *small_trees_plate(found),
     ]
 
 
@@ -145,6 +147,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
             *search_section(found),
             *seeds_section(book.sheets.get(SEEDS)),
             *firmness_section(found),
+            *small_trees_section(found),
         ),
         failures=tuple(failures_of(found.results)),
         superseded=tuple(f"{len(some):,} records: {why}" for why, some in found.superseded.items()),

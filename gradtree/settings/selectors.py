@@ -3,19 +3,22 @@
 ``entmax``    the paper's choice: the arg-max, with the gradient of entmax 1.5 (straight-through).
 ``gumbel``    ST Gumbel-softmax (Jang, Gu & Poole, ICLR 2017): fresh Gumbel noise is added to the
               logits in every forward pass; the arg-max, with the gradient of the softmax.
+``softmax``   as ``entmax``, with the gradient of the softmax, which reaches every feature.
 ``annealed``  entmax 1.5 of ``logits / temperature`` used as it is, a mixture of features, while the
               temperature falls; then, and always in evaluation, the arg-max. As the choice is then
               final, the logits get no more gradient (NODE-GAM: Chang, Caruana & Goldenberg, 2022).
 
-The paper names the last two as ablations without their settings. The defaults are those of the
-cited works; the noise in validation is that of the authors' forward pass, which knows no other
-mode. The trained tree has none: its nodes take the feature with the largest logit.
+The paper names ``gumbel`` and ``annealed`` as ablations without their settings. The defaults are
+those of the cited works; the noise in validation is that of the authors' forward pass, which knows
+no other mode. The trained tree has none: its nodes take the feature with the largest logit.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+
+SELECTORS: dict[str, int] = {"entmax": 0, "gumbel": 1, "annealed": 2, "softmax": 3}
+"""Every selector and the number by which kernels know it. All names are taken from here."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Selector:
 
     Attributes
     ----------
-    kind : ``"entmax"``, ``"gumbel"`` or ``"annealed"``.
+    kind : a name of ``SELECTORS``.
     temperature : divides the logits; for ``annealed`` its value at the first step.
     final_temperature, anneal_steps : for ``annealed``; the temperature falls by the same factor
         with every batch and reaches its final value after ``anneal_steps`` batches.
@@ -32,16 +35,16 @@ class Selector:
         batch of it.
     """
 
-    kind: Literal["entmax", "gumbel", "annealed"] = "entmax"
+    kind: str = "entmax"
     temperature: float = 1.0
     final_temperature: float = 0.01
     anneal_steps: int = 2000
     noisy_evaluation: bool = True
 
     def __post_init__(self) -> None:
-        if self.kind not in ("entmax", "gumbel", "annealed"):
+        if self.kind not in SELECTORS:
             raise ValueError(
-                f"unknown selector {self.kind!r}; choose 'entmax', 'gumbel' or 'annealed'"
+                f"unknown selector {self.kind!r}; choose one of {', '.join(SELECTORS)}"
             )
         if not 0 < self.final_temperature <= self.temperature or self.anneal_steps < 1:
             raise ValueError(
@@ -61,4 +64,4 @@ class Selector:
 
 def as_selector(selector: str | Selector) -> Selector:
     """A selector from its name, with the default settings."""
-    return selector if isinstance(selector, Selector) else Selector(kind=selector)  # type: ignore[arg-type]
+    return selector if isinstance(selector, Selector) else Selector(kind=selector)

@@ -19,11 +19,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from numpy.typing import NDArray
 
 CLIP = 1e-7
+
+
+@dataclass(frozen=True)
+class LossKind:
+    """An entry of ``LOSSES``: the number by which kernels know it, and its other names."""
+
+    code: int
+    about: str
+    aliases: tuple[str, ...] = ()
+
+
+LOSSES: dict[str, LossKind] = {
+    "cross-entropy": LossKind(0, "-log(p_t)", ("crossentropy", "log_loss")),
+    "focal": LossKind(1, "(1 - p_t)**gamma * -log(p_t)"),
+}
+"""Every built-in loss. Parameter checks, engines and messages take the names from here."""
+
+LOSS_NAMES: dict[str, str] = {
+    name: kind for kind, entry in LOSSES.items() for name in (kind, *entry.aliases)
+}
 
 
 @dataclass(frozen=True)
@@ -32,19 +52,19 @@ class Loss:
 
     Attributes
     ----------
-    kind : ``"cross-entropy"`` or ``"focal"``.
+    kind : a name of ``LOSSES``.
     gamma : exponent of the focal loss ``(1 - p_t)**gamma * -log(p_t)``.
     poly_epsilon : weight of the Poly-1 term, ``None`` for none.
     """
 
-    kind: Literal["cross-entropy", "focal"] = "cross-entropy"
+    kind: str = "cross-entropy"
     gamma: float = 3.0
     poly_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("cross-entropy", "focal"):
+        if self.kind not in LOSSES:
             raise ValueError(
-                f"unknown loss {self.kind!r}; choose 'cross-entropy' or 'focal', "
+                f"unknown loss {self.kind!r}; choose one of {', '.join(LOSSES)}, "
                 "or write your own with gradtree.CustomLoss"
             )
         if self.gamma < 1:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.kernels import Integers, Numbers, entry_kernel, kernel
+from gradtree.compiling import Integers, Numbers, entry_kernel, kernel
 from gradtree.trees.dense import DenseTree
 
 _MASK = np.uint64(0xFFFFFFFF)
@@ -101,6 +101,18 @@ def fill_words(out: Numbers, key: np.uint64, high: np.uint64) -> None:
 
 
 @kernel()
+def _philox_in_a_loop(
+    low: np.uint64, high: np.uint64, key: np.uint64
+) -> tuple[np.uint64, np.uint64]:
+    """``philox`` where only one counter is asked for at a time: quicker to compile."""
+    words = (low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT)
+    for done in range(0, 10, 2):
+        words = _two_rounds(words, key, done)
+    c0, c1, c2, c3 = words
+    return c0 | (c1 << _SHIFT), c2 | (c3 << _SHIFT)
+
+
+@kernel()
 def shuffle_rows(rows: Integers, key: np.uint64, high: np.uint64) -> None:
     """Shuffle ``rows`` in place as TensorFlow's ``RandomShuffle`` kernel does."""
     n = len(rows)
@@ -108,14 +120,14 @@ def shuffle_rows(rows: Integers, key: np.uint64, high: np.uint64) -> None:
     for i in range(n - 1):
         lane = i & 3
         if lane == 0:
-            first, second = philox(np.uint64(i >> 2), high, key)
+            first, second = _philox_in_a_loop(np.uint64(i >> 2), high, key)
         pair = first if lane < 2 else second
         word = pair & _MASK if lane & 1 == 0 else pair >> _SHIFT
         j = i + np.int64(word % np.uint64(n - i))
         rows[i], rows[j] = rows[j], rows[i]
 
 
-@entry_kernel()
+@kernel(inline="always")
 def shuffle_epoch(rows: Integers, order: Order, epoch: int) -> None:
     """Shuffle ``rows`` (which must be in their original order) in place for one epoch."""
     if order.reseeds:
@@ -190,15 +202,16 @@ def noise_key(seed: int) -> np.uint64:
     return np.uint64(np.random.SeedSequence([seed, 1]).generate_state(1, np.uint64)[0])
 
 
-_STREAMS = {
+STREAMS: dict[str, Stream] = {
     "numpy": Stream("numpy", _numpy_initial, _numpy_order),
     "authors": Stream("authors", _authors_initial, _authors_order),
 }
+"""Every stream; parameter checks and messages take the names from here."""
 
 
 def stream(name: str) -> Stream:
     """The stream called ``name``."""
     try:
-        return _STREAMS[name]
+        return STREAMS[name]
     except KeyError:
-        raise ValueError(f"unknown stream {name!r}; choose one of {', '.join(_STREAMS)}") from None
+        raise ValueError(f"unknown stream {name!r}; choose one of {', '.join(STREAMS)}") from None

@@ -1,0 +1,1 @@
+"""What can be chosen about a training: its numbers, losses, selectors, splits, random draws."""

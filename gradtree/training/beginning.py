@@ -1,0 +1,87 @@
+"""What a run begins with: samples, seeds, a first tree, an engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.settings.config import TrainConfig
+from gradtree.training.starting import at_quantiles, sorted_columns
+from gradtree.trees.dense import DenseTree
+
+if TYPE_CHECKING:
+    from gradtree.engines.contract import EngineRun, Samples, Seeds
+
+
+def _weights(weight: NDArray[Any] | None, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
+    """Weights scaled to a mean of one over ``rows``."""
+    if weight is None:
+        return np.ones(n, dtype=np.float32)
+    weight = np.asarray(weight, dtype=np.float64)
+    mean = weight[rows].mean() if len(rows) else 1.0
+    if not mean > 0:
+        raise ValueError("sample weights must be positive for at least one training row")
+    return weight / mean
+
+
+def samples_of(
+    X: NDArray[Any],
+    y: NDArray[Any],
+    weight: NDArray[Any] | None,
+    rows: NDArray[Any],
+    dtype: str,
+    class_weight: NDArray[Any] | None = None,
+) -> Samples:
+    """The listed rows as an engine takes them; ``weight`` includes that of the classes."""
+    from gradtree.engines.contract import Samples
+
+    rows, labels = np.asarray(rows, dtype=np.int64), np.asarray(y, dtype=np.int64)
+    X = np.ascontiguousarray(X, dtype=dtype)
+    worth = weight
+    if weight is not None and class_weight is not None:
+        worth = np.asarray(weight, dtype=np.float64) / np.asarray(class_weight)[labels]
+    return Samples(X, labels, _weights(weight, rows, len(X)), rows, worth)
+
+
+def begin(
+    initial: DenseTree, train: Samples, valid: Samples, seeds: Seeds, config: TrainConfig
+) -> EngineRun:
+    """A run of the engine that is asked for."""
+    if config.engine == "compiled":
+        from gradtree.engines.compiled import CompiledRun
+
+        return CompiledRun(initial, train, valid, seeds, config)
+    try:
+        from gradtree.engines.reference import ReferenceRun
+    except ImportError as error:
+        raise ImportError(
+            "engine='tensorflow' needs TensorFlow: pip install 'gradtree-suite[tensorflow-cpu]' "
+            "(or [tensorflow] for a graphics card); engine='compiled' needs nothing more"
+        ) from error
+    return ReferenceRun(initial, train, valid, seeds, config)
+
+
+def seeds_of(seed: int, config: TrainConfig) -> Seeds:
+    """Where the draws of a run come from."""
+    from gradtree.engines.contract import Seeds
+    from gradtree.settings.streams import noise_key, stream
+
+    return Seeds(stream(config.stream).order(seed), noise_key(seed))
+
+
+def first_tree(
+    seed: int, columns: NDArray[Any] | None, n_features: int, n_classes: int, config: TrainConfig
+) -> DenseTree:
+    """The initial draw of a run; ``columns`` are sorted values to start thresholds from."""
+    from gradtree.settings.streams import stream
+
+    drawn = stream(config.stream).initial(seed, config.depth, n_features, n_classes)
+    return drawn if columns is None else at_quantiles(drawn, columns, seed)
+
+
+def columns_of(samples: Samples, config: TrainConfig) -> NDArray[Any] | None:
+    """Sorted values to start thresholds from, if they are to start there."""
+    wanted = config.first_thresholds == "quantiles"
+    return sorted_columns(samples.X, samples.rows) if wanted else None

@@ -1,0 +1,252 @@
+"""A smaller tree from a grown one: leaves refitted, merged and pruned by the rows that reach them.
+
+Cost-complexity pruning is that of Breiman and others (1984) as in scikit-learn: the cost of a leaf
+is its share of the weight times its Gini impurity, and every leaf has a price. Weights of rows, and
+with them those of classes, count in costs and values; ``min_samples_leaf`` counts rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.trees.traversal import fill_upwards
+from gradtree.trees.tree import LEAF, Tree
+
+SAME_PRICE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Rows with class indices and weights."""
+
+    X: NDArray[Any]
+    y: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+    @property
+    def scaled_weight(self) -> NDArray[np.float64]:
+        """Weights with a mean of one, so that a row is a row."""
+        return self.weight / self.weight.mean()
+
+
+@dataclass(frozen=True, eq=False)
+class PruningPath:
+    """The prices at which leaves become too dear, and the impurity of what is left.
+
+    Attributes
+    ----------
+    ccp_alphas, impurities : ndarray of shape (n_steps,)
+        Both ascend; the first price is 0, of the tree before pruning.
+    """
+
+    ccp_alphas: NDArray[np.float64]
+    impurities: NDArray[np.float64]
+
+
+def without_small_leaves(tree: Tree, X: NDArray[Any], least: int) -> Tree:
+    """The tree without leaves of fewer than ``least`` rows, which go to the sibling instead."""
+    while tree.node_count > 1:
+        rows = np.bincount(tree.apply(X), minlength=tree.node_count)
+        small = (tree.children_left == LEAF) & (rows < least)
+        if not small.any():
+            break
+        instead = np.arange(tree.node_count)
+        for node in np.flatnonzero(tree.children_left != LEAF):
+            left, right = tree.children_left[node], tree.children_right[node]
+            if small[left] and small[right]:
+                instead[node] = left if rows[left] >= rows[right] else right
+            elif small[left] or small[right]:
+                instead[node] = right if small[left] else left
+        tree = _rebuilt(tree, tree.children_left == LEAF, instead)
+    return tree
+
+
+def counted(tree: Tree, rows: Labelled) -> tuple[Tree, NDArray[np.float64]]:
+    """The tree with its rows counted anew, and the weight of every class at every node."""
+    leaf, n_classes = tree.apply(rows.X), tree.n_classes
+    cells = tree.node_count * n_classes
+    flat = np.bincount(leaf * n_classes + rows.y, rows.scaled_weight, cells)
+    weight = flat.reshape(tree.node_count, n_classes).astype(np.float64)
+    counts = np.bincount(leaf, minlength=tree.node_count)
+    for node in range(tree.node_count - 1, -1, -1):
+        if tree.children_left[node] != LEAF:
+            children = [tree.children_left[node], tree.children_right[node]]
+            weight[node], counts[node] = weight[children].sum(axis=0), counts[children].sum()
+    return replace(tree, n_node_samples=counts), weight
+
+
+def refitted(tree: Tree, weight: NDArray[np.float64], smoothing: float) -> Tree:
+    """The tree whose values are class shares, drawn towards those of the parent.
+
+    ``smoothing`` is the number of rows of the parent's shares that join those of a node.
+    """
+    value = np.empty_like(weight)
+    value[0] = weight[0] / weight[0].sum()
+    for node in np.flatnonzero(tree.children_left != LEAF):
+        for child in (tree.children_left[node], tree.children_right[node]):
+            total = weight[child].sum() + smoothing
+            value[child] = value[node]
+            if total > 0:
+                value[child] = (weight[child] + smoothing * value[node]) / total
+    return replace(tree, value=value)
+
+
+def averaged_upwards(tree: Tree, weight: NDArray[np.float64]) -> Tree:
+    """The tree whose inner nodes have the mean value of their leaves, by weight."""
+    value = tree.value.copy()
+    fill_upwards(tree.children_left, tree.children_right, weight.sum(axis=1), value)
+    return replace(tree, value=value)
+
+
+def merged(tree: Tree) -> tuple[Tree, NDArray[np.intp]]:
+    """The tree without splits between leaves of one class, and where its nodes come from."""
+    is_leaf = tree.children_left == LEAF
+    label = tree.value.argmax(axis=1)
+    for node in range(tree.node_count - 1, -1, -1):
+        left, right = tree.children_left[node], tree.children_right[node]
+        if left != LEAF and is_leaf[left] and is_leaf[right]:
+            is_leaf[node] = label[left] == label[right] == label[node]
+    return _cut(tree, is_leaf)
+
+
+def pruned(
+    tree: Tree, weight: NDArray[np.float64], ccp_alpha: float, max_leaf_nodes: int | None
+) -> Tree:
+    """The tree after minimal cost-complexity pruning.
+
+    Parameters
+    ----------
+    tree : Tree
+    weight : ndarray of shape (n_nodes, n_classes)
+        Weight of every class at every node.
+    ccp_alpha : float
+        Links whose price is at most this are cut; with 0 none is.
+    max_leaf_nodes : int, optional
+        Then the cheapest pairs of leaves are joined until there are no more leaves than this.
+    """
+    if ccp_alpha == 0 and max_leaf_nodes is None:
+        return tree
+    links = _WeakestLinks(tree, weight)
+    while ccp_alpha > 0 and not links.is_leaf[0]:
+        node, price = links.weakest()
+        if price > ccp_alpha:
+            break
+        links.cut(node)
+    while max_leaf_nodes is not None and links.n_leaves() > max_leaf_nodes:
+        links.cut(links.weakest(pairs_only=True)[0])
+    return _cut(tree, links.is_leaf)[0]
+
+
+def pruning_path(tree: Tree, weight: NDArray[np.float64]) -> PruningPath:
+    """How the tree shrinks to its root as leaves become dearer."""
+    links = _WeakestLinks(tree, weight)
+    steps = [(0.0, links.impurity())]
+    while not links.is_leaf[0]:
+        node, price = links.weakest()
+        links.cut(node)
+        before, impurity = steps[-1][0], max(links.impurity(), steps[-1][1])
+        # Links of one price are cut together; rounding can make the next even cheaper.
+        if price <= before + SAME_PRICE:
+            steps[-1] = (before, impurity)
+        else:
+            steps.append((price, impurity))
+    alphas, impurities = np.array(steps).T
+    return PruningPath(alphas, impurities)
+
+
+class _WeakestLinks:
+    """The inner nodes of a tree and what their branches save per leaf."""
+
+    def __init__(self, tree: Tree, weight: NDArray[np.float64]) -> None:
+        self._left, self._right = tree.children_left.tolist(), tree.children_right.tolist()
+        total = weight.sum(axis=1)
+        squares = np.divide(
+            (weight**2).sum(axis=1), total, out=np.zeros_like(total), where=total > 0
+        )
+        self._cost = ((total - squares) / total[0]).tolist()
+        self.is_leaf = tree.children_left == LEAF
+        self._sum_up()
+
+    def _sum_up(self) -> None:
+        """Cost and leaves of the branch below every node."""
+        n_nodes = len(self._cost)
+        self._branch, self._leaves = self._cost.copy(), [1] * n_nodes
+        for node in range(n_nodes - 1, -1, -1):
+            if not self.is_leaf[node]:
+                left, right = self._left[node], self._right[node]
+                self._branch[node] = self._branch[left] + self._branch[right]
+                self._leaves[node] = self._leaves[left] + self._leaves[right]
+
+    def weakest(self, pairs_only: bool = False) -> tuple[int, float]:
+        """The inner node whose branch saves least per leaf, and how much that is.
+
+        With ``pairs_only``, of those whose children are leaves.
+        """
+        best, least, waiting = 0, np.inf, [0]
+        while waiting:
+            node = waiting.pop()
+            if self.is_leaf[node]:
+                continue
+            price = (self._cost[node] - self._branch[node]) / (self._leaves[node] - 1)
+            if price < least and (self._leaves[node] == 2 or not pairs_only):
+                best, least = node, price
+            waiting += [self._right[node], self._left[node]]
+        return best, max(least, 0.0)
+
+    def cut(self, node: int) -> None:
+        self.is_leaf[node] = True
+        self._sum_up()
+
+    def impurity(self) -> float:
+        return self._branch[0]
+
+    def n_leaves(self) -> int:
+        return self._leaves[0]
+
+
+def _cut(tree: Tree, is_leaf: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]:
+    """The tree whose marked nodes are leaves, and where its nodes come from."""
+    origin = _order(tree, is_leaf, np.arange(tree.node_count))
+    return _rebuilt(tree, is_leaf, np.arange(tree.node_count)), origin
+
+
+def _order(tree: Tree, is_leaf: NDArray[np.bool_], instead: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The nodes that are left, depth first."""
+    kept, waiting = [], [0]
+    while waiting:
+        node = _settled(waiting.pop(), instead)
+        kept.append(node)
+        if not is_leaf[node]:
+            waiting += [tree.children_right[node], tree.children_left[node]]
+    return np.array(kept, dtype=np.intp)
+
+
+def _settled(node: int, instead: NDArray[np.intp]) -> int:
+    while instead[node] != node:
+        node = int(instead[node])
+    return int(node)
+
+
+def _rebuilt(tree: Tree, is_leaf: NDArray[np.bool_], instead: NDArray[np.intp]) -> Tree:
+    """The tree with nodes replaced by others below them, and cut at leaves."""
+    kept = _order(tree, is_leaf, instead)
+    number = {int(node): place for place, node in enumerate(kept)}
+    left, right = np.full((2, len(kept)), LEAF, dtype=np.int32)
+    for place, node in enumerate(kept):
+        if not is_leaf[node]:
+            left[place] = number[_settled(tree.children_left[node], instead)]
+            right[place] = number[_settled(tree.children_right[node], instead)]
+    leaf = left == LEAF
+    return Tree(
+        left,
+        right,
+        np.where(leaf, LEAF, tree.feature[kept]),
+        np.where(leaf, np.nan, tree.threshold[kept]),
+        tree.value[kept],
+        tree.n_features,
+        None if tree.n_node_samples is None else tree.n_node_samples[kept],
+    )
