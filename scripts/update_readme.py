@@ -22,6 +22,7 @@ PROSE = (
     "gradtree/README.md",
     "baselines/README.md",
     "datasets/README.md",
+    "experiments/README.md",
     "results/README.md",
 )
 """Files with something generated in them."""
@@ -37,7 +38,19 @@ def blocks() -> dict[str, str]:
     from experiments.render.readme import answer_block, results_block
 
     found = findings_in(RECORDS)
-    return {"README.md": answer_block(found), "results/README.md": results_block(found, RATIOS)}
+    return {
+        "README.md": answer_block(found),
+        "results/README.md": results_block(found, RATIOS),
+        "experiments/README.md": profile_table(),
+    }
+
+
+def profile_table() -> str:
+    """What each profile runs, and how many jobs that is."""
+    from experiments.runner.profiles import profiles, select
+
+    rows = [f"| `{one.slug}` | {one.about} | {len(select(one)):,} |" for one in profiles().values()]
+    return "\n".join(["| profile | what it runs | jobs |", "|---|---|---|", *rows])
 
 
 def with_block(text: str, block: str) -> str:

