@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
     from gradtree.views.export import export_graphviz, export_text
     from gradtree.views.plot import plot_history, plot_tree
+    from gradtree.views.rules import Rule, decision_rules
 
 __all__ = [
     "PAPER",
     "CustomLoss",
     "GradTreeClassifier",
     "Loss",
+    "Rule",
     "Selector",
     "TabularGradTree",
     "Tree",
+    "decision_rules",
     "export_graphviz",
     "export_text",
     "fit_table",
@@ -41,9 +44,11 @@ _HOMES = {
     "GradTreeClassifier": "classifier",
     "Loss": "settings.losses",
     "PAPER": "settings.presets",
+    "Rule": "views.rules",
     "Selector": "settings.selectors",
     "TabularGradTree": "table",
     "Tree": "trees.tree",
+    "decision_rules": "views.rules",
     "export_graphviz": "views.export",
     "export_text": "views.export",
     "fit_table": "table",

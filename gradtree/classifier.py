@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from gradtree.columns.coding import Column
 from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
@@ -23,7 +24,6 @@ from gradtree.inputs.arrays import (
     read_training_rows,
     read_validation,
 )
-from gradtree.inputs.columns import Column
 from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.memory import check_fits
 from gradtree.inputs.parameters import check_parameters, finish_config, train_config

@@ -16,8 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gradtree.classifier import GradTreeClassifier
-from gradtree.inputs.columns import is_missing, kind_of
-from gradtree.inputs.frames import (
+from gradtree.columns.coding import is_missing, kind_of
+from gradtree.columns.frames import (
     RawColumn,
     RawTable,
     column_labels,

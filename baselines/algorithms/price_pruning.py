@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from gradtree.engines.kernels import entry_kernel
 from numpy.typing import NDArray
 
+from gradtree.compiling import entry_kernel
 from gradtree.trees.tree import LEAF, Tree
 
 SAME = 1e-9

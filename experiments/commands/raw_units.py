@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradtree.inputs.columns import Column
+    from gradtree.columns.coding import Column
     from gradtree.trees.tree import Tree
     from gradtree.units.scales import InnerColumn
 
@@ -29,8 +29,8 @@ def in_raw_units(tree: Tree, preprocessing: Any, raw: pd.DataFrame) -> Tree:
         it if that holds numbers.
     raw : rows, best those of training, which decide where between two values a border lies.
     """
-    from gradtree.inputs.columns import coded_matrix, learn_columns
-    from gradtree.inputs.frames import frame_columns
+    from gradtree.columns.coding import coded_matrix, learn_columns
+    from gradtree.columns.frames import frame_columns
     from gradtree.units.inner import table_tree
 
     rows = frame_columns(raw)

@@ -15,8 +15,8 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d, compute_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
-from gradtree.inputs.columns import Column, coded_matrix, is_missing, learn_columns
-from gradtree.inputs.frames import (
+from gradtree.columns.coding import Column, coded_matrix, is_missing, learn_columns
+from gradtree.columns.frames import (
     RawColumn,
     RawTable,
     array_columns,
@@ -143,7 +143,7 @@ def learned_columns(
 
 
 def coded_rows(rows: Rows, columns: Sequence[Column]) -> NDArray[Any]:
-    """Rows as numbers; see :mod:`gradtree.inputs.columns`."""
+    """Rows as numbers; see :mod:`gradtree.columns.coding`."""
     return rows if isinstance(rows, np.ndarray) else coded_matrix(rows, columns)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.inputs.columns import Column
+from gradtree.columns.coding import Column
 from gradtree.trees.traversal import missing_goes_left, weights_and_values
 from gradtree.trees.tree import LEAF, Tree
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from gradtree.inputs.columns import Column
-    from gradtree.views.rules import Rule
+    from gradtree import Rule
+    from gradtree.columns.coding import Column
 
 LEAF = -1
 FORMAT = "gradtree.Tree/1"
@@ -136,7 +136,7 @@ class Tree:
 
     def coded(self, X: Any) -> NDArray[Any]:
         """A table as the matrix that the tree reads: categories by their positions."""
-        from gradtree.inputs.frames import array_columns, frame_columns, is_frame
+        from gradtree.columns.frames import array_columns, frame_columns, is_frame
 
         rows = None if is_frame(X) else np.asarray(X)
         shape = np.shape(X) if rows is None else rows.shape
@@ -148,7 +148,7 @@ class Tree:
         numbers = self.members is None and rows is not None and rows.dtype.kind in "iufb"
         if self.columns is None or numbers:
             return np.asarray(X)
-        from gradtree.inputs.columns import coded_matrix
+        from gradtree.columns.coding import coded_matrix
 
         given = frame_columns(X) if rows is None else array_columns(rows)
         return coded_matrix(given, self.columns)
@@ -169,25 +169,25 @@ class Tree:
 
     def rules(self, **labels: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
-        from gradtree.views.rules import decision_rules
+        from gradtree import decision_rules
 
         return decision_rules(self, **labels)
 
     def export_text(self, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export_text`."""
-        from gradtree.views.export import export_text
+        from gradtree import export_text
 
         return export_text(self, **options)
 
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
-        from gradtree.views.export import export_graphviz
+        from gradtree import export_graphviz
 
         return export_graphviz(self, **options)
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
-        from gradtree.views.plot import plot_tree
+        from gradtree import plot_tree
 
         return plot_tree(self, **options)
 
@@ -224,7 +224,7 @@ class Tree:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Tree:
         """Inverse of :meth:`to_dict`, exact to the last bit."""
-        from gradtree.inputs.columns import Column
+        from gradtree.columns.coding import Column
 
         given = dict(content)
         if given.pop("format", None) not in (FORMAT, TABLE_FORMAT):

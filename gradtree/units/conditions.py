@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.inputs.columns import Category, Column
+from gradtree.columns.coding import Category, Column
 
 # Longer category lists are printed by what they leave out, or cut off.
 LISTED = 6

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import numpy as np
 
-from gradtree.inputs.columns import Kind
+from gradtree.columns.coding import Kind
 
 DAY = 86_400_000_000
 # Microseconds of the units that a date may be rounded to: days, hours, minutes, ...

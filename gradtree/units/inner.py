@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.inputs.columns import Column
+from gradtree.columns.coding import Column
 from gradtree.trees.traversal import fill_upwards
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.cuts import cut_between, too_fine

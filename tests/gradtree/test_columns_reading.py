@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from small_problems import boxes, quick
 
 from gradtree import GradTreeClassifier, Tree, fit_table
-from gradtree.inputs.frames import printed_names
+from gradtree.columns.frames import printed_names
 from gradtree.units.cuts import DAY, cut_between, cut_text
 
 N_ROWS = 200

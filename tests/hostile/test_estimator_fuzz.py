@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from gradtree import GradTreeClassifier, fit_table
-from gradtree.inputs.frames import printed_names
+from gradtree.columns.frames import printed_names
 
 QUICK_CALLS, ALL_CALLS = 200, 1000
 REFUSALS = (ValueError, TypeError, FloatingPointError)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.inputs.frames import RawColumn
+from gradtree.columns.frames import RawColumn
 
 Category = str | int | float | bool
 Kind = Literal["number", "category", "date", "duration"]
