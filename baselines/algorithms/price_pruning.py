@@ -54,7 +54,7 @@ class Priced:
         place[nodes] = np.arange(len(nodes))
         is_leaf = ends[nodes] >= 0
         old = self.tree
-        samples = old.n_node_samples
+        samples, sides = old.n_node_samples, old.missing_left
         return replace(
             old,
             children_left=np.where(is_leaf, LEAF, place[old.children_left[nodes]]),
@@ -63,6 +63,7 @@ class Priced:
             threshold=np.where(is_leaf, np.nan, old.threshold[nodes]),
             value=old.value[nodes],
             n_node_samples=None if samples is None else samples[nodes],
+            missing_left=None if sides is None else sides[nodes] & ~is_leaf,
         )
 
     def between(self, most: int, most_leaves: int | None = None) -> list[float]:
