@@ -363,7 +363,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             raw, y_codes = read_validation(self, X_valid, y_valid, data.classes, by_column)
             coded_valid = coded_rows(raw, self.columns_)
             valid = self._matrix(coded_valid), y_codes
-            seen = np.concatenate([coded, coded_valid])
+            seen = np.concatenate([coded, coded_valid]) if self.refit_leaves else coded
         result = self._trained(data, matrix, valid, held_out, config, start)
         self.classes_ = data.classes
         self.history_ = result.history
@@ -571,8 +571,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             finish = FinishConfig(prune=finish.prune, merge_leaves=finish.merge_leaves)
         tree = finished(dense, rows, finish)
         if self._inner is not None:
-            counted = coded if finish.refit_leaves else coded[rows.trained]
-            tree = table_tree(tree, self._inner, self.columns_, counted, simplify=self.prune)
+            tree = table_tree(tree, self._inner, self.columns_, coded, simplify=self.prune)
         self.tree_ = tree
         if hasattr(self, "_path"):
             self._path = path_of(dense, rows, finish)

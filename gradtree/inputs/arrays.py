@@ -329,8 +329,8 @@ def class_weights(
             raise ValueError(
                 f"class_weight={class_weight!r} is not possible; a power must be 0 or more"
             )
-        balanced = compute_class_weight("balanced", classes=present, y=y)
-        weights[there] = balanced ** float(power)
+        counts = np.unique(y, return_counts=True)[1]
+        weights[there] = (len(y) / (len(present) * counts)) ** float(power)
     else:
         weights[there] = compute_class_weight(class_weight, classes=present, y=y)
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
