@@ -3,6 +3,10 @@
 The price of a leaf is chosen by cross-validation among those at which the
 tree changes, as Breiman and co-authors do. In protocol ``paper`` the folds
 inherit what the preprocessing leaks; that shows in the outcome.
+
+By default the folds are of all rows, made-up ones included. With ``max_leaves``
+(0: any number) they are the folds of real rows of the table of small trees,
+and only prices are tried at which the tree has at most so many leaves.
 """
 
 from __future__ import annotations
@@ -24,13 +28,29 @@ def defaults(task: Task) -> dict[str, Any]:
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+    from sklearn.base import clone
     from sklearn.tree import DecisionTreeClassifier
 
     from gradtree.trees.tree import Tree
 
     X, y = split.X_train_valid, split.y_train_valid
     grower = DecisionTreeClassifier(criterion=params["criterion"], random_state=seed)
+    if "max_leaves" in params:
+        from baselines.algorithms.cart_prices import best_price
+
+        price = best_price(grower, split, seed, params["max_leaves"])
+        estimator = clone(grower).set_params(ccp_alpha=price).fit(X, y)
+    else:
+        estimator = search_all_rows(grower, X, y, params, seed)
+    tree = over_classes(Tree.from_sklearn(estimator), estimator.classes_, split.n_classes)
+    return Fitted(estimator, X, y, tree, tree.node_count)
+
+
+def search_all_rows(
+    grower: DecisionTreeClassifier, X: NDArray[Any], y: NDArray[Any], params: Params, seed: int
+) -> DecisionTreeClassifier:
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
     search = GridSearchCV(
         grower,
         {"ccp_alpha": candidate_alphas(grower, X, y, params["n_alphas"])},
@@ -39,18 +59,13 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        estimator = search.fit(X, y).best_estimator_
-    tree = over_classes(Tree.from_sklearn(estimator), estimator.classes_, split.n_classes)
-    return Fitted(estimator, X, y, tree, tree.node_count)
+        return search.fit(X, y).best_estimator_
 
 
 def candidate_alphas(
     grower: DecisionTreeClassifier, X: NDArray[Any], y: NDArray[Any], limit: int
 ) -> list[float]:
-    """Up to ``limit`` prices, largest first, so that ties in the search go to small trees.
-
-    Each lies halfway (geometrically) between two prices at which the tree changes.
-    """
+    """Up to ``limit`` prices halfway between changes, largest first: ties go to small trees."""
     changes = grower.cost_complexity_pruning_path(X, y).ccp_alphas.clip(min=0.0)
     between = np.unique(np.sqrt(changes[:-1] * changes[1:]))
     if len(between) > limit:

@@ -15,11 +15,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from baselines.algorithms.labels import over_classes as over_classes
+from baselines.algorithms.labels import spread
 
 if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
@@ -75,6 +78,7 @@ class Fitted:
         column per class of the dataset; ``None`` where there is no such tree.
     size : nodes as the paper counts them; ``None`` for what is no tree.
     epochs : passes over the data, for learners that make passes.
+    extra : what else the run record shall keep, such as parameters chosen inside.
     """
 
     estimator: Any
@@ -83,6 +87,7 @@ class Fitted:
     tree: Tree | None
     size: int | None
     epochs: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _as_given(params: Params, task: Task) -> dict[str, Any]:
@@ -112,9 +117,8 @@ class Learner:
     simplify : the same parameters without what makes no difference for a task, so
         that a search does not score equal candidates twice.
     in_paper : whether the method belongs to the paper's tables.
-    variant_of : the learner that this one varies, where it is of interest beside that one only; it
-        runs in the experiments that name it.
     needs : importable modules without which the learner is skipped.
+    installs : the optional extra of this project that brings them.
     takes_weights : whether it can weigh rows; without, it is skipped by protocols that weigh
         the rows of rare classes.
     """
@@ -130,20 +134,24 @@ class Learner:
     space: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     simplify: Callable[[Params, Task], dict[str, Any]] = _as_given
     in_paper: bool = True
-    variant_of: str | None = None
     needs: tuple[str, ...] = ()
+    installs: str | None = None
     takes_weights: bool = False
 
     def missing(self) -> tuple[str, ...]:
         """Those of ``needs`` that are not installed here."""
         return tuple(name for name in self.needs if importlib.util.find_spec(name) is None)
 
+    def absence(self) -> str | None:
+        """What is not installed and the command that installs it, or ``None``."""
+        if not self.missing():
+            return None
+        command = f"; pip install -e '.[{self.installs}]'" if self.installs else ""
+        return f"{', '.join(self.missing())} not installed{command}"
+
     def why_not(self, n_features: int, n_classes: int) -> str | None:
         """Why this learner cannot be fitted to such data here, or ``None`` if it can."""
-        reason = self.skip(n_features, n_classes)
-        if reason is None and self.missing():
-            return f"{', '.join(self.missing())} not installed"
-        return reason
+        return self.skip(n_features, n_classes) or self.absence()
 
 
 def class_probabilities(estimator: Any, X: ArrayLike, n_classes: int) -> NDArray[np.float64]:
@@ -157,18 +165,4 @@ def class_probabilities(estimator: Any, X: ArrayLike, n_classes: int) -> NDArray
     ndarray of shape (rows, n_classes)
     """
     seen = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-    return _spread(seen, np.asarray(estimator.classes_), n_classes)
-
-
-def over_classes(tree: Tree, classes: NDArray[Any], n_classes: int) -> Tree:
-    """``tree``, whose values follow ``classes``, with one value per class of the dataset."""
-    return replace(tree, value=_spread(tree.value, classes, n_classes))
-
-
-def _spread(
-    seen: NDArray[np.float64], classes: NDArray[Any], n_classes: int
-) -> NDArray[np.float64]:
-    """Put column i of ``seen`` at column ``classes[i]`` of a matrix of ``n_classes`` columns."""
-    every = np.zeros((len(seen), n_classes))
-    every[:, classes.astype(np.intp)] = seen
-    return every
+    return spread(seen, np.asarray(estimator.classes_), n_classes)

@@ -6,8 +6,8 @@ that one of its variants replaces), and gives the solver class numbers with gaps
 where a class has no training row. There is nothing to tune, so the tuned
 experiment uses the same parameters.
 
-``dl85`` searches with the kernels of ``baselines.algorithms.branch_and_bound``,
-``dl85-original`` with the library ``pydl8.5``, to check and to time the former.
+``dl85`` searches with the kernels of ``baselines.algorithms.branch_and_bound``, the
+others with libraries, to check and to time the former: pydl8.5, pytrees-rs, STreeD.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def fit(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
         X_bins=np.concatenate([X, split.X_test]) if split.bins_from_test else None,
         classes=np.arange(split.n_classes),
     )
-    return Fitted(estimator, X, y, estimator.tree_, estimator.size_)
+    extra = {"errors": estimator.error_}
+    return Fitted(estimator, X, y, estimator.tree_, estimator.size_, extra=extra)
 
 
 LEARNERS = (
@@ -56,5 +57,22 @@ LEARNERS = (
         fit=partial(fit, solver="pydl8.5"),
         # Without distutils (Python 3.12 and later, no setuptools) pydl8.5 cannot be imported.
         needs=("pydl85", "distutils"),
+    ),
+    Learner(
+        slug="dl85-pytrees",
+        name="DL8.5 by pytrees-rs",
+        version="1",
+        defaults=defaults,
+        fit=partial(fit, solver="pytrees-rs"),
+        needs=("pytrees",),
+        installs="solvers",
+    ),
+    Learner(
+        slug="dl85-streed",
+        name="DL8.5 by STreeD",
+        version="1",
+        defaults=defaults,
+        fit=partial(fit, solver="streed"),
+        needs=("pystreed",),
     ),
 )

@@ -85,7 +85,6 @@ def variant(slug: str, name: str, changes: Params) -> Learner:
         defaults=partial(defaults, changes=changes),
         fit=fit,
         in_paper=False,
-        variant_of="gradtree",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import pkgutil
 import sys
@@ -10,15 +11,18 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from experiments import commands
-from experiments.core.errors import EXIT_DONE, EXIT_FAILED, UserError
+from experiments.commands.arguments import Parser
+from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE, EXIT_USAGE, UserError
 from experiments.core.text import silence, speak_plainly
 
 ISSUES = "the issue tracker of this repository, with the lines above"
+NOT_BUGS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.ENOTDIR, errno.EISDIR)
+"""What a file system may say to a correct program."""
 
 
 def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     """The parser of all verbs, or of the one wanted, so that no verb pays for another's imports."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m experiments",
         description="Run the experiments of the GradTree paper and compare the outcome with it.",
     )
@@ -32,11 +36,15 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb; its ``run(args)`` returns the exit status (0 done, 1 failed, 3 incomplete)."""
+    """Run one verb and return its exit status; ``core.errors`` lists what they mean."""
     speak_plainly()
     words = list(sys.argv[1:] if argv is None else argv)
-    args = build_parser(words[0] if words else None).parse_args(words)
-    return guarded(lambda: args.run(args))
+
+    def work() -> int:
+        args = build_parser(words[0] if words else None).parse_args(words)
+        return int(args.run(args))
+
+    return guarded(work)
 
 
 def guarded(work: Callable[[], int]) -> int:
@@ -46,13 +54,31 @@ def guarded(work: Callable[[], int]) -> int:
     except UserError as mistake:
         print(mistake, file=sys.stderr)
         return mistake.status
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return EXIT_INCOMPLETE
     except BrokenPipeError:
         silence()
         return EXIT_DONE
-    except Exception:
+    except Exception as problem:
+        told = _not_a_bug(problem)
+        if told:
+            print(told, file=sys.stderr)
+            return EXIT_USAGE
         traceback.print_exc()
         print(f"\nThis is a bug of the suite; please report it at {ISSUES}", file=sys.stderr)
         return EXIT_FAILED
+
+
+def _not_a_bug(problem: Exception) -> str | None:
+    """What the disk or the sources of data refuse, in their words."""
+    from datasets.errors import DatasetUnavailable
+
+    if isinstance(problem, DatasetUnavailable):
+        return str(problem)
+    if isinstance(problem, OSError) and problem.errno in NOT_BUGS:
+        return f"{problem.filename or 'the disk'}: {problem.strerror}"
+    return None
 
 
 if __name__ == "__main__":

@@ -16,22 +16,23 @@ if TYPE_CHECKING:
     from gradtree.settings.selectors import Selector
     from gradtree.table import TabularGradTree, fit_table
     from gradtree.trees.tree import Tree
-    from gradtree.units.original import original_units
     from gradtree.views.export import export_graphviz, export_text
     from gradtree.views.plot import plot_history, plot_tree
+    from gradtree.views.rules import Rule, decision_rules
 
 __all__ = [
     "PAPER",
     "CustomLoss",
     "GradTreeClassifier",
     "Loss",
+    "Rule",
     "Selector",
     "TabularGradTree",
     "Tree",
+    "decision_rules",
     "export_graphviz",
     "export_text",
     "fit_table",
-    "original_units",
     "plot_history",
     "plot_tree",
 ]
@@ -43,13 +44,14 @@ _HOMES = {
     "GradTreeClassifier": "classifier",
     "Loss": "settings.losses",
     "PAPER": "settings.presets",
+    "Rule": "views.rules",
     "Selector": "settings.selectors",
     "TabularGradTree": "table",
     "Tree": "trees.tree",
+    "decision_rules": "views.rules",
     "export_graphviz": "views.export",
     "export_text": "views.export",
     "fit_table": "table",
-    "original_units": "units.original",
     "plot_history": "views.plot",
     "plot_tree": "views.plot",
 }

@@ -12,9 +12,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from gradtree.columns.coding import Column
 from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
+    categorical_mask,
+    coded_rows,
+    has_categories,
+    learned_columns,
     read_rows,
     read_training_rows,
     read_validation,
@@ -29,7 +34,10 @@ from gradtree.training.streaming import Trainer
 from gradtree.training.train import RunHistory, TrainConfig, TrainResult, train
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.simplify import PruningPath
+from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import Tree
+from gradtree.units.inner import inner_matrix, learn_inner, table_tree
+from gradtree.units.scales import InnerColumn, Labels
 from gradtree.views.readable import ReadableTree
 
 # A stream's tree is pruned by so many of its latest rows.
@@ -48,6 +56,11 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     The defaults are what measured best over the datasets of the paper. They are not the
     paper's: those are :data:`gradtree.PAPER`, as in
     ``GradTreeClassifier(**gradtree.PAPER, random_state=42)``.
+
+    Rows may be a matrix of numbers or a table (pandas, polars, Arrow or anything with the
+    dataframe interchange protocol) with numbers, text, booleans, categories, dates and gaps.
+    Columns are scaled and coded inside; the tree that comes out, ``tree_``, is one over the
+    columns as they were given, and predictions, rules, plots and exports all walk that tree.
 
     Parameters
     ----------
@@ -96,6 +109,15 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         Share of the rows to stop by, stratified, unless ``fit`` gets validation rows.
         With 0, or where the classes have too few rows to spare any, the training loss
         decides.
+    scale : "quantile", "standard" or None, default="quantile"
+        How columns are brought to one scale inside: by their normal quantiles, by mean and
+        standard deviation, or not at all. Both keep the order of the numbers, so that every
+        split is one of the raw numbers.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that hold categories, as a mask, positions or names. Columns of text, booleans
+        and pandas' categories always do; ``"from_dtype"`` and ``None`` name no others.
+        Categories are ordered inside by what they tell about the label, those with fewer than
+        five rows lumped together.
     prune : bool, default=True
         Whether to cut what no row reaches.
     refit_leaves : bool, default=True
@@ -139,13 +161,17 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     tree_ : Tree
-        The learned tree; its ``node_count`` is the size that the paper reports.
+        The learned tree over the columns of ``X``; its ``node_count`` is the size that the
+        paper reports.
+    columns_ : tuple of Column
+        What the columns of ``X`` hold.
+    feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Present if the columns have names.
     dense_ : DenseTree
-        The trained parameters before pruning.
+        The trained parameters before pruning, in the scale of training.
     history_ : tuple of RunHistory
         Losses of every epoch of every run; drawn by :meth:`plot_history`.
     n_epochs_ : int
@@ -155,6 +181,20 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
+    *Missing values* of a column that had some in training go to a learned side of every split.
+    Where nothing was missing in training, they go with most of the training rows. *Categories
+    that training did not see* go where missing values go.
+
+    *Column names* that are whole numbers are printed as ``x0, x1, …``, those of several levels
+    joined by dots, and repeated ones numbered; names of which only some are text are refused,
+    as in scikit-learn.
+
+    *Monotonic constraints* (scikit-learn's ``monotonic_cst``) are not offered. Splits and leaves
+    are trained together by gradients that pass through all of a tree at once, so no bound on a
+    leaf follows from a split, as it does where trees grow from the top down; pushing leaf values
+    into order afterwards would give a monotone tree, but not the one that was trained and chosen
+    by the validation rows.
+
     Where the paper's text and the code that produced its tables differ, this class with the
     parameters of :data:`gradtree.PAPER` does what the code does:
 
@@ -188,6 +228,8 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
     dense_: DenseTree
     history_: tuple[RunHistory, ...]
     n_features_in_: int
+    columns_: tuple[Column, ...]
+    _inner: tuple[InnerColumn, ...] | None
     _trainer: Trainer | None
     _path: PruningPath | None
     _recent: NDArray[Any]
@@ -213,6 +255,8 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         restarts: int | str = 15,
         choose_by: str = "f1",
         validation_fraction: float = 0.2,
+        scale: str | None = "quantile",
+        categorical_features: Any = "from_dtype",
         prune: bool = True,
         refit_leaves: bool = True,
         leaf_smoothing: float = 1.0,
@@ -249,6 +293,8 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         self.restarts = restarts
         self.choose_by = choose_by
         self.validation_fraction = validation_fraction
+        self.scale = scale
+        self.categorical_features = categorical_features
         self.prune = prune
         self.refit_leaves = refit_leaves
         self.leaf_smoothing = leaf_smoothing
@@ -268,10 +314,10 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
     def fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        X_valid: ArrayLike | None = None,
+        X_valid: Any = None,
         y_valid: ArrayLike | None = None,
         classes: ArrayLike | None = None,
     ) -> Self:
@@ -279,9 +325,9 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers without gaps. Columns of similar scale train best, for example after
-            scikit-learn's ``QuantileTransformer(output_distribution="normal")``.
+        X : array-like or table of shape (n_rows, n_features)
+            Numbers, or a table that may hold text, booleans, categories and dates too; gaps are
+            welcome (``nan``, ``None``, ``NaT``, ``NA``).
         y : array-like of shape (n_rows,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_rows,), optional
@@ -295,31 +341,42 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         check_parameters(params)
         data = read_training_rows(self, X, y, sample_weight, classes, reset=True)
         config = train_config(params, len(data.classes), self._seed())
-        check_fits(config.depth, self.n_features_in_, len(data.classes), config.dtype)
-        start = self._previous(config, data.classes)
-        if start is not None:
-            # Other initial draws would throw away what the previous fit learned.
-            config = replace(config, restarts=0)
         held_out = np.empty(0, dtype=np.intp)
-        valid = None
-        if X_valid is None and y_valid is None:
+        given = X_valid is not None or y_valid is not None
+        if not given:
             rng = np.random.default_rng(config.seed)
             held_out = hold_out(data.y, self.validation_fraction, rng)
+        trained = np.delete(np.arange(len(data.y)), held_out)
+        start = self._previous(config, data.classes)
+        if start is None:
+            self._learn_columns(data, trained)
         else:
-            valid = read_validation(self, X_valid, y_valid, data.classes)
-        result = self._trained(data, valid, held_out, config, start)
+            # Other initial draws would throw away what the previous fit learned.
+            config = replace(config, restarts=0)
+        coded = coded_rows(data.rows, self.columns_)
+        matrix = self._matrix(coded)
+        check_fits(config.depth, matrix.shape[1], len(data.classes), config.dtype)
+        valid = None
+        seen = coded
+        if given:
+            by_column = not isinstance(data.rows, np.ndarray)
+            raw, y_codes = read_validation(self, X_valid, y_valid, data.classes, by_column)
+            coded_valid = coded_rows(raw, self.columns_)
+            valid = self._matrix(coded_valid), y_codes
+            seen = np.concatenate([coded, coded_valid]) if self.refit_leaves else coded
+        result = self._trained(data, matrix, valid, held_out, config, start)
         self.classes_ = data.classes
         self.history_ = result.history
         self.n_epochs_ = result.epochs_run
         self.best_run_ = result.best_run
-        rows = all_rows(data.X, data.y, data.weight, held_out, valid, data.class_weight)
-        self._grow(result.dense, rows)
-        self._trainer, self._recent = None, data.X[:0]
+        rows = all_rows(matrix, data.y, data.weight, held_out, valid, data.class_weight)
+        self._grow(result.dense, rows, seen)
+        self._trainer, self._recent = None, coded[:0]
         return self
 
     def partial_fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -327,14 +384,15 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         """Learn from the next rows of a stream: one pass over them, in batches.
 
         The first call starts from random weights, or from those of an earlier ``fit``.
-        There are no validation rows, no early stopping and no restarts; raise the
-        learning rates to adapt faster: they and the batch size may change between calls, what
-        shapes the tree or its training may not. The leaves are those that the gradient made, and
-        the tree is pruned by the last 2,048 rows, by ``prune`` and ``merge_leaves`` alone.
+        It also decides what the columns hold, their scale and their categories. There are no
+        validation rows, no early stopping and no restarts; raise the learning rates to adapt
+        faster: they and the batch size may change between calls, what shapes the tree or its
+        training may not. The leaves are those that the gradient made, and the tree is pruned by
+        the last 2,048 rows, by ``prune`` and ``merge_leaves`` alone.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like or table of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
         classes : array-like, optional
             All labels that will ever come; needed in the first call unless ``y`` has all.
@@ -347,16 +405,17 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         if first:
             self.classes_ = data.classes
             self.history_, self.n_epochs_, self.best_run_ = (), 0, 0
-        trainer = self._running_trainer()
-        trainer.learn(as_training_type(data.X, self.dtype), data.y, data.weight)
+            self._learn_columns(data, np.arange(len(data.y)), stream=True)
+        coded = coded_rows(data.rows, self.columns_)
+        matrix = self._matrix(coded)
+        trainer = self._running_trainer(matrix.shape[1])
+        trainer.learn(as_training_type(matrix, self.dtype), data.y, data.weight)
         self.n_epochs_ += 1
-        self._recent = np.concatenate([self._recent, data.X])[-RECENT_ROWS:]
+        recent = getattr(self, "_recent", coded[:0])
+        self._recent = np.concatenate([recent, coded])[-RECENT_ROWS:]
         nobody = np.zeros(len(self._recent), dtype=np.int64)
-        self._grow(
-            trainer.dense,
-            FittedRows(self._recent, nobody, None, np.arange(len(nobody))),
-            streamed=True,
-        )
+        rows = FittedRows(self._matrix(self._recent), nobody, None, np.arange(len(nobody)))
+        self._grow(trainer.dense, rows, self._recent, streamed=True)
         return self
 
     def cost_complexity_pruning_path(
@@ -378,20 +437,36 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         assert grown._path is not None
         return grown._path
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
-        check_is_fitted(self)
-        return self.tree_.predict_proba(read_rows(self, X, reset=False))
+        leaves = self.apply(X)
+        return self.tree_.value[leaves]
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, the first one on ties."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self.tree_.predict(read_rows(self, X, reset=False))])
+        leaves = self.apply(X)
+        return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[leaves]])
 
-    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> NDArray[np.intp]:
         """Index of the leaf of ``tree_`` that each row reaches."""
         check_is_fitted(self)
-        return self.tree_.apply(read_rows(self, X, reset=False))
+        rows = read_rows(self, X, reset=False, by_column=has_categories(self))
+        return leaves_reached(self.tree_, coded_rows(rows, self.columns_))
+
+    def decision_path(self, X: Any) -> Any:
+        """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""
+        leaves = self.apply(X)
+        return passed_nodes(self.tree_, leaves)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
@@ -405,9 +480,31 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
+    def _learn_columns(
+        self, data: TrainingRows, trained: NDArray[np.intp], stream: bool = False
+    ) -> None:
+        """Learn what the columns hold and how they become those of the training matrix."""
+        names = getattr(self, "feature_names_in_", None)
+        mask = categorical_mask(self.categorical_features, data.rows, names)
+        self.columns_ = learned_columns(data.rows, trained, mask, names)
+        coded = coded_rows(data.rows, self.columns_)
+        numbers = all(column.kind == "number" for column in self.columns_)
+        if self.scale is None and numbers and not np.isnan(coded).any():
+            self._inner = None
+            return
+        weight = np.ones(len(data.y)) if data.weight is None else data.weight
+        weight = weight[trained] / weight[trained].mean()
+        labels = Labels(data.y[trained], weight, len(data.classes))
+        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale, stream)
+
+    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
+        """What the engine is trained on."""
+        return coded if self._inner is None else inner_matrix(coded, self._inner)
+
     def _trained(
         self,
         data: TrainingRows,
+        matrix: NDArray[Any],
         valid: tuple[NDArray[Any], NDArray[np.int64]] | None,
         held_out: NDArray[np.intp],
         config: TrainConfig,
@@ -419,7 +516,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             valid_weight = None if data.class_weight is None else data.class_weight[y_valid]
         bar = ProgressBar(config.patience) if self.verbose else None
         result = train(
-            as_training_type(data.X, self.dtype),
+            as_training_type(matrix, self.dtype),
             data.y,
             X_valid,
             y_valid,
@@ -440,7 +537,7 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         """The parameters that a warm start goes on from."""
         if not self.warm_start or not hasattr(self, "dense_"):
             return None
-        before = (self.dense_.depth, self.dense_.n_features, self.classes_.tolist())
+        before = (self.dense_.depth, len(self.columns_), self.classes_.tolist())
         if before != (config.depth, self.n_features_in_, classes.tolist()):
             raise ValueError(
                 "warm_start=True would go on from a tree of another shape (depth, features or "
@@ -448,20 +545,20 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
             )
         return self.dense_
 
-    def _running_trainer(self) -> Trainer:
+    def _running_trainer(self, n_columns: int) -> Trainer:
         """What ``partial_fit`` goes on with."""
         config = train_config(self.get_params(deep=False), len(self.classes_), self._seed())
         if getattr(self, "_trainer", None) is not None:
             self._trainer.retune(config)  # type: ignore[union-attr]
             return self._trainer  # type: ignore[return-value]
-        check_fits(config.depth, self.n_features_in_, len(self.classes_), config.dtype)
+        check_fits(config.depth, n_columns, len(self.classes_), config.dtype)
         start = getattr(self, "dense_", None)
-        self._trainer = Trainer(self.n_features_in_, len(self.classes_), config, start)
-        if not hasattr(self, "_recent"):
-            self._recent = np.empty((0, self.n_features_in_))
+        self._trainer = Trainer(n_columns, len(self.classes_), config, start)
         return self._trainer
 
-    def _grow(self, dense: DenseTree, rows: FittedRows, streamed: bool = False) -> None:
+    def _grow(
+        self, dense: DenseTree, rows: FittedRows, coded: NDArray[Any], streamed: bool = False
+    ) -> None:
         """Turn trained parameters into the tree to predict with."""
         if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
             raise FloatingPointError(
@@ -472,6 +569,9 @@ class GradTreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):
         finish = finish_config(self.get_params(deep=False))
         if streamed:
             finish = FinishConfig(prune=finish.prune, merge_leaves=finish.merge_leaves)
-        self.tree_ = finished(dense, rows, finish)
+        tree = finished(dense, rows, finish)
+        if self._inner is not None:
+            tree = table_tree(tree, self._inner, self.columns_, coded, simplify=self.prune)
+        self.tree_ = tree
         if hasattr(self, "_path"):
             self._path = path_of(dense, rows, finish)

@@ -6,56 +6,59 @@ print(model.export_text())
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from inspect import signature
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
 from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.model_selection import KFold
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import QuantileTransformer, TargetEncoder
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gradtree.classifier import GradTreeClassifier
-from gradtree.inputs.holdout import hold_out
-from gradtree.inputs.table_columns import TableColumns, learn_columns
+from gradtree.columns.coding import is_missing, kind_of
+from gradtree.columns.frames import (
+    RawColumn,
+    RawTable,
+    column_labels,
+    frame_columns,
+    is_frame,
+    printed_names,
+)
 from gradtree.units.conditions import as_text
-from gradtree.units.original import OriginalUnits, original_units
 from gradtree.views.readable import ReadableTree
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 READABLE_DEPTH = 5
-N_QUANTILES = 1000
-TARGET_FOLDS = 5
+
+# Text with more values than this share of the rows names rows and says nothing of others.
+NAMING_SHARE = 0.5
+NAMING_LEVELS = 20
 
 
 def fit_table(
-    table: pd.DataFrame,
-    target: str,
+    table: Any,
+    target: Hashable,
     *,
-    categorical: Sequence[str] | None = None,
+    categorical: Sequence[Hashable] | None = None,
     depth: int = READABLE_DEPTH,
+    sample_weight: ArrayLike | None = None,
     **params: Any,
 ) -> TabularGradTree:
     """Grow a tree that predicts one column of a raw table from the others.
 
     Parameters
     ----------
-    table : DataFrame
-        Numbers, text, booleans, with or without gaps. Rows without a target are left out.
+    table : table
+        Of pandas, polars, Arrow or anything with the dataframe interchange protocol: numbers,
+        text, booleans, dates, with or without gaps. Rows without a target are left out.
     target : str
         Name of the column to predict.
     categorical : sequence of str, optional
         Columns of numbers that are categories. Columns of text and booleans always are.
     depth : int, default=5
         Levels of splits. Deeper trees may predict better and read worse.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows of the table.
     **params
         Further parameters of :class:`gradtree.GradTreeClassifier`.
 
@@ -65,24 +68,36 @@ def fit_table(
         Fitted. Try ``print(model.export_text())``, ``model.rules()``, ``model.plot()``,
         ``model.predict(new_rows)``.
     """
-    if target not in getattr(table, "columns", ()):
-        names = ", ".join(map(str, getattr(table, "columns", ())))
-        raise ValueError(f"there is no column {target!r} to predict; the columns are: {names}")
-    labelled = table[table[target].notna()]
-    if len(labelled) < len(table):
-        without = len(table) - len(labelled)
+    labels = column_labels(table)
+    if labels.count(target) != 1:
+        how = "no column" if target not in labels else "more than one column"
+        names = ", ".join(map(str, labels))
+        raise ValueError(f"there is {how} {target!r} to predict; the columns are: {names}")
+    columns = frame_columns(table)
+    label = columns.pop(labels.index(target))
+    known = np.array([not is_missing(cell) for cell in label.values.tolist()], dtype=bool)
+    if not known.any():
+        raise ValueError(f"column {target!r} has no values to learn from: all are missing")
+    if not known.all():
+        without = len(known) - int(known.sum())
         warn(f"{without} rows without a value of {target!r} are left out", stacklevel=2)
     model = TabularGradTree(GradTreeClassifier(depth=depth, **params), categorical=categorical)
-    return model.fit(labelled.drop(columns=target), labelled[target])
+    rows = [RawColumn(c.name, c.values[known], c.categorical) for c in columns]
+    weight = None
+    if sample_weight is not None:
+        check_consistent_length(label.values, sample_weight)
+        weight = np.asarray(sample_weight)[known]
+    y = label.values[known]
+    if y.dtype.kind == "f" and len(known) > known.sum() and np.all(y == np.floor(y)):
+        y = y.astype(np.int64)  # whole numbers that gaps had turned into fractions
+    return model._fitted(rows, y, printed_names([target])[0], weight)
 
 
 class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
-    """A gradient-based tree for raw tables, whose splits read in the units of the table.
+    """A gradient-based tree for raw tables: a ``GradTreeClassifier`` that finds its columns.
 
-    Gaps in numbers are filled by the median and marked in a column of their own; categories
-    become target means, cross-fitted so that no row sees its own label, with gaps as a
-    category; then every column is mapped to normal quantiles. All of this is learned from
-    the rows that the tree is trained on, not from those that decide when to stop.
+    It takes columns by name, in whatever order they come and with others among them, and
+    leaves out those that cannot help with new rows: constant ones, row numbers and names.
 
     Parameters
     ----------
@@ -94,85 +109,103 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     tree_ : Tree
-        The tree, in preprocessed numbers; the methods of this class show it in raw ones.
+        The tree, over the columns in use.
     classes_ : ndarray of shape (n_classes,)
     estimator_ : GradTreeClassifier
-    preprocessing_ : Pipeline
     left_out_ : dict
-        Columns that are not used, and why: constant ones, dates, and text that is different
-        between most rows.
+        Columns that are not used, and why.
     target_name_ : str or None
         Name of the column of labels.
     feature_names_in_ : ndarray of str
-        All columns of the table.
+        All columns of the table, as they are printed.
     """
 
     def __init__(
         self,
         estimator: GradTreeClassifier | None = None,
-        categorical: Sequence[str] | None = None,
+        categorical: Sequence[Hashable] | None = None,
     ) -> None:
         self.estimator = estimator
         self.categorical = categorical
 
-    def fit(self, X: pd.DataFrame, y: ArrayLike) -> Self:
-        """Learn the preprocessing and the tree.
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn a tree.
 
         Parameters
         ----------
-        X : DataFrame
+        X : table
         y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
         """
-        labels = np.asarray(y)
-        self._columns = learn_columns(X, self.categorical)
-        self.target_name_: str | None = getattr(y, "name", None)
-        self.left_out_ = dict(self._columns.left_out)
-        self.feature_names_in_ = np.array(list(X.columns), dtype=object)
-        self.n_features_in_ = X.shape[1]
-        if self.left_out_:
-            reasons = "; ".join(f"{name} ({why})" for name, why in self.left_out_.items())
-            warn(f"columns left out: {reasons}", stacklevel=2)
+        name = getattr(y, "name", None)
+        printed = None if name is None else printed_names([name])[0]
+        return self._fitted(_columns_of(X), y, printed, sample_weight)
 
-        table = self._columns.tidy(X)
-        model = GradTreeClassifier(READABLE_DEPTH) if self.estimator is None else self.estimator
-        model = clone(model)
-        classes, codes = np.unique(labels, return_inverse=True)
-        rng = np.random.default_rng(model.random_state if _is_seed(model.random_state) else None)
-        held_out = hold_out(codes, model.validation_fraction, rng)
-        trained = np.delete(np.arange(len(table)), held_out)
-
-        smallest = int(np.bincount(codes[trained]).min())
-        self.preprocessing_ = preprocessing(self._columns, len(trained), smallest)
-        training = table.iloc[trained]
-        matrix = self.preprocessing_.fit_transform(training, labels[trained])
-        valid: dict[str, Any] = {}
-        if len(held_out):
-            rows = self.preprocessing_.transform(table.iloc[held_out])
-            valid = {"X_valid": rows, "y_valid": labels[held_out]}
-        self.estimator_ = model.fit(matrix, labels[trained], classes=classes, **valid)
-        self.tree_, self.classes_ = self.estimator_.tree_, self.estimator_.classes_
-        self._original = original_units(self.preprocessing_, training)
-        return self
-
-    def predict(self, X: pd.DataFrame) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row of a raw table."""
-        check_is_fitted(self)
-        return self.estimator_.predict(self._matrix(X))
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
-    def predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
         check_is_fitted(self)
-        return self.estimator_.predict_proba(self._matrix(X))
+        return self.tree_.value[self.apply(X)]
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Index of the leaf of ``tree_`` that each row reaches."""
+        check_is_fitted(self)
+        return self.estimator_.apply(RawTable(self._used(_columns_of(X))))
 
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
         return self.estimator_.plot_history(**options)
 
-    def _matrix(self, X: pd.DataFrame) -> NDArray[Any]:
-        return np.asarray(self.preprocessing_.transform(self._columns.tidy(X)))
+    def _fitted(
+        self,
+        columns: list[RawColumn],
+        y: ArrayLike,
+        target_name: str | None,
+        sample_weight: ArrayLike | None,
+    ) -> Self:
+        chosen = self._chosen(columns)
+        self.target_name_ = target_name
+        self.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
+        self.n_features_in_ = len(columns)
+        reasons = {c.name: why_useless(c, c.name in chosen) for c in columns}
+        self.left_out_ = {name: why for name, why in reasons.items() if why is not None}
+        if len(self.left_out_) == len(columns):
+            raise ValueError(f"no column of the table can be used: {self.left_out_}")
+        if self.left_out_:
+            told = "; ".join(f"{name} ({why})" for name, why in self.left_out_.items())
+            warn(f"columns left out: {told}", stacklevel=3)
+        model = GradTreeClassifier(READABLE_DEPTH) if self.estimator is None else self.estimator
+        model = clone(model)
+        kept = [name for name in self.feature_names_in_ if name not in self.left_out_]
+        if chosen:
+            model.set_params(categorical_features=[name for name in kept if name in chosen])
+        table = RawTable([c for c in columns if c.name in kept])
+        self.estimator_ = model.fit(table, y, sample_weight=sample_weight)
+        self.tree_, self.classes_ = self.estimator_.tree_, self.estimator_.classes_
+        return self
 
-    def _units(self) -> OriginalUnits:
-        return self._original
+    def _chosen(self, columns: list[RawColumn]) -> set[str]:
+        chosen = set(printed_names(list(self.categorical or ())))
+        unknown = sorted(chosen - {column.name for column in columns})
+        if unknown:
+            raise ValueError(f"categorical names columns that are not there: {', '.join(unknown)}")
+        return chosen
+
+    def _used(self, columns: list[RawColumn]) -> list[RawColumn]:
+        given = {column.name: column for column in columns}
+        names = [name for name in self.feature_names_in_ if name not in self.left_out_]
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise ValueError(
+                f"the table lacks columns that the tree was trained on: {', '.join(missing)}"
+            )
+        return [given[name] for name in names]
+
+    def _feature_names(self) -> Any:
+        return self.estimator_.feature_names_in_
 
     def _class_names(self) -> list[str]:
         """Labels that are numbers are told with the name of their column."""
@@ -181,30 +214,34 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
         return [f"{self.target_name_} = {as_text(label)}" for label in self.classes_.tolist()]
 
 
-def preprocessing(columns: TableColumns, n_rows: int, smallest_class: int) -> Pipeline:
-    """Gaps filled and marked, categories to target means, then all to normal quantiles.
-
-    Columns of one scale are what the learning rates of GradTree are made for.
-    """
-    parts = [
-        ("numbers", SimpleImputer(strategy="median", add_indicator=True), list(columns.numbers)),
-        ("categories", _target_encoder(smallest_class), list(columns.categories)),
-    ]
-    quantiles = QuantileTransformer(
-        n_quantiles=min(N_QUANTILES, n_rows), output_distribution="normal", random_state=0
-    )
-    columnwise = ColumnTransformer([part for part in parts if part[2]])
-    return Pipeline([("columns", columnwise), ("spread", quantiles)])
+def _columns_of(X: Any) -> list[RawColumn]:
+    if not is_frame(X):
+        raise TypeError(
+            f"a table with named columns is needed, such as a DataFrame, not {type(X).__name__}; "
+            "use GradTreeClassifier for arrays"
+        )
+    return frame_columns(X)
 
 
-def _target_encoder(smallest_class: int) -> TargetEncoder:
-    """An encoder that is the same on every run, in the words of the installed scikit-learn."""
-    folds = max(2, min(TARGET_FOLDS, smallest_class))
-    seed = signature(TargetEncoder).parameters.get("random_state")
-    if seed is None or seed.default == "deprecated":
-        return TargetEncoder(cv=KFold(folds, shuffle=True, random_state=0))
-    return TargetEncoder(cv=folds, random_state=0)
+def why_useless(column: RawColumn, chosen: bool) -> str | None:
+    """Why a column cannot help with new rows, ``None`` if it may."""
+    kind = kind_of(column, chosen)
+    cells = column.values.tolist()
+    known = [cell for cell in cells if not is_missing(cell)]
+    levels = len(set(known))
+    if levels + (len(known) < len(cells)) < 2:
+        return "the same in every row"
+    if kind == "number" and _numbers_rows(column.values):
+        return "it only numbers the rows"
+    if kind == "category" and not chosen and levels > max(NAMING_LEVELS, NAMING_SHARE * len(known)):
+        return f"text that differs between most rows, {levels} values"
+    return None
 
 
-def _is_seed(random_state: Any) -> bool:
-    return isinstance(random_state, int | np.integer)
+def _numbers_rows(values: NDArray[Any]) -> bool:
+    """Whether a column counts: whole numbers, each once, without holes."""
+    if values.dtype.kind not in "iuf" or len(values) <= NAMING_LEVELS or np.isnan(values).any():
+        return False
+    if np.isinf(values).any() or np.any(values != np.floor(values)):
+        return False
+    return bool(np.all(np.diff(np.sort(values)) == 1))

@@ -24,7 +24,7 @@ TIME_LIMIT = 3600.0
 
 def parsed() -> argparse.Namespace:
     description = (__doc__ or "").splitlines()[0]
-    parser = argparse.ArgumentParser(description=description)
+    parser = arguments.Parser(description=description)
     parser.add_argument("dataset", help="name or slug, e.g. titanic")
     parser.add_argument(
         "--experiment", type=arguments.words, default=["tuned", "default"], metavar="A,B"

@@ -1,46 +1,96 @@
 #!/usr/bin/env python
-"""Bring the results in README.md up to date with results/.
+"""Bring what READMEs print up to date: results, and the output of every Python snippet.
 
-.venv/bin/python scripts/update_readme.py           rewrite the block between the markers
-.venv/bin/python scripts/update_readme.py --check   only say whether it is up to date
+.venv/bin/python scripts/update_readme.py           rewrite blocks and outputs
+.venv/bin/python scripts/update_readme.py --check   only name what is stale
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-README = REPOSITORY / "README.md"
+PROSE = (
+    "README.md",
+    "gradtree/README.md",
+    "baselines/README.md",
+    "datasets/README.md",
+    "experiments/README.md",
+    "results/README.md",
+)
+"""Files with something generated in them."""
 RECORDS = REPOSITORY / "results" / "records"
 RATIOS = REPOSITORY / "results" / "bench" / "ratios.csv"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+SNIPPET = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
 
 
-def updated(text: str, block: str) -> str:
+def blocks() -> dict[str, str]:
+    """What stands between the markers, by file."""
+    from experiments.analysis.findings import findings_in
+    from experiments.render.readme import answer_block, results_block
+
+    found = findings_in(RECORDS)
+    return {
+        "README.md": answer_block(found),
+        "results/README.md": results_block(found, RATIOS),
+        "experiments/README.md": profile_table(),
+    }
+
+
+def profile_table() -> str:
+    """What each profile runs, and how many jobs that is."""
+    from experiments.runner.profiles import profiles, select
+
+    rows = [f"| `{one.slug}` | {one.about} | {len(select(one)):,} |" for one in profiles().values()]
+    return "\n".join(["| profile | what it runs | jobs |", "|---|---|---|", *rows])
+
+
+def with_block(text: str, block: str) -> str:
     """``text`` with ``block`` between the markers."""
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
     return f"{before}{BEGIN}\n{block}\n{END}{after}"
 
 
+def output_of(code: str) -> str:
+    """What a snippet prints in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.rstrip().splitlines())
+
+
+def with_outputs(text: str, run: Callable[[str], str] = output_of) -> str:
+    """``text`` with the block after each snippet as the snippet prints it."""
+    return SNIPPET.sub(
+        lambda found: f"```python\n{found['code']}```\n\n```text\n{run(found['code'])}```", text
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; status 1 if stale")
     args = parser.parse_args()
-
-    from experiments.analysis.findings import findings_in
-    from experiments.render.readme import results_block
-
-    now = README.read_text(encoding="utf-8")
-    fresh = updated(now, results_block(findings_in(RECORDS), RATIOS))
-    if args.check:
-        return int(fresh != now)
-    README.write_text(fresh, encoding="utf-8")
-    return 0
+    generated, stale = blocks(), []
+    for name in PROSE:
+        path = REPOSITORY / name
+        now = path.read_text(encoding="utf-8")
+        fresh = with_outputs(with_block(now, generated[name]) if name in generated else now)
+        if fresh != now:
+            stale.append(name)
+            if not args.check:
+                path.write_text(fresh, encoding="utf-8")
+    if args.check and stale:
+        print(f"stale: {', '.join(stale)}", file=sys.stderr)
+    return int(args.check and bool(stale))
 
 
 if __name__ == "__main__":

@@ -1,69 +1,105 @@
-"""Every command and snippet of the README runs; its figures are those of ``results/``."""
+"""Every command and snippet of the READMEs runs; what they print and link to is so."""
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+import update_readme  # noqa: E402 - a script of the checkout
+
+LONGEST = 200
+PROSE = sorted(
+    path.relative_to(REPOSITORY)
+    for pattern in ("*.md", "*/README.md", ".github/**/*.md")
+    for path in REPOSITORY.glob(pattern)
+    if ".venv" not in path.parts
+)
+PYTHON = sys.executable
 
 # What takes minutes or a cluster is run in a cut-down form that still fails on a wrong option.
 CUT_DOWN = {
     "make test": "make --dry-run test",
+    "make lint": "make --dry-run lint",
     "make reproduce": "make --dry-run reproduce",
     "make reproduce PROFILE=smoke": "make --dry-run reproduce PROFILE=smoke",
-    "make data": f"{sys.executable} -m experiments data wine --source installed",
+    "make data": f"{PYTHON} -m experiments data wine --source installed",
+    "experiments data": f"{PYTHON} -m experiments data wine --source installed",
     "scripts/run_dataset.py titanic": (
-        f"{sys.executable} scripts/run_dataset.py wine --method cart --trial 0 --store STORE"
+        f"{PYTHON} scripts/run_dataset.py wine --method cart --trial 0 --store STORE"
     ),
-    "--shard 1/2": f"{sys.executable} -m experiments run --profile quick --shard 1/2 "
+    "--shard 1/2": f"{PYTHON} -m experiments run --profile quick --shard 1/2 "
     "--store STORE --dataset wine --method cart",
-    "--shard 2/2": f"{sys.executable} -m experiments run --profile quick --shard 2/2 "
+    "--shard 2/2": f"{PYTHON} -m experiments run --profile quick --shard 2/2 "
     "--store STORE --dataset wine --method cart",
-    "experiments merge": f"{sys.executable} -m experiments merge results/records --into STORE",
-    "dask scheduler": f"{sys.executable} -m dask scheduler --version",
-    "dask worker": f"{sys.executable} -m dask worker --version",
-    "--scheduler": f"{sys.executable} -m experiments run --help",
-    "experiments verify": f"{sys.executable} -m experiments verify --store STORE",
-    "experiments status": f"{sys.executable} -m experiments status --store STORE",
-    "experiments failures": f"{sys.executable} -m experiments failures --store STORE",
+    "experiments merge": f"{PYTHON} -m experiments merge results/records --into STORE "
+    "--no-predictions",
+    "dask scheduler": f"{PYTHON} -m dask scheduler --version",
+    "dask worker": f"{PYTHON} -m dask worker --version",
+    "--scheduler": f"{PYTHON} -m experiments run --help",
+    "experiments verify": f"{PYTHON} -m experiments verify --store STORE",
+    "experiments status": f"{PYTHON} -m experiments status --store STORE",
+    "experiments failures": f"{PYTHON} -m experiments failures --store STORE",
+    "experiments measure": f"{PYTHON} -m experiments measure balanced_accuracy_score "
+    "--store results/records --output STORE",
+    "search --dataset iris --method cart": f"{PYTHON} -m experiments search --dataset wine "
+    "--method cart --trials 2 --workers 1 --store STORE",
+    "--params ours": f"{PYTHON} -m experiments plan --experiment tuned --params ours "
+    "--dataset iris --method cart --store STORE",
+    "--method cart-pruned": f"{PYTHON} -m experiments run --experiment default "
+    "--method cart-pruned --dataset wine --trial 0 --store STORE",
 }
 # 0: done; 3: some jobs are not done, which is what an empty store says.
 EXPECTED_STATUS = (0, 3)
 
 
+def text_of(path: Path) -> str:
+    return (REPOSITORY / path).read_text(encoding="utf-8")
+
+
 def commands() -> list[str]:
-    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
-    lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
-    inline = re.findall(r"`(\.venv/bin/python [^`]+)`", README)
-    return [line for line in [*lines, *inline] if line]
+    found: list[str] = []
+    for path in PROSE:
+        blocks = re.findall(r"```sh\n(.*?)```", text_of(path), flags=re.DOTALL)
+        found += [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
+        found += re.findall(r"`(\.venv/bin/python [^`|]+)`", text_of(path))
+    return list(dict.fromkeys(line for line in found if line))
 
 
-def snippets() -> list[str]:
-    return re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+def snippets() -> list[tuple[str, str]]:
+    """Every Python block with its place."""
+    return [
+        (f"{path}-{number}", code)
+        for path in PROSE
+        for number, code in enumerate(
+            re.findall(r"```python\n(.*?)```", text_of(path), flags=re.DOTALL)
+        )
+    ]
 
 
 def runnable(command: str, store: Path) -> list[str]:
     for part, shorter in sorted(CUT_DOWN.items(), key=lambda item: -len(item[0])):
         if part in command:
             return shlex.split(shorter.replace("STORE", str(store)))
-    return shlex.split(command.replace(".venv/bin/python", sys.executable))
+    return shlex.split(command.replace(".venv/bin/python", PYTHON))
 
 
 @pytest.mark.parametrize("command", commands())
 def test_command(command: str, tmp_path: Path) -> None:
-    offline = {**os.environ, "GRADTREE_SOURCES": "mirror,cache,installed"}
+    (tmp_path / "store").mkdir()
     done = subprocess.run(
         runnable(command, tmp_path / "store"),
         cwd=REPOSITORY,
-        env=offline,
+        env={**os.environ, "GRADTREE_SOURCES": "mirror,cache,installed"},
         capture_output=True,
         text=True,
         timeout=300,
@@ -72,29 +108,61 @@ def test_command(command: str, tmp_path: Path) -> None:
     assert done.returncode in EXPECTED_STATUS, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("snippet", snippets(), ids=lambda snippet: snippet.split("\n")[0])
-def test_snippet(snippet: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", snippet],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+@pytest.mark.parametrize(("place", "code"), snippets(), ids=[place for place, _ in snippets()])
+def test_a_snippet_prints_what_stands_below_it(place: str, code: str) -> None:
+    printed = update_readme.output_of(code)
+    shown = dict(update_readme.SNIPPET.findall(text_of(Path(place.rpartition("-")[0]))))
+    assert shown.get(code) == printed, "run scripts/update_readme.py"
 
 
-def test_results_are_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, "scripts/update_readme.py", "--check"], cwd=REPOSITORY, check=False
-    )
-    assert done.returncode == 0, "run scripts/update_readme.py"
+@pytest.mark.parametrize("name", ["README.md", "results/README.md", "experiments/README.md"])
+def test_results_are_up_to_date(name: str) -> None:
+    text = text_of(Path(name))
+    block = update_readme.blocks()[name]
+    assert update_readme.with_block(text, block) == text, "run scripts/update_readme.py"
 
 
-def test_every_local_link_leads_somewhere() -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
-    missing = [link for link in links if not (REPOSITORY / link).exists()]
-    assert links
-    assert not missing
+def anchors(path: Path) -> set[str]:
+    """Fragments of a file's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", PROSE, ids=str)
+def test_local_links_lead_somewhere(path: Path) -> None:
+    for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text_of(path)):
+        file, _, fragment = link.partition("#")
+        target = (REPOSITORY / path).parent / file if file else REPOSITORY / path
+        assert target.exists(), link
+        assert not fragment or fragment in anchors(target), link
+
+
+@pytest.mark.parametrize("path", PROSE, ids=str)
+def test_prose_is_short(path: Path) -> None:
+    assert len(text_of(path).splitlines()) < LONGEST
+
+
+def test_the_report_on_reproducibility_tells_the_claims_as_they_came_out() -> None:
+    with (REPOSITORY / "results" / "claims.csv").open(newline="", encoding="utf-8") as file:
+        claims = list(csv.DictReader(file))
+    refuted = [claim for claim in claims if claim["outcome"] == "does not hold"]
+    holding = sum(claim["outcome"] == "holds" for claim in claims)
+    text = " ".join(text_of(Path("REPRODUCIBILITY.md")).split())
+    assert f"We checked {len(claims)} sentences" in text
+    assert f"{holding} hold and {len(refuted)} do not" in text
+    for claim in refuted:
+        assert f"“{claim['sentence']}”" in text
+
+
+def test_times_are_those_on_record() -> None:
+    with (REPOSITORY / "results" / "bench" / "profiles.csv").open(newline="") as file:
+        smoke = next(row for row in csv.DictReader(file) if row["profile"] == "smoke")
+    told = f"`smoke` took {smoke['cpu_seconds']} s of processor time"
+    assert told in " ".join(text_of(Path("experiments/README.md")).split())
+
+
+def test_the_citation_names_the_version() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {project['version']}\n" in citation
+    assert "doi: 10.1609/aaai.v38i13.29345" in citation

@@ -34,10 +34,10 @@ class DL85Classifier(SearchedTreeClassifier):
         Seconds for the search. With a limit, depths 1, 2, … are solved in turn
         and the best tree is kept, since a search of full depth that is cut
         short may be worse than a finished one of less.
-    solver : {"compiled", "pydl8.5"}
-        Both find the same tree. The library's search is many times slower,
-        counts ``time_limit`` in whole seconds, and nothing in Python can
-        interrupt it.
+    solver : {"compiled", "pydl8.5", "pytrees-rs", "streed"}
+        The first two find the same tree, the others one with as few errors or
+        fewer. pydl8.5 is many times slower than ours, counts ``time_limit`` in
+        whole seconds, and nothing in Python can interrupt it.
     renumber : bool
         Number the classes that occur in the training rows 0, 1, … for the
         solver. It mislabels leaves when one of the smaller numbers does not
@@ -145,7 +145,67 @@ def solve_with_library(
     return Solved(_node(solver.tree_), int(solver.error_), bool(solver.timeout_))
 
 
-SOLVERS = {"compiled": solve, "pydl8.5": solve_with_library}
+def solve_with_pytrees(
+    columns: NDArray[np.bool_],
+    labels: NDArray[np.intp],
+    max_depth: int,
+    min_sup: int = 1,
+    seconds: float | None = None,
+) -> Solved | None:
+    """The same by ``pytrees-rs``; among trees with equally few errors it may take another."""
+    from pytrees import DL85Classifier as Solver
+
+    solver = Solver(max_depth=max_depth, min_sup=min_sup, max_time=seconds or NO_LIMIT)
+    solver.fit(columns.astype(np.float64), labels)
+    if solver.tree_ is None:
+        return None
+    found, names = solver.tree_, solver.classes_
+
+    def node(at: int) -> Node:
+        if found.children_left[at] < 0:
+            return Leaf(int(names[found.value[at]]))
+        yes, no = node(found.children_right[at]), node(found.children_left[at])
+        return Branch(int(found.feature[at]), yes, no)
+
+    return Solved(node(0), int(solver.train_error_), solver.status_ != "optimal")
+
+
+def solve_with_streed(
+    columns: NDArray[np.bool_],
+    labels: NDArray[np.intp],
+    max_depth: int,
+    min_sup: int = 1,
+    seconds: float | None = None,
+) -> Solved | None:
+    """The same by STreeD; among trees with equally few errors it may take another."""
+    from pystreed import STreeDClassifier
+
+    names, numbered = np.unique(labels, return_inverse=True)
+    if len(names) == 1:
+        return Solved(Leaf(int(names[0])), 0, False)
+    limit = seconds or NO_LIMIT
+    solver = STreeDClassifier(max_depth=max_depth, min_leaf_node_size=min_sup, time_limit=limit)
+    solver.fit(columns.astype(np.int32), numbered)
+    wrong = int(np.sum(solver.predict(columns.astype(np.int32)) != numbered))
+    tree = streed_node(solver.get_tree())
+    return Solved(_named(tree, names), wrong, not solver.fit_result.is_optimal())
+
+
+def streed_node(found: Any) -> Node:
+    """STreeD's nodes; its right child is where the column says yes."""
+    if found.is_leaf_node():
+        return Leaf(int(found.label))
+    yes, no = streed_node(found.right_child), streed_node(found.left_child)
+    return Branch(int(found.feature), yes, no)
+
+
+NO_LIMIT = 1e9
+SOLVERS = {
+    "compiled": solve,
+    "pydl8.5": solve_with_library,
+    "pytrees-rs": solve_with_pytrees,
+    "streed": solve_with_streed,
+}
 
 
 def _node(found: Mapping[str, Any]) -> Node:

@@ -9,6 +9,7 @@ e / (e + n - 1) only, and any other with the threshold that training left there.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,9 +75,8 @@ class NoisyPrediction:
             feature[self.inner_], chosen = self.splits(block)
             threshold[self.inner_] = float32_below(chosen)
             part = slice(start, start + BLOCK_ROWS)
-            leaf[part] = leaves_reached(
-                rows[part], tree.children_left, tree.children_right, feature, threshold
-            )
+            noisy = replace(tree, feature=feature, threshold=threshold)
+            leaf[part] = leaves_reached(noisy, rows[part])
         return leaf
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -31,6 +31,8 @@ class Attempt:
     trial: int
     seed: int
     record: RunRecord | None
+    key: str = ""
+    """Of the job: attempts of several experiments may be the same job."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,23 @@ class Results:
     ) -> Cell:
         return summarise(self.attempts.get((protocol, experiment, dataset, method), ()), measure)
 
+    def jobs(self) -> tuple[int, int]:
+        """Distinct jobs that have a record, and those planned: one that two tables use counts once.
+
+        An experiment shares a job with another where dataset, method, trial, seed and
+        parameters are equal, which is what a key says.
+        """
+        every = [attempt for attempts in self.attempts.values() for attempt in attempts]
+        made = {attempt.key for attempt in every if attempt.record is not None}
+        return len(made), len({attempt.key for attempt in every})
+
 
 def collect(jobs: Iterable[Job], records: Mapping[str, RunRecord]) -> Results:
     """Join jobs and records on the job's key; a job listed twice counts once."""
     grouped: dict[Address, dict[tuple[int, int, str], Attempt]] = {}
     for job in jobs:
         address = (job.protocol, job.experiment, job.dataset, job.method)
-        attempt = Attempt(job.trial, job.seed, records.get(job.key))
+        attempt = Attempt(job.trial, job.seed, records.get(job.key), job.key)
         grouped.setdefault(address, {})[job.trial, job.seed, job.key] = attempt
     return Results(
         {

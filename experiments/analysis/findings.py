@@ -30,7 +30,13 @@ from experiments.analysis.selectors import SelectorDuel, selector_duels
 from experiments.analysis.settings import SEARCHED, Searched
 from experiments.analysis.table_set import Book, our_book, paper_book
 from experiments.core.job import Job
-from experiments.core.planned import read_datasets, read_learners, read_plan, superseded
+from experiments.core.planned import (
+    DatasetFacts,
+    read_datasets,
+    read_learners,
+    read_plan,
+    superseded,
+)
 from experiments.core.predictions import classes
 from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED, Store, resolve
@@ -84,6 +90,8 @@ class Findings:
     """Tables that the paper lacks, declared or of other datasets and learners, of all protocols."""
     problems: tuple[str, ...] = ()
     """Lines of the store that were set aside."""
+    datasets: Mapping[str, DatasetFacts] = field(default_factory=dict)
+    """Names and shapes of all datasets, those that the paper lacks included."""
     superseded: Mapping[str, Sequence[RunRecord]] = field(default_factory=dict)
     """Records that the plan no longer asks for, by the reason why."""
     duels: tuple[Duel, ...] = ()
@@ -181,6 +189,7 @@ def findings_in(
             for each in found.duels
         ),
         problems=tuple(contents.problems),
+        datasets=datasets,
         superseded=superseded(plan, records.values()),
     )
 

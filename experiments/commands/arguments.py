@@ -9,9 +9,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from experiments.core.errors import UserError
+from experiments.core.errors import NothingToDoError, UserError
 from experiments.core.store import COMMITTED, LOCAL
 
 if TYPE_CHECKING:
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 RESULTS = COMMITTED.parent
 PROBLEMS_SHOWN = 5
 N_TRIALS = 10
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are a user's mistakes like any other: two lines, no usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message.removeprefix('argument ')}\nSee: {self.prog} --help")
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -218,8 +225,9 @@ def selected(args: argparse.Namespace) -> tuple[Profile, list[Job]]:
     except LookupError as problem:
         raise UserError(str(problem.args[0])) from None
     if not jobs:
-        raise UserError(
-            f"nothing to do: profile {profile.slug} has no job that passes these filters"
+        raise NothingToDoError(
+            f"nothing to do: profile {profile.slug} has no job that passes these filters; "
+            "see `list` for what there is"
         )
     return profile, jobs
 
@@ -269,11 +277,23 @@ def dataset_slugs(wanted: list[str] | None) -> list[str]:
 
 def check(what: str, wanted: Iterable[str] | None, known: Sequence[str]) -> None:
     """Refuse a name that is not among those known, with a hint."""
+    known = list(dict.fromkeys(known))
     for name in wanted or ():
         if name not in known:
             close = difflib.get_close_matches(name, known, n=2)
             hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
             raise UserError(f"unknown {what} {name!r}; {hint}")
+
+
+def check_recorded(
+    folder: Path, datasets: Iterable[str] | None, methods: Iterable[str] | None
+) -> None:
+    """Refuse names that neither the suite nor the plan of a store knows."""
+    from experiments.core.planned import read_datasets, read_learners
+    from experiments.runner import plugins
+
+    check("dataset", datasets, [*plugins.dataset_slugs(), *read_datasets(folder)])
+    check("learner", methods, [*plugins.learner_slugs(), *read_learners(folder)])
 
 
 def words(text: str) -> list[str]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from experiments.commands import arguments
+from experiments.core.errors import UserError
+from experiments.core.store import LOCAL
 
 if TYPE_CHECKING:
     from experiments.bench.cases import Case
     from experiments.bench.rounds import Measurement
     from experiments.bench.summary import Growth, Ratio
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+FOLDER = "bench"
 AUTHORS_PYTHON = "GRADTREE_AUTHORS_PYTHON"
 NAMED_GROUPS = ("banknote", "spambase")
 
@@ -37,6 +40,12 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the benchmark."""
+    parser.add_argument(
+        "--first-use",
+        action="store_true",
+        help="instead, time what each learner imports and compiles before its first result; "
+        "plans count with it",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller sizes")
     parser.add_argument(
         "--axis",
@@ -60,16 +69,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="interpreter with the authors' package, which needs Python 3.11 and TensorFlow 2.13 "
         f"(default: the environment variable {AUTHORS_PYTHON})",
     )
-    parser.add_argument("--repeats", type=int, default=3, help="fits of each kind (default: 3)")
+    parser.add_argument(
+        "--repeats",
+        type=arguments.whole(1),
+        default=3,
+        metavar="N",
+        help="fits of each kind (default: 3)",
+    )
     parser.add_argument(
         "--epochs",
-        type=int,
+        type=arguments.whole(2),
         default=4,
+        metavar="N",
         help="epochs per fit, of which the first is not counted (default: 4)",
     )
     parser.add_argument(
         "--longest-epoch",
-        type=float,
+        type=arguments.positive,
         default=20.0,
         metavar="SECONDS",
         help="spare an engine the sizes whose epochs would take longer than this (default: 20)",
@@ -77,9 +93,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         type=Path,
-        default=REPOSITORY / "results" / "bench",
+        default=LOCAL / FOLDER,
         metavar="FOLDER",
-        help="where to write (default: results/bench)",
+        help="where to write (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--results",
+        action="store_const",
+        dest="output",
+        const=arguments.RESULTS / FOLDER,
+        help="write to the committed results/bench",
     )
 
 
@@ -87,6 +110,12 @@ def run(args: argparse.Namespace) -> int:
     from experiments.bench import files
     from experiments.bench.rounds import OWN_ENGINES, Interpreters, Plan, WorkerError, measure
 
+    if args.first_use:
+        from experiments.bench import first_use
+        from experiments.runner import plugins
+
+        print(first_use.write(args.output, plugins.learner_slugs()))
+        return 0
     interpreters = Interpreters(authors=args.authors_python and Path(args.authors_python))
     wanted = _groups(args.axis, args.quick, args.epochs)
     named = {group: cases for group, cases in wanted.items() if group in NAMED_GROUPS}
@@ -110,8 +139,7 @@ def run(args: argparse.Namespace) -> int:
         for plan in plans:
             measure(plan, interpreters, note)
     except (ValueError, FileNotFoundError, WorkerError) as problem:
-        print(f"bench: {problem}", file=sys.stderr)
-        return 1
+        raise UserError(f"bench: {problem}") from None
     _write(kept + fits, args.output)
     return 0
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, UserError
+
 if TYPE_CHECKING:
     from rich.table import Table
 
     from datasets.availability import Availability
     from datasets.record import Record
-
-INCOMPLETE = 3
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,18 +42,20 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from datasets import UnknownDatasetError, names, record, resolve
+    from datasets import names, record, resolve
+    from datasets.errors import UnknownDatasetError
 
     try:
         slugs = [resolve(name) for name in args.datasets] or list(names())
-    except UnknownDatasetError as error:
-        print(error, file=sys.stderr)
-        return 1
+    except UnknownDatasetError as problem:
+        raise UserError(str(problem)) from None
+    if args.mirror is not None and not args.mirror.is_dir():
+        raise UserError(f"--mirror: there is no folder {args.mirror}")
     records = [record(slug) for slug in dict.fromkeys(slugs)]
     show = _show_live if sys.stdout.isatty() else _show_plain
     outcomes = show(records, _outcomes(args, records))
     print(summary(outcomes))
-    return 0 if all(outcome.verified for outcome in outcomes) else INCOMPLETE
+    return EXIT_DONE if all(outcome.verified for outcome in outcomes) else EXIT_INCOMPLETE
 
 
 def _outcomes(args: argparse.Namespace, records: list[Record]) -> Iterator[Availability]:

@@ -36,6 +36,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store, resolve
 
+    arguments.require_store(args.store)
+    arguments.check("status", args.status, (*SHOWN, "skipped"))
+    arguments.check_recorded(args.store, args.dataset, args.method)
     wanted = args.status or SHOWN
     contents = Store(args.store).contents()
     arguments.tell_problems(contents.problems)

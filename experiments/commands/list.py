@@ -36,18 +36,19 @@ def entries(kind: str) -> list[tuple[str, str]]:
     """Slug and one line for each."""
     import datasets
     from experiments.runner import plugins
-    from experiments.runner.catalogue import EXPERIMENTS
+    from experiments.runner.catalogue import EXPERIMENTS, SEARCH
     from experiments.runner.profiles import profiles
 
     if kind == "profiles":
         return [(profile.slug, profile.about) for profile in profiles().values()]
     if kind == "experiments":
-        return [(each.slug, each.about) for each in EXPERIMENTS.values()]
+        found = [(each.slug, each.about) for each in EXPERIMENTS.values()]
+        return [*found, (SEARCH, "hyperparameter search, with a verb of its own")]
     if kind == "protocols":
         return [(slug, datasets.PROTOCOLS[slug].summary) for slug in plugins.protocols()]
     if kind == "learners":
-        found = [plugins.learner(slug) for slug in plugins.learner_slugs()]
-        return [(each.slug, _learner(each.name, each.in_paper)) for each in found]
+        learners = [plugins.learner(slug) for slug in plugins.learner_slugs()]
+        return [(each.slug, _learner(each.name, each.in_paper)) for each in learners]
     return [(slug, _dataset(slug)) for slug in plugins.dataset_slugs()]
 
 
@@ -60,4 +61,5 @@ def _dataset(slug: str) -> str:
 
     facts = plugins.facts(slug)
     shape = f"{facts.n_rows:,} rows, {facts.n_features} features, {len(facts.class_counts)} classes"
-    return f"{facts.name}: {shape}"
+    beyond = "" if getattr(facts, "in_paper", False) else " (beyond the paper)"
+    return f"{facts.name}: {shape}{beyond}"

@@ -69,5 +69,7 @@ def run(args: argparse.Namespace) -> int:
             save(plate.figure, figures / plate.name)
         print(f"{figures}: {len(plates)} figures")
     page = write(assemble(inputs, plates), output / "report.html")
-    print(f"{page}: {page.stat().st_size / 1e6:.1f} MB from {len(inputs.records):,} records")
+    made, planned = found.results.jobs()
+    size = page.stat().st_size / 1e6
+    print(f"{page}: {size:.1f} MB; {made:,} of {planned:,} planned jobs are on record")
     return 0

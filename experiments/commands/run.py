@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 
 from experiments.commands import arguments
+from experiments.core.errors import NothingToDoError
 
+REFRESHABLE = ("tables", "report")
 REFILL_TIME_LIMIT = 3600.0
 DIFFERENCES_SHOWN = 10
 RETRYABLE = ("timeout", "memory", "crash", "error", "skipped")
@@ -20,7 +22,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "tried again; jobs that exceeded a limit are tried again when granted more, or with "
             "--retry. Ctrl-C stops cleanly; the same command resumes. Exit status: 0 every job "
             "has ended (ok, skipped, or stopped at its limit), 1 some ended in an error or "
-            "crash, 3 some are still to be run."
+            "crash, 3 some are still to be run, 4 the filters leave none."
         ),
     )
     arguments.add_selection(parser)
@@ -56,7 +58,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         type=arguments.words,
         default=[],
         metavar="VERB,…",
-        help="run these verbs (tables, report) into the store's folder as rows complete",
+        help=f"run these verbs ({', '.join(REFRESHABLE)}) into the store's folder as rows complete",
     )
     parser.set_defaults(run=run)
 
@@ -72,11 +74,14 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.refresh import Refresher
     from experiments.runner.session import Summary, drive, limits_of, sum_up
 
+    arguments.check("refresh target", args.refresh, REFRESHABLE)
     if args.fill_predictions:
         return fill_predictions(args)
     profile, jobs = arguments.selected(args)
     if args.shard:
         jobs = shard(jobs, *args.shard)
+    if not jobs:
+        raise NothingToDoError(f"nothing to do: share {args.shard[0]} of {args.shard[1]} is empty")
     store = Store(args.store)
     limits = limits_of(args, profile.time_limit)
     with locked(args.store):
@@ -84,6 +89,9 @@ def run(args: argparse.Namespace) -> int:
         with writing(args.store):
             note_plan(store, every_use(profile, arguments.filters_of(args)))
         plan = make_plan(jobs, store, limits, args.workers, args.retry)
+        if args.retry and not plan.pending:
+            ended = " or ".join(args.retry)
+            raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
         say(render(plan, profile))
         shown = ["--params", args.params] if args.params else []
         refresher = Refresher(args.refresh, plan.pending, args.store, shown)

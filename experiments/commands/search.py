@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.commands import arguments
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, UserError
+from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, NothingToDoError, UserError
 
 if TYPE_CHECKING:
     from experiments.search.study import Subject
@@ -85,7 +85,8 @@ def run(args: argparse.Namespace) -> int:
     arguments.check("learner", args.method, plugins.learner_slugs())
     for method in args.method:
         if not plugins.learner(method).space:
-            raise UserError(f"{method} declares no search space, so there is nothing to search")
+            searchable = [s for s in plugins.learner_slugs() if plugins.learner(s).space]
+            raise UserError(f"{method} declares no search space; these do: {', '.join(searchable)}")
     subjects = [
         Subject(protocol, dataset, method)
         for protocol in args.protocol
@@ -94,7 +95,9 @@ def run(args: argparse.Namespace) -> int:
         if can_search(method, dataset)
     ]
     if not subjects:
-        raise UserError("nothing to do: none of these learners can be searched on these datasets")
+        raise NothingToDoError(
+            "nothing to do: none of these learners can be searched on these datasets"
+        )
     scores = FOLDER if args.results else args.store / "search"
     if args.plan:
         searched(args, subjects, scores)
@@ -127,7 +130,7 @@ def random(args: argparse.Namespace, subjects: list[Subject], scores: Path) -> b
     from experiments.runner.plan import make_plan, render_jobs, shard
     from experiments.runner.queue import Queue
     from experiments.runner.session import drive, limits_of
-    from experiments.search.outcome import known_candidates
+    from experiments.search.outcome import known_candidates, timed_candidates
 
     jobs = [
         job
@@ -146,7 +149,7 @@ def random(args: argparse.Namespace, subjects: list[Subject], scores: Path) -> b
         limits,
         args.workers,
         done=known_candidates(scores, subjects, args.search_seed),
-        hints=known_candidates(FOLDER, subjects, args.search_seed).values(),
+        hints=timed_candidates(FOLDER),
     )
     say(render_jobs(plan))
     if args.plan or not plan.pending:

@@ -36,8 +36,7 @@ def run(args: argparse.Namespace) -> int:
     output = arguments.output_of(args, "tables", "tables")
     files = files_of(found)
     write_files(output, files)
-    planned = [attempt for attempts in found.results.attempts.values() for attempt in attempts]
-    made = sum(attempt.record is not None for attempt in planned)
     arguments.tell_superseded(args.store, found.superseded)
-    print(f"{output}: {len(files)} files from {made:,} of {len(planned):,} planned runs")
+    made, planned = found.results.jobs()
+    print(f"{output}: {len(files)} files; {made:,} of {planned:,} planned jobs are on record")
     return 0

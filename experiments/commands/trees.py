@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.commands import arguments
+from experiments.commands.raw_units import in_raw_units
 from experiments.core import predictions
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
@@ -23,6 +24,8 @@ from experiments.runner.catalogue import jobs_of
 from experiments.runner.perform import load_dataset, load_split
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from baselines.contract import Fitted
     from datasets.split import Split
     from gradtree.trees.tree import Tree
@@ -68,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store
     from experiments.render.report.stored import write_curves, write_trees
 
+    arguments.check("learner", args.method, METHODS)
     records = Store(args.store).latest()
     curves: list[Curve] = []
     for slug in arguments.dataset_slugs(args.dataset):
@@ -189,7 +193,7 @@ def load_tree(folder: Path, record: RunRecord) -> Tree | None:
 
 
 def describe_tree(
-    tree: Tree, split: Split, record: RunRecord, experiment: str, raw: Any = None
+    tree: Tree, split: Split, record: RunRecord, experiment: str, raw: pd.DataFrame | None
 ) -> dict[str, Any]:
     """One entry of the file: a learned tree with every split in the units of the raw data.
 
@@ -199,16 +203,19 @@ def describe_tree(
     split : with its fitted ``preprocessing``, which is what is undone here.
     record : the run that made the tree.
     experiment : the experiment as part of which it is shown.
-    raw : raw rows, best those of training: then borders have as few digits as tell them apart.
+    raw : raw rows, best those of training: borders have as few digits as tell them apart.
+        Without any, splits are in the numbers that the tree was trained on.
     """
     from gradtree.units.conditions import NOTHING
-    from gradtree.units.original import original_units
     from gradtree.views.rules import describe
 
     def words(condition: Any) -> str:
         return NO_NEW_ROW if condition.brief == NOTHING else condition.brief.replace("<=", "≤")
 
-    splits = describe(tree, units=original_units(split.preprocessing, raw))
+    if raw is None:
+        splits = describe(tree, split.feature_names)
+    else:
+        splits = describe(in_raw_units(tree, split.preprocessing, raw))
     return {
         "method": record.method,
         "experiment": experiment,

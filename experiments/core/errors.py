@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE = 0, 1, 2, 3
-"""Exit statuses of every verb: done, something failed, a mistake in the call, work is left."""
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_NOTHING = 0, 1, 2, 3, 4
+"""Exit statuses of every verb: done, something failed, a mistake, work is left, nothing to do."""
 
 
 class UserError(Exception):
@@ -16,3 +16,9 @@ class CannotGoOnError(UserError):
     """The work stops here, nothing is lost, and the same command will go on later."""
 
     status = EXIT_INCOMPLETE
+
+
+class NothingToDoError(UserError):
+    """The call is well formed, and what it selects is empty."""
+
+    status = EXIT_NOTHING

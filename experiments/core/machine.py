@@ -10,12 +10,14 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from experiments.core.job import canonical_json
 
@@ -126,21 +128,22 @@ def peak_mb() -> float:
 REPETITIONS = 3
 
 
-def calibrate() -> float:
+def calibrate(clock: Callable[[], float] = time.perf_counter) -> float:
     """Seconds that a fixed mix of interpreter, sorting and small matrix work takes just now.
 
     The best of a few repetitions: what the machine can do, not what disturbed it.
     """
-    return min(_work() for _ in range(REPETITIONS))
+    with threadpool_limits(1):
+        return min(_work(clock) for _ in range(REPETITIONS))
 
 
-def _work() -> float:
+def _work(clock: Callable[[], float]) -> float:
     data = np.random.default_rng(0).random((200, 200))
-    start = time.perf_counter()
+    start = clock()
     total = 0.0
     for i in range(20_000):
         total += i % 7
     for _ in range(5):
         np.sort(data, axis=None)
         data @ data
-    return time.perf_counter() - start
+    return clock() - start

@@ -93,9 +93,12 @@ class RunRecord:
     test_balanced_accuracy: float | None = None
     test_roc_auc: float | None = None
     test_log_loss: float | None = None
+    test_brier: float | None = None
     tree_size: int | None = None
     depth: int | None = None
     leaves: int | None = None
+    path_length: float | None = None
+    """Mean number of conditions that a test row is asked; old records lack it, and Brier."""
     epochs: int | None = None
     wall_seconds: float | None = None
     """Constructing and fitting alone, as the paper's runtime table counts it."""
@@ -271,7 +274,7 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("reason", "log_tail", "traceback"), _TEXT),
     **dict.fromkeys([name for name in SCORES if "f1" in name or "accuracy" in name], _SHARE),
     "test_roc_auc": _SHARE,
-    "test_log_loss": _AMOUNT,
+    **dict.fromkeys(("test_log_loss", "test_brier", "path_length"), _AMOUNT),
     **dict.fromkeys(("tree_size", "leaves"), _ONE_OR_MORE),
     **dict.fromkeys(("depth", "epochs"), _FROM_ZERO),
     **dict.fromkeys(("wall_seconds", "cpu_seconds", "peak_memory_mb"), _AMOUNT),

@@ -1,4 +1,4 @@
-"""The results as the README shows them: counts per table and learner, and the findings."""
+"""The results as READMEs show them: the answer in README.md, all findings in results/README.md."""
 
 from __future__ import annotations
 
@@ -31,12 +31,18 @@ NAMED_SIZES = ("banknote", "spambase")
 OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' package"}
 
 
+def answer_block(found: Findings) -> str:
+    """For README.md: GradTree against CART, and how many of the paper's numbers reproduce."""
+    counts = tally(found.verdicts)
+    told = f"**{tally_text.title(counts)}.** {tally_text.sentence(counts)}"
+    return "\n\n".join([*_against_cart(found), told])
+
+
 def results_block(found: Findings, ratios: Path) -> str:
-    """Markdown that follows from the records and the benchmark's file of ratios."""
+    """For results/README.md: all that follows from the records and the benchmark's ratios."""
     points = [*_points(found), *_speed(ratios), *_solvers(found)]
     return "\n\n".join(
         [
-            *_against_cart(found),
             _opening(found),
             *_tables(found),
             *_without_leak(found),
@@ -50,12 +56,11 @@ def _against_cart(found: Findings) -> Iterable[str]:
     if not found.duels:
         return
     sheet = duels_page.compact_sheet(found.duels)
-    yield f"### {duels_page.TITLE}"
+    yield f"**{duels_page.TITLE}**"
     yield duels_page.answer(found.duels)[0]
     yield sheet_markdown(sheet)
     yield f"{sheet.caption}."
     yield f"![GradTree against CART: mean differences with intervals]({PICTURE})"
-    yield "### What reproduces"
 
 
 def _opening(found: Findings) -> str:

@@ -31,6 +31,13 @@ REVISED = (
     "gradtree-revised-free-leaves",
     "cart",
 )
+BEYOND = ("boosting", "cart-pruned", "optimal-tree")
+"""Learners that the paper does not have and that join its default experiment elsewhere."""
+PRUNED_CARTS = ("cart-pruned", "cart-shrunk", "cart-weighted", "cart-control")
+SOLVERS = ("dl85-tuned", "streed", "licketysplit", "contree")
+CAPS = (8, 16, 32)
+"""Most leaves in the readings of equal size."""
+DL85_SOLVERS = ("dl85", "dl85-original", "dl85-pytrees", "dl85-streed")
 OTHER_SEEDS = tuple(MODEL_SEED + 1000 * k for k in range(1, 11))
 """Far enough apart for the seeds of their restarts (s, s+1, s+3, …) never to meet."""
 
@@ -44,6 +51,7 @@ SEARCH = "search"
 """The hyperparameter search: jobs of another kind, made in ``experiments.search``."""
 
 Setting = Literal["default", "published", "ours"]
+SMALL_TREES = "small-trees"
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,31 @@ class Experiment:
     seeds: tuple[int, ...] = (MODEL_SEED,)
     measured: Measured = "shared"
     budget: int | None = None
+
+
+def small_trees(cap: int | None) -> Experiment:
+    """One small tree, of any size or of at most so many leaves, everyone tuned by the same folds.
+
+    Solvers cannot search deeper than 5 levels, so at free size they are those of 32 leaves;
+    ConTree cannot search deeper than 3, so it is the same in every reading.
+    """
+    trees = (*PRUNED_CARTS, *SOLVERS)
+    if cap is None:
+        free = {"cart-pruned": {"max_leaves": 0}}
+        every = (*trees, "gradtree", "gradtree-revised", "boosting")
+        return Experiment(SMALL_TREES, "one tree of any size", every, "default", free)
+    overrides: dict[str, dict[str, Any]] = {
+        slug: {"max_leaves": cap} for slug in trees if slug != "contree"
+    }
+    overrides["gradtree"] = {"depth": cap.bit_length() - 1}
+    overrides["gradtree-revised"] = {"max_leaf_nodes": cap}
+    return Experiment(
+        f"{SMALL_TREES}-{cap}",
+        f"one tree of at most {cap} leaves",
+        (*trees, "gradtree", "gradtree-revised"),
+        "default",
+        overrides,
+    )
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -137,6 +170,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             PAPER_METHODS,
             "default",
         ),
+        Experiment(
+            "solvers-alone",
+            "the optimal tree of depth 4 over yes/no columns by four solvers, one job at a time",
+            DL85_SOLVERS,
+            "default",
+            measured="alone",
+        ),
+        *map(small_trees, (None, *CAPS)),
     )
 }
 
@@ -193,7 +234,7 @@ def methods_of(
     """The learners an experiment runs under a protocol, narrowed to those wanted."""
     offered = list(experiment.methods)
     if experiment.beyond and protocol != "paper":
-        offered += plugins.beyond_the_paper()
+        offered += BEYOND
     if wanted is None:
         return offered
     if experiment.slug == "default":

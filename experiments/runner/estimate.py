@@ -1,15 +1,27 @@
-"""How long jobs will take, from the records of similar ones."""
+"""How long jobs will take: processor time, from the records of similar ones.
+
+Seconds of a record count as its machine's calibration relates to that of the
+machine at hand. What each worker spends before its first result (starting,
+importing, compiling kernels) comes from one measured table.
+"""
 
 from __future__ import annotations
 
+import csv
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+import os
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from statistics import fmean, median
 
 from experiments.core.job import HOLDOUT, Job, canonical_json
+from experiments.core.machine import calibrate
 from experiments.core.record import RunRecord
+from experiments.core.store import COMMITTED
 from experiments.runner import plugins
 
 UNKNOWN_SECONDS = 10.0
@@ -18,6 +30,12 @@ OVERHEAD_SECONDS = 0.05
 """Loading, measuring and storing, on top of fitting."""
 STEEPEST = 1.5
 """Exponent of rows x features above which no learner of the suite grows."""
+COMPILED_IN = 2
+"""How many records of a new search may hold the time to compile: one per worker."""
+FIRST_USE = COMMITTED.parent / "bench" / "first_use.csv"
+START = "start"
+"""The line of that table for a worker without any learner."""
+CALIBRATION = "calibration_ms"
 
 Kind = tuple[str, str]
 
@@ -49,10 +67,21 @@ class Estimator:
     counts with its limit. The candidates of a search differ in what they take
     by orders of magnitude, and their sum is what matters: there the mean is
     used, elsewhere the median, which a disturbed run does not move.
+
+    Parameters
+    ----------
+    time_limit : no job takes longer.
+    speed : seconds of this machine for one of each environment, see :func:`speeds`.
     """
 
-    def __init__(self, records: Iterable[RunRecord], time_limit: float) -> None:
+    def __init__(
+        self,
+        records: Iterable[RunRecord],
+        time_limit: float,
+        speed: Mapping[str, float] | None = None,
+    ) -> None:
         self._limit = time_limit
+        self._speed = speed or {}
         self._by_params: dict[tuple[str, ...], list[float]] = defaultdict(list)
         self._by_dataset: dict[tuple[str, ...], list[float]] = defaultdict(list)
         for record in records:
@@ -64,6 +93,8 @@ class Estimator:
             return
         # CPU time is what a job takes on a machine that has nothing else to do.
         seconds = record.cpu_seconds if record.cpu_seconds is not None else record.wall_seconds
+        if seconds is not None:
+            seconds *= self._speed.get(record.environment, 1.0)
         if record.status == "timeout":
             seconds = record.extra.get("limit")
         if seconds is None:
@@ -84,7 +115,7 @@ class Estimator:
 
     def estimate(self, job: Job) -> Estimate:
         kind = (job.evaluation, job.method)
-        middle = median if job.evaluation == HOLDOUT else fmean
+        middle = median if job.evaluation == HOLDOUT else _mean_of_candidates
         if known := self._by_params.get((*kind, job.dataset, job.params_json)):
             return self._capped(median(known), "same parameters")
         if known := self._by_dataset.get((*kind, job.dataset)):
@@ -97,6 +128,12 @@ class Estimator:
 
     def _capped(self, seconds: float, basis: str) -> Estimate:
         return Estimate(min(seconds, self._limit) + OVERHEAD_SECONDS, basis)
+
+
+def _mean_of_candidates(seconds: Sequence[float]) -> float:
+    """The mean, without the few that were first in their process and compiled for the others."""
+    usual = sorted(seconds)[:-COMPILED_IN] if len(seconds) > 5 * COMPILED_IN else seconds
+    return fmean(usual)
 
 
 def _power_law(points: Sequence[tuple[float, float]]) -> Growth:
@@ -115,3 +152,54 @@ def _power_law(points: Sequence[tuple[float, float]]) -> Growth:
 def _cells(dataset: str) -> int:
     facts = plugins.facts(dataset)
     return facts.n_rows * facts.n_features
+
+
+def speeds(records: Iterable[RunRecord]) -> dict[str, float]:
+    """How many seconds of this machine one second of each calibrated environment is."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for record in records:
+        if CALIBRATION in record.extra:
+            found[record.environment].append(record.extra[CALIBRATION] / 1000)
+    here = calibrate(time.thread_time) if found else 0.0
+    return {environment: here / median(seconds) for environment, seconds in found.items()}
+
+
+@cache
+def first_use(path: Path = FIRST_USE) -> dict[str, tuple[float, float]]:
+    """Processor seconds before a learner's first result: imports, and compiling its kernels."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return {
+            row["learner"]: (float(row["import_seconds"]), float(row["compile_seconds"]))
+            for row in csv.DictReader(file)
+        }
+
+
+def starting(jobs: Iterable[Job], workers: int, compiled: bool) -> float:
+    """Processor seconds that workers spend on starting, importing and compiling for these jobs."""
+    known = first_use()
+    groups = Counter(job.method for job in jobs)
+    if not groups:
+        return 0.0
+    total = known[START][0] * (1 + min(workers, groups.total()))
+    kernels: dict[str, float] = {}
+    for method, count in groups.items():
+        imports, compiling = known.get(method, (0.0, 0.0))
+        total += min(workers, count) * imports
+        # Variants of a learner (gradtree, gradtree-annealed) share nearly all of their kernels.
+        family = method.partition("-")[0]
+        kernels[family] = max(kernels.get(family, 0.0), min(workers, count) * compiling)
+    return total if compiled else total + sum(kernels.values())
+
+
+def kernels_compiled() -> bool:
+    """Whether Numba finds compiled kernels of the baselines, which take longest to compile."""
+    import baselines
+
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(baselines.__file__).parent)
+    return next(folder.rglob("*.nbi"), None) is not None
+
+
+def busy(workers: int) -> float:
+    """By how much other programs on this machine stretch the time on the clock."""
+    cores = os.cpu_count() or 1
+    return max(1.0, (os.getloadavg()[0] + min(workers, cores)) / cores)

@@ -86,7 +86,7 @@ def _attempt(job: Job) -> Outcome:
         "ok",
         wall_seconds=round(wall, 4),
         cpu_seconds=round(cpu, 4),
-        extra=_calibration(job),
+        extra={**_calibration(job), **fitted.extra},
         **measurement.scores,
     )
     return Outcome(record, packed(measurement, fitted.tree))
@@ -138,8 +138,7 @@ def skip_reason(job: Job) -> str | None:
     # Elsewhere encoding may change the number of features.
     if plugins.protocol_base(job.protocol) == "paper":
         return learner.why_not(known.n_features, len(known.class_counts))
-    missing = learner.missing()
-    return f"{', '.join(missing)} not installed" if missing else None
+    return learner.absence()
 
 
 def check_versions(job: Job) -> None:

@@ -19,9 +19,17 @@ from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED, Store
 from experiments.core.text import duration, table
 from experiments.runner import plugins
-from experiments.runner.estimate import OVERHEAD_SECONDS, Estimate, Estimator
+from experiments.runner.estimate import (
+    OVERHEAD_SECONDS,
+    Estimate,
+    Estimator,
+    busy,
+    kernels_compiled,
+    speeds,
+    starting,
+)
 from experiments.runner.perform import NO_DATA, skip_reason
-from experiments.runner.profiles import Profile, profiles
+from experiments.runner.profiles import Profile, profiles, select
 
 State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
 WORTH_TRYING = ("pending", "failed", "unavailable")
@@ -82,6 +90,8 @@ def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:
 
 MANY_JOBS = 5000
 """A selection as large as the paper's profile: time to mention the shorter ones."""
+NOTABLE_SHARE = 0.1
+"""Of a time: less is not worth a word."""
 SAFE_SHARE = 0.25
 """Of its time limit: a job expected to take less is not suspected of exceeding it."""
 BASES = ("same parameters", "same dataset", "other datasets", "a guess", "not to be tried")
@@ -97,10 +107,16 @@ class Plan:
     estimates: dict[str, Estimate] = field(repr=False)
     workers: int
     limits: Limits
+    starting: float = 0.0
+    """Processor seconds that workers spend on starting, importing and compiling."""
+    busy: float = 1.0
+    """By how much other programs stretch the time on the clock."""
+    shorter: Mapping[str, float] = field(default_factory=dict)
+    """Processor seconds of profiles that are made to be short, where there is reason to tell."""
 
     @property
     def core_seconds(self) -> float:
-        return sum(estimate.seconds for estimate in self.estimates.values())
+        return self.starting + sum(estimate.seconds for estimate in self.estimates.values())
 
     @property
     def wall_seconds(self) -> float:
@@ -108,7 +124,7 @@ class Plan:
         alone = sum(self.estimates[j.key].seconds for j in self.pending if j.measured == "alone")
         shared = self.core_seconds - alone
         longest = max((self.estimates[j.key].seconds for j in self.pending), default=0.0)
-        return alone + max(shared / self.workers, min(longest, shared))
+        return self.busy * (alone + max(shared / self.workers, min(longest, shared)))
 
     def harmless(self) -> set[tuple[str, ...]]:
         """Groups that, by records of the same dataset, stay well within the time limit."""
@@ -138,9 +154,32 @@ def make_plan(
     """
     records = {**(done or {}), **store.latest()}
     similar = [*Store(COMMITTED).records(), *hints, *records.values()]
-    estimator = Estimator(similar, limits.seconds)
+    estimator = Estimator(similar, limits.seconds, speeds(similar))
     pending = to_do(jobs, records, limits, retry)
-    return Plan(jobs, pending, estimate_all(pending, estimator, limits), workers, limits)
+    estimates = estimate_all(pending, estimator, limits)
+    compiled = kernels_compiled()
+    tried = [job for job in pending if estimates[job.key] is not SKIPPED]
+    others = [one for one in profiles().values() if one.short] if len(jobs) > MANY_JOBS else []
+    return Plan(
+        jobs,
+        pending,
+        estimates,
+        workers,
+        limits,
+        starting(tried, workers, compiled),
+        busy(workers),
+        {one.slug: _core_seconds(one, estimator, limits, workers, compiled) for one in others},
+    )
+
+
+def _core_seconds(
+    profile: Profile, estimator: Estimator, limits: Limits, workers: int, compiled: bool
+) -> float:
+    """Processor seconds of a whole profile, by the same estimator as everything else."""
+    jobs = select(profile)
+    estimates = estimate_all(jobs, estimator, limits)
+    tried = [job for job in jobs if estimates[job.key] is not SKIPPED]
+    return starting(tried, workers, compiled) + sum(each.seconds for each in estimates.values())
 
 
 def note_plan(store: Store, jobs: Iterable[Job]) -> None:
@@ -200,8 +239,8 @@ def _skips(jobs: Sequence[Job]) -> set[tuple[str, str, str]]:
 def render(plan: Plan, profile: Profile) -> str:
     """The plan for people: a line per learner, the total, and the shorter ways."""
     lines = [f"Profile {profile.slug}: {profile.about}.", "", render_jobs(plan)]
-    if len(plan.jobs) > MANY_JOBS:
-        lines += shorter(profile)
+    if plan.shorter:
+        lines += ["", shorter(plan.shorter)]
     return "\n".join(lines)
 
 
@@ -235,9 +274,21 @@ def total(plan: Plan) -> str:
         return f"All {len(plan.jobs):,} jobs are done."
     return (
         f"{len(plan.pending):,} of {len(plan.jobs):,} jobs to do: about "
-        f"{duration(plan.wall_seconds)} with {plan.workers} worker(s), "
+        f"{duration(plan.core_seconds)} of processor time{_before(plan)}, "
+        f"{duration(plan.wall_seconds)} on the clock with {plan.workers} "
+        f"worker{'s' if plan.workers > 1 else ''}{_load(plan)}; "
         f"{duration(plan.limits.seconds)} at most for each job."
     )
+
+
+def _before(plan: Plan) -> str:
+    if plan.starting < NOTABLE_SHARE * plan.core_seconds:
+        return ""
+    return f" ({duration(plan.starting)} of it to start, import and compile)"
+
+
+def _load(plan: Plan) -> str:
+    return "" if plan.busy < 1 + NOTABLE_SHARE else " beside what else runs on this machine"
 
 
 def basis(plan: Plan) -> str:
@@ -247,12 +298,9 @@ def basis(plan: Plan) -> str:
     return f"Estimated from records of similar jobs ({'; '.join(parts)})." if parts else ""
 
 
-def shorter(profile: Profile) -> list[str]:
-    others = [p for p in profiles().values() if p.minutes is not None and p.slug != profile.slug]
-    if profile.minutes is not None or not others:
-        return []
-    return [
-        "",
-        "Shorter: "
-        + "; ".join(f"--profile {p.slug} (about {p.minutes:g} min, {p.about})" for p in others),
+def shorter(seconds: Mapping[str, float]) -> str:
+    told = [
+        f"--profile {slug} ({duration(spent)} of processor time, {profiles()[slug].about})"
+        for slug, spent in seconds.items()
     ]
+    return f"Shorter: {'; '.join(told)}"

@@ -220,17 +220,6 @@ def dataset_slugs() -> list[str]:
     return [*datasets.all_records(), *extras().datasets]
 
 
-def beyond_the_paper() -> list[str]:
-    """The suite's own learners that the paper does not have."""
-    import baselines
-
-    return [
-        slug
-        for slug, known in baselines.learners().items()
-        if not known.in_paper and known.variant_of is None
-    ]
-
-
 def facts(slug: str) -> Facts:
     """The facts of a dataset of the suite or of a plug-in."""
     if slug in extras().datasets:

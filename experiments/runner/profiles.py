@@ -31,7 +31,7 @@ class Profile:
 
     Attributes
     ----------
-    minutes : what it should take on 2 cores, where that is promised.
+    short : made to be over in minutes, to try the suite with.
     time_limit : seconds after which one job is stopped.
     """
 
@@ -39,7 +39,7 @@ class Profile:
     about: str
     time_limit: float
     parts: tuple[Part, ...]
-    minutes: float | None = None
+    short: bool = False
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,13 @@ def log_loss(truth: Labels, proba: Probabilities) -> float:
     return float(-np.mean(np.log(likelihood)))
 
 
+def brier(truth: Labels, proba: Probabilities) -> float:
+    """Mean squared distance of the normalised probabilities from what happened, 0 to 2."""
+    share = proba / proba.sum(axis=1, keepdims=True)
+    share[np.arange(len(truth)), truth] -= 1
+    return float(np.mean((share**2).sum(axis=1)))
+
+
 class PredictionError(ValueError):
     """A learner predicted something that is no prediction."""
 
@@ -111,9 +118,10 @@ def measure(fitted: Fitted, split: Split) -> Measurement:
         "test_balanced_accuracy": balanced_accuracy(truth, predicted, n_classes),
         "test_roc_auc": roc_auc(truth, proba),
         "test_log_loss": log_loss(truth, proba),
+        "test_brier": brier(truth, proba),
         "tree_size": _count(fitted.size),
         "epochs": _count(fitted.epochs),
-        **shape_of(fitted.tree),
+        **shape_of(fitted.tree, split.X_test),
     }
     return Measurement(scores, truth, predicted, proba)
 
@@ -155,8 +163,12 @@ def _count(value: Any) -> int | None:
     return None if value is None else operator.index(value)
 
 
-def shape_of(tree: Tree | None) -> dict[str, int]:
-    """Depth and leaves of a canonical tree; nothing for a learner that is no tree."""
+def shape_of(tree: Tree | None, X: NDArray[np.float64]) -> dict[str, int | float]:
+    """Depth, leaves and mean path of a canonical tree; nothing for a learner that is no tree."""
     if tree is None:
         return {}
-    return {"depth": tree.depth, "leaves": tree.n_leaves}
+    from gradtree.trees.traversal import node_depths
+
+    depths = node_depths(tree.children_left, tree.children_right)
+    path = float(np.mean(depths[tree.apply(X)]))
+    return {"depth": tree.depth, "leaves": tree.n_leaves, "path_length": path}

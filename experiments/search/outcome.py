@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from experiments.core.job import Job
 from experiments.core.record import RunRecord, Status
-from experiments.core.search_scores import Scored, SearchScores, read_scores, write_scores
+from experiments.core.search_scores import (
+    Scored,
+    SearchScores,
+    all_scores,
+    read_scores,
+    write_scores,
+)
 from experiments.core.winners import Winner
-from experiments.runner.candidates import candidate, candidate_job, published_choice
+from experiments.runner.candidates import FOLDS, candidate, candidate_job, published_choice
 from experiments.search.study import Campaign, SamplerName, Subject
 
 
@@ -26,6 +32,26 @@ def known_candidates(folder: Path, subjects: Iterable[Subject], seed: int) -> di
                     job, status, valid_f1=one.score, cpu_seconds=one.seconds
                 )
     return found
+
+
+def timed_candidates(folder: Path) -> Iterator[RunRecord]:
+    """What every candidate in a folder of tables took: enough to estimate others by."""
+    for scores in all_scores(folder):
+        for method, column in scores.learners.items():
+            for number, one in column.items():
+                if one.seconds is not None:
+                    yield RunRecord(
+                        key="",
+                        protocol=scores.protocol,
+                        dataset=scores.dataset,
+                        method=method,
+                        params={},
+                        trial=number,
+                        seed=0,
+                        status="ok",
+                        cpu_seconds=one.seconds,
+                        evaluation=f"cv:{FOLDS}",
+                    )
 
 
 def keep_scores(

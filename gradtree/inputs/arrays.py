@@ -2,31 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite, column_or_1d, compute_class_weight
+from sklearn.utils import assert_all_finite, check_array, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+
+from gradtree.columns.coding import Column, coded_matrix, is_missing, learn_columns
+from gradtree.columns.frames import (
+    RawColumn,
+    RawTable,
+    array_columns,
+    column_labels,
+    frame_columns,
+    is_frame,
+    printed_names,
+)
 
 FLOATS = [np.float64, np.float32]
 POWERS = {"sqrt-balanced": 0.5}
 
+Rows = NDArray[Any] | list[RawColumn]
 
-def read_rows(estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int = 1) -> NDArray[Any]:
-    """A finite matrix of ``float32`` or ``float64``, not copied if it is one already."""
+
+def read_rows(
+    estimator: BaseEstimator, X: Any, *, reset: bool, by_column: bool, min_rows: int = 1
+) -> Rows:
+    """A matrix of numbers, not copied if it is one already, or the columns of a table.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Learns number and names of columns if ``reset``, else they must be those that it has.
+    X : array-like or table
+    reset : bool
+    by_column : bool
+        Whether an array may hold other things than numbers.
+    min_rows : int, default=1
+    """
+    if issparse(X):
+        raise TypeError(
+            "Sparse data was passed, but GradTreeClassifier needs dense rows, because a split "
+            "looks at every value; pass X.toarray(), or fewer columns (for example by "
+            "sklearn.feature_selection.SelectKBest) where that does not fit into memory"
+        )
+    if is_frame(X):
+        _check_names(estimator, X, reset)
+        columns = frame_columns(X)
+        _check_shape(len(columns[0]) if columns else 0, len(columns), min_rows)
+        return columns
+    if by_column:
+        cells = check_array(
+            X, dtype=None, ensure_all_finite=False, ensure_min_samples=min_rows, input_name="X"
+        )
+        validate_data(estimator, cells, reset=reset, skip_check_array=True)
+        return array_columns(cells)
     try:
         return np.asarray(
-            validate_data(estimator, X, reset=reset, dtype=FLOATS, ensure_min_samples=min_rows)
+            validate_data(
+                estimator,
+                X,
+                reset=reset,
+                dtype=FLOATS,
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=min_rows,
+            )
         )
     except ValueError as error:
-        remedy = _remedy(X, str(error))
-        raise ValueError(f"{error}{remedy}") from error
+        raise ValueError(f"{error}{_remedy(str(error))}") from error
+
+
+def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:
+    labels = column_labels(X)
+    if not isinstance(X, RawTable) and len(set(map(str, labels))) == len(labels):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return
+    # scikit-learn has no answer to names that come twice; they are numbered instead.
+    names = np.array(printed_names(labels), dtype=object)
+    if reset:
+        estimator.n_features_in_, estimator.feature_names_in_ = len(names), names
+    elif names.tolist() != getattr(estimator, "feature_names_in_", names).tolist():
+        raise ValueError(
+            "The feature names should match those that were passed during fit: "
+            f"{', '.join(estimator.feature_names_in_)}, not {', '.join(names)}"
+        )
+
+
+def _check_shape(n_rows: int, n_columns: int, min_rows: int) -> None:
+    for found, least, what in ((n_columns, 1, "feature"), (n_rows, min_rows, "sample")):
+        if found < least:
+            raise ValueError(
+                f"Found a table with {found} {what}(s) while a minimum of {least} is required."
+            )
+
+
+def categorical_mask(wanted: Any, rows: Rows, names: Sequence[Any] | None) -> list[bool]:
+    """Which columns hold categories whatever their type, as scikit-learn lets people say it."""
+    width = rows.shape[1] if isinstance(rows, np.ndarray) else len(rows)
+    if wanted is None or (isinstance(wanted, str) and wanted == "from_dtype"):
+        return [False] * width
+    chosen = np.atleast_1d(np.asarray(wanted))
+    if chosen.size == 0:
+        return [False] * width
+    mask = [False] * width
+    if chosen.dtype == bool:
+        if chosen.shape != (width,):
+            raise ValueError(
+                f"categorical_features as a mask needs one entry per column, {width}, not "
+                f"{chosen.size}"
+            )
+        return chosen.tolist()
+    known = [] if names is None else list(names)
+    for one in chosen.tolist():
+        place = known.index(one) if one in known else one
+        if not isinstance(place, int) or not -width <= place < width:
+            raise ValueError(
+                f"categorical_features names a column that is not there: {one!r}; give names, "
+                "positions or a mask of columns, or 'from_dtype'"
+            )
+        mask[place] = True
+    return mask
+
+
+def learned_columns(
+    rows: Rows, trained: NDArray[np.intp], mask: Sequence[bool], names: Sequence[Any] | None
+) -> tuple[Column, ...]:
+    """What the columns hold, by the rows that a tree is trained on."""
+    if not isinstance(rows, np.ndarray):
+        return learn_columns(rows, trained, mask)
+    gaps = np.asarray(np.isnan(rows[trained]).any(axis=0))
+    printed = printed_names(range(rows.shape[1]) if names is None else names)
+    return tuple(Column(name, gaps=bool(gap)) for name, gap in zip(printed, gaps, strict=True))
+
+
+def coded_rows(rows: Rows, columns: Sequence[Column]) -> NDArray[Any]:
+    """Rows as numbers; see :mod:`gradtree.columns.coding`."""
+    return rows if isinstance(rows, np.ndarray) else coded_matrix(rows, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +153,7 @@ class TrainingRows:
 
     Attributes
     ----------
-    X : ndarray of shape (n_rows, n_features)
+    rows : matrix or columns
         As given, apart from rows of weight zero.
     y : ndarray of int64, shape (n_rows,)
         Class indices.
@@ -46,7 +164,7 @@ class TrainingRows:
     class_weight : ndarray of shape (n_classes,) or None
     """
 
-    X: NDArray[Any]
+    rows: Rows
     y: NDArray[np.int64]
     weight: NDArray[np.float64] | None
     classes: NDArray[Any]
@@ -70,13 +188,17 @@ def read_training_rows(
     if y is None:
         # scikit-learn words this error itself.
         validate_data(estimator, X, y, reset=reset)
-    rows = read_rows(estimator, X, reset=reset, min_rows=2 if reset else 1)
+    wanted = estimator.categorical_features
+    by_column = not (wanted is None or isinstance(wanted, str)) and np.size(wanted) > 0
+    by_column = by_column if reset else has_categories(estimator)
+    rows = read_rows(estimator, X, reset=reset, by_column=by_column, min_rows=2 if reset else 1)
     labels = read_labels(y, "y")
-    check_consistent_length(rows, labels)
-    weight = _weights(sample_weight, rows)
+    first = rows if isinstance(rows, np.ndarray) else rows[0]
+    check_consistent_length(first, labels)
+    weight = _weights(sample_weight, labels)
     if weight is not None and not weight.all():
         used = np.flatnonzero(weight)
-        rows, labels, weight = rows[used], labels[used], weight[used]
+        rows, labels, weight = _some(rows, used), labels[used], weight[used]
     known = read_classes(labels, classes)
     codes = class_indices(labels, known, "y")
     by_class = class_weights(estimator.class_weight, labels, known, streamed)
@@ -85,13 +207,47 @@ def read_training_rows(
     return TrainingRows(rows, codes, weight, known, by_class)
 
 
+def has_categories(estimator: Any) -> bool:
+    """Whether a fitted estimator knows columns that are no numbers."""
+    return any(column.kind != "number" for column in getattr(estimator, "columns_", ()))
+
+
+def _some(rows: Rows, used: NDArray[np.intp]) -> Rows:
+    if isinstance(rows, np.ndarray):
+        return rows[used]
+    return [RawColumn(c.name, c.values[used], c.categorical) for c in rows]
+
+
 def read_labels(y: Any, name: str) -> NDArray[Any]:
-    """A vector of class labels."""
+    """A vector of class labels without gaps, of one type."""
+    if isinstance(y, list | tuple) and {isinstance(label, str) for label in y} == {True, False}:
+        # NumPy would make text of them all.
+        y = np.fromiter(y, dtype=object, count=len(y))
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=name)
+    if labels.dtype.kind == "O":
+        _check_objects(labels, name)
     check_classification_targets(labels)
     return np.asarray(labels)
+
+
+def _check_objects(labels: NDArray[Any], name: str) -> None:
+    cells = labels.tolist()
+    n_missing = sum(map(is_missing, cells))
+    if n_missing:
+        raise ValueError(
+            f"Input {name} contains NaN: {n_missing} of {len(cells)} labels are missing; leave "
+            "these rows out (gradtree.fit_table does)"
+        )
+    types = sorted({type(cell).__name__ for cell in cells})
+    try:
+        sorted(set(cells))
+    except TypeError as error:
+        raise ValueError(
+            f"{name} has labels of types that cannot be ordered ({', '.join(types)}); make them "
+            "all one type, for example all text"
+        ) from error
 
 
 def as_training_type(X: NDArray[Any], dtype: str) -> NDArray[Any]:
@@ -101,7 +257,7 @@ def as_training_type(X: NDArray[Any], dtype: str) -> NDArray[Any]:
     if rows.dtype.itemsize < X.dtype.itemsize and not np.isfinite(rows.sum(dtype=np.float64)):
         raise ValueError(
             f"X has numbers beyond the range of {dtype}, in which the tree is trained; "
-            "scale the columns first, for example with sklearn.preprocessing.QuantileTransformer"
+            "leave scale as it is, or scale the columns first"
         )
     # The engine would be compiled anew for read-only rows, such as memory maps.
     return rows if rows.flags.writeable else rows.copy()
@@ -138,11 +294,12 @@ def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[
     return places.astype(np.int64)
 
 
-def _weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
+def _weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | None:
     """Weight of every row, ``None`` if there are none."""
     if sample_weight is None:
         return None
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    rows = np.empty((len(labels), 1))
+    weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("all sample weights are zero; at least some rows need a positive weight")
     return np.asarray(weight)
@@ -172,46 +329,35 @@ def class_weights(
             raise ValueError(
                 f"class_weight={class_weight!r} is not possible; a power must be 0 or more"
             )
-        balanced = compute_class_weight("balanced", classes=present, y=y)
-        weights[there] = balanced ** float(power)
+        counts = np.unique(y, return_counts=True)[1]
+        weights[there] = (len(y) / (len(present) * counts)) ** float(power)
     else:
         weights[there] = compute_class_weight(class_weight, classes=present, y=y)
-    if not np.isfinite(weights).all() or (weights < 0).any():
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(
-            f"class_weight={class_weight!r} has weights that are negative, infinite or not a "
-            "number; every class needs a weight of 0 or more"
+            f"class_weight={class_weight!r} is not possible; weights of classes must be finite "
+            "numbers, none below 0 and not all 0"
         )
     return weights
 
 
 def read_validation(
-    estimator: BaseEstimator, X_valid: Any, y_valid: Any, classes: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    estimator: Any, X_valid: Any, y_valid: Any, classes: NDArray[Any], by_column: bool
+) -> tuple[Rows, NDArray[np.int64]]:
     """Validation rows and their class indices."""
     if X_valid is None or y_valid is None:
         raise ValueError("X_valid and y_valid belong together; pass both or neither")
-    rows = read_rows(estimator, X_valid, reset=False)
+    rows = read_rows(estimator, X_valid, reset=False, by_column=by_column)
     labels = read_labels(y_valid, "y_valid")
-    check_consistent_length(rows, labels)
+    check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], labels)
     return rows, class_indices(labels, classes, "y_valid")
 
 
-def _remedy(X: Any, message: str) -> str:
+def _remedy(message: str) -> str:
     """What to do about rows that scikit-learn refuses."""
-    if "NaN" in message:
-        return (
-            "\nGradTree: fill the gaps first, for example with sklearn.impute.SimpleImputer in a "
-            "Pipeline, or let gradtree.fit_table prepare a raw table."
-        )
     if "convert" not in message and "string" not in message:
         return ""
-    columns = [
-        str(name)
-        for name, dtype in getattr(getattr(X, "dtypes", None), "items", dict)()
-        if dtype.kind not in "biuf"
-    ]
-    which = f" ({', '.join(columns)})" if columns else ""
     return (
-        f"\nGradTree: columns of text{which} must become numbers first, for example with "
-        "sklearn.preprocessing.TargetEncoder in a Pipeline; gradtree.fit_table does it for you."
+        "\nGradTree: pass text as columns of a DataFrame, or say which columns of the array hold "
+        "categories: GradTreeClassifier(categorical_features=[...])."
     )

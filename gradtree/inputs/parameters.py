@@ -117,6 +117,10 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: _is_number(0, False)(value) and value < 1,
         "a number from 0 (stop by the training loss) to below 1",
     ),
+    "scale": (
+        _or_none(_is_one_of(("quantile", "standard"))),
+        "'quantile', 'standard' or None (columns as they are)",
+    ),
     "engine": _one_of(ENGINES),
     "stream": _one_of(STREAMS),
     "dtype": _one_of(("float32", "float64")),

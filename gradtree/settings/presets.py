@@ -27,6 +27,8 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "restarts": "auto",
         "choose_by": "loss",
         "validation_fraction": 0.2,
+        "scale": None,
+        "categorical_features": "from_dtype",
         "prune": True,
         "refit_leaves": False,
         "leaf_smoothing": 1.0,

@@ -6,6 +6,8 @@ converters all read a fitted ``DecisionTreeClassifier``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.trees.traversal import fill_upwards
+from gradtree.columns.coding import Column
+from gradtree.trees.traversal import missing_goes_left, weights_and_values
 from gradtree.trees.tree import LEAF, Tree
-
-# What an empty leaf weighs, so that shares of rows stay defined below empty nodes.
-EMPTY_WEIGHT = 1e-9
 
 
 def to_sklearn(
     tree: Tree, *, classes: ArrayLike | None = None, feature_names: ArrayLike | None = None
-) -> DecisionTreeClassifier:
+) -> Any:
     """A fitted ``DecisionTreeClassifier`` that predicts what ``tree`` predicts.
 
     Parameters
@@ -35,14 +35,51 @@ def to_sklearn(
 
     Returns
     -------
-    DecisionTreeClassifier
+    DecisionTreeClassifier or Pipeline
         Node numbers are those of ``tree``. Impurities are the Gini impurities
         of the class probabilities. Where the tree does not know its training
-        rows, every leaf counts as one row.
+        rows, every leaf counts as one row. A tree that splits categories becomes
+        a pipeline of ``OrdinalEncoder`` (one column per set of categories) and the tree.
+
+    Raises
+    ------
+    ValueError
+        Where there is no exact twin: scikit-learn's trees round numbers to ``float32`` and
+        know no dates, so trees that split dates, or numbers that only ``float64`` tells apart,
+        cannot be converted. (A number that lies above a threshold by less than the rounding
+        takes the left side in scikit-learn.)
     """
     labels = np.arange(tree.n_classes) if classes is None else np.asarray(classes)
     if len(labels) != tree.n_classes:
         raise ValueError(f"{len(labels)} classes for a tree with {tree.n_classes}")
+    _check_convertible(tree)
+    if tree.members is None:
+        return _classifier(tree, labels, feature_names)
+    return _pipeline(tree, labels, feature_names)
+
+
+def _check_convertible(tree: Tree) -> None:
+    columns = tree.columns or ()
+    used = {int(feature) for feature in tree.feature[tree.feature != LEAF]}
+    for place, column in enumerate(columns):
+        problem = None
+        if column.kind in ("date", "duration"):
+            problem = f"{column.kind}s, which scikit-learn's trees do not know"
+        elif column.fine:
+            problem = "numbers that differ by less than the float32 of scikit-learn's trees tells"
+        elif column.as_text:
+            problem = "categories of several types, which scikit-learn's encoders refuse"
+        if problem and (place in used or column.kind != "number"):
+            raise ValueError(
+                f"this tree has no exact twin in scikit-learn: column {column.name!r} holds "
+                f"{problem}; use the tree itself (predict, rules, to_json), or train without "
+                "that column"
+            )
+
+
+def _classifier(
+    tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None
+) -> DecisionTreeClassifier:
     estimator = DecisionTreeClassifier(max_depth=max(tree.depth, 1))
     estimator.classes_ = labels
     estimator.n_classes_ = np.int64(tree.n_classes)
@@ -55,11 +92,75 @@ def to_sklearn(
     return estimator
 
 
+def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None) -> Any:
+    """Every set of categories that goes left is an encoder of its own: its members come first."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    assert tree.columns is not None
+    assert tree.members is not None
+    names: list[Any] = list(range(tree.n_features))
+    if feature_names is not None:
+        names = np.asarray(feature_names, dtype=object).tolist()
+    parts: list[tuple[str, Any, list[Any]]] = []
+    feature, threshold = tree.feature.copy(), tree.threshold.copy()
+    places: dict[Any, int] = {}
+    for node in np.flatnonzero(tree.feature != LEAF).tolist():
+        source = int(tree.feature[node])
+        column = tree.columns[source]
+        left = tree.members[node, : len(column.categories)]
+        key = source if column.kind == "number" else (source, left.tobytes())
+        if key not in places:
+            places[key] = len(parts)
+            encoder: Any = "passthrough"
+            if column.kind == "category":
+                order = [*_those(column, left), *_those(column, ~left)]
+                encoder = OrdinalEncoder(
+                    categories=[np.array(order)],
+                    handle_unknown="use_encoded_value",
+                    unknown_value=np.nan,
+                )
+            parts.append((f"{column.name} {len(parts)}", encoder, [names[source]]))
+        feature[node] = places[key]
+        if column.kind == "category":
+            threshold[node] = left.sum() - 0.5
+    if not parts:
+        parts = [("nothing", "drop", [])]
+    encoded = Tree(
+        tree.children_left,
+        tree.children_right,
+        feature,
+        threshold,
+        tree.value,
+        max(len(parts), 1),
+        tree.n_node_samples,
+        tree.missing_left,
+    )
+    coding = ColumnTransformer(parts, sparse_threshold=0)
+    coding.fit(_example(tree.columns, feature_names))
+    return Pipeline([("columns", coding), ("tree", _classifier(encoded, labels, None))])
+
+
+def _those(column: Column, chosen: NDArray[np.bool_]) -> list[Any]:
+    return [c for c, taken in zip(column.categories, chosen, strict=True) if taken]
+
+
+def _example(columns: Sequence[Column], feature_names: ArrayLike | None) -> Any:
+    """One row that the encoders of a pipeline can be fitted to; they know all they need."""
+    row = [column.categories[0] if column.categories else 0.0 for column in columns]
+    if feature_names is None:
+        return np.array([row], dtype=object)
+    from pandas import DataFrame
+
+    return DataFrame([row], columns=np.asarray(feature_names, dtype=object))
+
+
 def from_sklearn(estimator: DecisionTreeClassifier) -> Tree:
     """The tree of a fitted single-output ``DecisionTreeClassifier``.
 
-    Columns of ``value`` follow ``estimator.classes_``. Where scikit-learn would
-    send missing values is not kept: the canonical tree has no missing values.
+    Columns of ``value`` follow ``estimator.classes_``. The side of missing values is kept where
+    it is not the one with more training rows.
     """
     check_is_fitted(estimator)
     if estimator.n_outputs_ != 1:
@@ -67,7 +168,7 @@ def from_sklearn(estimator: DecisionTreeClassifier) -> Tree:
     grown = estimator.tree_
     leaf = grown.children_left == LEAF
     weights = grown.value[:, 0, :]
-    return Tree(
+    tree = Tree(
         children_left=grown.children_left,
         children_right=grown.children_right,
         feature=np.where(leaf, LEAF, grown.feature),
@@ -75,19 +176,24 @@ def from_sklearn(estimator: DecisionTreeClassifier) -> Tree:
         value=weights / weights.sum(axis=1, keepdims=True),
         n_features=int(estimator.n_features_in_),
         n_node_samples=grown.n_node_samples,
+        missing_left=grown.missing_go_to_left.astype(bool) & ~leaf,
     )
+    usual = replace(tree, missing_left=None) if np.isfinite(tree.threshold[~leaf]).all() else tree
+    same = np.array_equal(missing_goes_left(usual), missing_goes_left(tree))
+    return usual if same else tree
 
 
 def _grown(tree: Tree) -> Any:
     """scikit-learn's own tree object with the content of ``tree``."""
     compiled_type, node_type = _compiled_layout()
     leaf = tree.children_left == LEAF
-    weight, value = _weights_and_values(tree)
+    weight, value = weights_and_values(tree)
     nodes = np.zeros(tree.node_count, dtype=node_type)
     nodes["left_child"] = tree.children_left
     nodes["right_child"] = tree.children_right
     nodes["feature"] = np.where(leaf, -2, tree.feature)
-    nodes["threshold"] = np.where(leaf, -2.0, tree.threshold)
+    nodes["threshold"] = np.where(leaf, -2.0, _rounded(tree))
+    nodes["missing_go_to_left"] = missing_goes_left(tree)
     nodes["impurity"] = 1.0 - (value**2).sum(axis=1)
     nodes["n_node_samples"] = weight if tree.n_node_samples is None else tree.n_node_samples
     nodes["weighted_n_node_samples"] = weight
@@ -103,17 +209,14 @@ def _grown(tree: Tree) -> Any:
     return compiled
 
 
+def _rounded(tree: Tree) -> NDArray[np.float64]:
+    """Thresholds for numbers that are rounded to ``float32`` before they are compared."""
+    if tree.columns is None:
+        return tree.threshold
+    return tree.threshold.astype(np.float32).astype(np.float64)
+
+
 def _compiled_layout() -> tuple[Any, np.dtype[Any]]:
     """Type and node layout of compiled trees in the installed scikit-learn."""
     stump = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1]).tree_
     return type(stump), stump.__getstate__()["nodes"].dtype
-
-
-def _weights_and_values(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rows and class probabilities per node, also where the tree has none itself."""
-    rows = np.ones(tree.node_count) if tree.n_node_samples is None else tree.n_node_samples
-    weight = np.maximum(rows, EMPTY_WEIGHT, dtype=np.float64)
-    mean = tree.value.copy()
-    fill_upwards(tree.children_left, tree.children_right, weight, mean)
-    given = np.isclose(tree.value.sum(axis=1, keepdims=True), 1.0)
-    return weight, np.where(given, tree.value, mean)

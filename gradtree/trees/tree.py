@@ -13,26 +13,31 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from sklearn.tree import DecisionTreeClassifier
+    from scipy.sparse import csr_matrix
 
-    from gradtree.views.rules import Rule
+    from gradtree import Rule
+    from gradtree.columns.coding import Column
 
 LEAF = -1
 FORMAT = "gradtree.Tree/1"
+TABLE_FORMAT = "gradtree.Tree/2"
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A hard, axis-aligned decision tree over ``float32`` features.
+    """A hard, axis-aligned decision tree.
 
-    Node 0 is the root and children come after their parents. A sample goes to
-    ``children_left`` when ``float32(x[feature]) <= threshold`` and to
-    ``children_right`` otherwise, which is scikit-learn's convention. The
-    arrays are checked and made read-only; two trees are equal when all their
-    arrays are.
+    Node 0 is the root and children come after their parents. Without ``columns``, the tree is
+    one over a matrix of numbers: a sample goes to ``children_left`` when
+    ``float32(x[feature]) <= threshold`` and to ``children_right`` otherwise, which is
+    scikit-learn's convention. With ``columns``, it is one over the columns of a table: numbers
+    and dates are compared in the precision they come in, categories are looked up in
+    ``members``, and ``missing_left`` tells the side of what is missing and of categories that
+    training did not see. The arrays are checked and made read-only; two trees are equal when
+    all their arrays are.
 
     Attributes
     ----------
@@ -41,13 +46,20 @@ class Tree:
     feature : ndarray of int32, shape (n_nodes,)
         Column tested by an inner node; ``-1`` at leaves.
     threshold : ndarray of float64, shape (n_nodes,)
-        Split points; ``nan`` at leaves.
+        Split points; ``nan`` at leaves and at splits of categories, infinite where a split
+        parts what is missing from what is known.
     value : ndarray of float64, shape (n_nodes, n_classes)
         Class probabilities. Only those of leaves are used by ``predict_proba``.
     n_features : int
         Number of columns of the matrices that the tree can be applied to.
     n_node_samples : ndarray of int64, shape (n_nodes,), optional
         Training rows that passed through each node, where known.
+    missing_left : ndarray of bool, shape (n_nodes,), optional
+        Whether missing values go left. Without it they go where more training rows went.
+    members : ndarray of bool, shape (n_nodes, n_categories), optional
+        The categories, by position in their column, that go left.
+    columns : tuple of Column, optional
+        The columns of the table.
     """
 
     children_left: NDArray[np.int32]
@@ -57,6 +69,9 @@ class Tree:
     value: NDArray[np.float64]
     n_features: int
     n_node_samples: NDArray[np.int64] | None = None
+    missing_left: NDArray[np.bool_] | None = None
+    members: NDArray[np.bool_] | None = None
+    columns: tuple[Column, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in ARRAY_TYPES.items():
@@ -90,60 +105,100 @@ class Tree:
 
         return int(node_depths(self.children_left, self.children_right).max())
 
-    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Index of the leaf that each row of ``X`` reaches."""
+    @property
+    def feature_importances(self) -> NDArray[np.float64]:
+        """Share of every column in the decrease of Gini impurity; they sum to 1, or are all 0.
+
+        Of the class probabilities of the nodes, weighted by training rows (all leaves alike
+        where those are unknown), as in scikit-learn.
+        """
+        from gradtree.trees.traversal import weights_and_values
+
+        weight, value = weights_and_values(self)
+        impurity = weight * (1.0 - (value**2).sum(axis=1))
+        inner = np.flatnonzero(self.children_left != LEAF)
+        below = impurity[self.children_left[inner]] + impurity[self.children_right[inner]]
+        gain = np.bincount(self.feature[inner], impurity[inner] - below, self.n_features)
+        gain = np.maximum(gain, 0.0)
+        return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain)
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Index of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers, or a table with the columns of the tree.
+        """
         from gradtree.trees.traversal import leaves_reached
 
-        rows = np.asarray(X)
-        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+        return leaves_reached(self, self.coded(X))
+
+    def coded(self, X: Any) -> NDArray[Any]:
+        """A table as the matrix that the tree reads: categories by their positions."""
+        from gradtree.columns.frames import array_columns, frame_columns, is_frame
+
+        rows = None if is_frame(X) else np.asarray(X)
+        shape = np.shape(X) if rows is None else rows.shape
+        if len(shape) != 2 or shape[1] != self.n_features:
             raise ValueError(
-                f"X has shape {rows.shape}, but this tree needs (n_rows, {self.n_features}); "
+                f"X has shape {shape}, but this tree needs (n_rows, {self.n_features}); "
                 "pass the same columns as in training, a single row as X.reshape(1, -1)"
             )
-        return leaves_reached(
-            rows, self.children_left, self.children_right, self.feature, self.threshold
-        )
+        numbers = self.members is None and rows is not None and rows.dtype.kind in "iufb"
+        if self.columns is None or numbers:
+            return np.asarray(X)
+        from gradtree.columns.coding import coded_matrix
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        given = frame_columns(X) if rows is None else array_columns(rows)
+        return coded_matrix(given, self.columns)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Which nodes each row passes, a sparse indicator of shape (n_rows, n_nodes)."""
+        from gradtree.trees.traversal import passed_nodes
+
+        return passed_nodes(self, self.apply(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities of the leaf that each row reaches, shape (n_rows, n_classes)."""
         return self.value[self.apply(X)]
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> NDArray[np.intp]:
         """Class index, the first one on ties."""
         return np.asarray(self.value.argmax(axis=1)[self.apply(X)])
 
     def rules(self, **labels: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
-        from gradtree.views.rules import decision_rules
+        from gradtree import decision_rules
 
         return decision_rules(self, **labels)
 
     def export_text(self, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export_text`."""
-        from gradtree.views.export import export_text
+        from gradtree import export_text
 
         return export_text(self, **options)
 
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
-        from gradtree.views.export import export_graphviz
+        from gradtree import export_graphviz
 
         return export_graphviz(self, **options)
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
-        from gradtree.views.plot import plot_tree
+        from gradtree import plot_tree
 
         return plot_tree(self, **options)
 
-    def to_sklearn(self, **labels: Any) -> DecisionTreeClassifier:
-        """A fitted scikit-learn tree; see :func:`gradtree.trees.bridge.to_sklearn`."""
+    def to_sklearn(self, **labels: Any) -> Any:
+        """A fitted scikit-learn tree or pipeline; see :func:`gradtree.trees.bridge.to_sklearn`."""
         from gradtree.trees.bridge import to_sklearn
 
         return to_sklearn(self, **labels)
 
     @classmethod
-    def from_sklearn(cls, estimator: DecisionTreeClassifier) -> Tree:
+    def from_sklearn(cls, estimator: Any) -> Tree:
         """The tree of a fitted classifier; see :func:`gradtree.trees.bridge.from_sklearn`."""
         from gradtree.trees.bridge import from_sklearn
 
@@ -154,25 +209,44 @@ class Tree:
         content: dict[str, Any] = {"format": FORMAT, "n_features": self.n_features}
         for name in ARRAY_TYPES:
             array = getattr(self, name)
-            content[name] = None if array is None else array.tolist()
-        content["threshold"] = [None if t != t else t for t in content["threshold"]]
+            if array is not None or name not in TABLE_ARRAYS:
+                content[name] = None if array is None else array.tolist()
+        content["threshold"] = [_stored(t) for t in content["threshold"]]
+        if self.columns is not None:
+            content["columns"] = [column.to_dict() for column in self.columns]
+        if set(content) & {*TABLE_ARRAYS, "columns"}:
+            content["format"] = TABLE_FORMAT
+        if self.members is not None:
+            content["members"] = [np.flatnonzero(row).tolist() for row in self.members]
+            content["n_categories"] = self.members.shape[1]
         return content
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Tree:
         """Inverse of :meth:`to_dict`, exact to the last bit."""
-        if content.get("format") != FORMAT:
+        from gradtree.columns.coding import Column
+
+        given = dict(content)
+        if given.pop("format", None) not in (FORMAT, TABLE_FORMAT):
             raise ValueError(
-                f"cannot read a tree of format {content.get('format')!r}; expected {FORMAT!r}, "
-                "as written by Tree.to_dict and Tree.to_json"
+                f"cannot read a tree of format {content.get('format')!r}; expected {FORMAT!r} or "
+                f"{TABLE_FORMAT!r}, as written by Tree.to_dict and Tree.to_json"
             )
+        width = given.pop("n_categories", None)
         names = {field.name for field in fields(cls)}
-        if set(content) - {"format"} != names:
-            odd = sorted(names ^ (set(content) - {"format"}))
+        optional = {*TABLE_ARRAYS, "columns"}
+        if not names - optional <= set(given) <= names:
+            odd = sorted(names - optional - set(given) | set(given) - names)
             raise ValueError(f"missing or unknown keys in a stored tree: {', '.join(odd)}")
-        arrays = {name: content[name] for name in names}
-        arrays["threshold"] = [np.nan if t is None else t for t in content["threshold"]]
-        return cls(**arrays)
+        given["threshold"] = [np.nan if t is None else float(t) for t in content["threshold"]]
+        if width is not None:
+            members = np.zeros((len(given["feature"]), width), dtype=bool)
+            for row, codes in zip(members, given["members"], strict=True):
+                row[codes] = True
+            given["members"] = members
+        if given.get("columns") is not None:
+            given["columns"] = tuple(Column.from_dict(column) for column in given["columns"])
+        return cls(**given)
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), allow_nan=False)
@@ -184,7 +258,7 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
-        if self.n_features != other.n_features:
+        if (self.n_features, self.columns) != (other.n_features, other.columns):
             return False
         return all(_same(getattr(self, name), getattr(other, name)) for name in ARRAY_TYPES)
 
@@ -205,7 +279,17 @@ ARRAY_TYPES: dict[str, Any] = {
     "threshold": np.float64,
     "value": np.float64,
     "n_node_samples": np.int64,
+    "missing_left": np.bool_,
+    "members": np.bool_,
 }
+TABLE_ARRAYS = ("missing_left", "members")
+
+
+def _stored(threshold: float) -> float | str | None:
+    """A threshold as JSON knows it: no ``nan`` and no infinity."""
+    if threshold != threshold:
+        return None
+    return threshold if np.isfinite(threshold) else str(threshold)
 
 
 def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
@@ -218,13 +302,16 @@ def defect(tree: Tree) -> str | None:
     """What is wrong with the arrays of a tree, or ``None``."""
     n_nodes = tree.feature.size
     vectors = ["children_left", "children_right", "feature", "threshold"]
-    if tree.n_node_samples is not None:
-        vectors.append("n_node_samples")
+    vectors += [n for n in ("n_node_samples", "missing_left") if getattr(tree, n) is not None]
     shapes = {name: getattr(tree, name).shape for name in vectors}
     if n_nodes == 0 or any(shape != (n_nodes,) for shape in shapes.values()):
         return f"one entry per node is needed everywhere, but the shapes are {shapes}"
-    if tree.value.ndim != 2 or len(tree.value) != n_nodes or tree.value.shape[1] == 0:
-        return f"value needs the shape ({n_nodes}, n_classes), but has {tree.value.shape}"
+    for name in ("value", "members"):
+        table = getattr(tree, name)
+        if table is not None and (table.ndim != 2 or len(table) != n_nodes or not table.shape[1]):
+            return f"{name} needs the shape ({n_nodes}, …), but has {table.shape}"
+    if tree.columns is not None and len(tree.columns) != tree.n_features:
+        return f"{len(tree.columns)} columns for {tree.n_features} features"
     return _bad_structure(tree) or _bad_splits(tree) or _bad_values(tree)
 
 
@@ -248,8 +335,15 @@ def _bad_splits(tree: Tree) -> str | None:
     columns = tree.feature[~leaf]
     if np.any((columns < 0) | (columns >= tree.n_features)):
         return f"a split tests a column outside 0..{tree.n_features - 1}"
-    if not np.all(np.isfinite(tree.threshold[~leaf])):
-        return "thresholds of inner nodes must be finite numbers"
+    kinds = ["number" if tree.columns is None else tree.columns[c].kind for c in columns]
+    by_category = np.array([kind == "category" for kind in kinds], dtype=bool)
+    thresholds = tree.threshold[~leaf]
+    if by_category.any() and (tree.members is None or tree.missing_left is None):
+        return "splits of categories need members and missing_left"
+    if not np.array_equal(np.isnan(thresholds), by_category):
+        return "thresholds must be finite at splits of numbers, and nan at splits of categories"
+    if tree.missing_left is None and np.isinf(thresholds).any():
+        return "thresholds must be finite numbers where missing_left does not part the missing"
     return None
 
 

@@ -1,18 +1,19 @@
 """What a split says about one column of a table, in words a person can check.
 
-A condition is one side of a split: an interval of a numeric column or a set of
-categories. Conditions on the same column can be joined with ``&``, printed
+A condition is one side of a split: an interval of a column of numbers or dates, or a
+set of categories. Conditions on the same column can be joined with ``&``, printed
 with ``str`` and evaluated on raw values with ``holds``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from gradtree.columns.coding import Category, Column
 
 # Longer category lists are printed by what they leave out, or cut off.
 LISTED = 6
@@ -23,34 +24,36 @@ NOTHING = "nothing that occurs"
 
 @dataclass(frozen=True)
 class Interval:
-    """``low < x <= high`` in a numeric column.
+    """``low < x <= high`` in a column of numbers or dates.
 
     Attributes
     ----------
-    column : str
-        Name of the column.
+    source : Column
     low, high : float
-        Exact bounds; infinite where there is none.
+        Bounds; infinite where there is none.
     low_text, high_text : str
-        The bounds as printed, which may be rounded.
+        The bounds as printed.
     missing : bool
         Whether a missing value fulfils the condition.
-    tell_missing : bool
-        Whether the text should say what happens to missing values.
     """
 
-    column: str
+    source: Column
     low: float = -np.inf
     high: float = np.inf
     low_text: str = ""
     high_text: str = ""
     missing: bool = False
-    tell_missing: bool = False
 
-    def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
+    @property
+    def column(self) -> str:
+        return self.source.name
+
+    def holds(self, values: Any) -> NDArray[np.bool_]:
         """Which of the raw values fulfil the condition."""
-        numbers = as_numbers(values)
-        inside = (numbers > self.low) & (numbers <= self.high)
+        numbers = self.source.coded(values)
+        number = numbers.dtype.type
+        with np.errstate(over="ignore"):
+            inside = ~(numbers <= number(self.low)) & (numbers <= number(self.high))
         return np.where(np.isnan(numbers), self.missing, inside)
 
     def __and__(self, other: Interval) -> Interval:
@@ -66,7 +69,6 @@ class Interval:
             high=high.high,
             high_text=high.high_text,
             missing=self.missing and other.missing,
-            tell_missing=self.tell_missing or other.tell_missing,
         )
 
     def __str__(self) -> str:
@@ -79,7 +81,7 @@ class Interval:
     @property
     def brief(self) -> str:
         """The condition without the name of the column."""
-        if self.low == np.inf or self.high == -np.inf:
+        if self.low >= self.high:
             return "missing" if self.missing else NOTHING
         upper = f"<= {self.high_text}" if np.isfinite(self.high) else ""
         lower = f"> {self.low_text}" if np.isfinite(self.low) else ""
@@ -90,7 +92,7 @@ class Interval:
 
     @property
     def _adds_missing(self) -> bool:
-        return self.missing and self.tell_missing
+        return self.missing and self.source.gaps
 
 
 @dataclass(frozen=True)
@@ -99,52 +101,47 @@ class Membership:
 
     Attributes
     ----------
-    column : str
-        Name of the column.
-    members, others : tuple
-        Known categories inside and outside, in printing order.
+    source : Column
+    members : tuple
+        Categories that fulfil the condition, in printing order.
+    possible : tuple
+        Those that may come at all, given the conditions above.
     missing : bool
-        Whether a missing value fulfils the condition.
-    unseen : bool
-        Whether categories unknown in training fulfil it.
-    tell_missing : bool
-        Whether the text should count ``missing`` as a category.
+        Whether a missing value fulfils the condition, or a category that training did not see.
+    missing_possible : bool
+        Whether such values may come at all.
     """
 
-    column: str
-    members: tuple[Hashable, ...]
-    others: tuple[Hashable, ...]
+    source: Column
+    members: tuple[Category, ...]
+    possible: tuple[Category, ...]
     missing: bool = False
-    unseen: bool = False
-    tell_missing: bool = False
+    missing_possible: bool = True
 
-    def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
+    @property
+    def column(self) -> str:
+        return self.source.name
+
+    def holds(self, values: Any) -> NDArray[np.bool_]:
         """Which of the raw values fulfil the condition."""
-        answers = dict.fromkeys(self.members, True) | dict.fromkeys(self.others, False)
-        cells = np.asarray(values, dtype=object)
-        return np.array(
-            [
-                self.missing if is_missing(cell) else answers.get(cell, self.unseen)
-                for cell in cells
-            ],
-            dtype=bool,
-        )
+        codes = self.source.coded(values)
+        inside = np.array([c in self.members for c in self.source.categories], dtype=bool)
+        gaps = np.isnan(codes)
+        answers = np.append(inside, self.missing)
+        return answers[np.where(gaps, len(inside), codes).astype(np.intp)]
 
     def __and__(self, other: Membership) -> Membership:
-        members = tuple(m for m in self.members if m in other.members)
-        outside = (*self.others, *(m for m in self.members if m not in members))
         return replace(
-            self,
-            members=members,
-            others=outside,
+            other,
+            members=tuple(m for m in other.members if m in self.members),
+            possible=tuple(m for m in other.possible if m in self.members),
             missing=self.missing and other.missing,
-            unseen=self.unseen and other.unseen,
-            tell_missing=self.tell_missing or other.tell_missing,
+            missing_possible=self.missing,
         )
 
     def __str__(self) -> str:
         inside, outside = self._names()
-        if not inside or (not outside and self._takes_all):
+        if not inside or not outside:
             return f"{self.column} is {self.brief}"
         if len(inside) == 1:
             return f"{self.column} = {inside[0]}"
@@ -157,23 +154,18 @@ class Membership:
         """The condition without the name of the column."""
         inside, outside = self._names()
         if not inside:
-            beyond = "a new category" if self.unseen else NOTHING
-            return "missing" if self.missing else beyond
-        if not outside and self._takes_all:
+            return "a new category" if self.missing else NOTHING
+        if not outside:
             return "anything"
         if len(inside) > LISTED > len(outside):
             return f"not in {braces(outside)}" if len(outside) != 1 else f"is not {outside[0]}"
         return inside[0] if len(inside) == 1 else ", ".join(shortened(inside))
 
-    @property
-    def _takes_all(self) -> bool:
-        return self.missing and self.unseen and not self.others
-
     def _names(self) -> tuple[list[str], list[str]]:
         """Categories inside and outside, as printed."""
         inside = [as_text(member) for member in self.members]
-        outside = [as_text(member) for member in self.others]
-        if self.tell_missing:
+        outside = [as_text(other) for other in self.possible if other not in self.members]
+        if self.source.gaps and self.missing_possible:
             (inside if self.missing else outside).append("missing")
         return inside, outside
 
@@ -192,76 +184,46 @@ class Split:
     def column(self) -> str:
         return self.left.column
 
-    @property
-    def border(self) -> tuple[float, str] | None:
-        """Exact and printed border of a numeric split."""
-        if isinstance(self.left, Membership):
-            return None
-        if np.isfinite(self.left.high):
-            return self.left.high, self.left.high_text
-        return (self.left.low, self.left.low_text) if np.isfinite(self.left.low) else None
 
-    def printed(self, text: str) -> Split:
-        """The same numeric split with its border printed in another way."""
-        return Split(_printed(self.left, text), _printed(self.right, text))
-
-
-def _printed(side: Condition, text: str) -> Condition:
-    if isinstance(side, Membership):
-        return side
-    low_text = text if np.isfinite(side.low) else side.low_text
-    return replace(
-        side, low_text=low_text, high_text=text if np.isfinite(side.high) else side.high_text
-    )
-
-
-def numeric_split(
-    column: str,
-    threshold: float,
-    text: str,
-    *,
-    missing_left: bool = False,
-    tell_missing: bool = False,
-) -> Split:
+def number_split(source: Column, threshold: float, text: str, missing_left: bool) -> Split:
     """Values up to a threshold to the left, larger ones to the right."""
-    side = Interval(column, tell_missing=tell_missing)
+    side = Interval(source)
     return Split(
         left=replace(side, high=threshold, high_text=text, missing=missing_left),
         right=replace(side, low=threshold, low_text=text, missing=not missing_left),
     )
 
 
-def category_split(
-    column: str,
-    left: tuple[Hashable, ...],
-    right: tuple[Hashable, ...],
-    *,
-    missing_left: bool,
-    unseen_left: bool,
-    tell_missing: bool,
-) -> Split:
+def category_split(source: Column, left: NDArray[np.bool_], missing_left: bool) -> Split:
     """Some categories to the left, the others to the right."""
+    every = source.categories
+    sides = (
+        tuple(c for c, goes in zip(every, left[: len(every)], strict=True) if goes == side)
+        for side in (True, False)
+    )
     return Split(
-        left=Membership(column, left, right, missing_left, unseen_left, tell_missing),
-        right=Membership(column, right, left, not missing_left, not unseen_left, tell_missing),
+        *(
+            Membership(source, members, every, missing)
+            for members, missing in zip(sides, (missing_left, not missing_left), strict=True)
+        )
     )
 
 
-def as_numbers(values: Any) -> NDArray[np.float64]:
-    """``float64`` with ``nan`` for what is missing, also from pandas' nullable columns."""
-    if hasattr(values, "to_numpy"):
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    return np.asarray(values, dtype=np.float64)
+def joined(above: Condition | None, condition: Condition) -> Condition:
+    """A condition under another one on the same column."""
+    return condition if above is None else above & condition  # type: ignore[operator]
 
 
-def is_missing(cell: Any) -> bool:
-    """``None``, ``nan``, ``NaT`` and pandas' ``NA``."""
-    return cell is None or type(cell).__name__ == "NAType" or cell != cell
+def alone(condition: Condition) -> Condition:
+    """A condition that is printed without those above it."""
+    if isinstance(condition, Interval):
+        return condition
+    return replace(condition, possible=condition.source.categories, missing_possible=True)
 
 
-def as_text(category: Hashable) -> str:
+def as_text(category: Category) -> str:
     """A category as people write it: whole numbers without a decimal point, no edge blanks."""
-    if isinstance(category, float | np.floating) and float(category).is_integer():
+    if isinstance(category, float) and category.is_integer():
         return str(int(category))
     return str(category).strip() or repr(str(category))
 

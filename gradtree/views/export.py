@@ -8,7 +8,6 @@ from typing import Any
 from gradtree.trees.tree import Tree
 from gradtree.views.palette import node_colour
 from gradtree.views.rules import (
-    Units,
     checked_class_names,
     describe,
     node_verdict,
@@ -20,7 +19,6 @@ def export_text(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    units: Units | None = None,
     digits: int = 4,
     max_depth: int | None = None,
 ) -> str:
@@ -29,7 +27,7 @@ def export_text(
     Parameters
     ----------
     tree : Tree
-    feature_names, class_names, units, digits
+    feature_names, class_names, digits
         As in :func:`gradtree.views.rules.decision_rules`.
     max_depth : int, optional
         Branches below this many splits are cut off and marked with ``…``.
@@ -40,7 +38,7 @@ def export_text(
         Lines such as ``├─ age <= 30 → survived (0.91, 23 rows)``.
     """
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, units, digits)
+    splits = describe(tree, feature_names, digits)
     if 0 not in splits:
         return f"→ {node_verdict(tree, 0, classes)}"
     lines: list[str] = []
@@ -71,7 +69,6 @@ def export_graphviz(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    units: Units | None = None,
     digits: int = 4,
 ) -> str:
     """The tree in the DOT language, coloured by class (colour-blind safe).
@@ -79,7 +76,7 @@ def export_graphviz(
     Parameters
     ----------
     tree : Tree
-    feature_names, class_names, units, digits
+    feature_names, class_names, digits
         As in :func:`gradtree.views.rules.decision_rules`.
 
     Returns
@@ -88,7 +85,7 @@ def export_graphviz(
         Write it to a file and run ``dot -Tsvg``, or pass it to ``graphviz.Source``.
     """
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, units, digits)
+    splits = describe(tree, feature_names, digits)
     lines = [
         "digraph Tree {",
         "graph [ranksep=0.35, nodesep=0.2];",

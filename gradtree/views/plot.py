@@ -10,7 +10,7 @@ from gradtree.trees.tree import Tree
 from gradtree.units.conditions import Split
 from gradtree.views.layout import tidy_positions
 from gradtree.views.palette import class_colours, node_colour
-from gradtree.views.rules import Units, checked_class_names, describe
+from gradtree.views.rules import checked_class_names, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,6 @@ def plot_tree(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    units: Units | None = None,
     digits: int = 4,
     max_depth: int | None = None,
     colours: Sequence[str] | None = None,
@@ -44,7 +43,7 @@ def plot_tree(
     Parameters
     ----------
     tree : Tree
-    feature_names, class_names, units, digits
+    feature_names, class_names, digits
         As in :func:`gradtree.views.rules.decision_rules`.
     max_depth : int, optional
         Draw only so many levels of splits.
@@ -59,7 +58,7 @@ def plot_tree(
     """
     plt = _pyplot()
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, units, digits)
+    splits = describe(tree, feature_names, digits)
     positions = tidy_positions(tree, max_depth)
     n_columns, n_levels = _extent(positions)
     if ax is None:

@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.columns.coding import Column
+from gradtree.trees.traversal import missing_goes_left
 from gradtree.trees.tree import LEAF, Tree
-from gradtree.units.conditions import Condition, Split, numeric_split
+from gradtree.units.conditions import (
+    Condition,
+    Split,
+    alone,
+    category_split,
+    joined,
+    number_split,
+)
+from gradtree.units.cuts import cut_text
 from gradtree.units.numbers import distinct_text, number_text
-
-
-class Units(Protocol):
-    """Says what splits on columns of the training matrix mean."""
-
-    def splits(
-        self, features: NDArray[np.int32], thresholds: NDArray[np.float64]
-    ) -> Sequence[Split]: ...
-
-
-@dataclass(frozen=True)
-class MatrixUnits:
-    """Splits as the tree has them, in the numbers it was trained on."""
-
-    feature_names: Sequence[str]
-    digits: int = 4
-
-    def splits(
-        self, features: NDArray[np.int32], thresholds: NDArray[np.float64]
-    ) -> Sequence[Split]:
-        return [
-            numeric_split(str(self.feature_names[f]), float(t), number_text(t, self.digits))
-            for f, t in zip(features, thresholds, strict=True)
-        ]
 
 
 @dataclass(frozen=True)
@@ -70,9 +56,13 @@ class Rule:
         return np.asarray(np.logical_and.reduce(answers))
 
     def __str__(self) -> str:
-        way = " and ".join(str(condition) for condition in self.conditions)
+        way = " and ".join(_bracketed(str(condition)) for condition in self.conditions)
         verdict = verdict_text(self.prediction, self.probability, self.n_samples)
         return f"if {way} then {verdict}" if way else f"always {verdict}"
+
+
+def _bracketed(condition: str) -> str:
+    return f"({condition})" if condition.endswith(" or missing") else condition
 
 
 def decision_rules(
@@ -80,7 +70,6 @@ def decision_rules(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    units: Units | None = None,
     digits: int = 4,
 ) -> list[Rule]:
     """One rule per leaf, from left to right.
@@ -89,17 +78,16 @@ def decision_rules(
     ----------
     tree : Tree
     feature_names : sequence of str, optional
-        Column names of the training matrix; ``x0, x1, …`` without them.
+        Names of the columns; without them those of the table that the tree was grown on, or
+        ``x0, x1, …``.
     class_names : sequence, optional
         Names in the order of the columns of ``tree.value``; ``0, 1, …`` without them.
-    units : Units, optional
-        Writes splits in original units, see :func:`gradtree.original_units`;
-        takes the place of ``feature_names``.
     digits : int, default=4
-        Significant digits of printed thresholds (without ``units``).
+        Significant digits of printed thresholds of a tree over a plain matrix. A tree over a
+        table has thresholds that are short themselves, and prints them in full.
     """
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, units, digits)
+    splits = describe(tree, feature_names, digits)
     rules: list[Rule] = []
     waiting: list[tuple[int, dict[str, Condition]]] = [(0, {})]
     while waiting:
@@ -108,42 +96,73 @@ def decision_rules(
         if split is None:
             rules.append(_rule(tree, node, way, classes))
             continue
-        waiting.append((int(tree.children_right[node]), _joined(way, split.right)))
-        waiting.append((int(tree.children_left[node]), _joined(way, split.left)))
+        for child, side in (
+            (tree.children_right[node], split.right),
+            (tree.children_left[node], split.left),
+        ):
+            condition = joined(way.get(split.column), side)
+            waiting.append((int(child), {**way, split.column: condition}))
     return rules
 
 
 def describe(
-    tree: Tree,
-    feature_names: Sequence[str] | None = None,
-    units: Units | None = None,
-    digits: int = 4,
+    tree: Tree, feature_names: Sequence[str] | None = None, digits: int = 4
 ) -> dict[int, Split]:
-    """The meaning of every inner node, by node index."""
-    if units is None:
-        units = MatrixUnits(checked_feature_names(tree, feature_names), digits)
-    inner = np.flatnonzero(tree.children_left != LEAF)
-    splits = units.splits(tree.feature[inner], tree.threshold[inner])
-    return _told_apart(tree, dict(zip(inner.tolist(), splits, strict=True)), digits)
+    """The meaning of every inner node, by node index.
 
-
-def _told_apart(tree: Tree, splits: dict[int, Split], digits: int) -> dict[int, Split]:
-    """Different borders of a column on one way down must not look the same."""
+    Categories are told apart only as far as they can still come, given the splits above.
+    """
+    columns = described_columns(tree, feature_names)
+    missing = missing_goes_left(tree)
     told: dict[int, Split] = {}
-    # Borders above a node: how each is printed, by column.
-    above: dict[int, dict[str, dict[str, float]]] = {0: {}}
-    for node, split in splits.items():
-        seen = above.pop(node)
-        border = split.border
-        if border is not None:
-            own = seen.get(split.column, {})
-            if own.get(border[1], border[0]) != border[0]:
-                split = split.printed(distinct_text(border[0], own, digits))
-            text = split.border[1] if split.border else border[1]
-            seen = {**seen, split.column: {**own, text: border[0]}}
+    # What is known above a node: the condition on each column, and how borders are printed.
+    above: dict[int, dict[str, Condition]] = {0: {}}
+    texts: dict[int, dict[str, dict[str, float]]] = {0: {}}
+    for node in np.flatnonzero(tree.children_left != LEAF).tolist():
+        way, seen = above.pop(node), texts.pop(node)
+        column = columns[tree.feature[node]]
+        known = way.get(column.name)
+        if column.kind == "category":
+            assert tree.members is not None
+            split = category_split(column, tree.members[node], bool(missing[node]))
+            sides = joined(known, split.left), joined(known, split.right)
+            split = Split(*sides)
+        else:
+            border = float(tree.threshold[node])
+            own = seen.get(column.name, {})
+            text = _border_text(tree, column, border, own, digits)
+            seen = {**seen, column.name: {**own, text: border}}
+            split = number_split(column, border, text, bool(missing[node]))
+            if known is not None and not known.missing:
+                # What was sent elsewhere above needs no mention here.
+                split = Split(*(replace(s, missing=False) for s in (split.left, split.right)))
+            sides = joined(known, split.left), joined(known, split.right)
         told[node] = split
-        above[int(tree.children_left[node])] = above[int(tree.children_right[node])] = seen
+        for child, side in zip(
+            (tree.children_left[node], tree.children_right[node]), sides, strict=True
+        ):
+            above[int(child)], texts[int(child)] = {**way, column.name: side}, seen
     return told
+
+
+def described_columns(tree: Tree, feature_names: Sequence[str] | None) -> list[Column]:
+    """The columns of a tree, under other names if there are any."""
+    if tree.columns is None:
+        return [Column(str(name)) for name in checked_feature_names(tree, feature_names)]
+    if feature_names is None:
+        return list(tree.columns)
+    names = checked_feature_names(tree, feature_names)
+    return [replace(c, name=str(name)) for c, name in zip(tree.columns, names, strict=True)]
+
+
+def _border_text(
+    tree: Tree, column: Column, border: float, taken: dict[str, float], digits: int
+) -> str:
+    """A border, printed differently from the other borders above."""
+    if tree.columns is not None:
+        return cut_text(border, column.kind) if np.isfinite(border) else str(border)
+    text = number_text(border, digits)
+    return text if taken.get(text, border) == border else distinct_text(border, taken, digits)
 
 
 def checked_feature_names(tree: Tree, names: Sequence[str] | None) -> Sequence[str]:
@@ -175,14 +194,8 @@ def verdict_text(prediction: str, probability: float, n_samples: int | None) -> 
     return f"{prediction} ({probability:.2f}, {n_samples} {'row' if n_samples == 1 else 'rows'})"
 
 
-def _joined(way: dict[str, Condition], condition: Condition) -> dict[str, Condition]:
-    known = way.get(condition.column)
-    if known is None:
-        return {**way, condition.column: condition}
-    return {**way, condition.column: known & condition}  # type: ignore[operator]
-
-
 def _rule(tree: Tree, leaf: int, way: dict[str, Condition], classes: Sequence[str]) -> Rule:
     best = int(tree.value[leaf].argmax())
     seen = None if tree.n_node_samples is None else int(tree.n_node_samples[leaf])
-    return Rule(tuple(way.values()), leaf, classes[best], float(tree.value[leaf, best]), seen)
+    conditions = tuple(alone(condition) for condition in way.values())
+    return Rule(conditions, leaf, classes[best], float(tree.value[leaf, best]), seen)

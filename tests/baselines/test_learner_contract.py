@@ -30,6 +30,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "dndt": {"epochs": 40},
     **{slug: GRADTREE for slug in LEARNERS if slug.startswith("gradtree-revised")},
     "boosting": {"max_iter": 10, "min_samples_leaf": 5},
+    **{slug: {"max_leaves": 8} for slug in ("dl85-tuned", "streed", "licketysplit", "contree")},
 }
 SEED = 42
 
@@ -108,7 +109,7 @@ def test_size_is_counted_as_in_the_paper(slug: str, task: str) -> None:
     split, model = fitted(slug, task)
     if slug == "dndt":
         assert model.size == 2 * split.n_features + 2**split.n_features
-    elif slug in ("dl85", "dl85-original", "optimal-tree"):
+    elif slug in ("dl85", "dl85-original", "dl85-pytrees", "dl85-streed", "optimal-tree"):
         assert model.size == count_nodes(model.estimator.found_)
         assert model.size <= 31
     elif model.tree is not None:

@@ -14,14 +14,14 @@ import baselines
 from baselines.algorithms import noisy_prediction
 from baselines.algorithms.noisy_prediction import NoisyPrediction
 from datasets.split import Split
-from gradtree import GradTreeClassifier
+from gradtree import PAPER, GradTreeClassifier
 
 QUICK = {"depth": 5, "epochs": 80, "patience": 40, "restarts": 1, "lr_leaf": 0.1}
 TASKS = {"binary": 2, "multi": 3}
 
 
 def trained(split: Split) -> GradTreeClassifier:
-    model = GradTreeClassifier(**QUICK, selector="gumbel", random_state=3)
+    model = GradTreeClassifier(**{**PAPER, **QUICK, "selector": "gumbel"}, random_state=3)
     model.fit(split.X_train, split.y_train, X_valid=split.X_valid, y_valid=split.y_valid)
     assert model.tree_.node_count > 5
     return model

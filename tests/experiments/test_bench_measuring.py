@@ -148,7 +148,7 @@ class TestVerb:
     ) -> None:
         monkeypatch.delenv("GRADTREE_AUTHORS_PYTHON", raising=False)
         status = main(["bench", "--engines", "authors", "--output", str(tmp_path)])
-        assert status == 1
+        assert status == 2
         assert "GRADTREE_AUTHORS_PYTHON" in capsys.readouterr().err
         assert not list(tmp_path.iterdir())
 

@@ -16,7 +16,7 @@ from experiments.commands import trees
 from experiments.core import predictions
 from experiments.core.record import RunRecord
 from experiments.runner.catalogue import jobs_of
-from experiments.runner.perform import timed_fit
+from experiments.runner.perform import packed, timed_fit
 from experiments.runner.scores import measure
 
 COLUMNS = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -36,6 +36,10 @@ def split(monkeypatch: pytest.MonkeyPatch) -> Any:
         **{f"y_{name}": labels[part] for name, part in parts.items()},
         X_train_valid=matrix[:80],
         y_train_valid=labels[:80],
+        weights_train=None,
+        weights_train_valid=None,
+        provenance=SimpleNamespace(trial=0),
+        as_authors=True,
         n_features=4,
         n_classes=3,
         task="multi",
@@ -53,7 +57,7 @@ def test_a_kept_tree_is_described_with_the_score_of_its_record(split: Any, tmp_p
     (job,) = jobs_of("tuned", "paper", ["iris"], ["cart"], [0])
     fitted, _, _ = timed_fit(learner("cart"), split, job)
     record = RunRecord.of(job, "ok", test_f1=0.123)
-    predictions.save(tmp_path, record, predictions.pack(measure(fitted, split), fitted.tree))
+    predictions.save(tmp_path, record, packed(measure(fitted, split), fitted.tree))
     found = trees.gather("iris", {job.key: record}, tmp_path, methods=["cart"])
     (entry,) = found.trees
     assert entry["test_f1"] == 0.123

@@ -334,8 +334,40 @@ def test_the_theme_follows_the_system_until_it_is_chosen(page: Browser) -> None:
 def test_the_page_never_scrolls_sideways(page: Browser, width: int) -> None:
     page.resize(width, 800, mobile=width < 700)
     page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-    page.wait_for("document.querySelectorAll('.overview').length === 36")
+    page.wait_for("document.querySelectorAll('.body:has(.overview)').length === 36")
     assert page.run("document.documentElement.scrollWidth") <= width
+
+
+def test_every_tree_opens_whole_with_its_root_in_the_middle(page: Browser) -> None:
+    page.run("document.querySelectorAll('details.dataset').forEach(d => { d.open = true; })")
+    page.wait_for("document.querySelectorAll('.viewer svg[viewBox]').length > 0")
+    outside = page.run(
+        "[...document.querySelectorAll('.viewer svg')].filter(picture => {"
+        "const frame = picture.getBoundingClientRect();"
+        "const boxes = [...picture.querySelectorAll('rect')].map(r => r.getBoundingClientRect());"
+        "const root = boxes[0], middle = frame.left + frame.width / 2;"
+        "return Math.abs(root.left + root.width / 2 - middle) > 2 || boxes.some(b =>"
+        "b.left < frame.left || b.right > frame.right || b.top < frame.top"
+        "|| b.bottom > frame.bottom + 1); }).length"
+    )
+    assert outside == 0
+
+
+def test_every_table_can_be_downloaded(page: Browser) -> None:
+    tables = page.run("document.querySelectorAll('table.grid, table[data-sheet]').length")
+    files = page.run("[...document.querySelectorAll('button.csv')].map(b => Csv.of(b))")
+    assert len(files) == tables > 10
+    main = next(text for text in files if text.startswith("dataset,method,mean"))
+    assert len(main.splitlines()) == 1 + 36 * 5
+    assert all(len(text.splitlines()) > 1 for text in files)
+
+
+def test_contents_lead_to_every_section(page: Browser) -> None:
+    links = page.run(
+        "[...document.querySelectorAll('nav.contents a')].map(a => a.getAttribute('href').slice(1))"
+    )
+    sections = page.run("[...document.querySelectorAll('main > section')].map(s => s.id)")
+    assert links == sections
 
 
 def test_everything_that_acts_can_be_reached_and_has_a_name(page: Browser) -> None:

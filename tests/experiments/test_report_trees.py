@@ -99,7 +99,7 @@ def test_stored_trees_can_be_drawn_without_their_data(entry: dict[str, Any]) -> 
     figure = trees_one_above_another([DrawnTree("CART", entry)])
     assert isinstance(figure, Figure)
     texts = {text.get_text() for axes in figure.axes for text in axes.texts}
-    assert {"age", "port", "> 30", "left"} <= texts
+    assert {"age", "port", "> 30", "left\n100% · n=19"} <= texts
 
 
 def test_curves_survive_their_file(tmp_path: Path) -> None:

@@ -18,9 +18,8 @@ from experiments.core.job import Job
 from experiments.core.planned import add_plan, read_plan, write_plan
 from experiments.core.record import checked
 from experiments.core.store import COMMITTED
-from experiments.runner.catalogue import OTHER_SEEDS, all_datasets, jobs_of
+from experiments.runner.catalogue import BEYOND, OTHER_SEEDS, all_datasets, jobs_of
 from experiments.runner.perform import skip_reason
-from experiments.runner.plugins import beyond_the_paper
 from experiments.runner.profiles import Filters, every_use, profiles, select
 
 PAPER_SIZE = 36 * 5 * 10
@@ -194,7 +193,7 @@ def test_binary_default_has_five_restarts_and_tuned_three() -> None:
 def test_learners_beyond_the_paper_run_under_the_clean_protocol_only() -> None:
     paper, clean = ({job.method for job in jobs_of("default", p, ["iris"])} for p in PROTOCOLS)
     assert paper == {"gradtree", "dndt", "genetictree", "dl85", "cart"}
-    assert clean - paper == set(beyond_the_paper())
+    assert clean - paper == set(BEYOND)
     assert {job.method for job in jobs_of("tuned", "clean", ["iris"])} == paper
 
 

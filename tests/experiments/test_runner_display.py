@@ -137,7 +137,7 @@ def cli(*arguments: str, status: int = 0) -> str:
     ],
 )
 def test_a_typo_gets_a_hint(arguments: list[str], hint: str) -> None:
-    assert hint in cli("plan", *arguments, status=1)
+    assert hint in cli("plan", *arguments, status=2)
 
 
 def test_plan_status_and_failures_of_one_store(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_plan_status_and_failures_of_one_store(tmp_path: Path) -> None:
     cli("run", "--inline", *select, *place, status=1)
     assert "2 of 4 jobs to do" in cli("plan", *select, *place)
     status = cli("status", *select, *place)
-    assert "0 jobs not run yet" in status
+    assert "4 jobs, 0 not run yet" in status
     failures = cli("failures", "--log", *place, status=1)
     assert "error    paper fake-two fake-raises, trial 0, 1: ValueError: no tree" in failures
     assert "in raises" in failures

@@ -32,13 +32,17 @@ def test_curve_and_likelihood(n_classes: int) -> None:
     truth = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=150)])
     proba = rng.dirichlet(np.ones(n_classes), size=len(truth)).round(1) + 1e-3  # many ties
     proba /= proba.sum(axis=1, keepdims=True)
-    scores = proba[:, 1] if n_classes == 2 else proba
+    ranked = proba[:, 1] if n_classes == 2 else proba
     assert scores.roc_auc(truth, proba) == pytest.approx(
-        reference.roc_auc_score(truth, scores, multi_class="ovr"), abs=1e-12
+        reference.roc_auc_score(truth, ranked, multi_class="ovr"), abs=1e-12
     )
     assert scores.log_loss(truth, proba) == pytest.approx(
         reference.log_loss(truth, proba, labels=np.arange(n_classes)), abs=1e-12
     )
+    if n_classes == 2:
+        assert scores.brier(truth, proba) == pytest.approx(
+            2 * reference.brier_score_loss(truth, proba[:, 1]), abs=1e-12
+        )
 
 
 def test_certain_and_wrong_is_finite() -> None:

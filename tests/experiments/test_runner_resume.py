@@ -210,10 +210,24 @@ def test_an_interrupt_stops_cleanly(tmp_path: Path, number: signal.Signals) -> N
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 3, output
     assert "Stopped. Nothing that had finished is lost." in output
-    assert re.search(rf"Resume with: .*-m experiments run --method {methods}", output)
+    resume = re.search(rf"Resume with: (.*-m experiments run --method {methods}.*)", output)
+    assert resume
     assert soon_gone()
     assert Store(store).contents().torn == 0
     assert outcome(store) == finished
+    # Pasted into a shell, with the learner that never ends left out, it finds everything done.
+    pasted = subprocess.run(
+        f"{resume[1]} --method fake-steady",
+        shell=True,
+        cwd=ROOT,
+        env={**python_environment(), LOG_VARIABLE: str(store) + ".log"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert pasted.returncode == 0, pasted.stderr
+    assert "0 still to run" in pasted.stdout
 
 
 def test_only_failures_are_retried(tmp_path: Path) -> None:

@@ -109,8 +109,7 @@ def test_verify_tells_every_claim_when_asked(tmp_path, results, capsys):
 def test_the_folder_around_a_store_is_refused_with_a_hint(verb, tmp_path, capsys):
     store = _store(tmp_path / "store")
     Store(store).append_environment({"id": "here"})
-    with pytest.raises(SystemExit):
-        main([*verb, str(tmp_path)])
+    assert main([*verb, str(tmp_path)]) == 2
     assert f"did you mean {store}?" in capsys.readouterr().err
 
 

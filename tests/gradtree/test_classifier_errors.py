@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 from small_problems import boxes, quick
 
@@ -46,6 +47,7 @@ X, Y = boxes(60)
         ({"patience": 0}, "patience"),
         ({"restarts": -1}, "restarts"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"scale": "minmax"}, "scale='minmax' .* 'standard'"),
         ({"engine": "torch"}, "engine='torch' .* 'tensorflow'"),
         ({"stream": "mine"}, "stream"),
         ({"dtype": "float16"}, "dtype"),
@@ -58,29 +60,76 @@ def test_impossible_parameters(params, message):
         quick(**params).fit(X, Y)
 
 
-def test_gaps():
-    holes = X.copy()
-    holes[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"(?s)NaN.*SimpleImputer.*fit_table"):
-        quick().fit(holes, Y)
-    model = quick(epochs=5).fit(X, Y)
-    with pytest.raises(ValueError, match="SimpleImputer"):
-        model.predict(holes)
-
-
-def test_infinite_and_huge_numbers():
+def test_infinite_numbers_are_refused_and_huge_ones_are_not():
     endless, huge = X.copy(), X.copy()
     endless[0, 0], huge[0, 0] = np.inf, 1e200
     with pytest.raises(ValueError, match="infinity"):
         quick().fit(endless, Y)
-    with pytest.raises(ValueError, match=r"range of float32.*QuantileTransformer"):
-        quick().fit(huge, Y)
+    with pytest.raises(ValueError, match="'a' has infinite values"):
+        quick().fit(pd.DataFrame(endless, columns=list("abcd")), Y)
+    with pytest.raises(ValueError, match=r"range of float32.*leave scale"):
+        quick(scale=None).fit(huge, Y)
+    for scale in ("quantile", "standard"):
+        model = quick(scale=scale).fit(X * 1e300, Y)
+        assert model.score(X * 1e300, Y) > 0.9
+        with pytest.raises(ValueError, match="float32"):
+            model.to_sklearn()
 
 
-def test_columns_of_text_are_named():
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(sex="male", port="S")
-    with pytest.raises(ValueError, match=r"(?s)sex, port.*TargetEncoder.*fit_table"):
+def test_text_in_arrays_must_be_announced():
+    cells = np.column_stack([X.astype(object), np.where(Y == 1, "yes", "no")])
+    with pytest.raises(ValueError, match=r"(?s)could not convert.*categorical_features"):
+        quick().fit(cells, Y)
+    model = quick(categorical_features=[4]).fit(cells, Y)
+    assert model.score(cells, Y) == 1.0
+    with pytest.raises(ValueError, match="'x0' held numbers in training"):
+        model.predict(np.full((2, 5), "a", dtype=object))
+
+
+@pytest.mark.parametrize("wanted", [["nothing"], [9], [-9], [0.5], [True, False]])
+def test_categorical_features_that_are_not_there(wanted):
+    with pytest.raises(ValueError, match="categorical_features"):
+        quick(categorical_features=wanted).fit(X, Y)
+
+
+def test_sparse_rows():
+    with pytest.raises(TypeError, match=r"Sparse.*toarray"):
+        quick().fit(csr_matrix(X), Y)
+    with pytest.raises(TypeError, match="toarray"):
+        quick(epochs=5).fit(X, Y).predict(csr_matrix(X))
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", 1] * 30, "cannot be ordered"),
+        ([None] * 60, "60 of 60 labels are missing"),
+        (["a", None, "b"] * 20, "20 of 60 labels are missing"),
+        ([np.nan] * 60, "NaN"),
+    ],
+)
+def test_labels_of_several_types_or_missing(labels, message):
+    with pytest.raises(ValueError, match=message):
+        quick().fit(X, np.array(labels, dtype=object) if None in labels else labels)
+
+
+def test_names_of_which_some_are_text():
+    frame = pd.DataFrame(X, columns=["a", 1, 2, 3])
+    with pytest.raises(TypeError, match="string names"):
         quick().fit(frame, Y)
+
+
+@pytest.mark.parametrize("cells", [[1j] * 60, [[1]] * 60])
+def test_columns_that_are_nothing_to_split(cells):
+    frame = pd.DataFrame({"a": X[:, 0], "odd": cells})
+    with pytest.raises(ValueError, match="'odd' holds"):
+        quick().fit(frame, Y)
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.inf, np.nan])
+def test_weights_of_classes(weight):
+    with pytest.raises(ValueError, match=r"class_weight=.*finite"):
+        quick(class_weight={0: 1.0, 1: weight}).fit(X, Y)
 
 
 def test_one_class():
@@ -152,14 +201,14 @@ def test_the_reference_engine_without_tensorflow(monkeypatch):
 
 def test_diverging_training():
     with pytest.raises(FloatingPointError, match="learning rates"):
-        quick(lr_values=3e38, lr_leaf=3e38).fit(X * 1e30, Y)
+        quick(scale=None, lr_values=3e38, lr_leaf=3e38).fit(X * 1e30, Y)
 
 
 def test_unfitted_models():
-    for method in ("predict", "predict_proba", "apply"):
+    for method in ("predict", "predict_proba", "predict_log_proba", "apply", "decision_path"):
         with pytest.raises(NotFittedError):
             getattr(quick(), method)(X)
-    for method in ("export_text", "rules", "plot", "plot_history", "to_sklearn"):
+    for method in ("export_text", "rules", "plot", "plot_history", "to_sklearn", "get_depth"):
         with pytest.raises(NotFittedError):
             getattr(quick(), method)()
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from small_problems import passengers, quick
 
 from gradtree import TabularGradTree, fit_table
-from gradtree.inputs.table_columns import learn_columns
+from gradtree.inputs.holdout import hold_out
 
 SETTINGS = {"epochs": 150, "patience": 50, "restarts": 1, "random_state": 0, "lr_leaf": 0.05}
 
@@ -68,11 +67,17 @@ def test_columns_may_be_in_any_order_but_not_missing(model):
         model.predict(raw.assign(age="old"))
 
 
-def test_validation_rows_teach_the_preprocessing_nothing():
+def test_labels_of_validation_rows_teach_the_codes_nothing():
     table = passengers()
-    one = fit_table(table, "survived", depth=2, **SETTINGS)
-    assert one.tree_.n_node_samples[0] == 240
-    assert one.preprocessing_[-1].quantiles_.shape[0] == 240
+    y = (table["survived"] == "yes").to_numpy().astype(int)
+    held_out = hold_out(y, 0.2, np.random.default_rng(0))
+    table["town"] = "elsewhere"
+    table.loc[held_out, "town"] = "of validation rows alone"
+    table.loc[np.delete(np.arange(300), held_out)[:50], "town"] = "here"
+    model = fit_table(table, "survived", depth=2, **SETTINGS)
+    town = [column for column in model.tree_.columns if column.name == "town"]
+    assert town[0].categories == ("elsewhere", "here")
+    assert model.tree_.n_node_samples[0] == 300
 
 
 def test_labels_that_are_numbers_are_named_after_their_column():
@@ -86,7 +91,7 @@ def test_rows_without_a_target_are_left_out():
     table.loc[:9, "survived"] = None
     with pytest.warns(UserWarning, match="10 rows without a value of 'survived'"):
         model = fit_table(table, "survived", depth=2, **SETTINGS)
-    assert model.tree_.n_node_samples[0] == 232
+    assert model.tree_.n_node_samples[0] == 290
 
 
 def test_numbers_can_be_categories():
@@ -101,7 +106,7 @@ def test_more_than_two_classes_and_only_text():
     target = table["sex"].where(table["port"].notna(), "nobody")
     model = TabularGradTree(quick(depth=3, epochs=200)).fit(table, target)
     assert model.score(table, target) > 0.9
-    assert model.tree_.n_features == 9
+    assert model.tree_.n_features == 3
     assert "port = missing" in model.export_text()
 
 
@@ -137,10 +142,14 @@ def test_errors_say_what_to_do(call, error, message):
         call(passengers())
 
 
-def test_kinds_of_columns():
-    columns = learn_columns(passengers().drop(columns="survived"))
-    assert columns.numbers == ("age", "cabin")
-    assert columns.categories == ("sex", "port", "alone")
-    tidy = columns.tidy(passengers())
-    assert tidy["cabin"].dtype == np.float64
-    assert pd.isna(tidy["port"]).sum() == passengers()["port"].isna().sum()
+def test_kinds_of_columns(model):
+    kinds = {column.name: column.kind for column in model.tree_.columns}
+    assert kinds == {
+        "sex": "category",
+        "age": "number",
+        "port": "category",
+        "cabin": "number",
+        "alone": "category",
+    }
+    gaps = {column.name for column in model.tree_.columns if column.gaps}
+    assert gaps == {"age", "port"}

@@ -74,5 +74,7 @@ def _panel(axes: Axes, curves: Sequence[Curve]) -> None:
                 linestyle="none",
                 label="epoch kept",
             )
-    axes.set_ylim(bottom=0)
+    lowest = min(min(*curve.train, *curve.valid) for curve in curves)
+    if lowest >= 0:
+        axes.set_ylim(bottom=0)
     style.quiet(axes)

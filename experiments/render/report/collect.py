@@ -43,6 +43,7 @@ from experiments.render.report.sections import (
     seeds_section,
     selectors_section,
 )
+from experiments.render.report.small_trees import small_trees_plate, small_trees_section
 from experiments.render.report.stored import read_trees
 from experiments.render.tally_text import TESTS
 
@@ -98,6 +99,7 @@ def draw(inputs: Inputs) -> list[Plate]:
     return [
         *_finding_plates(found),
         *plates(ours, found.printed.tables, clean, pages, inputs.curves, draws),
+        *small_trees_plate(found),
     ]
 
 
@@ -145,11 +147,12 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
             *search_section(found),
             *seeds_section(book.sheets.get(SEEDS)),
             *firmness_section(found),
+            *small_trees_section(found),
         ),
         failures=tuple(failures_of(found.results)),
         superseded=tuple(f"{len(some):,} records: {why}" for why, some in found.superseded.items()),
         environments=tuple(_environments(inputs)),
-        totals=totals_of(inputs.records),
+        totals=totals_of(inputs.records, found.results),
         method_names=_method_names(found),
         run_options=inputs.run_options,
         verdict_test=TESTS,
@@ -259,10 +262,13 @@ def failures_of(results: Results) -> list[Failure]:
     return sorted(found, key=lambda each: (each.status == "skipped", order[each.status]))  # type: ignore[index]
 
 
-def totals_of(records: Sequence[RunRecord]) -> Totals:
+def totals_of(records: Sequence[RunRecord], results: Results) -> Totals:
     by_status = Counter(record.status for record in records)
+    made, planned = results.jobs()
     return Totals(
         runs=len(records),
+        made=made,
+        planned=planned,
         by_status=tuple((status, by_status[status]) for status in STATUSES if by_status[status]),
         cpu_hours=sum(record.cpu_seconds or 0.0 for record in records) / 3600,
         wall_hours=sum(record.wall_seconds or 0.0 for record in records) / 3600,

@@ -96,7 +96,7 @@ def _tiles(data: ReportData, found: Tally) -> list[Tile]:
         Tile(
             "Spent",
             f"{data.totals.cpu_hours:,.1f} h",
-            f"of processor time in {data.totals.runs:,} runs",
+            f"of processor time for {data.totals.made:,} of {data.totals.planned:,} planned jobs",
         )
     )
     return tiles

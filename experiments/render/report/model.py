@@ -86,12 +86,17 @@ class EnvironmentEntry:
 
 @dataclass(frozen=True)
 class Totals:
-    """What was spent: runs recorded, how they ended, processor and wall-clock hours."""
+    """What was spent: runs recorded, how they ended, processor and wall-clock hours.
+
+    ``made`` and ``planned`` count distinct jobs of the store's plan, as ``status`` does.
+    """
 
     runs: int
     by_status: tuple[tuple[str, int], ...]
     cpu_hours: float
     wall_hours: float
+    made: int = 0
+    planned: int = 0
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def short(value: float | None) -> float | None:
 
 HERE = Path(__file__).parent
 STYLES = ("base", "summary", "tables", "datasets")
-SCRIPTS = ("core", "theme", "strip", "popover", "tables", "tree", "datasets")
+SCRIPTS = ("core", "theme", "strip", "popover", "csv", "tables", "tree", "datasets")
 
 COMMANDS = (
     ("make reproduce", "Run everything, as far as it is not done, and rebuild this page."),
@@ -158,7 +158,8 @@ def context(data: ReportData) -> dict[str, Any]:
         "figures_by_name": {figure.name: figure for figure in data.figures},
         "gallery": [figure for figure in data.figures if figure.name not in in_sections],
         "datasets": [_dataset(data, page) for page in data.datasets],
-        "failures": [_failure(data, failure) for failure in data.failures],
+        "failures": _failures(data),
+        "badge_table": _badge_table(data),
         "failure_sentence": _failure_sentence(data),
         "commands": COMMANDS,
     }
@@ -268,21 +269,41 @@ def _marks(data: ReportData, page: DatasetPage) -> list[dict[str, str]]:
         if verdict is not None:
             title = f"{column.name}: {verdict.outcome}"
             glyph = view.GLYPHS[verdict.outcome]
-            marks.append({"outcome": verdict.outcome, "glyph": glyph, "title": title})
+            marks.append(
+                {
+                    "outcome": verdict.outcome,
+                    "glyph": glyph,
+                    "title": title,
+                    "method": column.name,
+                }
+            )
     return marks
 
 
-def _failure(data: ReportData, failure: Failure) -> dict[str, str]:
+def _badge_table(data: ReportData) -> str:
+    table = primary(data)
+    return "" if table is None else table.ours.title[:1].lower() + table.ours.title[1:]
+
+
+def _failures(data: ReportData) -> list[dict[str, str]]:
+    """One line per learner and reason: what a learner cannot do is told once, with a count."""
     names = {page.slug: page.name for page in data.datasets}
-    return {
-        "dataset": names.get(failure.dataset, failure.dataset),
-        "method": data.method_names.get(failure.method, failure.method),
-        "experiment": f"{failure.experiment} ({failure.protocol})",
-        "status": failure.status,
-        "reason": failure.reason,
-        "trials": ranges(failure.trials),
-        "detail": failure.detail,
-    }
+    grouped: dict[tuple[str, str, str], list[Failure]] = {}
+    for failure in data.failures:
+        grouped.setdefault((failure.status, failure.method, failure.reason), []).append(failure)
+    return [
+        {
+            "method": data.method_names.get(method, method),
+            "status": status,
+            "reason": reason,
+            "count": f"{sum(len(each.trials) for each in some):,}",
+            "datasets": ", ".join(dict.fromkeys(names.get(f.dataset, f.dataset) for f in some)),
+            "experiments": ", ".join(dict.fromkeys(f"{f.protocol}/{f.experiment}" for f in some)),
+            "detail": next((each.detail for each in some if each.detail), ""),
+            "trials": "; ".join(dict.fromkeys(ranges(each.trials) for each in some)),
+        }
+        for (status, method, reason), some in grouped.items()
+    ]
 
 
 def _failure_sentence(data: ReportData) -> str:

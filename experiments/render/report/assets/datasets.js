@@ -21,19 +21,29 @@
     return html("div", {}, html("h4", {}, about.title), html("p", { class: "means" }, "Dots are trials, the dark line their mean; the grey band is the paper’s mean ± standard deviation."), picture);
   }
 
+  // One table for each set of methods, so that none is wider than the page.
   function overview(slug) {
-    const tables = Object.entries(DATA.tables).filter(([, about]) => about.cells[slug]);
-    const methods = [...new Map(tables.flatMap(([, about]) => about.methods.map((method) => [method, DATA.methods[method] || method])))];
-    const body = tables.map(([, about]) => html("tr", {}, html("th", { scope: "row" }, about.title.replace(" hyperparameters", "") + (about.protocol === "paper" ? "" : ` (${about.protocol})`)),
-      methods.map(([method]) => {
-        const cell = about.cells[slug][about.methods.indexOf(method)];
-        if (!cell) return html("td", {}, "");
-        const text = cell.missing || fixed(cell.mean, about.decimals);
-        return html("td", {}, text, cell.outcome ? html("span", { class: `mark ${cell.outcome}`, title: cell.outcome }, DATA.glyphs[cell.outcome]) : html("span", { class: "mark" }));
+    const sets = new Map();
+    for (const about of Object.values(DATA.tables)) {
+      if (!about.cells[slug]) continue;
+      const key = about.methods.join();
+      sets.set(key, [...(sets.get(key) || []), about]);
+    }
+    return html("div", {}, html("h4", {}, "All measures"), [...sets.values()].map((tables) => measures(slug, tables)));
+  }
+
+  function measures(slug, tables) {
+    const filled = tables.filter((about) => about.cells[slug].some((cell) => cell.mean !== undefined || cell.missing));
+    if (!filled.length) return null;
+    const body = filled.map((about) => html("tr", {}, html("th", { scope: "row" }, about.title.replace(" hyperparameters", "") + (about.protocol === "paper" ? "" : ` (${about.protocol})`)),
+      about.cells[slug].map((cell) => {
+        const spread = cell.std === undefined ? null : html("small", {}, ` ±${fixed(cell.std, about.stdDecimals || about.decimals)}`);
+        const mark = cell.outcome ? html("span", { class: `mark ${cell.outcome}`, title: cell.outcome }, DATA.glyphs[cell.outcome]) : html("span", { class: "mark" });
+        return html("td", {}, cell.missing || fixed(cell.mean, about.decimals), spread, mark);
       })));
-    return html("div", {}, html("h4", {}, "All measures"), html("div", { class: "scroll" }, html("table", { class: "overview" },
-      html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Table"), methods.map(([, name]) => html("th", { scope: "col" }, name)))),
-      html("tbody", {}, body))));
+    return html("div", { class: "scroll" }, html("table", { class: "overview" },
+      html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Table"), tables[0].names.map((name) => html("th", { scope: "col" }, name)))),
+      html("tbody", {}, body)));
   }
 
   function trees(slug) {

@@ -3,6 +3,7 @@ const TreeView = (() => {
   const ROW = 106, GAP = 22, PAD = 12, BOX = 30, LEAF = 44, LABEL = 30;
   const CLASS_COLOURS = ["blue", "orange", "green", "purple", "sky", "vermilion", "grey"];
   const classColour = (index) => `var(--${CLASS_COLOURS[index % CLASS_COLOURS.length]})`;
+  const FONT = "600 12.5px system-ui, sans-serif";
   const pen = document.createElement("canvas").getContext("2d");
 
   // Long lists of categories are cut in the picture; the whole list is in its title and in the text.
@@ -16,10 +17,10 @@ const TreeView = (() => {
   // Stored nodes: inner [left, right, column, condition left, condition right], leaf [class, probability, rows].
   function measure(tree, classNames) {
     return tree.nodes.map((node) => {
-      if (node.length === 5) return { node, label: node[2], width: widthOf(node[2], "600 12px sans-serif") + 2 * PAD };
-      const label = classNames[node[0]];
+      if (node.length === 5) return { node, label: brief(node[2]), title: node[2], width: widthOf(brief(node[2]), FONT) + 2 * PAD };
+      const title = classNames[node[0]], label = brief(title);
       const less = `${Math.round(node[1] * 100)} %` + (node[2] === null ? "" : ` of ${node[2].toLocaleString("en-US")}`);
-      return { node, label, less, width: Math.max(widthOf(label, "600 12px sans-serif"), widthOf(less, "11px sans-serif"), 34) + 2 * PAD };
+      return { node, label, title, less, width: Math.max(widthOf(label, FONT), widthOf(less, "11px sans-serif"), 34) + 2 * PAD };
     });
   }
 
@@ -102,7 +103,7 @@ const TreeView = (() => {
       const strength = inner ? null : 0.1 + 0.35 * box.node[1] ** 2;
       nodes.append(svg("g", { class: inner ? "inner" : "leaf" },
         svg("rect", { x: box.x - box.width / 2, y: box.y, width: box.width, height, rx: inner ? 6 : 8, ...(inner ? {} : { fill: colour, "fill-opacity": strength.toFixed(2), stroke: colour }) }),
-        svg("text", { x: box.x, y: box.y + 19, "text-anchor": "middle", "font-weight": 600 }, box.label),
+        svg("text", { x: box.x, y: box.y + 19, "text-anchor": "middle", "font-weight": 600 }, box.label, svg("title", {}, box.title)),
         inner ? null : svg("text", { class: "less", x: box.x, y: box.y + 35, "text-anchor": "middle" }, box.less)));
     }
     return [edges, words, nodes];
@@ -121,17 +122,20 @@ const TreeView = (() => {
     let view;
     const apply = () => picture.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
     // Small trees need little room, large ones get all there is.
-    const scale = Math.min(1, (picture.clientWidth || 900) / (limits.right - limits.left + 2 * margin));
-    picture.style.height = `${Math.min(540, innerHeight * .62, Math.max(150, (limits.bottom - limits.top) * Math.max(scale, .6) + 2 * margin))}px`;
+    const wide = 2 * (Math.max(limits.root - limits.left, limits.right - limits.root) + margin);
+    const scale = Math.min(1, (picture.clientWidth || 900) / wide);
+    picture.style.height = `${Math.min(540, innerHeight * .62, Math.max(220, (limits.bottom - limits.top + 2 * margin) * scale))}px`;
     const ratio = () => (picture.clientHeight || 520) / (picture.clientWidth || 900);
     function frame(width, x, y) {
       view = { x, y, w: width, h: width * ratio() };
       apply();
     }
+    // The whole tree, with its root in the middle.
     function fit() {
-      const w = limits.right - limits.left + 2 * margin, h = limits.bottom - limits.top + 2 * margin;
+      const side = Math.max(limits.root - limits.left, limits.right - limits.root);
+      const w = 2 * (side + margin), h = limits.bottom - limits.top + 2 * margin;
       const width = Math.max(w, h / ratio(), Math.min(picture.clientWidth || 900, 900));
-      frame(width, (limits.left + limits.right - width) / 2, limits.top - margin - Math.max(0, (width * ratio() - h) / 2));
+      frame(width, limits.root - width / 2, limits.top - margin - Math.max(0, (width * ratio() - h) / 2));
     }
     function zoom(factor, cx = view.x + view.w / 2, cy = view.y + view.h / 2) {
       const w = Math.min(Math.max(view.w * factor, 160), 4 * (limits.right - limits.left + 400));
@@ -144,16 +148,7 @@ const TreeView = (() => {
       view.y += dy * view.h;
       apply();
     }
-    function start() {
-      // Big trees open at a readable size at their root; the rest is a drag away.
-      fit();
-      if (view.w > 1.7 * (picture.clientWidth || 900)) {
-        const root = limits.root;
-        const width = 1.15 * (picture.clientWidth || 900);
-        frame(width, root - width / 2, limits.top - margin);
-      }
-    }
-    return { fit, zoom, move, start, view: () => view };
+    return { fit, zoom, move, view: () => view };
   }
 
   function listen(picture, camera) {
@@ -230,7 +225,7 @@ const TreeView = (() => {
       const camera = navigate(picture, { ...bounds(boxes), root: boxes[0].x });
       listen(picture, camera);
       tools.append(button("+", "Magnify", () => camera.zoom(.75)), button("−", "Shrink", () => camera.zoom(1.33)), button("Fit", "Show the whole tree", camera.fit));
-      camera.start();
+      camera.fit();
     });
     const viewer = html("div", { class: "viewer" }, picture, tools);
     return [viewer, html("details", {}, html("summary", {}, "As text"), html("pre", { tabindex: 0 }, asText(tree, classNames)))];

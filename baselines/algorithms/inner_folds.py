@@ -1,0 +1,147 @@
+"""The one cross-validation by which learners beyond the paper choose how large a tree to grow.
+
+Everyone gets the same five folds of the same rows. Only real rows are held
+out and scored: rows that rebalancing made up, or copied, say nothing about
+the next real one. What a fold trains on is rebalanced as its split was, by
+copies of the fold's own rows, so that no copy of a held-out row is learned.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+N_FOLDS = 5
+Candidate = TypeVar("Candidate")
+
+
+class Rows(Protocol):
+    """The part of a split that folds are made of."""
+
+    @property
+    def X_train(self) -> NDArray[np.float64]: ...  # noqa: N802
+    @property
+    def y_train(self) -> NDArray[np.int64]: ...
+    @property
+    def X_valid(self) -> NDArray[np.float64]: ...  # noqa: N802
+    @property
+    def y_valid(self) -> NDArray[np.int64]: ...
+    @property
+    def X_train_valid(self) -> NDArray[np.float64]: ...  # noqa: N802
+    @property
+    def y_train_valid(self) -> NDArray[np.int64]: ...
+    @property
+    def n_classes(self) -> int: ...
+    @property
+    def provenance(self) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Rows to learn from, and real rows to be scored on."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    X_held: NDArray[np.float64]
+    y_held: NDArray[np.int64]
+
+    def on(self, change: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Fold:
+        """The same fold with changed features."""
+        return Fold(change(self.X), self.y, change(self.X_held), self.y_held)
+
+
+def real_rows(split: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Training and validation rows without those that rebalancing appended."""
+    n = split.provenance.rows_before_rebalancing
+    X = np.concatenate([split.X_train[:n], split.X_valid])
+    return X, np.concatenate([split.y_train[:n], split.y_valid])
+
+
+def inner_folds(split: Rows, seed: int) -> list[Fold]:
+    """Five stratified folds of the real rows, the same for every learner."""
+    from sklearn.model_selection import StratifiedKFold
+
+    X, y = real_rows(split)
+    shares = np.bincount(split.y_train_valid, minlength=split.n_classes)
+    random = np.random.default_rng(seed)
+    dealt = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        parts = list(dealt.split(X, y))
+    folds = []
+    for inside, held in parts:
+        rows = inside[_rebalanced(y[inside], shares, random)]
+        folds.append(Fold(X[rows], y[rows], X[held], y[held]))
+    return folds
+
+
+def _rebalanced(
+    y: NDArray[np.int64], shares: NDArray[np.int64], random: np.random.Generator
+) -> NDArray[np.intp]:
+    """Positions of all rows, then copies that give the classes the shares they shall have."""
+    counts = np.bincount(y, minlength=len(shares))
+    present = (counts > 0) & (shares > 0)
+    per_share = (counts[present] / shares[present]).max()
+    wanted = np.where(present, np.round(shares * per_share).astype(np.int64), 0)
+    copies = [
+        random.choice(np.flatnonzero(y == label), wanted[label] - counts[label])
+        for label in np.flatnonzero(wanted > counts)
+    ]
+    return np.concatenate([np.arange(len(y)), *copies])
+
+
+def macro_f1(truth: NDArray[np.int64], predicted: NDArray[Any], n_classes: int) -> float:
+    """Mean F1 over the classes that occur in the truth or among the predictions."""
+    counts = np.bincount(truth * n_classes + predicted, minlength=n_classes**2)
+    counts = counts.reshape(n_classes, n_classes)
+    occurrences = counts.sum(axis=0) + counts.sum(axis=1)
+    seen = occurrences > 0
+    return float(np.mean(2 * np.diag(counts)[seen] / occurrences[seen]))
+
+
+def best_of(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> Candidate:
+    """The candidate with the best mean over folds; of equal ones the first.
+
+    Parameters
+    ----------
+    candidates : from the smallest tree to the largest.
+    scores : shape (n_folds, n_candidates)
+    """
+    means = np.round(scores.mean(axis=0), 12)  # equal folds in another order are equal
+    return candidates[int(means.argmax())]
+
+
+def tuned(
+    candidates: Sequence[Candidate],
+    fit: Callable[[Candidate, Fold], Any],
+    folds: Sequence[Fold],
+    n_classes: int,
+    seconds: float,
+) -> tuple[Candidate, int]:
+    """Fit every candidate to every fold, smallest first, and choose.
+
+    Parameters
+    ----------
+    fit : an estimator fitted to a fold's rows; it predicts class numbers.
+    seconds : of the processor, after which no further candidate is begun.
+
+    Returns
+    -------
+    candidate, number of candidates that were compared
+    """
+    began = time.process_time()
+    scores: list[list[float]] = []
+    for candidate in candidates:
+        if scores and time.process_time() - began > seconds:
+            break
+        fitted = [(fit(candidate, fold), fold) for fold in folds]
+        scores.append(
+            [macro_f1(fold.y_held, model.predict(fold.X_held), n_classes) for model, fold in fitted]
+        )
+    return best_of(candidates[: len(scores)], np.array(scores).T), len(scores)

@@ -1,0 +1,148 @@
+"""Weakest-link pruning: at which price of a leaf each node of a tree becomes one.
+
+Trees pruned at a rising price are nested, so one number per node describes
+all of them. One grown tree then answers for every price that is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.compiling import entry_kernel
+from gradtree.trees.tree import LEAF, Tree
+
+SAME = 1e-9
+"""Of the largest price: a difference that rounding makes."""
+PASSED = -1
+"""In place of an end, for nodes that rows pass through."""
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """A grown tree and the price at which each of its nodes becomes a leaf.
+
+    Attributes
+    ----------
+    price : ndarray of float64, shape (n_nodes,)
+        0 for the leaves of the grown tree.
+    """
+
+    tree: Tree
+    price: NDArray[np.float64]
+
+    def ends(self, price: float) -> NDArray[np.intp]:
+        """For each node, where the rows that reach it end once leaves cost so much."""
+        is_end = (self.tree.children_left == LEAF) | ((price > 0) & (self.price <= price))
+        ends = np.where(is_end, np.arange(len(is_end)), PASSED)
+        _pass_on(self.tree.children_left, self.tree.children_right, ends)
+        return ends
+
+    def n_leaves(self, price: float) -> int:
+        return len(np.unique(self.ends(price)[self.tree.children_left == LEAF]))
+
+    def pruned(self, price: float) -> Tree:
+        """The tree that is left at a price."""
+        ends = self.ends(price)
+        kept = np.flatnonzero(ends == np.arange(len(ends)))
+        inner = np.flatnonzero(ends == -1)
+        nodes = np.sort(np.concatenate([kept, inner]))
+        place = np.full(len(ends), LEAF)
+        place[nodes] = np.arange(len(nodes))
+        is_leaf = ends[nodes] >= 0
+        old = self.tree
+        samples, sides = old.n_node_samples, old.missing_left
+        return replace(
+            old,
+            children_left=np.where(is_leaf, LEAF, place[old.children_left[nodes]]),
+            children_right=np.where(is_leaf, LEAF, place[old.children_right[nodes]]),
+            feature=np.where(is_leaf, LEAF, old.feature[nodes]),
+            threshold=np.where(is_leaf, np.nan, old.threshold[nodes]),
+            value=old.value[nodes],
+            n_node_samples=None if samples is None else samples[nodes],
+            missing_left=None if sides is None else sides[nodes] & ~is_leaf,
+        )
+
+    def between(self, most: int, most_leaves: int | None = None) -> list[float]:
+        """Up to ``most`` prices, largest first, halfway between those at which the tree changes.
+
+        Parameters
+        ----------
+        most_leaves : leave out prices that leave more leaves than that.
+        """
+        changes = np.unique(np.append(self.price[self.tree.children_left != LEAF], 0.0))
+        apart = np.diff(changes) > SAME * changes[-1]  # rounding parts what is one change
+        prices = np.sqrt(changes[:-1] * changes[1:])[apart]
+        if most_leaves is not None:
+            few = [self.n_leaves(price) <= most_leaves for price in prices]
+            prices = prices[few] if any(few) else changes[-1:]
+        if len(prices) > most:
+            prices = np.quantile(prices, np.linspace(0, 1, most), method="nearest")
+        return [float(price) for price in prices[::-1]] or [0.0]
+
+
+def priced(tree: Tree, risk: NDArray[np.float64]) -> Priced:
+    """Prices of a tree whose nodes, as leaves, would cost ``risk`` each."""
+    leaves, below, price = np.ones(len(risk)), np.array(risk), np.zeros(len(risk))
+    is_leaf = tree.children_left == LEAF
+    _collapse(tree.children_left, tree.children_right, risk, is_leaf, leaves, below, price)
+    return Priced(tree, price)
+
+
+def error_risk(tree: Tree) -> NDArray[np.float64]:
+    """The share of all training rows that each node, as a leaf, gets wrong."""
+    if tree.n_node_samples is None:
+        raise ValueError("the tree does not know its training rows")
+    return tree.n_node_samples * (1 - tree.value.max(axis=1)) / max(tree.n_node_samples[0], 1)
+
+
+def predictions(
+    grown: Priced, X: NDArray[np.float64], prices: Sequence[float], value: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Classes that ``value`` (n_nodes, n_classes) predicts at each price, shape (prices, rows)."""
+    reached = grown.tree.apply(X)
+    label = value.argmax(axis=1)
+    return np.array([label[grown.ends(price)[reached]] for price in prices])
+
+
+@entry_kernel()
+def _collapse(
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    risk: NDArray[np.float64],
+    is_leaf: NDArray[np.bool_],
+    leaves: NDArray[np.float64],
+    below: NDArray[np.float64],
+    price: NDArray[np.float64],
+) -> None:
+    """Cut the weakest link until the root is a leaf; ``price`` says when each node became one."""
+    n = len(left)
+    now = 0.0
+    while not is_leaf[0]:
+        weakest = np.inf
+        for node in range(n - 1, -1, -1):
+            if is_leaf[node]:
+                leaves[node], below[node] = 1.0, risk[node]
+                continue
+            leaves[node] = leaves[left[node]] + leaves[right[node]]
+            below[node] = below[left[node]] + below[right[node]]
+            weakest = min(weakest, (risk[node] - below[node]) / (leaves[node] - 1.0))
+        now = max(now, weakest)
+        for node in range(n):
+            if not is_leaf[node] and (risk[node] - below[node]) / (leaves[node] - 1.0) <= weakest:
+                is_leaf[node], price[node] = True, now
+            if is_leaf[node] and left[node] != LEAF:  # what lies below goes at the same price
+                for child in (left[node], right[node]):
+                    if not is_leaf[child]:
+                        is_leaf[child], price[child] = True, now
+
+
+@entry_kernel()
+def _pass_on(left: NDArray[np.int32], right: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
+    """Give nodes below an end the same end."""
+    for node in range(len(left)):
+        if left[node] != LEAF and ends[node] >= 0:
+            ends[left[node]] = ends[right[node]] = ends[node]

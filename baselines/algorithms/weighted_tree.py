@@ -1,0 +1,86 @@
+"""CART with class weights that go half the way to balance, on a grid of thresholds if given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+from gradtree.trees.tree import LEAF
+
+MOST_EDGES = 255
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Thresholds that a tree may use: per column, sorted edges between cells."""
+
+    edges: tuple[NDArray[np.float64], ...]
+
+    def codes(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """The number of the cell that each value lies in."""
+        rows = np.asarray(X, dtype=np.float32).astype(np.float64)
+        cells = [np.searchsorted(edges, rows[:, j]) for j, edges in enumerate(self.edges)]
+        return np.column_stack(cells).astype(np.float64)
+
+
+def grid_of(X: NDArray[Any]) -> Grid:
+    """Edges midway between the distinct values of these rows, at most 255 per column."""
+    edges = []
+    for column in np.asarray(X, dtype=np.float32).astype(np.float64).T:
+        values = np.unique(column)
+        between = (values[:-1] + values[1:]) / 2
+        if len(between) > MOST_EDGES:
+            shares = np.linspace(0, 1, MOST_EDGES)
+            between = np.unique(np.quantile(between, shares, method="nearest"))
+        edges.append(between)
+    return Grid(tuple(edges))
+
+
+class WeightedTreeClassifier(DecisionTreeClassifier):
+    """CART whose classes weigh as the square roots of their shares among real rows.
+
+    Parameters
+    ----------
+    class_shares : sequence of float, optional
+        Shares of the classes, in sorted order, before any rebalancing; those of
+        the training rows when not given.
+    criterion, ccp_alpha, max_leaf_nodes, random_state : as in scikit-learn's tree.
+    """
+
+    def __init__(
+        self,
+        class_shares: tuple[float, ...] | None = None,
+        criterion: str = "gini",
+        ccp_alpha: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(
+            criterion=criterion,
+            ccp_alpha=ccp_alpha,
+            max_leaf_nodes=max_leaf_nodes,
+            random_state=random_state,
+        )
+        self.class_shares = class_shares
+
+    def fit(self, X: Any, y: Any, grid: Grid | None = None) -> Self:
+        """Grow the tree; with a grid, every threshold is one of its edges."""
+        classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
+        shares = counts if self.class_shares is None else np.asarray(self.class_shares)
+        if len(shares) != len(classes):
+            shares = shares[np.asarray(classes).astype(np.intp)]
+        weight = (np.sqrt(shares) / counts)[labels]
+        weight *= len(weight) / weight.sum()
+        if grid is None:
+            super().fit(X, y, sample_weight=weight)
+            return self
+        super().fit(grid.codes(X), y, sample_weight=weight)
+        tree = self.tree_
+        for node in np.flatnonzero(tree.children_left != LEAF):
+            edges = grid.edges[tree.feature[node]]
+            tree.threshold[node] = edges[int(tree.threshold[node])]
+        return self

@@ -1,0 +1,208 @@
+"""Columns of a table as the numbers that a tree is trained on.
+
+A gradient needs columns of one scale. So every column becomes steps: numbers
+are cut into steps that each have a score, and so is every category. Scores of
+numbers keep their order, so a threshold on the scores is a cut of the raw
+numbers, and a threshold on the scores of categories is a set of categories.
+Both are exact: which side a value takes is decided by its step alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+# A column of numbers has at most so many steps, learned from about so many rows.
+MOST_STEPS = 10_000
+ROWS_FOR_STEPS = 100_000
+# The steps of a stream, which must suit rows that have not come yet.
+STREAM_STEPS = 4_096
+# Categories with fewer rows than this are lumped together; the shares of classes of the others
+# are drawn towards those of all rows, as if each category had so many rows of the average.
+RARE = 5
+PRIOR_ROWS = 5.0
+# Gaps are put where the classes of the numbers are most like theirs, among so many parts.
+PARTS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class InnerColumn:
+    """A column of the training matrix, made of one column of the table.
+
+    Attributes
+    ----------
+    source : int
+        Position of that column.
+    cuts : ndarray of float64 or None
+        Ascending borders of the steps of numbers; ``None`` for categories.
+    scores : ndarray of float32
+        One per step (one more than cuts, ascending), or one per category.
+    missing : float
+        The score of a gap, and of a category that training did not see.
+    """
+
+    source: int
+    cuts: NDArray[np.float64] | None
+    scores: NDArray[np.float32]
+    missing: float
+
+    def of(self, values: NDArray[Any]) -> NDArray[np.float32]:
+        """Scores of coded values."""
+        gaps = np.isnan(values)
+        if self.cuts is None:
+            steps = np.where(gaps, 0, values).astype(np.intp)
+        else:
+            steps = np.searchsorted(self.cuts, values, side="left")
+            steps[gaps] = 0
+        scores = self.scores[steps]
+        scores[gaps] = self.missing
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Classes and weights of the rows that scores are learned from."""
+
+    y: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    n_classes: int
+
+    def shares(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+        """Weight of every class in every group of rows, shape (n_groups, n_classes)."""
+        cells = group * self.n_classes + self.y
+        weights = np.bincount(cells, self.weight, n_groups * self.n_classes)
+        return np.asarray(weights.reshape(n_groups, self.n_classes), dtype=np.float64)
+
+
+def number_columns(
+    source: int,
+    values: NDArray[Any],
+    rows: NDArray[np.intp],
+    labels: Labels,
+    scale: str | None,
+    stream: bool,
+) -> list[InnerColumn]:
+    """The steps of a column of numbers, and a column that marks its gaps if it has any."""
+    sample = values[:: max(1, len(values) // ROWS_FOR_STEPS)].astype(np.float64)
+    known = sample[~np.isnan(sample)]
+    if not len(known):
+        return [InnerColumn(source, np.empty(0), np.zeros(1, np.float32), 0.0)]
+    points, counts = np.unique(known, return_counts=True)
+    if stream:
+        # Quantiles of the first rows say nothing about places where later ones will be.
+        scale = scale and "standard"
+        points, counts = _grid(points, known)
+    elif len(points) > MOST_STEPS:
+        points = np.unique(np.quantile(known, np.linspace(0, 1, MOST_STEPS), method="nearest"))
+        counts = np.diff(np.searchsorted(np.sort(known), points, side="right"), prepend=0)
+    scores = scaled(points, counts, scale)
+    cuts = between(points)
+    column = InnerColumn(source, cuts, scores, float(np.median(scores)))
+    own = column.of(values[rows])
+    gaps = np.isnan(values[rows])
+    if not gaps.any():
+        middle = float(np.sort(own)[len(own) // 2])
+        return [InnerColumn(source, cuts, scores, middle)]
+    filled = InnerColumn(source, cuts, scores, _like_gaps(own, gaps, labels))
+    known_score, gap_score = scaled(
+        np.array([0.0, 1.0]), np.array([np.sum(~gaps), np.sum(gaps)]), scale
+    )
+    marker = InnerColumn(source, np.empty(0), known_score[np.newaxis], float(gap_score))
+    return [filled, marker]
+
+
+def between(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The middles between ascending points, each below the larger of its two."""
+    middles = points[:-1] / 2 + points[1:] / 2
+    return np.where((middles >= points[1:]) | (middles < points[:-1]), points[:-1], middles)
+
+
+def category_column(
+    source: int, codes: NDArray[Any], n_categories: int, labels: Labels, scale: str | None
+) -> InnerColumn:
+    """Categories in the order of what they tell about the label."""
+    group = np.where(np.isnan(codes), n_categories, codes).astype(np.intp)
+    told = category_scores(labels.shares(group, n_categories + 1))
+    points, place = np.unique(told, return_inverse=True)
+    counts = np.bincount(place[group], minlength=len(points))
+    scores = scaled(points, counts, scale)[place]
+    return InnerColumn(source, None, scores[:-1], float(scores[-1]))
+
+
+def category_scores(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What categories tell about the label, as one number each.
+
+    Their smoothed shares of classes: of the second class, if there are two, else along the
+    direction in which the shares differ most (their first principal component, the order in
+    which one cut tells the classes apart best).
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_categories, n_classes)
+        Weight of the rows of every class. A category without rows counts as average.
+    """
+    rows = weights.sum(axis=1)
+    average = weights.sum(axis=0) / rows.sum()
+    rare = rows < RARE
+    lumped = np.where(rare[:, np.newaxis], weights[rare].sum(axis=0), weights)
+    lumped[rows == 0] = 0.0
+    total = lumped.sum(axis=1, keepdims=True)
+    shares = (lumped + PRIOR_ROWS * average) / (total + PRIOR_ROWS)
+    if weights.shape[1] == 2:
+        return np.round(shares[:, 1], 12)
+    centred = shares - average
+    _, directions = np.linalg.eigh((centred * rows[:, np.newaxis]).T @ centred)
+    first = directions[:, -1]
+    return np.round(centred @ (first * np.sign(first[np.abs(first).argmax()])), 12)
+
+
+def scaled(
+    points: NDArray[np.float64], counts: NDArray[np.intp], scale: str | None
+) -> NDArray[np.float32]:
+    """Scores of ascending points that so many rows have."""
+    if scale is None:
+        with np.errstate(over="ignore"):
+            return np.clip(points, *_FLOAT32).astype(np.float32)
+    if scale == "quantile":
+        share = (np.cumsum(counts) - counts / 2) / counts.sum()
+        points = ndtri(np.clip(share, 1e-7, 1 - 1e-7))
+    largest = np.abs(points).max()
+    points = points / largest if largest > 0 else points
+    weight = counts / counts.sum()
+    mean = weight @ points
+    spread = np.sqrt(weight @ (points - mean) ** 2)
+    return ((points - mean) / (spread if spread > 0 else 1.0)).astype(np.float32)
+
+
+_FLOAT32 = (np.finfo(np.float32).min, np.finfo(np.float32).max)
+
+
+def _grid(
+    points: NDArray[np.float64], known: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Even steps over and beyond the first rows of a stream, with the rows in each."""
+    reach = max(points[-1] / 2 - points[0] / 2, abs(points[0]) * 1e-3, 1e-6)
+    limit = np.finfo(np.float64).max / 4
+    ends = np.clip([points[0] - 4 * reach, points[-1] + 4 * reach], -limit, limit)
+    grid = np.linspace(ends[0], ends[1], STREAM_STEPS)
+    return grid, np.bincount(np.searchsorted(grid[:-1], known), minlength=len(grid))
+
+
+def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], labels: Labels) -> float:
+    """The middle score of those numbers whose classes are most like those of the gaps."""
+    known = scores[~gaps]
+    if not len(known):
+        return 0.0
+    borders = np.unique(np.quantile(known, np.linspace(0, 1, PARTS + 1)[1:-1], method="nearest"))
+    part = np.where(gaps, len(borders) + 1, np.searchsorted(borders, scores, side="left"))
+    weights = labels.shares(part, len(borders) + 2)
+    average = weights.sum(axis=0) / weights.sum()
+    shares = (weights + PRIOR_ROWS * average) / (weights.sum(axis=1, keepdims=True) + PRIOR_ROWS)
+    distance = ((shares[:-1] - shares[-1]) ** 2).sum(axis=1)
+    distance[weights[:-1].sum(axis=1) == 0] = np.inf
+    members = np.sort(scores[part == distance.argmin()])
+    return float(members[len(members) // 2])

@@ -1,0 +1,169 @@
+"""What the learners of small trees share: folds of real rows, prices of leaves, caps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from learner_splits import made_up_split
+from sklearn.tree import DecisionTreeClassifier
+
+import baselines
+from baselines.algorithms.cart_prices import grown
+from baselines.algorithms.guessed_columns import first_columns, ranked_columns
+from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, tuned
+from baselines.algorithms.price_pruning import error_risk, priced
+from baselines.algorithms.shrunk_tree import ShrunkTreeClassifier
+from baselines.algorithms.weighted_tree import WeightedTreeClassifier, grid_of
+from datasets.split import Split
+
+SEED = 7
+CAPPED = (
+    "cart-pruned",
+    "cart-shrunk",
+    "cart-weighted",
+    "cart-control",
+    "dl85-tuned",
+    "streed",
+    "licketysplit",
+    "contree",
+)
+
+
+def rebalanced_split(n_copies: int = 60) -> Split:
+    """Copies of rows of class 0, as oversampling appends them."""
+    split = made_up_split(3, n_rows=200)
+    rows = np.resize(np.flatnonzero(split.y_train == 0), n_copies)
+    return replace(
+        split,
+        X_train=np.concatenate([split.X_train, split.X_train[rows]]),
+        y_train=np.concatenate([split.y_train, split.y_train[rows]]),
+    )
+
+
+def test_folds_hold_out_every_real_row_once_and_no_copy() -> None:
+    split = rebalanced_split()
+    real = np.concatenate([split.X_train[:120], split.X_valid])
+    held = np.concatenate([fold.X_held for fold in inner_folds(split, SEED)])
+    assert len(held) == len(real)
+    np.testing.assert_array_equal(np.sort(held[:, 0]), np.sort(real[:, 0]))
+
+
+def test_no_fold_learns_from_a_row_it_is_scored_on() -> None:
+    for fold in inner_folds(rebalanced_split(), SEED):
+        assert not set(fold.X[:, 0]) & set(fold.X_held[:, 0])
+
+
+def test_folds_are_rebalanced_as_the_split_is() -> None:
+    split = rebalanced_split()
+    whole = np.bincount(split.y_train_valid) / len(split.y_train_valid)
+    for fold in inner_folds(split, SEED):
+        np.testing.assert_allclose(np.bincount(fold.y) / len(fold.y), whole, atol=0.01)
+
+
+def test_of_equal_candidates_the_first_is_chosen() -> None:
+    assert best_of("abc", np.array([[0.5, 0.6, 0.6], [0.5, 0.7, 0.7]])) == "b"
+
+
+def test_tuning_stops_when_its_time_is_up() -> None:
+    split = made_up_split(2)
+    folds = inner_folds(split, SEED)
+
+    def stump(depth: int, fold: object) -> DecisionTreeClassifier:
+        return DecisionTreeClassifier(max_depth=depth).fit(fold.X, fold.y)  # type: ignore[attr-defined]
+
+    assert tuned([1, 2, 3], stump, folds, 2, seconds=0.0) == (1, 1)
+    assert tuned([1, 2, 3], stump, folds, 2, seconds=60.0)[1] == 3
+
+
+def test_macro_f1_is_that_of_scikit_learn() -> None:
+    from sklearn.metrics import f1_score
+
+    random = np.random.default_rng(SEED)
+    truth, predicted = random.integers(0, 4, (2, 50))
+    assert macro_f1(truth, predicted, 6) == pytest.approx(
+        f1_score(truth, predicted, average="macro")
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_prices_cut_as_scikit_learn_does(n_classes: int) -> None:
+    split = made_up_split(n_classes, n_rows=400)
+    X, y = split.X_train, split.y_train
+    grower = DecisionTreeClassifier(random_state=SEED)
+    tree = grown(grower, X, y, n_classes)
+    prices = tree.between(50)
+    assert len(prices) > 5
+    for price in prices:
+        theirs = DecisionTreeClassifier(random_state=SEED, ccp_alpha=price).fit(X, y)
+        ours = tree.pruned(price)
+        assert ours.n_leaves == tree.n_leaves(price) == theirs.get_n_leaves()
+        np.testing.assert_allclose(
+            ours.predict_proba(split.X_test), theirs.predict_proba(split.X_test)
+        )
+
+
+def test_a_price_of_errors_asks_what_a_leaf_gets_right() -> None:
+    split = made_up_split(2, n_rows=400)
+    tree = grown(DecisionTreeClassifier(random_state=SEED), split.X_train, split.y_train, 2).tree
+    cheap, dear = (priced(tree, error_risk(tree)).pruned(price) for price in (0.006, 0.6))
+    assert dear.n_leaves == 1 < cheap.n_leaves < tree.n_leaves
+
+
+def test_shrinkage_follows_the_definition() -> None:
+    """A stump on ten rows, five of them right of it: half of the step at a strength of 10."""
+    X = np.arange(10.0).reshape(-1, 1)
+    y = (X[:, 0] > 4).astype(int)
+    model = ShrunkTreeClassifier(shrinkage=10.0).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba([[0.0], [9.0]]), [[0.75, 0.25], [0.25, 0.75]])
+    plain = ShrunkTreeClassifier(shrinkage=0.0).fit(X, y)
+    np.testing.assert_allclose(plain.predict_proba([[0.0]]), [[1.0, 0.0]])
+
+
+def test_classes_weigh_as_roots_of_their_real_shares() -> None:
+    """Whatever rebalancing did to the rows, the root's shares are those of √.8 and √.2."""
+    X = np.arange(30.0).reshape(-1, 1)
+    y = np.repeat([0, 1], [10, 20])
+    model = WeightedTreeClassifier(class_shares=(0.8, 0.2), max_leaf_nodes=2).fit(X, y)
+    np.testing.assert_allclose(model.tree_.value[0, 0], [2 / 3, 1 / 3])
+
+
+def test_thresholds_are_edges_of_the_grid() -> None:
+    split = made_up_split(2, n_rows=300)
+    grid = grid_of(split.X_valid)
+    model = WeightedTreeClassifier(random_state=SEED).fit(split.X_train, split.y_train, grid)
+    inner = np.flatnonzero(model.tree_.feature >= 0)
+    for feature, cut in zip(model.tree_.feature[inner], model.tree_.threshold[inner], strict=True):
+        assert cut in grid.edges[feature]
+    on_codes = WeightedTreeClassifier(random_state=SEED).fit(
+        grid.codes(split.X_train), split.y_train
+    )
+    np.testing.assert_array_equal(
+        model.predict(split.X_test), on_codes.predict(grid.codes(split.X_test))
+    )
+
+
+def test_the_best_columns_come_first_and_as_many_as_can_be_afforded() -> None:
+    split = made_up_split(2, n_rows=400)
+    ranked = ranked_columns(split.X_train, split.y_train, SEED)
+    assert ranked.feature[0] == 0
+    assert set(ranked.feature[:10]) >= {0, 1}
+    assert len(first_columns(ranked, 1000, 4, 1000 * 12.0**4 + 1).feature) == 12
+    assert len(first_columns(ranked, 10**9, 4, 1.0).feature) == 8
+
+
+@pytest.mark.parametrize("slug", CAPPED)
+def test_a_cap_on_leaves_holds(slug: str) -> None:
+    learner = baselines.learner(slug)
+    if learner.missing():
+        pytest.skip(str(learner.absence()))
+    split = made_up_split(4, n_rows=300, protocol="clean")
+    fitted = learner.fit(split, {**learner.defaults("multi"), "max_leaves": 8}, SEED)
+    assert fitted.tree is not None
+    assert 2 <= fitted.tree.n_leaves <= 8
+
+
+def test_an_absent_package_is_named_with_the_command_that_installs_it() -> None:
+    learner = replace(baselines.learner("contree"), needs=("no_such_module",))
+    assert learner.why_not(4, 2) == "no_such_module not installed; pip install -e '.[solvers]'"

@@ -1,0 +1,113 @@
+"""What a run is announced to take, against what such runs took."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from experiments.core.outcome import Limits
+from experiments.core.record import RunRecord
+from experiments.core.search_scores import all_scores
+from experiments.core.store import COMMITTED, Store
+from experiments.runner import estimate
+from experiments.runner.candidates import candidate, candidate_job
+from experiments.runner.estimate import OVERHEAD_SECONDS, Estimator, speeds, starting
+from experiments.runner.plan import estimate_all
+from experiments.runner.profiles import profiles, select
+from experiments.search.outcome import timed_candidates
+
+BENCH = COMMITTED.parent / "bench"
+FEW = 20
+"""Candidates after which a search is asked how long the rest will take."""
+
+
+def measured_profiles() -> list[dict[str, str]]:
+    with (BENCH / "profiles.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    "row", measured_profiles(), ids=lambda row: f"{row['profile']}-{row['kernels']}"
+)
+def test_profiles_take_what_the_plan_says(row: dict[str, str]) -> None:
+    profile = profiles()[row["profile"]]
+    jobs = select(profile)
+    limits = Limits(profile.time_limit, 4000.0, 1)
+    estimates = estimate_all(jobs, Estimator(Store(COMMITTED).records(), limits.seconds), limits)
+    # Learners that joined a profile since it was measured have no records to estimate by.
+    jobs = [job for job in jobs if estimates[job.key].basis != "a guess"]
+    compiled = row["kernels"] == "compiled before"
+    seconds = starting(jobs, int(row["workers"]), compiled)
+    seconds += sum(estimates[job.key].seconds for job in jobs)
+    # A profile may have grown since it was measured: what counts is the time per job.
+    measured = float(row["cpu_seconds"]) / int(row["jobs"])
+    assert 0.5 < seconds / len(jobs) / measured < 2
+
+
+def searches() -> dict[tuple[str, str, str], list[tuple[int, float]]]:
+    """Seconds of every candidate that was fitted, search by search, in the order of numbers."""
+    found = defaultdict(list)
+    for scores in all_scores():
+        for method, column in scores.learners.items():
+            for number, one in sorted(column.items()):
+                if one.seconds is not None:
+                    found[scores.protocol, scores.dataset, method].append((number, one.seconds))
+    return found
+
+
+def ratios(kept: int) -> tuple[list[float], float]:
+    """Announced by taken, per search and over all, knowing so many candidates of each."""
+    others: dict[str, list[RunRecord]] = defaultdict(list)
+    for record in timed_candidates(COMMITTED.parent / "search"):
+        others[record.dataset].append(record)
+    per_search, announced, taken = [], 0.0, 0.0
+    for (protocol, dataset, method), seconds in searches().items():
+        here = [
+            record
+            for record in others[dataset]
+            if (record.protocol, record.method) == (protocol, method)
+        ]
+        known = sorted(here, key=lambda record: record.trial)[:kept]
+        elsewhere = [r for name, some in others.items() if name != dataset for r in some]
+        rest = seconds[kept:]
+        if not rest:
+            continue
+        job = candidate_job(protocol, dataset, method, candidate(dataset, method, rest[0][0]))
+        one = Estimator([*elsewhere, *known], 3600).estimate(job).seconds - OVERHEAD_SECONDS
+        per_search.append(one * len(rest) / sum(spent for _, spent in rest))
+        announced += one * len(rest)
+        taken += sum(spent for _, spent in rest)
+    return per_search, announced / taken
+
+
+@pytest.mark.parametrize(("kept", "most_off"), [(0, 0.15), (FEW, 0.05)])
+def test_searches_take_what_the_plan_says(kept: int, most_off: float) -> None:
+    """Within a factor of two in all, and one by one for nearly all searches on record."""
+    found, overall = ratios(kept)
+    assert len(found) > 50
+    assert 0.5 < overall < 2
+    off = [ratio for ratio in found if not 0.5 < ratio < 2]
+    assert len(off) <= most_off * len(found), sorted(off)
+
+
+def test_seconds_count_as_machines_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimate, "calibrate", lambda clock: 0.03)
+    record = next(r for r in Store(COMMITTED).records() if "calibration_ms" in r.extra)
+    twice = [*[record] * 3]
+    found = speeds(twice)
+    assert found == {record.environment: pytest.approx(30 / record.extra["calibration_ms"])}
+
+
+def test_compiling_is_counted_once_per_worker_and_family() -> None:
+    jobs = [job for job in select(profiles()["smoke"]) if job.method.startswith("gradtree")]
+    cold, warm = (starting(jobs, 2, compiled) for compiled in (False, True))
+    compiling = estimate.first_use()["gradtree-gumbel"][1]
+    assert compiling > 10
+    assert cold - warm == pytest.approx(2 * compiling)
+
+
+def test_a_learner_that_was_never_timed_costs_its_process_alone(tmp_path: Path) -> None:
+    assert starting([], 2, compiled=False) == 0

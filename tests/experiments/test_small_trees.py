@@ -1,0 +1,188 @@
+"""The comparison of small trees, from an invented store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tables_support import Records, job
+
+from experiments.analysis.cells import collect
+from experiments.analysis.findings import findings_of
+from experiments.analysis.small_trees import READINGS, Comparison, Line, compare
+from experiments.analysis.small_trees_sheets import answer, sheets_of
+from experiments.core.job import Job
+from experiments.core.planned import DatasetFacts
+from experiments.core.record import RunRecord
+from experiments.render.report.small_trees import small_trees_plate, small_trees_section
+from experiments.runner.catalogue import EXPERIMENTS, jobs_of
+from experiments.runner.profiles import profiles, select
+
+LEAD = {"cart-pruned": 0.0, "cart-control": 0.02, "contree": -0.05, "boosting": 0.1}
+SLUGS = [f"old-{i}" for i in range(10)] + [f"new-{i}" for i in range(6)]
+FACTS = {
+    slug: DatasetFacts(
+        slug, slug.title(), "multi" if i % 2 else "binary", 100 * (i + 1), 5, (50, 50), (), i < 10
+    )
+    for i, slug in enumerate(SLUGS)
+}
+
+
+def f1_of(dataset: str, method: str) -> float:
+    return 0.6 + 0.01 * SLUGS.index(dataset) + LEAD[method]
+
+
+def invented() -> tuple[list[Job], Records]:
+    """Two trials of four learners; ConTree lacks one dataset, boosting has no cap."""
+    jobs: list[Job] = []
+    records: Records = {}
+    for reading in READINGS:
+        for dataset in SLUGS:
+            for method in LEAD:
+                if method == "boosting" and reading != "small-trees":
+                    continue
+                for trial in range(2):
+                    each = job(reading, dataset, method, trial, protocol="clean")
+                    jobs.append(each)
+                    if (method, dataset) == ("contree", "old-0"):
+                        records[each.key] = RunRecord.of(each, "skipped", reason="too wide")
+                        continue
+                    score = f1_of(dataset, method) + (0.01 if trial else -0.01)
+                    tree = method != "boosting"
+                    records[each.key] = RunRecord.of(
+                        each,
+                        "ok",
+                        test_f1=score,
+                        test_log_loss=0.5,
+                        test_brier=0.3,
+                        cpu_seconds=1.5,
+                        leaves=8 if tree else None,
+                        tree_size=15 if tree else None,
+                        path_length=3.0 if tree else None,
+                    )
+    return jobs, records
+
+
+@pytest.fixture(scope="module")
+def compared() -> Comparison:
+    return compare(collect(*invented()), FACTS)
+
+
+def line_of(compared: Comparison, method: str, reading: str, group: str) -> Line:
+    (found,) = [
+        line
+        for line in compared.lines
+        if (line.method, line.place.reading) == (method, reading) and group in line.place.group
+    ]
+    return found
+
+
+def test_means_are_over_datasets_that_everyone_finished(compared: Comparison) -> None:
+    line = line_of(compared, "cart-pruned", "small-trees-8", "paper")
+    assert line.n == 9
+    expected = sum(f1_of(slug, "cart-pruned") for slug in SLUGS[1:10]) / 9
+    assert line.f1.estimate == pytest.approx(expected)
+    assert line.f1.low < expected < line.f1.high
+
+
+def test_ranks_and_the_share_of_the_ceiling(compared: Comparison) -> None:
+    best = line_of(compared, "cart-control", "small-trees-16", "fresh")
+    assert best.rank == 1.0
+    top = sum(f1_of(slug, "boosting") for slug in SLUGS[10:]) / 6
+    assert best.ceiling == pytest.approx(best.f1.estimate / top)
+    ceiling = line_of(compared, "boosting", "small-trees", "fresh")
+    assert ceiling.ceiling == pytest.approx(1.0)
+
+
+def test_sizes_seconds_and_probabilities_are_averaged(compared: Comparison) -> None:
+    line = line_of(compared, "contree", "small-trees-8", "fresh")
+    assert line.means == {
+        "test_log_loss": 0.5,
+        "test_brier": pytest.approx(0.3),
+        "tree_size": 15.0,
+        "leaves": 8.0,
+        "path_length": 3.0,
+        "cpu_seconds": 1.5,
+    }
+    assert line_of(compared, "boosting", "small-trees", "fresh").means["leaves"] is None
+
+
+def test_tests_pair_the_datasets_of_two_and_are_corrected_together(compared: Comparison) -> None:
+    (test,) = [
+        each
+        for each in compared.tests
+        if (each.method, each.against) == ("cart-control", "cart-pruned")
+        and each.place.reading == "small-trees"
+        and "paper" in each.place.group
+    ]
+    assert (test.n, test.wins, test.ties, test.losses) == (10, 10, 0, 0)
+    assert test.difference.estimate == pytest.approx(0.02)
+    assert test.p_value == pytest.approx(2 / 2**10)
+    assert test.p_adjusted > test.p_value
+    assert not any(each.method == "boosting" for each in compared.tests)
+
+
+def test_no_pair_is_tested_twice(compared: Comparison) -> None:
+    pairs = [(each.place, frozenset((each.method, each.against))) for each in compared.tests]
+    assert len(set(pairs)) == len(pairs)
+
+
+def test_situations_are_of_both_groups(compared: Comparison) -> None:
+    few = ("fewer than 500 rows", "small-trees-8")
+    assert few not in compared.situations, "three datasets are too few"
+    mean, n = compared.situations["many classes", "small-trees-8"]["cart-control"]
+    assert n == 8
+    assert mean == pytest.approx(sum(f1_of(slug, "cart-control") for slug in SLUGS[1::2]) / 8)
+
+
+def test_the_answer_names_the_best_tree_and_not_the_ceiling(compared: Comparison) -> None:
+    sentences = answer(compared)
+    assert sentences[0].startswith("On the paper’s datasets, free size: CART, weighted on a grid")
+    assert "CART, pruned" in sentences[0]
+    assert not any("Boosting 0.7" in sentence for sentence in sentences[:-1])
+
+
+def test_sheets_have_an_entry_per_column(compared: Comparison) -> None:
+    for sheet in sheets_of(compared):
+        assert sheet.rows
+        assert {len(row) for row in sheet.rows} == {len(sheet.columns)}
+
+
+def test_the_report_has_a_section_and_a_picture_once_trees_ran(tmp_path: Path) -> None:
+    from experiments.render.figures.style import save
+
+    jobs, records = invented()
+    before = findings_of([], {})
+    assert small_trees_section(before) == ()
+    assert small_trees_plate(before) == []
+    found = replace(findings_of(jobs, records), datasets=FACTS)
+    (section,) = small_trees_section(found)
+    (plate,) = small_trees_plate(found)
+    assert section.figures == (plate.name,)
+    assert all(path.stat().st_size > 1000 for path in save(plate.figure, tmp_path / plate.name))
+
+
+def test_every_reading_is_an_experiment_of_the_profile() -> None:
+    jobs = select(profiles()["small-trees"])
+    assert {each.experiment for each in jobs} == set(READINGS) <= set(EXPERIMENTS)
+    assert {each.dataset for each in jobs} >= {"iris", "yeast"}
+    caps = {each.params["max_leaves"] for each in jobs if each.method == "cart-control"}
+    assert caps == {0, 8, 16, 32}
+
+
+def test_what_readings_share_is_run_once() -> None:
+    free, capped = (jobs_of(name, "clean", ["iris"]) for name in ("small-trees", "small-trees-32"))
+    shared = {each.key for each in free} & {each.key for each in capped}
+    assert {each.method for each in free if each.key in shared} == {
+        "dl85-tuned",
+        "streed",
+        "licketysplit",
+        "contree",
+    }
+
+
+def test_gradtree_as_published_and_boosting_are_those_of_the_default_experiment() -> None:
+    default = {each.key for each in jobs_of("default", "clean", ["iris"])}
+    free = jobs_of("small-trees", "clean", ["iris"], ["gradtree", "boosting"])
+    assert {each.key for each in free} <= default

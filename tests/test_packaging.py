@@ -1,0 +1,83 @@
+"""Wheel and source archive: what is in them, and that they work where nothing else is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+EXAMPLE, OUTPUT = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, flags=re.DOTALL)[
+    0
+]
+
+
+def run(*words: str | Path, cwd: Path) -> str:
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def built(folder: Path) -> tuple[Path, Path]:
+    """Wheel and source archive, built in an environment of their own."""
+    tools = folder / "tools"
+    venv.create(tools, with_pip=True)
+    run(tools / "bin" / "pip", "install", "--quiet", "build", cwd=folder)
+    run(
+        tools / "bin" / "python", "-m", "build", "--outdir", folder / "dist", REPOSITORY, cwd=folder
+    )
+    (wheel,) = (folder / "dist").glob("*.whl")
+    (archive,) = (folder / "dist").glob("*.tar.gz")
+    return wheel, archive
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("kind", ["wheel", "archive"])
+def test_the_readmes_example_runs_in_an_empty_environment(kind: str, tmp_path: Path) -> None:
+    wheel, archive = built(tmp_path)
+    with zipfile.ZipFile(wheel) as contents:
+        names = contents.namelist()
+    assert "gradtree/py.typed" in names
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"gradtree", "gradtree_suite"}
+    with tarfile.open(archive) as contents:
+        assert any(name.endswith("/gradtree/py.typed") for name in contents.getnames())
+    empty = tmp_path / "empty"
+    venv.create(empty, with_pip=True)
+    package = wheel if kind == "wheel" else archive
+    run(empty / "bin" / "pip", "install", "--quiet", package, "pandas", cwd=tmp_path)
+    printed = run(empty / "bin" / "python", "-c", EXAMPLE, cwd=tmp_path)
+    assert [line.rstrip() for line in printed.rstrip().splitlines()] == OUTPUT.splitlines()
+
+
+def test_the_example_needs_the_package_alone(tmp_path: Path) -> None:
+    """A copy of ``gradtree`` outside the checkout, beside libraries that are installed here."""
+    import shutil
+
+    shutil.copytree(
+        REPOSITORY / "gradtree", tmp_path / "gradtree", ignore=shutil.ignore_patterns("*.nb?")
+    )
+    check = (
+        f"import sys; sys.path[:] = [{str(tmp_path)!r}, *[p for p in sys.path if p != "
+        f"{str(REPOSITORY)!r}]]\n"
+    )
+    refused = (
+        "for name in ('baselines', 'datasets', 'experiments'): assert name not in sys.modules\n"
+    )
+    where = f"assert gradtree.__file__.startswith({str(tmp_path)!r}), gradtree.__file__\n"
+    printed = run(sys.executable, "-c", check + EXAMPLE + refused + where, cwd=tmp_path)
+    assert [line.rstrip() for line in printed.rstrip().splitlines()] == OUTPUT.splitlines()
+    assert (tmp_path / "gradtree" / "py.typed").is_file()
