@@ -186,8 +186,8 @@ def starting(jobs: Iterable[Job], workers: int, compiled: bool) -> float:
         imports, compiling = known.get(method, (0.0, 0.0))
         total += min(workers, count) * imports
         # Variants of a learner (gradtree, gradtree-annealed) share nearly all of their kernels.
-        family = method.partition("-")[0]
-        kernels[family] = max(kernels.get(family, 0.0), min(workers, count) * compiling)
+        base = method.partition("-")[0]
+        kernels[base] = max(kernels.get(base, 0.0), min(workers, count) * compiling)
     return total if compiled else total + sum(kernels.values())
 
 

@@ -167,6 +167,14 @@ def test_a_timeout_counts_with_its_limit_and_no_estimate_exceeds_the_present_one
     assert Estimator([timeout(job, 500)], 60).estimate(job).seconds == pytest.approx(60, abs=0.1)
 
 
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which nothing else runs and workers are up at once."""
+    monkeypatch.setattr("experiments.runner.plan.busy", lambda workers: 1.0)
+    monkeypatch.setattr("experiments.runner.plan.starting", lambda jobs, workers, compiled: 0.0)
+
+
+@pytest.mark.usefixtures("quiet")
 def test_one_expected_timeout_spares_the_rest_of_its_group(tmp_path: Path) -> None:
     jobs = [fake_job("sleeps", trial) for trial in range(10)]
     Store(tmp_path).append(timeout(jobs[0], limit=600))
@@ -176,11 +184,13 @@ def test_one_expected_timeout_spares_the_rest_of_its_group(tmp_path: Path) -> No
     assert plan.wall_seconds == pytest.approx(60, abs=1)
 
 
+@pytest.mark.usefixtures("quiet")
 def test_what_will_be_skipped_costs_nothing(tmp_path: Path) -> None:
     jobs = [fake_job("picky", trial) for trial in range(10)]
     assert make_plan(jobs, Store(tmp_path), LIMITS, workers=1).wall_seconds < 1
 
 
+@pytest.mark.usefixtures("quiet")
 def test_a_plan_tells_jobs_done_and_time(tmp_path: Path) -> None:
     jobs = [fake_job("good", trial) for trial in range(10)]
     store = Store(tmp_path)

@@ -52,7 +52,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
 def test_tables_are_written_and_the_same_again(tmp_path, capsys):
     store, output = _store(tmp_path / "store"), tmp_path / "out"
     assert main(["tables", "--store", str(store), "--output", str(output)]) == 0
-    assert "from 10 of 10 planned runs" in capsys.readouterr().out
+    assert "10 of 10 planned jobs are on record" in capsys.readouterr().out
     first = _contents(output)
     assert b"multi,iris,cart,0.937" in first["paper/test-f1-tuned.csv"]
     assert b"Echocardiogram" in first["paper/datasets.tex"]

@@ -153,6 +153,10 @@ def assert_equal_gradients(
     for group in GROUPS:
         ours, theirs = getattr(slopes, group), getattr(expected, group)
         assert np.isfinite(theirs).all()
+        if group == "logits" and ours.shape[1] == 1:
+            # One feature leaves no choice: the exact gradient is 0, TensorFlow's a rounding of it.
+            assert not ours.any()
+            continue
         allowed = tolerance * np.abs(theirs).max() + rounding * factors[group]
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=allowed, err_msg=group)
 

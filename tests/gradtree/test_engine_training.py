@@ -293,11 +293,16 @@ def test_learning_in_portions_is_one_training():
 
 def test_a_trainer_takes_batches_of_any_size_and_weights():
     trainer = Trainer(4, 2, QUICK)
-    first = trainer.dense
+    with pytest.raises(ValueError, match="nothing has been learned yet"):
+        trainer.dense  # noqa: B018
+    seen = []
     for n_rows in (1, 2, 200, 7):
         X, y = noisy_rows(n_rows, 2, seed=n_rows)
         trainer.learn(X, y, sample_weight=np.arange(n_rows) + 1.0)
-    assert (trainer.dense.leaves != first.leaves).any()
+        seen.append(trainer.dense)
+    assert (seen[-1].leaves != seen[0].leaves).any()
     assert np.isfinite(trainer.dense.leaves).all()
-    begun = Trainer(4, 2, QUICK, start=trainer.dense)
+    still = replace(QUICK, lr_index=0.0, lr_values=0.0, lr_leaf=0.0)
+    begun = Trainer(4, 2, still, start=trainer.dense)
+    begun.learn(X, y)
     assert_identical(begun.dense, trainer.dense)

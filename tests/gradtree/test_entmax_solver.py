@@ -48,7 +48,10 @@ def test_it_agrees_with_bisection(row):
 def test_single_precision_agrees_with_bisection(row):
     single = row.astype(np.float32)
     expected = bisected(single.astype(np.float64))
-    np.testing.assert_allclose(entmax(single), expected, rtol=0, atol=TOLERANCE[np.float32])
+    # The threshold is found from sums of all entries, each of which may be off by one rounding;
+    # squaring the distance from it doubles that.
+    roundings = (len(row) + 8) * np.finfo(np.float32).eps
+    assert (np.abs(entmax(single) - expected) <= 2 * np.sqrt(expected) * roundings + 1e-12).all()
 
 
 @given(any_row)
