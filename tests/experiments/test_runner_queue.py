@@ -201,5 +201,6 @@ def test_a_plan_tells_jobs_done_and_time(tmp_path: Path) -> None:
     assert plan.wall_seconds == pytest.approx(30, abs=1)
     assert plan.harmless() == {jobs[0].group}
     text = render_jobs(plan)
-    assert "6 of 10 jobs to do: about 30 s with 2 worker(s)" in text
+    assert "6 of 10 jobs to do" in text
+    assert "30 s on the clock with 2 workers" in text
     assert "6 same parameters" in text
