@@ -23,8 +23,16 @@ $(VENV)/.ready: pyproject.toml constraints.txt scripts/setup.sh
 data: setup ## Fetch and verify the 36 datasets
 	@$(PY) -m experiments data $(ARGS)
 
-reproduce: setup ## Run the paper's experiments (PROFILE=smoke, quick or paper), tables and report
+reproduce: setup ## Run the paper (PROFILE=smoke, quick, paper, or full with our own search), tables, report
+ifeq ($(PROFILE),full)
+	@$(PY) -m experiments plan --profile paper --workers $(WORKERS)
+	@$(PY) -m experiments search --protocol paper,clean --workers $(WORKERS) --plan
+	@$(PY) -m experiments run --profile paper --workers $(WORKERS) --refresh tables,report $(ARGS)
+	@$(PY) -m experiments search --protocol paper,clean --workers $(WORKERS) $(ARGS)
+	@$(PY) -m experiments run --profile searched --workers $(WORKERS) --refresh tables,report $(ARGS)
+else
 	@$(PY) -m experiments run --profile $(PROFILE) --workers $(WORKERS) --refresh tables,report $(ARGS)
+endif
 
 tables: setup ## Tables as CSV and LaTeX, from the committed records
 	@$(PY) -m experiments tables --results $(ARGS)
