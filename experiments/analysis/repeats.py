@@ -57,7 +57,7 @@ def compare(store: Mapping[str, RunRecord], committed: Mapping[str, RunRecord]) 
         for key, record in store.items()
         if record.status == "ok" and key in committed and committed[key].status == "ok"
     ]
-    differing = tuple(Difference(a, b) for a, b in pairs if a.scores() != b.scores())
+    differing = tuple(Difference(a, b) for a, b in pairs if not a.agrees_with(b))
     return Repeats(len(pairs), differing)
 
 
