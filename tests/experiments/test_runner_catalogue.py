@@ -202,7 +202,8 @@ def test_unknown_experiment_names_the_known() -> None:
         jobs_of("tunde", "paper")
 
 
-@pytest.mark.parametrize("slug", list(profiles()))
+# What `searched` runs is known only where a search is finished.
+@pytest.mark.parametrize("slug", [slug for slug in profiles() if slug != "searched"])
 def test_profiles_do_every_piece_of_work_once(slug: str) -> None:
     jobs = select(profiles()[slug])
     assert len({job.key for job in jobs}) == len(jobs)
