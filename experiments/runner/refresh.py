@@ -13,7 +13,7 @@ from experiments.core.job import Job
 from experiments.core.outcome import Running
 from experiments.core.record import RunRecord
 from experiments.core.text import say
-from experiments.runner.executors.launch import worker_environment
+from experiments.runner.executors.process import worker_environment
 
 PAUSE_SECONDS = 30.0
 

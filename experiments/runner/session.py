@@ -24,7 +24,7 @@ from experiments.core.record import SCORES, TEXTS, BadRecordError, RunRecord, ch
 from experiments.core.store import Store
 from experiments.core.text import counts, say, silence_if_gone
 from experiments.runner.display import PlainDisplay, Progress
-from experiments.runner.executors.base import Executor
+from experiments.runner.executors.local import Executor
 from experiments.runner.plan import state_of
 
 TICK_SECONDS = 0.5
@@ -213,7 +213,7 @@ def drive(
 def executor_of(args: argparse.Namespace, limits: Limits) -> Executor:
     """Supervised processes unless told otherwise."""
     if args.inline:
-        from experiments.runner.executors.base import InlineExecutor
+        from experiments.runner.executors.local import InlineExecutor
 
         return InlineExecutor()
     if args.scheduler:

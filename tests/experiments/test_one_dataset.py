@@ -11,7 +11,7 @@ from experiments.core.record import RunRecord
 from experiments.render.files import write_comparisons
 from experiments.render.terminal import comparison_text
 from experiments.runner.catalogue import jobs_of
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.process import ROOT, python_environment
 
 SCRIPT = str(ROOT / "scripts" / "run_dataset.py")
 

@@ -20,7 +20,7 @@ from experiments.analysis.paper import load_paper
 from experiments.core.errors import UserError
 from experiments.core.record import RunRecord
 from experiments.runner import plugins
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.process import ROOT, python_environment
 
 PLUGIN = """
 import numpy as np

@@ -17,7 +17,7 @@ from experiments.core.record import RunRecord
 from experiments.core.text import counts, duration, table
 from experiments.runner.display import LiveDisplay, PlainDisplay, Progress
 from experiments.runner.estimate import Estimate
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.process import ROOT, python_environment
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from runner_helpers import (
 )
 
 from experiments.core.outcome import Limits, Outcome
-from experiments.runner.executors.base import Executor, InlineExecutor
-from experiments.runner.executors.local import ProcessExecutor
+from experiments.runner.executors.local import Executor, InlineExecutor, ProcessExecutor
 
 LIMITS = Limits(seconds=4.0, memory_mb=300.0)
 PATIENCE_SECONDS = 5.0

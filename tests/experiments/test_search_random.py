@@ -24,8 +24,8 @@ from experiments.runner.candidates import (
     space_of,
     winning_params,
 )
-from experiments.runner.executors.base import InlineExecutor
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.local import InlineExecutor
+from experiments.runner.executors.process import ROOT, python_environment
 from experiments.runner.folds import CV_SEED, cut, make_folds, parse
 from experiments.runner.plan import shard, to_do
 from experiments.runner.queue import Queue

@@ -20,7 +20,7 @@ from experiments.core.outcome import Limits
 from experiments.core.store import Store
 from experiments.runner.executors import cluster
 from experiments.runner.executors.cluster import ClusterLostError, DaskExecutor
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.process import ROOT, python_environment
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session
 

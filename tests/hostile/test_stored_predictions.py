@@ -20,7 +20,7 @@ from experiments.core import predictions
 from experiments.core.files import replace_lines
 from experiments.core.store import Store
 from experiments.runner import plugins
-from experiments.runner.executors.launch import ROOT
+from experiments.runner.executors.process import ROOT
 from experiments.runner.perform import perform
 
 pytestmark = pytest.mark.usefixtures("fakes")

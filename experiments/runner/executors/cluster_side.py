@@ -10,8 +10,8 @@ from experiments.core import machine
 from experiments.core.job import Job
 from experiments.core.outcome import Limits, Outcome
 from experiments.runner import plugins
-from experiments.runner.executors import cleanup
-from experiments.runner.executors.supervisor import Supervisor, wait_for_news
+from experiments.runner.executors import process
+from experiments.runner.executors.local import Supervisor, wait_for_news
 
 POLL_SECONDS = 0.05
 
@@ -33,8 +33,8 @@ class SupervisorPool:
         self._idle: list[tuple[str, Supervisor]] = []
         self._busy: dict[Supervisor, str] = {}
         self._stopped: set[str] = set()
-        self._marker = cleanup.new_marker()
-        self._janitor = cleanup.hire(self._marker)
+        self._marker = process.new_marker()
+        self._janitor = process.hire(self._marker)
 
     def run(self, job: Job, session: Session) -> Outcome:
         """Do one job to its end, or raise if its client called it back."""
