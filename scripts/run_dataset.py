@@ -49,9 +49,10 @@ def main() -> int:
     from experiments.render.files import write_comparisons
     from experiments.render.terminal import comparison_text
     from experiments.runner import plugins
-    from experiments.runner.catalogue import EXPERIMENTS, jobs_of, with_plugins
-    from experiments.runner.display import Progress
+    from experiments.runner.catalogue import EXPERIMENTS, jobs_of
+    from experiments.runner.estimate import Progress
     from experiments.runner.plan import make_plan, note_plan, render_jobs
+    from experiments.runner.profiles import with_plugins
     from experiments.runner.queue import Queue
     from experiments.runner.session import Summary, drive, limits_of, sum_up
 

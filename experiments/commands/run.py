@@ -67,11 +67,11 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.files import locked, writing
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.runner.display import Progress
+    from experiments.runner.display import Refresher
+    from experiments.runner.estimate import Progress
     from experiments.runner.plan import make_plan, note_plan, render, shard
     from experiments.runner.profiles import every_use
     from experiments.runner.queue import Queue
-    from experiments.runner.refresh import Refresher
     from experiments.runner.session import Summary, drive, limits_of, sum_up
 
     arguments.check("refresh target", args.refresh, REFRESHABLE)
@@ -113,11 +113,9 @@ def fill_predictions(args: argparse.Namespace) -> int:
     from experiments.core.merging import PREDICTIONS_KEPT
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.runner.display import Progress
-    from experiments.runner.estimate import Estimator
+    from experiments.runner.estimate import Estimator, Progress
     from experiments.runner.plan import Plan, estimate_all, render_jobs, shard
-    from experiments.runner.queue import Queue
-    from experiments.runner.refill import Refill, without_predictions
+    from experiments.runner.queue import Queue, Refill, without_predictions
     from experiments.runner.session import drive, limits_of, resume_command
 
     arguments.require_store(args.store)

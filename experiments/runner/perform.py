@@ -68,7 +68,7 @@ def _attempt(job: Job) -> Outcome:
         return Outcome(RunRecord.of(job, "skipped", reason=reason))
     check_versions(job)
     if job.evaluation != HOLDOUT:
-        from experiments.runner.folds import cross_validate
+        from experiments.runner.candidates import cross_validate
 
         return Outcome(cross_validate(job))
     split = load_split(job.dataset, job.protocol, job.trial)

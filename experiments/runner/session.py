@@ -23,9 +23,10 @@ from experiments.core.outcome import Limits, Outcome, Running, memory_share
 from experiments.core.record import SCORES, TEXTS, BadRecordError, RunRecord, checked
 from experiments.core.store import Store
 from experiments.core.text import counts, say, silence_if_gone
-from experiments.runner.display import PlainDisplay, Progress
+from experiments.runner.display import PlainDisplay
+from experiments.runner.estimate import Progress
 from experiments.runner.executors.local import Executor
-from experiments.runner.plan import state_of
+from experiments.runner.queue import state_of
 
 TICK_SECONDS = 0.5
 

@@ -15,8 +15,8 @@ from experiments.core.job import Job
 from experiments.core.outcome import Running
 from experiments.core.record import RunRecord
 from experiments.core.text import counts, duration, table
-from experiments.runner.display import LiveDisplay, PlainDisplay, Progress
-from experiments.runner.estimate import Estimate
+from experiments.runner.display import LiveDisplay, PlainDisplay
+from experiments.runner.estimate import Estimate, Progress
 from experiments.runner.executors.process import ROOT, python_environment
 
 

@@ -18,17 +18,20 @@ from experiments.core.record import RunRecord
 from experiments.core.store import Store
 from experiments.core.winners import Winner, read_winners, write_winners
 from experiments.runner.candidates import (
+    CV_SEED,
     candidate,
     candidate_job,
+    cut,
+    make_folds,
+    parse,
     search_jobs,
     space_of,
     winning_params,
 )
 from experiments.runner.executors.local import InlineExecutor
 from experiments.runner.executors.process import ROOT, python_environment
-from experiments.runner.folds import CV_SEED, cut, make_folds, parse
-from experiments.runner.plan import shard, to_do
-from experiments.runner.queue import Queue
+from experiments.runner.plan import shard
+from experiments.runner.queue import Queue, to_do
 from experiments.runner.session import run_session
 from experiments.search.outcome import render_winner, winner_of
 from experiments.search.study import Campaign, CampaignQueue, Subject, make_study

@@ -28,9 +28,9 @@ from experiments.core.files import LOCK, StoreBusyError, locked, write_whole
 from experiments.core.merging import compact
 from experiments.core.outcome import Running
 from experiments.core.store import Store
+from experiments.runner.display import Refresher
 from experiments.runner.executors.process import ROOT, python_environment
 from experiments.runner.queue import Queue
-from experiments.runner.refresh import Refresher
 
 HOLDER = """
 import sys, time
