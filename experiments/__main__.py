@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from experiments import commands
 from experiments.commands.arguments import Parser
-from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE, EXIT_USAGE, UserError
+from experiments.core.checks import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE, EXIT_USAGE, UserError
 from experiments.core.text import silence, speak_plainly
 
 ISSUES = "the issue tracker of this repository, with the lines above"

@@ -20,7 +20,7 @@ from pathlib import Path
 from experiments.analysis.definitions import grids
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Verdict
 from experiments.analysis.paper import TRIALS
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 
 FOLDER = Path(__file__).resolve().parents[2] / "results"
 VERDICTS = "verdicts.csv"

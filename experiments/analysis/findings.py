@@ -39,8 +39,8 @@ from experiments.core.planned import (
 )
 from experiments.core.predictions import classes
 from experiments.core.record import RunRecord
+from experiments.core.searched import Winner, winners_for
 from experiments.core.store import COMMITTED, Store, resolve
-from experiments.core.winners import Winner, winners_for
 
 PROTOCOLS = ("paper", "clean")
 EXPERIMENTS = (

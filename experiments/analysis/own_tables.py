@@ -22,7 +22,7 @@ from experiments.analysis.other_tables import (
     score_table,
 )
 from experiments.analysis.paper import Paper
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.planned import DatasetFacts, LearnerFacts
 from experiments.core.record import SCORES
 

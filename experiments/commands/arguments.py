@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from experiments.core.errors import NothingToDoError, UserError
+from experiments.core.checks import NothingToDoError, UserError
 from experiments.core.store import COMMITTED, LOCAL
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.commands import arguments
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.store import LOCAL
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, UserError
+from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, UserError
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from experiments.commands import arguments
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, UserError
+from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, UserError
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from experiments.commands import arguments
-from experiments.core.errors import NothingToDoError
+from experiments.core.checks import NothingToDoError
 
 REFRESHABLE = ("tables", "report")
 REFILL_TIME_LIMIT = 3600.0
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
 def fill_predictions(args: argparse.Namespace) -> int:
     """Run jobs again for their predictions alone; refuse those of fits that are not the same."""
-    from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE
+    from experiments.core.checks import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE
     from experiments.core.files import locked
     from experiments.core.merging import PREDICTIONS_KEPT
     from experiments.core.store import Store

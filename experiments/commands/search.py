@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.commands import arguments
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, NothingToDoError, UserError
+from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, NothingToDoError, UserError
 
 if TYPE_CHECKING:
     from experiments.search.study import Subject
@@ -75,7 +75,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.core.files import locked
-    from experiments.core.search_scores import FOLDER
+    from experiments.core.searched import FOLDER
     from experiments.runner import plugins
     from experiments.runner.profiles import smallest_first
     from experiments.search.study import Subject
@@ -122,7 +122,7 @@ def searched(args: argparse.Namespace, subjects: list[Subject], scores: Path) ->
 
 def random(args: argparse.Namespace, subjects: list[Subject], scores: Path) -> bool:
     """All candidates at once, in any order."""
-    from experiments.core.search_scores import FOLDER
+    from experiments.core.searched import FOLDER
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.runner.candidates import search_jobs
@@ -184,9 +184,9 @@ def report(
     args: argparse.Namespace, subjects: list[Subject], scores: Path, interrupted: bool
 ) -> int:
     """Keep scores and winners, and say how much is missing of the rest."""
+    from experiments.core.searched import WINNERS, write_winners
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.core.winners import WINNERS, write_winners
     from experiments.runner.session import resume_command
     from experiments.search.outcome import (
         keep_scores,

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 
 from experiments.commands import arguments
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE
+from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -1,4 +1,6 @@
-"""What a value may be before it is believed, stored or shown."""
+"""What a value may be before it is believed, stored or shown, and mistakes that people make,
+told in a line or two instead of a traceback.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +41,10 @@ def is_amount(value: Any) -> bool:
     return is_number(value) and value >= 0
 
 
+def is_share(value: Any) -> bool:
+    return is_number(value) and 0 <= value <= 1
+
+
 def is_whole(value: Any, least: int = 0) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= LARGEST
 
@@ -76,3 +82,25 @@ def shown(value: Any) -> str:
     except (RecursionError, ValueError):  # too deep, or a number too long to be written
         text = f"a {type(value).__name__}"
     return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_NOTHING = 0, 1, 2, 3, 4
+"""Exit statuses of every verb: done, something failed, a mistake, work is left, nothing to do."""
+
+
+class UserError(Exception):
+    """What is wrong and what to do about it; ends a verb with ``status``."""
+
+    status = EXIT_USAGE
+
+
+class CannotGoOnError(UserError):
+    """The work stops here, nothing is lost, and the same command will go on later."""
+
+    status = EXIT_INCOMPLETE
+
+
+class NothingToDoError(UserError):
+    """The call is well formed, and what it selects is empty."""
+
+    status = EXIT_NOTHING

@@ -19,8 +19,8 @@ from experiments.core.checks import (
     is_amount,
     is_line_of_text,
     is_list_of_wholes,
-    is_number,
     is_plain_mapping,
+    is_share,
     is_slug,
     is_whole,
     shown,
@@ -166,6 +166,17 @@ class RunRecord:
         return self.scores() == other.scores()
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a job leaves behind."""
+
+    record: RunRecord
+    predictions: bytes | None = None
+    """On the test part, packed, where there are some."""
+    environment: dict[str, Any] | None = None
+    """Versions and machine, where they may be unknown to who receives this."""
+
+
 def _default(of: Any) -> Any:
     return of.default_factory() if of.default_factory is not MISSING else of.default
 
@@ -223,7 +234,6 @@ EVALUATION = re.compile(r"holdout|cv:[0-9]{1,3}(/[0-9]{1,3})?")
 _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z)?")
 _Rule = tuple[Callable[[Any], bool], str]
 
-
 _REMARKS: dict[str, Callable[[Any], bool]] = {
     "limit": is_amount,
     "calibration_ms": is_amount,
@@ -247,10 +257,7 @@ def _matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
-_SHARE: _Rule = (
-    _optional(lambda value: is_number(value) and 0 <= value <= 1),
-    "a number from 0 to 1",
-)
+_SHARE: _Rule = (_optional(is_share), "a number from 0 to 1")
 _AMOUNT: _Rule = (_optional(is_amount), "a number from 0 on")
 _TEXT: _Rule = (lambda value: isinstance(value, str), "a text")
 _LINE: _Rule = (is_line_of_text, "a short text")

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from experiments.core.job import Job, canonical_json
 from experiments.core.record import RunRecord
-from experiments.core.search_scores import FOLDER, read_scores
+from experiments.core.searched import FOLDER, read_scores, winners_for
 from experiments.core.store import LOCAL
-from experiments.core.winners import winners_for
 from experiments.runner import plugins
 from experiments.runner.catalogue import MODEL_SEED, all_datasets, params_of
 from experiments.runner.perform import load_dataset, load_split, timed_fit

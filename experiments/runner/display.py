@@ -19,8 +19,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from experiments.core.job import Job
-from experiments.core.outcome import Running
+from experiments.core.job import Job, Running
 from experiments.core.record import RunRecord
 from experiments.core.text import counts, duration, outcome, say
 from experiments.runner.estimate import FAILURES, Progress, RowsLeft

@@ -19,9 +19,8 @@ import numpy as np
 
 from datasets.errors import DatasetUnavailable
 from experiments.core import machine, predictions
-from experiments.core.job import HOLDOUT, Job
-from experiments.core.outcome import Outcome, now
-from experiments.core.record import RunRecord, Status
+from experiments.core.job import HOLDOUT, Job, now
+from experiments.core.record import Outcome, RunRecord, Status
 from experiments.runner import plugins
 from experiments.runner.scores import Measurement, measure
 

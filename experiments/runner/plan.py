@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from experiments.core import planned
-from experiments.core.job import Job
-from experiments.core.outcome import Limits
+from experiments.core.job import Job, Limits
 from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED, Store
 from experiments.core.text import duration, table

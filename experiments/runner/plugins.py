@@ -38,7 +38,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,8 @@ from typing import Literal
 
 from experiments.core import predictions
 from experiments.core.files import writing
-from experiments.core.job import HOLDOUT, Job
-from experiments.core.outcome import Limits, Outcome, now
-from experiments.core.record import RunRecord
+from experiments.core.job import HOLDOUT, Job, Limits, now
+from experiments.core.record import Outcome, RunRecord
 from experiments.core.store import Store, conflict_text
 from experiments.runner import plugins
 from experiments.runner.perform import NO_DATA, skip_reason

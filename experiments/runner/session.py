@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from experiments.core import predictions
-from experiments.core.checks import clean_text
-from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE, CannotGoOnError
+from experiments.core.checks import (
+    EXIT_DONE,
+    EXIT_FAILED,
+    EXIT_INCOMPLETE,
+    CannotGoOnError,
+    clean_text,
+)
 from experiments.core.files import writing
-from experiments.core.job import Job
-from experiments.core.outcome import Limits, Outcome, Running, memory_share
-from experiments.core.record import SCORES, TEXTS, BadRecordError, RunRecord, checked
+from experiments.core.job import Job, Limits, Running, memory_share
+from experiments.core.record import SCORES, TEXTS, BadRecordError, Outcome, RunRecord, checked
 from experiments.core.store import Store
 from experiments.core.text import counts, say, silence_if_gone
 from experiments.runner.display import PlainDisplay

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from experiments.core.job import Job
 from experiments.core.record import RunRecord, Status
-from experiments.core.search_scores import (
+from experiments.core.searched import (
     Scored,
     SearchScores,
+    Winner,
     all_scores,
     read_scores,
     write_scores,
 )
-from experiments.core.winners import Winner
 from experiments.runner.candidates import FOLDS, candidate, candidate_job, published_choice
 from experiments.search.study import Campaign, SamplerName, Subject
 

@@ -15,8 +15,7 @@ from typing import Any
 import psutil
 
 from experiments.core.job import Job
-from experiments.core.outcome import Outcome
-from experiments.core.record import VOLATILE, RunRecord
+from experiments.core.record import VOLATILE, Outcome, RunRecord
 from experiments.runner import plugins
 from experiments.runner.executors.local import Executor
 from experiments.runner.executors.process import python_environment

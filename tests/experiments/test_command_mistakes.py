@@ -8,7 +8,7 @@ import pytest
 
 from experiments.__main__ import guarded, main
 from experiments.commands import arguments
-from experiments.core.errors import EXIT_FAILED, EXIT_NOTHING, EXIT_USAGE
+from experiments.core.checks import EXIT_FAILED, EXIT_NOTHING, EXIT_USAGE
 from experiments.core.store import COMMITTED
 
 READING = ("verify", "report", "tables", "failures", "status")

@@ -17,7 +17,7 @@ from experiments.analysis.cells import collect
 from experiments.analysis.findings import findings_of
 from experiments.analysis.own_tables import DECLARATIONS, MEASURES, read_declared
 from experiments.analysis.paper import load_paper
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.record import RunRecord
 from experiments.runner import plugins
 from experiments.runner.executors.process import ROOT, python_environment

@@ -11,8 +11,7 @@ import pytest
 from rich.console import Console
 from runner_helpers import fake_job
 
-from experiments.core.job import Job
-from experiments.core.outcome import Running
+from experiments.core.job import Job, Running
 from experiments.core.record import RunRecord
 from experiments.core.text import counts, duration, table
 from experiments.runner.display import LiveDisplay, PlainDisplay

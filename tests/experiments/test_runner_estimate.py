@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.core.outcome import Limits
+from experiments.core.job import Limits
 from experiments.core.record import RunRecord
-from experiments.core.search_scores import all_scores
+from experiments.core.searched import all_scores
 from experiments.core.store import COMMITTED, Store
 from experiments.runner import estimate
 from experiments.runner.candidates import candidate, candidate_job

@@ -15,7 +15,8 @@ from runner_helpers import (
     steady,
 )
 
-from experiments.core.outcome import Limits, Outcome
+from experiments.core.job import Limits
+from experiments.core.record import Outcome
 from experiments.runner.executors.local import Executor, InlineExecutor, ProcessExecutor
 
 LIMITS = Limits(seconds=4.0, memory_mb=300.0)

@@ -14,7 +14,7 @@ import pytest
 from runner_helpers import fake_job
 
 from experiments.core import predictions
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.record import RunRecord
 from experiments.runner import perform, plugins
 from experiments.runner.catalogue import jobs_of

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from runner_helpers import fake_job
 
-from experiments.core.job import Job
-from experiments.core.outcome import Limits
+from experiments.core.job import Job, Limits
 from experiments.core.record import RunRecord
 from experiments.core.store import Store
 from experiments.runner.estimate import UNKNOWN_SECONDS, Estimator

@@ -10,7 +10,7 @@ from tables_support import Records, paper_as_ours
 from experiments.analysis import accepted
 from experiments.analysis.findings import Findings, findings_of
 from experiments.analysis.paper import load_paper
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.files import write_files
 from experiments.core.job import Job
 from experiments.core.record import RunRecord

@@ -7,8 +7,8 @@ import threading
 from dataclasses import dataclass, replace
 
 from experiments.core import machine
-from experiments.core.job import Job
-from experiments.core.outcome import Limits, Outcome
+from experiments.core.job import Job, Limits
+from experiments.core.record import Outcome
 from experiments.runner import plugins
 from experiments.runner.executors import process
 from experiments.runner.executors.local import Supervisor, wait_for_news

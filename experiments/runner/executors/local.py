@@ -12,9 +12,8 @@ from typing import Any, Protocol
 
 from experiments.core import machine
 from experiments.core.checks import clean_text
-from experiments.core.job import Job
-from experiments.core.outcome import Limits, Outcome, Running, now
-from experiments.core.record import TEXTS, RunRecord, Status
+from experiments.core.job import Job, Limits, Running, now
+from experiments.core.record import TEXTS, Outcome, RunRecord, Status
 from experiments.core.text import duration
 from experiments.runner.executors import process
 from experiments.runner.executors.process import WorkerProcess

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from experiments.core.job import Job
-from experiments.core.outcome import Limits, Outcome
+from experiments.core.job import Job, Limits
+from experiments.core.record import Outcome
 from experiments.runner import plugins
 from experiments.runner.perform import perform
 
