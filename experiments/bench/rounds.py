@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 
-from experiments.bench.cases import Case, make_data, save_data
-from experiments.bench.serving import Timing
+from experiments.bench.cases import Case, Timing, make_data, save_data
 
 ENGINES: dict[str, str] = {
     "compiled": "compiled engine",

@@ -9,9 +9,8 @@ from statistics import median
 
 import numpy as np
 
-from experiments.bench.cases import AXES, Axis, Case
+from experiments.bench.cases import AXES, Axis, Case, Phases
 from experiments.bench.rounds import Measurement
-from experiments.bench.serving import Phases
 
 FASTEST = "compiled"
 

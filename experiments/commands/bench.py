@@ -166,7 +166,7 @@ def _tell(fit: Measurement) -> None:
 
 def _write(fits: list[Measurement], output: Path) -> None:
     from experiments.bench import files
-    from experiments.bench.plot import seconds_against_size
+    from experiments.bench.files import seconds_against_size
     from experiments.bench.summary import growths, ratios, typical
     from experiments.render.figures.style import save
 

@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 from experiments.__main__ import main
-from experiments.bench.cases import AXES, NAMED, Case, along, grid, load_data, make_data, save_data
+from experiments.bench.cases import (
+    AXES,
+    NAMED,
+    Case,
+    Stamp,
+    Timing,
+    along,
+    grid,
+    load_data,
+    make_data,
+    save_data,
+    timing_of_epochs,
+)
 from experiments.bench.files import read_fits, write_fits
 from experiments.bench.rounds import (
     Interpreters,
@@ -22,7 +34,6 @@ from experiments.bench.rounds import (
     _expected,
     measure,
 )
-from experiments.bench.serving import Stamp, Timing, timing_of_epochs
 
 TINY = Case("tiny", 2, 3, 40, 2, 10, epochs=3, batch_size=16)
 

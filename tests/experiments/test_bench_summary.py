@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.bench.cases import NAMED, along
-from experiments.bench.plot import seconds_against_size
+from experiments.bench.cases import NAMED, Phases, Stamp, Timing, along
+from experiments.bench.files import seconds_against_size
 from experiments.bench.rounds import Measurement
-from experiments.bench.serving import Phases, Stamp, Timing
 from experiments.bench.summary import growth_exponent, growths, ratios, typical
 
 
