@@ -40,7 +40,7 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> int:
-    from experiments.analysis import one_dataset
+    from experiments.analysis import table_set
     from experiments.commands.trees import draw_trees
     from experiments.core.files import locked
     from experiments.core.planned import read_datasets, read_learners
@@ -86,7 +86,7 @@ def main() -> int:
 
     records = store.latest()
     facts = read_datasets(args.store), read_learners(args.store)
-    comparisons = one_dataset.compare(dataset, args.protocol, jobs, records, *facts)
+    comparisons = table_set.compare(dataset, args.protocol, jobs, records, *facts)
     for comparison in comparisons:
         say(f"\n{comparison_text(comparison)}")
     folder = args.output or args.store / "datasets" / dataset

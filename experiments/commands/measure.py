@@ -34,7 +34,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.analysis.findings import findings_in
-    from experiments.analysis.other_tables import metric_table
+    from experiments.analysis.own_tables import metric_table
     from experiments.core import planned, predictions
     from experiments.core.files import write_files
     from experiments.render import csvfiles, latex

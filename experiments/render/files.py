@@ -7,14 +7,12 @@ from pathlib import Path
 
 from experiments.analysis.clean_effect import changes
 from experiments.analysis.definitions import grids
-from experiments.analysis.duels import duels_sheet
+from experiments.analysis.duels import duels_sheet, selectors_sheet
 from experiments.analysis.findings import Findings
 from experiments.analysis.model import TASKS, Sheet, Table, Verdict
-from experiments.analysis.one_dataset import Comparison
 from experiments.analysis.quirks import orders_sheet, quirks_sheet
-from experiments.analysis.selectors import selectors_sheet
 from experiments.analysis.significance import comparisons, intervals_sheet, pairs_sheet, ranks_sheet
-from experiments.analysis.table_set import Book
+from experiments.analysis.table_set import Book, Comparison
 from experiments.core.files import write_files
 from experiments.render import clean, csvfiles, latex
 from experiments.render.macros import macros_latex

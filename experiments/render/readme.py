@@ -12,7 +12,7 @@ from experiments.analysis.definitions import Grid, grids, method_name
 from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
-from experiments.analysis.tally import tally
+from experiments.analysis.verifying import tally
 from experiments.render import clean, duels_page, numbers, tally_text
 from experiments.render.markdown import sheet_markdown
 from experiments.render.report.searching import search_section

@@ -6,7 +6,7 @@ from experiments.analysis.judging import F1_MARGIN, SIZE_MARGIN
 from experiments.analysis.model import Outcome
 from experiments.analysis.paper import TRIALS
 from experiments.analysis.statistics import LEVEL
-from experiments.analysis.tally import Tally
+from experiments.analysis.verifying import Tally
 
 MEANINGS: dict[Outcome, str] = {
     "exact": "mean and deviation equal at the digits that the paper prints",

@@ -16,8 +16,8 @@ from experiments.analysis.model import (
     Table,
     Verdict,
 )
-from experiments.analysis.one_dataset import Comparison
-from experiments.analysis.tally import tally
+from experiments.analysis.table_set import Comparison
+from experiments.analysis.verifying import tally
 from experiments.core.text import table as text_table
 from experiments.render import numbers, tally_text
 

@@ -8,11 +8,19 @@ import pytest
 from tables_support import Records, paper_as_ours, runs
 
 from experiments.analysis.cells import Results, collect
-from experiments.analysis.duels import Duel, difference, duels, duels_sheet
+from experiments.analysis.duels import (
+    PRINTED,
+    PROPER,
+    Duel,
+    difference,
+    duels,
+    duels_sheet,
+    selector_duels,
+    without_artefact,
+)
 from experiments.analysis.findings import findings_of
 from experiments.analysis.model import Cell
 from experiments.analysis.paper import load_paper
-from experiments.analysis.selectors import PRINTED, PROPER, selector_duels, without_artefact
 from experiments.analysis.settings import SEARCHED
 from experiments.core.job import Job
 from experiments.render import duels_page

@@ -21,7 +21,7 @@ from experiments.__main__ import build_parser
 from experiments.analysis.findings import findings_of
 from experiments.analysis.judging import agreements
 from experiments.analysis.model import Sheet, SheetColumn
-from experiments.analysis.repeats import Repeats
+from experiments.analysis.verifying import Repeats
 from experiments.commands import arguments
 from experiments.render import numbers
 from experiments.render.report import view

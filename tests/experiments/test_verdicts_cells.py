@@ -16,7 +16,7 @@ from experiments.analysis.grids import paper_table
 from experiments.analysis.judging import agreements, equivalence, judge_table, margin, welch
 from experiments.analysis.model import Cell, Table
 from experiments.analysis.paper import load_paper
-from experiments.analysis.tally import tally
+from experiments.analysis.verifying import tally
 from experiments.render import tally_text
 from experiments.render.terminal import verdict_lines
 

@@ -21,7 +21,7 @@ from hostile_store import cells_of, change_line, copy_store, files_below, first_
 from test_runner_store import make_record
 
 from experiments.__main__ import main
-from experiments.analysis import accepted
+from experiments.analysis import verifying
 from experiments.analysis.definitions import grids
 from experiments.analysis.findings import findings_in
 from experiments.analysis.judging import judge_table
@@ -223,7 +223,7 @@ def test_480_scores_raised_by_a_hundredth_are_noticed(
         if raised == 480:
             break
     assert raised == 480
-    monkeypatch.setattr(accepted, "FOLDER", tmp_path / "nothing accepted")
+    monkeypatch.setattr(verifying, "FOLDER", tmp_path / "nothing accepted")
     assert main(["verify", "--store", str(store)]) == 1
     said = capsys.readouterr()
     assert re.search(r"Files that are not as committed: \d: clean/absenteeism.jsonl", said.out)

@@ -135,7 +135,7 @@ def test_a_raised_score_is_found_by_its_predictions(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without any manifest, by ``verify --deep``."""
-    from experiments.analysis.repeats import recomputed
+    from experiments.analysis.verifying import recomputed
 
     assert recomputed(store, Store(store).records()) == (TRIALS, [])
     raise_one_score(store)

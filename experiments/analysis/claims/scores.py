@@ -16,9 +16,9 @@ from experiments.analysis.claims.checking import (
     without,
 )
 from experiments.analysis.definitions import method_name
+from experiments.analysis.duels import PROPER, without_artefact
 from experiments.analysis.model import TASK_NAMES, TASKS, Setting, Table, Task
 from experiments.analysis.ranking import mean_of
-from experiments.analysis.selectors import PROPER, without_artefact
 
 ARTEFACT = (
     "The authors’ program adds the noise once more at prediction, to the pruned tree, and the "

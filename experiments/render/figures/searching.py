@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from experiments.analysis.definitions import method_name
-from experiments.analysis.searches import Growth
+from experiments.analysis.settings import Growth
 from experiments.render.figures import style
 
 PANEL_HEIGHT = 2.6

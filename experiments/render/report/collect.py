@@ -13,7 +13,7 @@ from experiments.analysis.definitions import grids, method_name
 from experiments.analysis.duels import duels_sheet
 from experiments.analysis.findings import Findings
 from experiments.analysis.model import Table
-from experiments.analysis.repeats import Repeats
+from experiments.analysis.verifying import Repeats
 from experiments.core.record import STATUSES, RunRecord
 from experiments.render import duels_page
 from experiments.render.clean import clean_section, pairs_of

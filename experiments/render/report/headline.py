@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from experiments.analysis.definitions import grids
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import Verdict
-from experiments.analysis.tally import Tally, tally
+from experiments.analysis.verifying import Tally, tally
 from experiments.render import numbers, tally_text
 from experiments.render.report import view
 from experiments.render.report.model import ComparedTable, ReportData

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from experiments.analysis.model import Claim, Sheet, Table, Verdict
-from experiments.analysis.repeats import Repeats
+from experiments.analysis.verifying import Repeats
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from experiments.analysis.definitions import method_name
 from experiments.analysis.findings import Findings
 from experiments.analysis.model import Sheet
 from experiments.analysis.ranking import mean_of
-from experiments.analysis.searches import Growth, growth
-from experiments.analysis.settings import searched_scores
+from experiments.analysis.settings import Growth, growth, searched_scores
 from experiments.render import numbers
 from experiments.render.report.model import Section
 
