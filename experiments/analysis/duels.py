@@ -1,16 +1,24 @@
-"""GradTree against CART, in one place: the question that everybody has.
+"""Duels over datasets: GradTree against CART, ST entmax against ST Gumbel-softmax.
 
-For every setting (published hyperparameters, defaults, our own search) and
-both protocols: the mean difference of test F1 over datasets with a paired
-bootstrap interval, wins, ties and losses, and Wilcoxon's test with Holm's
-correction over all lines of the table. The same against a pruned CART, which
-a practitioner would use instead.
+Is GradTree better than CART? For every setting (published hyperparameters,
+defaults, our own search) and both protocols: the mean difference of test F1 over
+datasets with a paired bootstrap interval, wins, ties and losses, and Wilcoxon's
+test with Holm's correction over all lines of the table. The same against a
+pruned CART, which a practitioner would use instead.
+
+Is ST entmax better than ST Gumbel-softmax? The authors' program writes the
+pruned tree back into the variables that it trains, as rows of zeros and ones,
+and predicts with the function that it trained with. For ST Gumbel-softmax that
+function adds fresh noise, so a node of the finished tree tests its own feature
+with some probability only. The printed column is that of trees scrambled in this
+way (``gradtree-gumbel``); the same trees, predicted as they are, are a column of
+their own (``gradtree-gumbel-proper``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from experiments.analysis import statistics
 from experiments.analysis.cells import Results
@@ -32,8 +40,6 @@ SETTINGS = {
 UNTUNED = ("cart-pruned",)
 """Rivals that choose their own complexity: their default run stands in every setting."""
 SCOPES = {"binary": "binary", "multi": "multi-class", "all": "all"}
-FEWEST_DATASETS = 5
-"""Below this no interval over datasets is worth its name."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,10 @@ def duels(results: Results, paper: Paper) -> list[Duel]:
                 lines = _differences(results, paper, protocol, setting, rival)
                 for scope in SCOPES:
                     inside = [difference for task, difference in lines if scope in (task, "all")]
-                    known = [value for value in inside if value is not None]
-                    if len(known) >= FEWEST_DATASETS:
-                        contrast = statistics.contrast(known)
+                    contrast = statistics.contrast_of_known(inside)
+                    if contrast is not None:
                         found.append(Duel(rival, setting, protocol, scope, len(inside), contrast))
-    corrected = statistics.corrected([each.contrast for each in found])
-    return [replace(each, contrast=one) for each, one in zip(found, corrected, strict=True)]
+    return statistics.corrected_lines(found)
 
 
 def _differences(
@@ -89,6 +93,35 @@ def difference(mine: Cell, other: Cell) -> float | None:
     return mine.mean - other.mean if mine.trials == other.trials else None
 
 
+def contrast_columns(change: str, more: str, same: str, less: str) -> tuple[SheetColumn, ...]:
+    """The columns that every table of contrasts ends with; they differ in their names."""
+    return (
+        SheetColumn(change, kind="change"),
+        SheetColumn("low", group="95 % interval", kind="change"),
+        SheetColumn("high", group="95 % interval", kind="change"),
+        *(SheetColumn(name, 0) for name in (more, same, less)),
+        SheetColumn("p", kind="p"),
+        SheetColumn("p (Holm)", kind="p"),
+    )
+
+
+CONTRAST_COLUMNS = contrast_columns("difference", "wins", "ties", "losses")
+
+
+def contrast_entries(contrast: Contrast) -> tuple[Entry, ...]:
+    """The fields of one line in these columns."""
+    return (
+        contrast.difference.estimate,
+        contrast.difference.low,
+        contrast.difference.high,
+        contrast.wins,
+        contrast.ties,
+        contrast.losses,
+        contrast.p_value,
+        contrast.p_adjusted,
+    )
+
+
 def duels_sheet(found: Sequence[Duel]) -> Sheet:
     """Every line with all its figures."""
     rows: list[tuple[Entry, ...]] = [
@@ -99,14 +132,7 @@ def duels_sheet(found: Sequence[Duel]) -> Sheet:
             SCOPES[each.scope],
             each.contrast.n,
             each.of,
-            each.contrast.difference.estimate,
-            each.contrast.difference.low,
-            each.contrast.difference.high,
-            each.contrast.wins,
-            each.contrast.ties,
-            each.contrast.losses,
-            each.contrast.p_value,
-            each.contrast.p_adjusted,
+            *contrast_entries(each.contrast),
         )
         for each in found
     ]
@@ -124,14 +150,7 @@ def duels_sheet(found: Sequence[Duel]) -> Sheet:
             SheetColumn("Task"),
             SheetColumn("datasets", 0),
             SheetColumn("of", 0),
-            SheetColumn("difference", kind="change"),
-            SheetColumn("low", group="95 % interval", kind="change"),
-            SheetColumn("high", group="95 % interval", kind="change"),
-            SheetColumn("wins", 0),
-            SheetColumn("ties", 0),
-            SheetColumn("losses", 0),
-            SheetColumn("p", kind="p"),
-            SheetColumn("p (Holm)", kind="p"),
+            *CONTRAST_COLUMNS,
         ),
         rows=tuple(rows),
     )
@@ -177,23 +196,17 @@ def selector_duels(tables: Mapping[str, Table]) -> list[SelectorDuel]:
             for scope in SCOPES
             if (line := _duel(tables[f"ablation-{setting}"], setting, scope, other)) is not None
         ]
-        corrected = statistics.corrected([line.contrast for line in lines])
-        found += [replace(a, contrast=b) for a, b in zip(lines, corrected, strict=True)]
+        found += statistics.corrected_lines(lines)
     return found
 
 
 def _duel(table: Table, setting: Setting, scope: str, other: str) -> SelectorDuel | None:
     pairs = _pairs(table, other, [task for task in TASKS if scope in (task, "all")])
-    if len(pairs) < FEWEST_DATASETS:
+    contrast = statistics.contrast_of_known(mine - theirs for mine, theirs in pairs)
+    if contrast is None:
         return None
-    return SelectorDuel(
-        setting,
-        scope,
-        other,
-        mean_of([mine for mine, _ in pairs]),
-        mean_of([theirs for _, theirs in pairs]),
-        statistics.contrast([mine - theirs for mine, theirs in pairs]),
-    )
+    entmax, gumbel = (mean_of(side) for side in zip(*pairs, strict=True))
+    return SelectorDuel(setting, scope, other, entmax, gumbel, contrast)
 
 
 def _pairs(table: Table, other: str, tasks: list[Task]) -> list[tuple[float, float]]:
@@ -212,9 +225,7 @@ def _pairs(table: Table, other: str, tasks: list[Task]) -> list[tuple[float, flo
 def without_artefact(table: Table, task: Task) -> Contrast | None:
     """ST entmax minus ST Gumbel-softmax predicted properly; ``None`` before enough has run."""
     pairs = _pairs(table, PROPER, [task])
-    if len(pairs) < FEWEST_DATASETS:
-        return None
-    return statistics.contrast([mine - theirs for mine, theirs in pairs])
+    return statistics.contrast_of_known(mine - theirs for mine, theirs in pairs)
 
 
 def selectors_sheet(found: Sequence[SelectorDuel], source: str) -> Sheet:
@@ -227,14 +238,7 @@ def selectors_sheet(found: Sequence[SelectorDuel], source: str) -> Sheet:
             each.contrast.n,
             each.entmax,
             each.gumbel,
-            each.contrast.difference.estimate,
-            each.contrast.difference.low,
-            each.contrast.difference.high,
-            each.contrast.wins,
-            each.contrast.ties,
-            each.contrast.losses,
-            each.contrast.p_value,
-            each.contrast.p_adjusted,
+            *contrast_entries(each.contrast),
         )
         for each in found
     ]
@@ -252,14 +256,7 @@ def selectors_sheet(found: Sequence[SelectorDuel], source: str) -> Sheet:
             SheetColumn("datasets", 0),
             SheetColumn("ST entmax"),
             SheetColumn("ST Gumbel softmax"),
-            SheetColumn("difference", kind="change"),
-            SheetColumn("low", group="95 % interval", kind="change"),
-            SheetColumn("high", group="95 % interval", kind="change"),
-            SheetColumn("wins", 0),
-            SheetColumn("ties", 0),
-            SheetColumn("losses", 0),
-            SheetColumn("p", kind="p"),
-            SheetColumn("p (Holm)", kind="p"),
+            *CONTRAST_COLUMNS,
         ),
         rows=tuple(rows),
     )

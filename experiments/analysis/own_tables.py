@@ -1,4 +1,4 @@
-"""Tables without a printed counterpart: those declared in TOML, those of whatever else ran, metrics.
+"""Tables without a printed counterpart: declared in TOML, of whatever else ran, of any metric.
 
 Rows and columns come from the store's plan and facts, so that a new dataset or
 learner of a plug-in gets its tables without a line in the suite.

@@ -23,11 +23,9 @@ from experiments.analysis.model import (
     Task,
 )
 from experiments.analysis.ranking import shared_ranks
-from experiments.analysis.statistics import Interval, Pair, RankGroups
+from experiments.analysis.statistics import FEWEST_DATASETS, Interval, Pair, RankGroups
 
 PARTIAL_METHOD = "dndt"
-FEWEST_DATASETS = 5
-"""Below this no test over datasets is worth its name."""
 
 
 @dataclass(frozen=True)

@@ -83,13 +83,13 @@ def tests_sheet(found: Comparison) -> Sheet:
             READINGS[each.place.reading],
             each.place.protocol,
             each.place.group,
-            each.n,
-            each.difference.estimate,
-            each.difference.low,
-            each.difference.high,
-            f"{each.wins}-{each.ties}-{each.losses}",
-            each.p_value,
-            each.p_adjusted,
+            each.contrast.n,
+            each.contrast.difference.estimate,
+            each.contrast.difference.low,
+            each.contrast.difference.high,
+            each.contrast.signs,
+            each.contrast.p_value,
+            each.contrast.p_adjusted,
         )
         for each in found.tests
     ]
@@ -183,10 +183,10 @@ def _best_two(means: Mapping[str, tuple[float, int]]) -> str:
 def _against_control(found: Comparison) -> list[str]:
     """Who is told apart from the control under ``clean`` once corrected."""
     told = [
-        f"{method_name(test.method)} {test.difference.estimate:+.3f} "
+        f"{method_name(test.method)} {test.contrast.difference.estimate:+.3f} "
         f"({READINGS[test.place.reading]}, {test.place.group})"
         for test in found.tests
-        if test.against == CONTROL and test.place.protocol == "clean" and test.p_adjusted < LEVEL
+        if test.against == CONTROL and test.place.protocol == "clean" and test.contrast.significant
     ]
     if not any(test.against == CONTROL for test in found.tests):
         return []

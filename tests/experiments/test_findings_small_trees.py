@@ -116,10 +116,11 @@ def test_tests_pair_the_datasets_of_two_and_are_corrected_together(compared: Com
         and each.place.reading == "small-trees"
         and "paper" in each.place.group
     ]
-    assert (test.n, test.wins, test.ties, test.losses) == (10, 10, 0, 0)
-    assert test.difference.estimate == pytest.approx(0.02)
-    assert test.p_value == pytest.approx(2 / 2**10)
-    assert test.p_adjusted > test.p_value
+    found = test.contrast
+    assert (found.n, found.wins, found.ties, found.losses) == (10, 10, 0, 0)
+    assert found.difference.estimate == pytest.approx(0.02)
+    assert found.p_value == pytest.approx(2 / 2**10)
+    assert found.p_adjusted > found.p_value
     assert not any(each.method == "boosting" for each in compared.tests)
 
 
