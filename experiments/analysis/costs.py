@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from experiments.analysis.cells import Results
-from experiments.analysis.definitions import grids, method_name
+from experiments.analysis.grids import Results
 from experiments.analysis.model import (
     TASK_NAMES,
     TASKS,
@@ -17,7 +16,7 @@ from experiments.analysis.model import (
     Table,
     Task,
 )
-from experiments.analysis.paper import Paper
+from experiments.analysis.paper import Paper, grids, method_name
 from experiments.analysis.ranking import mean_of
 from experiments.core.record import RunRecord
 

@@ -21,10 +21,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from experiments.analysis import statistics
-from experiments.analysis.cells import Results
-from experiments.analysis.definitions import method_name
+from experiments.analysis.grids import Results
 from experiments.analysis.model import TASKS, Cell, Entry, Setting, Sheet, SheetColumn, Table, Task
-from experiments.analysis.paper import Paper
+from experiments.analysis.paper import Paper, method_name
 from experiments.analysis.ranking import mean_of
 from experiments.analysis.settings import SEARCHED
 from experiments.analysis.statistics import Contrast

@@ -12,18 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.analysis.cells import Results, collect
 from experiments.analysis.claims import check_claims
-from experiments.analysis.definitions import beyond_grids, grids, methods
 from experiments.analysis.duels import Duel, SelectorDuel, duels, selector_duels
-from experiments.analysis.firmness import EXPERIMENT as FIRMNESS
-from experiments.analysis.firmness import Firmness, firmness, firmness_sheet, marked
+from experiments.analysis.grids import Results, collect
 from experiments.analysis.judging import judge
 from experiments.analysis.model import Claim, Sheet, Table, Verdict
 from experiments.analysis.own_tables import own_tables
-from experiments.analysis.paper import Paper, load_paper
+from experiments.analysis.paper import Paper, beyond_grids, grids, load_paper, methods
 from experiments.analysis.quirks import EXPERIMENT as QUIRKS
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, quirk_orders
+from experiments.analysis.sensitivity import EXPERIMENT as FIRMNESS
+from experiments.analysis.sensitivity import Firmness, firmness, firmness_sheet, marked
 from experiments.analysis.settings import BUDGETS, CANDIDATES, SCORE, SEARCHED, Searched
 from experiments.analysis.summaries import Spec
 from experiments.analysis.table_set import Book, our_book, paper_book

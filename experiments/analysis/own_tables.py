@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.analysis import ranking
-from experiments.analysis.cells import Results, summarise
-from experiments.analysis.definitions import method_name, methods
+from experiments.analysis.grids import Results, summarise
 from experiments.analysis.model import TASKS, Block, Column, Row, Summary, Table
-from experiments.analysis.paper import Paper
+from experiments.analysis.paper import Paper, method_name, methods
 from experiments.core.checks import UserError
 from experiments.core.planned import DatasetFacts, LearnerFacts
 from experiments.core.record import SCORES, RunRecord

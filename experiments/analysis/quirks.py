@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from experiments.analysis import statistics
-from experiments.analysis.cells import Address, Results
-from experiments.analysis.definitions import method_name
 from experiments.analysis.duels import contrast_columns, contrast_entries, difference
+from experiments.analysis.grids import Address, Results
 from experiments.analysis.model import Cell, Entry, Sheet, SheetColumn
-from experiments.analysis.paper import Paper
+from experiments.analysis.paper import Paper, method_name
 from experiments.analysis.ranking import OrderChange, order_change
 from experiments.analysis.statistics import FEWEST_DATASETS, Contrast
 

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from experiments.analysis import ranking
-from experiments.analysis.cells import Attempt, Results
-from experiments.analysis.definitions import method_name
+from experiments.analysis.grids import Attempt, Results
 from experiments.analysis.model import TASK_NAMES, TASKS, Cell, Entry, Sheet, SheetColumn, Statistic
-from experiments.analysis.paper import TUNED_METHODS, Paper
+from experiments.analysis.paper import TUNED_METHODS, Paper, method_name
 from experiments.analysis.ranking import mean_of, sample_std
 from experiments.analysis.statistics import stable
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.analysis import statistics
-from experiments.analysis.cells import Results, summarise
+from experiments.analysis.grids import Results, summarise
 from experiments.analysis.ranking import mean_of
 from experiments.core.planned import DatasetFacts
 from experiments.core.record import RunRecord

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.model import Entry, Sheet, SheetColumn
+from experiments.analysis.paper import method_name
 from experiments.analysis.small_trees import (
     CEILING,
     CONTROL,

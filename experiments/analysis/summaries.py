@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from experiments.analysis import ranking
-from experiments.analysis.cells import Results
-from experiments.analysis.definitions import grids, method_name
-from experiments.analysis.grids import mean_statistic
+from experiments.analysis.grids import Results, mean_statistic
 from experiments.analysis.model import (
     TASK_NAMES,
     TASKS,
@@ -22,7 +20,7 @@ from experiments.analysis.model import (
     Table,
     Task,
 )
-from experiments.analysis.paper import Paper, PrintedDataset
+from experiments.analysis.paper import Paper, PrintedDataset, grids, method_name
 
 Tables = Mapping[str, Table]
 Penalty = Mapping[tuple[Task, str, str], Statistic]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from experiments.analysis.cells import Results, collect
 from experiments.analysis.costs import compute_sheet, library_cells, runtime_sheet, solvers_sheet
-from experiments.analysis.definitions import grids
 from experiments.analysis.grids import (
+    Results,
     beyond_tables,
+    collect,
     our_table,
     our_tables,
     paper_table,
@@ -18,7 +18,7 @@ from experiments.analysis.grids import (
 from experiments.analysis.judging import judge_table
 from experiments.analysis.model import Cell, Sheet, Table, Verdict
 from experiments.analysis.own_tables import other_tables
-from experiments.analysis.paper import Paper, load_paper
+from experiments.analysis.paper import Paper, grids, load_paper
 from experiments.analysis.settings import (
     Searched,
     growth,

@@ -26,10 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.analysis.definitions import grids
 from experiments.analysis.judging import trial_range
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Outcome, Verdict
-from experiments.analysis.paper import TRIALS
+from experiments.analysis.paper import TRIALS, grids
 from experiments.core import predictions
 from experiments.core.checks import UserError
 from experiments.core.record import SCORES, RunRecord

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.duels import SCOPES, SETTINGS, Duel
 from experiments.analysis.model import Entry, Sheet, SheetColumn
+from experiments.analysis.paper import method_name
 from experiments.render import numbers
 from experiments.render.figures.forest import Effect, forest
 

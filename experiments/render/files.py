@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from experiments.analysis.clean_effect import changes
-from experiments.analysis.definitions import grids
 from experiments.analysis.duels import duels_sheet, selectors_sheet
 from experiments.analysis.findings import Findings
 from experiments.analysis.model import TASKS, Sheet, Table, Verdict
+from experiments.analysis.paper import grids
 from experiments.analysis.quirks import orders_sheet, quirks_sheet
+from experiments.analysis.sensitivity import changes
 from experiments.analysis.significance import comparisons, intervals_sheet, pairs_sheet, ranks_sheet
 from experiments.analysis.table_set import Book, Comparison
 from experiments.core.files import write_files

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from experiments.analysis.costs import Pair, pairs_of, seconds_of, spent
-from experiments.analysis.definitions import Grid, grids, method_name
 from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
+from experiments.analysis.paper import Grid, grids, method_name
 from experiments.analysis.verifying import tally
 from experiments.render import clean, duels_page, numbers, tally_text
 from experiments.render.markdown import sheet_markdown

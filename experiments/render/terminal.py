@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from experiments.analysis.definitions import Grid, grids
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import (
     CLAIM_OUTCOMES,
@@ -16,6 +15,7 @@ from experiments.analysis.model import (
     Table,
     Verdict,
 )
+from experiments.analysis.paper import Grid, grids
 from experiments.analysis.table_set import Comparison
 from experiments.analysis.verifying import tally
 from experiments.core.text import table as text_table

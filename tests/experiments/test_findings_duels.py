@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from tables_support import Records, paper_as_ours, runs
 
-from experiments.analysis.cells import Results, collect
 from experiments.analysis.duels import (
     PRINTED,
     PROPER,
@@ -19,6 +18,7 @@ from experiments.analysis.duels import (
     without_artefact,
 )
 from experiments.analysis.findings import findings_of
+from experiments.analysis.grids import Results, collect
 from experiments.analysis.model import Cell
 from experiments.analysis.paper import load_paper
 from experiments.analysis.settings import SEARCHED

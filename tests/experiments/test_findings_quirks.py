@@ -7,9 +7,8 @@ from report_samples import registry
 from tables_support import Records, job, paper_as_ours, runs
 
 import datasets.protocols.quirks as declared
-from experiments.analysis.cells import collect
 from experiments.analysis.findings import Findings, findings_of
-from experiments.analysis.firmness import REFITS, firmness
+from experiments.analysis.grids import collect
 from experiments.analysis.paper import load_paper
 from experiments.analysis.quirks import (
     EXPERIMENT,
@@ -19,6 +18,7 @@ from experiments.analysis.quirks import (
     quirk_orders,
     touched,
 )
+from experiments.analysis.sensitivity import REFITS, firmness
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
 from experiments.render.files import files_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tables_support import Records, job
 
-from experiments.analysis.cells import collect
 from experiments.analysis.findings import findings_of
+from experiments.analysis.grids import collect
 from experiments.analysis.small_trees import READINGS, Comparison, Line, compare
 from experiments.analysis.small_trees_sheets import answer, sheets_of
 from experiments.core.job import Job

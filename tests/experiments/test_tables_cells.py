@@ -7,10 +7,8 @@ import statistics
 import pytest
 from tables_support import job, runs
 
-from experiments.analysis.cells import Attempt, collect, summarise
-from experiments.analysis.definitions import grids
-from experiments.analysis.grids import our_table
-from experiments.analysis.paper import load_paper
+from experiments.analysis.grids import Attempt, collect, our_table, summarise
+from experiments.analysis.paper import grids, load_paper
 from experiments.analysis.settings import between_seeds, seeds_sheet
 from experiments.analysis.summaries import our_penalty
 from experiments.analysis.table_set import our_book

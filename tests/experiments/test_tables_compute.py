@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tables_support import job, paper_as_ours
 
-from experiments.analysis.cells import collect
 from experiments.analysis.costs import compute_sheet, multiple, runtime_sheet, spent
 from experiments.analysis.findings import findings_of
+from experiments.analysis.grids import collect
 from experiments.analysis.paper import load_paper
 from experiments.core.job import Job
 from experiments.core.record import RunRecord

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.analysis.definitions import grids
 from experiments.analysis.model import TASKS
-from experiments.analysis.paper import dataset_slug, load_paper
+from experiments.analysis.paper import dataset_slug, grids, load_paper
 from experiments.analysis.ranking import shared_ranks
 from experiments.analysis.table_set import paper_book
 

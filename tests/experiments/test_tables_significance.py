@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tables_support import runs
 
-from experiments.analysis.clean_effect import changes, method_changes, ranking_change
 from experiments.analysis.findings import findings_of
 from experiments.analysis.paper import load_paper
+from experiments.analysis.sensitivity import changes, method_changes, ranking_change
 from experiments.analysis.significance import (
     comparisons,
     intervals,

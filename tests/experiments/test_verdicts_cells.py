@@ -9,13 +9,11 @@ import pytest
 from scipy import stats
 from tables_support import paper_as_ours, runs, spread_values
 
-from experiments.analysis.cells import collect
-from experiments.analysis.definitions import grids
 from experiments.analysis.findings import findings_of
-from experiments.analysis.grids import paper_table
+from experiments.analysis.grids import collect, paper_table
 from experiments.analysis.judging import agreements, equivalence, judge_table, margin, welch
 from experiments.analysis.model import Cell, Table
-from experiments.analysis.paper import load_paper
+from experiments.analysis.paper import grids, load_paper
 from experiments.analysis.verifying import tally
 from experiments.render import tally_text
 from experiments.render.terminal import verdict_lines

@@ -22,11 +22,10 @@ from test_runner_store import make_record
 
 from experiments.__main__ import main
 from experiments.analysis import verifying
-from experiments.analysis.definitions import grids
 from experiments.analysis.findings import findings_in
 from experiments.analysis.judging import judge_table
 from experiments.analysis.model import Cell
-from experiments.analysis.paper import load_paper
+from experiments.analysis.paper import grids, load_paper
 from experiments.analysis.table_set import paper_book
 from experiments.core import manifest
 from experiments.core.files import append_line

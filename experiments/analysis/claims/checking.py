@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.grids import mean_statistic
 from experiments.analysis.model import Cell, Claim, ClaimOutcome, Table, Task
-from experiments.analysis.paper import TIMEOUT, TRIALS, Paper
+from experiments.analysis.paper import TIMEOUT, TRIALS, Paper, method_name
 from experiments.analysis.table_set import Book
 
 SETTLED = (TIMEOUT, "memory")

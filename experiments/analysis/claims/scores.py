@@ -15,9 +15,9 @@ from experiments.analysis.claims.checking import (
     summary,
     without,
 )
-from experiments.analysis.definitions import method_name
 from experiments.analysis.duels import PROPER, without_artefact
 from experiments.analysis.model import TASK_NAMES, TASKS, Setting, Table, Task
+from experiments.analysis.paper import method_name
 from experiments.analysis.ranking import mean_of
 
 ARTEFACT = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from experiments.analysis.definitions import method_name
+from experiments.analysis.paper import method_name
 from experiments.analysis.settings import Growth
 from experiments.render.figures import style
 

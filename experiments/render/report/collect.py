@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from experiments.analysis.cells import Results
-from experiments.analysis.definitions import grids, method_name
 from experiments.analysis.duels import duels_sheet
 from experiments.analysis.findings import Findings
+from experiments.analysis.grids import Results
 from experiments.analysis.model import Table
+from experiments.analysis.paper import grids, method_name
 from experiments.analysis.verifying import Repeats
 from experiments.core.record import STATUSES, RunRecord
 from experiments.render import duels_page

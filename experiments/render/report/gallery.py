@@ -8,8 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.model import TASK_NAMES, TASKS, Table, Task
+from experiments.analysis.paper import method_name
 from experiments.analysis.significance import Comparison, comparisons
 from experiments.render import numbers
 from experiments.render.clean import FIGURE as PROTOCOLS_FIGURE

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from experiments.analysis.definitions import grids
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import Verdict
+from experiments.analysis.paper import grids
 from experiments.analysis.verifying import Tally, tally
 from experiments.render import numbers, tally_text
 from experiments.render.report import view

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.findings import Findings
 from experiments.analysis.model import Sheet
+from experiments.analysis.paper import method_name
 from experiments.analysis.ranking import mean_of
 from experiments.analysis.settings import Growth, growth, searched_scores
 from experiments.render import numbers

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.duels import PRINTED, PROPER, SelectorDuel, selectors_sheet
 from experiments.analysis.findings import Findings
-from experiments.analysis.firmness import REFITS, Firmness
 from experiments.analysis.judging import agreements
 from experiments.analysis.model import OUTCOMES, Sheet, Statistic
+from experiments.analysis.paper import method_name
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, orders_sheet, quirks_sheet
 from experiments.analysis.ranking import mean_of
+from experiments.analysis.sensitivity import REFITS, Firmness
 from experiments.render import numbers
 from experiments.render.clean import order_phrase
 from experiments.render.figures.changes import Draws

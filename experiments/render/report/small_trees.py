@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.findings import Findings
+from experiments.analysis.paper import method_name
 from experiments.analysis.small_trees import CEILING, FREE, Comparison, compare
 from experiments.analysis.small_trees_sheets import answer, sheets_of
 from experiments.render.figures.small_trees import Point, f1_against_leaves
