@@ -47,7 +47,7 @@ def main() -> int:
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.render.files import write_comparisons
-    from experiments.render.terminal import comparison_text
+    from experiments.render.wording import comparison_text
     from experiments.runner import plugins
     from experiments.runner.catalogue import EXPERIMENTS, jobs_of
     from experiments.runner.estimate import Progress

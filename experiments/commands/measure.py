@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core import planned, predictions
     from experiments.core.files import write_files
     from experiments.render import csvfiles, latex
-    from experiments.render.terminal import table_text
+    from experiments.render.wording import table_text
 
     arguments.require_store(args.store)
     given = keywords(args.options)

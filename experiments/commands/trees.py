@@ -17,7 +17,7 @@ from experiments.commands.raw_units import in_raw_units
 from experiments.core import predictions
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
-from experiments.render.figures.training import Curve
+from experiments.render.figures.trees import Curve
 from experiments.render.report.stored import NO_NEW_ROW
 from experiments.runner import plugins
 from experiments.runner.catalogue import jobs_of

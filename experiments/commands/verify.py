@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.analysis.findings import findings_in
     from experiments.core.files import write_files
     from experiments.render import csvfiles
-    from experiments.render.terminal import claim_lines, verdict_lines
+    from experiments.render.wording import claim_lines, verdict_lines
 
     arguments.require_store(args.store)
     committed = args.store.resolve() == COMMITTED.resolve()

@@ -10,7 +10,7 @@ from experiments.analysis.duels import SCOPES, SETTINGS, Duel
 from experiments.analysis.model import Entry, Sheet, SheetColumn
 from experiments.analysis.paper import method_name
 from experiments.render import numbers
-from experiments.render.figures.forest import Effect, forest
+from experiments.render.figures.changes import Effect, forest
 
 TITLE = "Is GradTree better than CART?"
 FIGURE = "gradtree-against-cart"

@@ -1,21 +1,27 @@
-"""All tables as files: first as texts by name, then written so that no reader sees half of one."""
+"""All tables as files: first as texts by name, then written so that no reader sees half of one.
+
+Single numbers are LaTeX macros, to be quoted in a text. A name is put together from what it stands
+for, digits spelled out, e.g. ``TestFOneTunedBinaryMRRDLEightFive``; tables of the clean protocol
+begin with ``Clean``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiments.analysis.duels import duels_sheet, selectors_sheet
 from experiments.analysis.findings import Findings
-from experiments.analysis.model import TASKS, Sheet, Table, Verdict
+from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, TASKS, Claim, Sheet, Table, Verdict
 from experiments.analysis.paper import grids
 from experiments.analysis.quirks import orders_sheet, quirks_sheet
 from experiments.analysis.sensitivity import changes
 from experiments.analysis.significance import comparisons, intervals_sheet, pairs_sheet, ranks_sheet
 from experiments.analysis.table_set import Book, Comparison
 from experiments.core.files import write_files
-from experiments.render import clean, csvfiles, latex
-from experiments.render.macros import macros_latex
+from experiments.render import clean, csvfiles, latex, numbers
+from experiments.render.latex import GAP
 
 TESTED = ("test-f1-tuned", "test-f1-default")
 """The tables that are compared over datasets."""
@@ -119,3 +125,55 @@ def write_comparisons(folder: Path, comparisons: Sequence[Comparison]) -> None:
         files[f"{table.name}.csv"] = csvfiles.table_csv(table, verdicts)
         files[f"{table.name}.tex"] = latex.table_latex(table)
     write_files(folder, files)
+
+
+_DIGITS = dict(
+    zip(
+        "0123456789",
+        ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"),
+        strict=True,
+    )
+)
+
+
+def macro_name(*parts: str) -> str:
+    """Letters only, as TeX wants: words capitalised and joined, digits spelled out."""
+    words = [word for part in parts for word in re.split(r"[^A-Za-z0-9]+", part) if word]
+    spelled = ("".join(_DIGITS.get(letter, letter) for letter in word) for word in words)
+    return "".join(word[0].upper() + word[1:] for word in spelled)
+
+
+def macros_latex(
+    books: Iterable[Book], verdicts: Iterable[Verdict] = (), claims: Iterable[Claim] = ()
+) -> str:
+    r"""One ``\newcommand`` per summary figure, and the counts of verdicts and claims."""
+    lines = []
+    for book in books:
+        prefix = "" if book.source == "paper" else book.source
+        for table in book.tables.values():
+            lines += list(_table_macros(table, prefix))
+    lines += list(_counts(verdicts, claims))
+    return "".join(rf"\newcommand{{\{name}}}{{{value}}}" + "\n" for name, value in lines)
+
+
+def _table_macros(table: Table, prefix: str) -> Iterator[tuple[str, str]]:
+    for block in table.blocks:
+        for line in block.summaries:
+            for column, statistic in zip(table.columns, line.statistics, strict=True):
+                name = macro_name(prefix, table.name, block.task, line.name, column.name)
+                yield name, numbers.statistic(statistic, line.decimals)[0] or GAP
+
+
+def _counts(verdicts: Iterable[Verdict], claims: Iterable[Claim]) -> Iterator[tuple[str, str]]:
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for verdict in verdicts:
+        if verdict.paper.mean is not None:
+            line = counts.setdefault((verdict.table, verdict.method), dict.fromkeys(OUTCOMES, 0))
+            line[verdict.outcome] += 1
+    for (table, method), line in counts.items():
+        for outcome, count in line.items():
+            yield macro_name("Cells", table, method, outcome), str(count)
+    outcomes = [claim.outcome for claim in claims]
+    if outcomes:
+        for claim_outcome in CLAIM_OUTCOMES:
+            yield macro_name("Claims", claim_outcome), str(outcomes.count(claim_outcome))

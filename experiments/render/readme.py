@@ -13,7 +13,7 @@ from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
 from experiments.analysis.paper import Grid, grids, method_name
 from experiments.analysis.verifying import tally
-from experiments.render import clean, duels_page, numbers, tally_text
+from experiments.render import clean, duels_page, numbers, wording
 from experiments.render.markdown import sheet_markdown
 from experiments.render.report.searching import search_section
 from experiments.render.report.sections import (
@@ -22,7 +22,7 @@ from experiments.render.report.sections import (
     seeds_section,
     selectors_section,
 )
-from experiments.render.terminal import counted_claims
+from experiments.render.wording import counted_claims
 
 NOT_RUN = "not run yet"
 PICTURE = f"results/figures/{duels_page.FIGURE}.png"
@@ -34,7 +34,7 @@ OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' pac
 def answer_block(found: Findings) -> str:
     """For README.md: GradTree against CART, and how many of the paper's numbers reproduce."""
     counts = tally(found.verdicts)
-    told = f"**{tally_text.title(counts)}.** {tally_text.sentence(counts)}"
+    told = f"**{wording.title(counts)}.** {wording.sentence(counts)}"
     return "\n\n".join([*_against_cart(found), told])
 
 
@@ -66,7 +66,7 @@ def _against_cart(found: Findings) -> Iterable[str]:
 def _opening(found: Findings) -> str:
     counts = tally(found.verdicts)
     return (
-        f"**{tally_text.title(counts)}.** {tally_text.sentence(counts)} {tally_text.TESTS} "
+        f"**{wording.title(counts)}.** {wording.sentence(counts)} {wording.TESTS} "
         "Runtimes are not counted. In brackets, where not all cells are exact: the mean "
         "difference from the paper with Wilcoxon’s p over datasets, and the largest difference."
     )

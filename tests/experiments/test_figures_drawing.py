@@ -12,7 +12,14 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from experiments.render.figures import style
-from experiments.render.figures.changes import Change, Draws, clean_against_paper, other_draws
+from experiments.render.figures.changes import (
+    Change,
+    Draws,
+    Effect,
+    clean_against_paper,
+    forest,
+    other_draws,
+)
 from experiments.render.figures.comparison import Pair, critical_difference, ours_against_paper
 from experiments.render.figures.cost import (
     RuntimePoint,
@@ -20,9 +27,8 @@ from experiments.render.figures.cost import (
     f1_against_size,
     runtime_against_shape,
 )
-from experiments.render.figures.forest import Effect, forest
 from experiments.render.figures.style import FORMATS, inline_svg, render, save
-from experiments.render.figures.training import Curve, training_curves
+from experiments.render.figures.trees import Curve, training_curves
 
 NAMES = {"gradtree": "GradTree", "cart": "CART", "dl85": "DL8.5"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments.analysis import table_set
 from experiments.core.record import RunRecord
 from experiments.render.files import write_comparisons
-from experiments.render.terminal import comparison_text
+from experiments.render.wording import comparison_text
 from experiments.runner.catalogue import jobs_of
 from experiments.runner.executors.process import ROOT, python_environment
 

@@ -24,7 +24,7 @@ from experiments.analysis.paper import load_paper
 from experiments.analysis.ranking import bracket_ranks, mean_reciprocal_rank, wins
 from experiments.analysis.table_set import Book
 from experiments.render import clean, csvfiles, latex, numbers
-from experiments.render.macros import macro_name, macros_latex
+from experiments.render.files import macro_name, macros_latex
 from experiments.render.markdown import sheet_markdown
 from experiments.render.report import view
 

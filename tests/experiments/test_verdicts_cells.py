@@ -15,8 +15,8 @@ from experiments.analysis.judging import agreements, equivalence, judge_table, m
 from experiments.analysis.model import Cell, Table
 from experiments.analysis.paper import grids, load_paper
 from experiments.analysis.verifying import tally
-from experiments.render import tally_text
-from experiments.render.terminal import verdict_lines
+from experiments.render import wording
+from experiments.render.wording import verdict_lines
 
 PAPER = load_paper()
 GRID = grids()["test-f1-tuned"]
@@ -301,20 +301,20 @@ def test_three_trials_never_claim_a_headline():
 def test_ten_trials_count_every_verdict_apart(found):
     counts = tally(found.verdicts)
     assert counts.claims
-    assert tally_text.title(counts) == (
+    assert wording.title(counts) == (
         "Of the paper’s 852 numbers 852 come out exact and 0 equivalent"
     )
     mixed = replace(
         counts, counts={**counts.counts, "exact": 800, "undecided": 50, "better": 2, "worse": 0}
     )
-    assert "50 are undecided: 10 trials show neither" in tally_text.sentence(mixed)
-    assert "2 differ significantly (2 better, 0 worse)." in tally_text.sentence(mixed)
+    assert "50 are undecided: 10 trials show neither" in wording.sentence(mixed)
+    assert "2 differ significantly (2 better, 0 worse)." in wording.sentence(mixed)
 
 
 def test_part_of_the_paper_is_held_against_that_part():
     jobs, records = runs("tuned", "iris", "cart", [0.9] * 10)
     counts = tally(findings_of(jobs, records, paper=PAPER).verdicts)
-    assert tally_text.title(counts).startswith("Of 1 numbers measured so far, out of the paper’s")
+    assert wording.title(counts).startswith("Of 1 numbers measured so far, out of the paper’s")
 
 
 def test_helper_values_have_the_moments_they_are_made_for():

@@ -17,8 +17,8 @@ from experiments.analysis.verifying import Repeats
 from experiments.core.record import STATUSES, RunRecord
 from experiments.render import duels_page
 from experiments.render.clean import clean_section, pairs_of
-from experiments.render.figures.searching import search_growth
-from experiments.render.figures.training import Curve
+from experiments.render.figures.changes import search_growth
+from experiments.render.figures.trees import Curve
 from experiments.render.files import tested_sheets
 from experiments.render.report.gallery import Plate, entry, plates
 from experiments.render.report.model import (
@@ -45,7 +45,7 @@ from experiments.render.report.sections import (
 )
 from experiments.render.report.small_trees import small_trees_plate, small_trees_section
 from experiments.render.report.stored import read_trees
-from experiments.render.tally_text import TESTS
+from experiments.render.wording import TESTS
 
 PAPER, CLEAN = "paper", "clean"
 SEEDS = "seeds"

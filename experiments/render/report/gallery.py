@@ -22,8 +22,12 @@ from experiments.render.figures.cost import (
     runtime_against_shape,
 )
 from experiments.render.figures.style import inline_svg
-from experiments.render.figures.training import Curve, training_curves
-from experiments.render.figures.trees import DrawnTree, trees_one_above_another
+from experiments.render.figures.trees import (
+    Curve,
+    DrawnTree,
+    training_curves,
+    trees_one_above_another,
+)
 from experiments.render.report.model import DatasetPage, FigureEntry
 from experiments.render.report.sections import SEEDS_FIGURE
 

@@ -19,7 +19,7 @@ from experiments.render.report.headline import headline, matrix, primary
 from experiments.render.report.model import ComparedTable, DatasetPage, Failure, ReportData
 from experiments.render.report.stored import for_page
 from experiments.render.report.view import GLYPHS
-from experiments.render.tally_text import MEANINGS
+from experiments.render.wording import MEANINGS
 
 RUN = ".venv/bin/python -m experiments run --experiment {experiment} --protocol {protocol}"
 CELL_COMMAND = f"{RUN} --dataset {{dataset}} --method {{method}}"

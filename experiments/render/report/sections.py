@@ -16,8 +16,7 @@ from experiments.analysis.ranking import mean_of
 from experiments.analysis.sensitivity import REFITS, Firmness
 from experiments.render import numbers
 from experiments.render.clean import order_phrase
-from experiments.render.figures.changes import Draws
-from experiments.render.figures.forest import Effect, forest
+from experiments.render.figures.changes import Draws, Effect, forest
 from experiments.render.report.model import Section
 
 SEEDS_FIGURE = "other-draws"

@@ -6,7 +6,7 @@ from experiments.analysis.findings import Findings
 from experiments.analysis.paper import method_name
 from experiments.analysis.small_trees import CEILING, FREE, Comparison, compare
 from experiments.analysis.small_trees_sheets import answer, sheets_of
-from experiments.render.figures.small_trees import Point, f1_against_leaves
+from experiments.render.figures.cost import Point, f1_against_leaves
 from experiments.render.report.gallery import Plate
 from experiments.render.report.model import Section
 

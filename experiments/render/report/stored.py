@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.core.files import write_files
-from experiments.render.figures.training import Curve
+from experiments.render.figures.trees import Curve
 
 FORMAT = "gradtree-report-trees/1"
 NO_NEW_ROW = "no new row"
