@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.render.figures.style import save
     from experiments.render.report.collect import Inputs, assemble, draw
     from experiments.render.report.page import write
-    from experiments.render.report.stored import read_curves
+    from experiments.render.report.payload import read_curves
 
     arguments.require_store(args.store)
     committed = args.store.resolve() == COMMITTED.resolve()

@@ -188,12 +188,7 @@ def report(
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.runner.session import resume_command
-    from experiments.search.outcome import (
-        keep_scores,
-        known_candidates,
-        render_winner,
-        winner_of,
-    )
+    from experiments.search.outcome import keep_scores, known_candidates, render_winner, winner_of
 
     known = known_candidates(scores, subjects, args.search_seed)
     records = {**known, **Store(args.store).latest()}

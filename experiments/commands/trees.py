@@ -18,7 +18,7 @@ from experiments.core import predictions
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
 from experiments.render.figures.trees import Curve
-from experiments.render.report.stored import NO_NEW_ROW
+from experiments.render.report.payload import NO_NEW_ROW
 from experiments.runner import plugins
 from experiments.runner.catalogue import jobs_of
 from experiments.runner.perform import load_dataset, load_split
@@ -69,7 +69,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store
-    from experiments.render.report.stored import write_curves, write_trees
+    from experiments.render.report.payload import write_curves, write_trees
 
     arguments.check("learner", args.method, METHODS)
     records = Store(args.store).latest()

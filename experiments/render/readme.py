@@ -13,19 +13,20 @@ from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
 from experiments.analysis.paper import Grid, grids, method_name
 from experiments.analysis.verifying import tally
-from experiments.render import clean, duels_page, numbers, wording
+from experiments.render import clean, numbers, wording
 from experiments.render.markdown import sheet_markdown
-from experiments.render.report.searching import search_section
+from experiments.render.report import comparisons
+from experiments.render.report.comparisons import quirks_section
 from experiments.render.report.sections import (
     firmness_section,
-    quirks_section,
+    search_section,
     seeds_section,
     selectors_section,
 )
 from experiments.render.wording import counted_claims
 
 NOT_RUN = "not run yet"
-PICTURE = f"results/figures/{duels_page.FIGURE}.png"
+PICTURE = f"results/figures/{comparisons.DUELS_FIGURE}.png"
 NAMED_SIZES = ("banknote", "spambase")
 """Groups of the benchmark that have the shape of a dataset."""
 OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' package"}
@@ -55,9 +56,9 @@ def _against_cart(found: Findings) -> Iterable[str]:
     """First of all, the question that everybody has."""
     if not found.duels:
         return
-    sheet = duels_page.compact_sheet(found.duels)
-    yield f"**{duels_page.TITLE}**"
-    yield duels_page.answer(found.duels)[0]
+    sheet = comparisons.compact_sheet(found.duels)
+    yield f"**{comparisons.DUELS_TITLE}**"
+    yield comparisons.duels_answer(found.duels)[0]
     yield sheet_markdown(sheet)
     yield f"{sheet.caption}."
     yield f"![GradTree against CART: mean differences with intervals]({PICTURE})"

@@ -11,13 +11,7 @@ from typing import Any
 
 from experiments.core.job import Job
 from experiments.runner import plugins
-from experiments.runner.catalogue import (
-    Setting,
-    all_datasets,
-    experiment_of,
-    jobs_of,
-    methods_of,
-)
+from experiments.runner.catalogue import Setting, all_datasets, experiment_of, jobs_of, methods_of
 
 
 @dataclass(frozen=True)

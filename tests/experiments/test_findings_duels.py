@@ -23,8 +23,8 @@ from experiments.analysis.model import Cell
 from experiments.analysis.paper import load_paper
 from experiments.analysis.settings import SEARCHED
 from experiments.core.job import Job
-from experiments.render import duels_page
 from experiments.render.files import files_of
+from experiments.render.report import comparisons
 from experiments.render.report.sections import selectors_section
 
 PAPER = load_paper()
@@ -69,7 +69,7 @@ def test_a_known_difference_comes_out_with_its_sign_and_interval():
 def test_no_difference_is_not_significant():
     found = duels(_results({"binary": 0.0, "multi": 0.0}), PAPER)
     assert not any(each.contrast.significant for each in found)
-    assert duels_page.answer(found)[0] == (
+    assert comparisons.duels_answer(found)[0] == (
         "Of 3 comparisons with CART, GradTree is significantly better in none and significantly "
         "worse in none; 3 are not told apart."
     )
@@ -91,7 +91,7 @@ def test_datasets_without_every_trial_do_not_enter():
     (multi, everything) = duels(collect(*store), PAPER)
     assert (multi.scope, multi.contrast.n, multi.of) == ("multi", 6, 14)
     assert (everything.scope, everything.contrast.n, everything.of) == ("all", 6, 36)
-    assert "6 of 14 multi-class datasets" in duels_page.answer([multi])[1]
+    assert "6 of 14 multi-class datasets" in comparisons.duels_answer([multi])[1]
 
 
 def test_trials_must_be_the_same_ones():
@@ -119,19 +119,19 @@ def test_the_pruned_tree_stands_in_every_setting():
 def test_table_and_picture_show_every_line():
     found = duels(_results({"binary": 0.02, "multi": -0.05}), PAPER)
     assert [row[3] for row in duels_sheet(found).rows] == ["binary", "multi-class", "all"]
-    (row,) = duels_page.compact_sheet(found).rows
+    (row,) = comparisons.compact_sheet(found).rows
     assert row[:3] == ("CART", "published hyperparameters", "paper")
     assert str(row[3]).startswith("+0.020 [+0.02")
     assert ", 22-0-0, p < 0.0001" in str(row[3])
-    drawn = duels_page.picture(found)
+    drawn = comparisons.duels_picture(found)
     labels = [tick.get_text() for tick in drawn.axes[0].get_yticklabels()]
     assert labels == ["paper, binary (22)", "paper, multi-class (14)", "paper, all (36)"]
 
 
 def test_nothing_run_gives_no_line_and_says_so():
     assert duels(collect([], {}), PAPER) == []
-    assert duels_page.answer([]) == [duels_page.NOTHING]
-    assert duels_page.compact_sheet([]).rows == ()
+    assert comparisons.duels_answer([]) == [comparisons.NO_DUELS]
+    assert comparisons.compact_sheet([]).rows == ()
 
 
 # ST Gumbel softmax ---------------------------------------------------------------------

@@ -23,8 +23,9 @@ from experiments.core.job import Job
 from experiments.core.record import RunRecord
 from experiments.render.files import files_of
 from experiments.render.report.collect import Inputs, assemble, draw
+from experiments.render.report.comparisons import quirks_section
 from experiments.render.report.page import render
-from experiments.render.report.sections import firmness_section, quirks_section
+from experiments.render.report.sections import firmness_section
 
 PAPER = load_paper()
 Store = tuple[list[Job], Records]

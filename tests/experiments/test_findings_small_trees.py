@@ -15,7 +15,7 @@ from experiments.analysis.small_trees_sheets import answer, sheets_of
 from experiments.core.job import Job
 from experiments.core.planned import DatasetFacts
 from experiments.core.record import RunRecord
-from experiments.render.report.small_trees import small_trees_plate, small_trees_section
+from experiments.render.report.comparisons import small_trees_plate, small_trees_section
 from experiments.runner.catalogue import EXPERIMENTS, jobs_of
 from experiments.runner.profiles import profiles, select
 

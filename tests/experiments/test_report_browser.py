@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.core.record import RunRecord
 from experiments.render.report.collect import assemble, draw
 from experiments.render.report.page import write
-from experiments.render.report.stored import FORMAT
+from experiments.render.report.payload import FORMAT
 from gradtree.trees.tree import Tree
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")

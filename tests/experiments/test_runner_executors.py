@@ -6,14 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from runner_helpers import (
-    descendants_left,
-    fake_job,
-    local_cluster,
-    run_all,
-    soon_gone,
-    steady,
-)
+from runner_helpers import descendants_left, fake_job, local_cluster, run_all, soon_gone, steady
 
 from experiments.core.job import Limits
 from experiments.core.record import Outcome

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.analysis.paper import method_name
 from experiments.analysis.settings import Growth
+from experiments.analysis.statistics import Contrast
 from experiments.render.figures import style
 
 CHANGE_ROW_HEIGHT = 0.2
@@ -129,6 +130,14 @@ class Effect:
     high: float
     significant: bool
     note: str = ""
+
+    @classmethod
+    def of(cls, contrast: Contrast, group: str, label: str) -> Effect:
+        """A contrast over datasets, their number after the label, its signs at the margin."""
+        interval = contrast.difference
+        limits = (interval.estimate, interval.low, interval.high)
+        label = f"{label} ({contrast.n})"
+        return cls(group, label, *limits, contrast.significant, contrast.signs)
 
 
 def forest(effects: Sequence[Effect], axis: str) -> Figure:

@@ -15,36 +15,36 @@ from experiments.analysis.model import Table
 from experiments.analysis.paper import grids, method_name
 from experiments.analysis.verifying import Repeats
 from experiments.core.record import STATUSES, RunRecord
-from experiments.render import duels_page
 from experiments.render.clean import clean_section, pairs_of
-from experiments.render.figures.changes import search_growth
 from experiments.render.figures.trees import Curve
 from experiments.render.files import tested_sheets
-from experiments.render.report.gallery import Plate, entry, plates
+from experiments.render.report import comparisons
+from experiments.render.report.comparisons import (
+    quirks_section,
+    small_trees_plate,
+    small_trees_section,
+)
+from experiments.render.report.gallery import entry, finding_plates, plates
 from experiments.render.report.model import (
     ComparedTable,
     DatasetPage,
     EnvironmentEntry,
     Failure,
+    Plate,
     ReportData,
     Section,
     SheetGroup,
     Totals,
 )
-from experiments.render.report.searching import GROWTH_FIGURE, growth_curves, search_section
-from experiments.render.report.searching import SHEETS as SEARCH_SHEETS
+from experiments.render.report.payload import read_trees
 from experiments.render.report.sections import (
-    QUIRKS_CAPTION,
-    QUIRKS_FIGURE,
+    SEARCH_SHEETS,
     draws_of,
     firmness_section,
-    quirks_picture,
-    quirks_section,
+    search_section,
     seeds_section,
     selectors_section,
 )
-from experiments.render.report.small_trees import small_trees_plate, small_trees_section
-from experiments.render.report.stored import read_trees
 from experiments.render.wording import TESTS
 
 PAPER, CLEAN = "paper", "clean"
@@ -97,37 +97,10 @@ def draw(inputs: Inputs) -> list[Plate]:
     draws = draws_of(found.books[PAPER].sheets.get(SEEDS))
     pages = dataset_pages(inputs)
     return [
-        *_finding_plates(found),
+        *finding_plates(found),
         *plates(ours, found.printed.tables, clean, pages, inputs.curves, draws),
         *small_trees_plate(found),
     ]
-
-
-def _finding_plates(found: Findings) -> Iterable[Plate]:
-    """Of findings that have a section of their own."""
-    if found.duels:
-        yield Plate(
-            duels_page.FIGURE,
-            "GradTree against CART",
-            duels_page.CAPTION,
-            duels_page.picture(found.duels),
-        )
-    if found.quirks:
-        yield Plate(
-            QUIRKS_FIGURE,
-            "What each quirk does",
-            QUIRKS_CAPTION,
-            quirks_picture(found.quirks),
-        )
-    curves = growth_curves(found)
-    if any(curves.values()):
-        yield Plate(
-            GROWTH_FIGURE,
-            "How many candidates a search needs",
-            "Test F1 of the best of the first candidates minus that of the winner of the whole "
-            "search: median and quartiles over datasets (their number in brackets).",
-            search_growth(curves),
-        )
 
 
 def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
@@ -167,11 +140,11 @@ def _first(found: Findings) -> Section | None:
         return None
     return Section(
         slug="against-cart",
-        title=duels_page.TITLE,
+        title=comparisons.DUELS_TITLE,
         paragraphs=(),
-        points=tuple(duels_page.answer(found.duels)),
-        sheets=(duels_page.compact_sheet(found.duels),),
-        figures=(duels_page.FIGURE,),
+        points=tuple(comparisons.duels_answer(found.duels)),
+        sheets=(comparisons.compact_sheet(found.duels),),
+        figures=(comparisons.DUELS_FIGURE,),
     )
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-
+from experiments.analysis.findings import Findings
 from experiments.analysis.model import TASK_NAMES, TASKS, Table, Task
 from experiments.analysis.paper import method_name
 from experiments.analysis.significance import Comparison, comparisons
 from experiments.render import numbers
 from experiments.render.clean import FIGURE as PROTOCOLS_FIGURE
-from experiments.render.figures.changes import Change, Draws, clean_against_paper, other_draws
+from experiments.render.figures.changes import (
+    Change,
+    Draws,
+    clean_against_paper,
+    other_draws,
+    search_growth,
+)
 from experiments.render.figures.comparison import Pair, critical_difference, ours_against_paper
 from experiments.render.figures.cost import (
     RuntimePoint,
@@ -28,21 +32,18 @@ from experiments.render.figures.trees import (
     training_curves,
     trees_one_above_another,
 )
-from experiments.render.report.model import DatasetPage, FigureEntry
-from experiments.render.report.sections import SEEDS_FIGURE
+from experiments.render.report.comparisons import (
+    DUELS_CAPTION,
+    DUELS_FIGURE,
+    QUIRKS_CAPTION,
+    QUIRKS_FIGURE,
+    duels_picture,
+    quirks_picture,
+)
+from experiments.render.report.model import DatasetPage, FigureEntry, Plate
+from experiments.render.report.sections import GROWTH_FIGURE, SEEDS_FIGURE, growth_curves
 
 FIRST_FIGURE_DATASET = "echocardiogram"
-
-
-@dataclass(frozen=True)
-class Plate:
-    """A figure with its name (also its file's stem), title and caption."""
-
-    name: str
-    title: str
-    caption: str
-    figure: Figure
-    on_white: bool = False
 
 
 def plates(
@@ -221,3 +222,30 @@ def _changes(paper: Table, clean: Table) -> list[Change]:
         for column, before, after in zip(paper.columns, row.cells, clean_row.cells, strict=True)
         if before.mean is not None and after.mean is not None
     ]
+
+
+def finding_plates(found: Findings) -> Iterable[Plate]:
+    """Of findings that have a section of their own."""
+    if found.duels:
+        yield Plate(
+            DUELS_FIGURE,
+            "GradTree against CART",
+            DUELS_CAPTION,
+            duels_picture(found.duels),
+        )
+    if found.quirks:
+        yield Plate(
+            QUIRKS_FIGURE,
+            "What each quirk does",
+            QUIRKS_CAPTION,
+            quirks_picture(found.quirks),
+        )
+    curves = growth_curves(found)
+    if any(curves.values()):
+        yield Plate(
+            GROWTH_FIGURE,
+            "How many candidates a search needs",
+            "Test F1 of the best of the first candidates minus that of the winner of the whole "
+            "search: median and quartiles over datasets (their number in brackets).",
+            search_growth(curves),
+        )
