@@ -1,4 +1,4 @@
-"""What the page's script draws: cells, and trees, which are kept with training curves for the report.
+"""What the page's script draws: cells and trees; trees and training curves are kept for the report.
 
 Trees and curves are drawn without data or a learner's library. One JSON file per dataset,
 ``<folder>/<slug>.json``::
