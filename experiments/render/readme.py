@@ -58,7 +58,7 @@ def _against_cart(found: Findings) -> Iterable[str]:
         return
     sheet = comparisons.compact_sheet(found.duels)
     yield f"**{comparisons.DUELS_TITLE}**"
-    yield comparisons.duels_answer(found.duels)[0]
+    yield " ".join(comparisons.duels_answer(found.duels))
     yield sheet_markdown(sheet)
     yield f"{sheet.caption}."
     yield f"![GradTree against CART: mean differences with intervals]({PICTURE})"

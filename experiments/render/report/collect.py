@@ -141,8 +141,7 @@ def _first(found: Findings) -> Section | None:
     return Section(
         slug="against-cart",
         title=comparisons.DUELS_TITLE,
-        paragraphs=(),
-        points=tuple(comparisons.duels_answer(found.duels)),
+        paragraphs=tuple(comparisons.duels_answer(found.duels)),
         sheets=(comparisons.compact_sheet(found.duels),),
         figures=(comparisons.DUELS_FIGURE,),
     )
