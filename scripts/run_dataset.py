@@ -17,7 +17,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from experiments.commands import arguments  # noqa: E402 - the suite runs from its checkout
+from experiments.commands import arguments, selection  # noqa: E402 - the suite runs from here
 
 TIME_LIMIT = 3600.0
 
@@ -58,10 +58,10 @@ def main() -> int:
 
     args = parsed()
     plugins.use(args.plugin)
-    arguments.check("experiment", args.experiment, list(EXPERIMENTS))
-    arguments.check("learner", args.method, plugins.learner_slugs())
-    arguments.check("protocol", [args.protocol], plugins.protocols())
-    (dataset,) = arguments.dataset_slugs([args.dataset])
+    selection.check("experiment", args.experiment, list(EXPERIMENTS))
+    selection.check("learner", args.method, plugins.learner_slugs())
+    selection.check("protocol", [args.protocol], plugins.protocols())
+    (dataset,) = selection.dataset_slugs([args.dataset])
     jobs = [
         job
         for experiment in args.experiment

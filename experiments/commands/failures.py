@@ -6,7 +6,7 @@ import argparse
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 
 if TYPE_CHECKING:
     from experiments.core.record import RunRecord
@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store, resolve
 
     arguments.require_store(args.store)
-    arguments.check("status", args.status, (*SHOWN, "skipped"))
-    arguments.check_recorded(args.store, args.dataset, args.method)
+    selection.check("status", args.status, (*SHOWN, "skipped"))
+    selection.check_recorded(args.store, args.dataset, args.method)
     wanted = args.status or SHOWN
     contents = Store(args.store).contents()
     arguments.tell_problems(contents.problems)

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, UserError
 
 
@@ -108,7 +108,7 @@ def check_metric(name: str, options: Mapping[str, Any]) -> None:
     score = getattr(metrics, name, None)
     if name.startswith("_") or not callable(score) or inspect.isclass(score):
         close = [known for known in dir(metrics) if known.endswith("score")]
-        arguments.check("metric", [name], close)
+        selection.check("metric", [name], close)
     truth = np.array([0, 1, 2, 1])
     try:
         float(score(truth, truth, **options))  # type: ignore[misc]

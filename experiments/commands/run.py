@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 from experiments.core.checks import NothingToDoError
 
 REFRESHABLE = ("tables", "report")
@@ -74,10 +74,10 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.queue import Queue
     from experiments.runner.session import Summary, drive, limits_of, sum_up
 
-    arguments.check("refresh target", args.refresh, REFRESHABLE)
+    selection.check("refresh target", args.refresh, REFRESHABLE)
     if args.fill_predictions:
         return fill_predictions(args)
-    profile, jobs = arguments.selected(args)
+    profile, jobs = selection.selected(args)
     if args.shard:
         jobs = shard(jobs, *args.shard)
     if not jobs:
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     with locked(args.store):
         arguments.tell_problems(store.contents().problems)
         with writing(args.store):
-            note_plan(store, every_use(profile, arguments.filters_of(args)))
+            note_plan(store, every_use(profile, selection.filters_of(args)))
         plan = make_plan(jobs, store, limits, args.workers, args.retry)
         if args.retry and not plan.pending:
             ended = " or ".join(args.retry)
@@ -122,7 +122,7 @@ def fill_predictions(args: argparse.Namespace) -> int:
     limits = limits_of(args, REFILL_TIME_LIMIT)
     with locked(args.store):
         store = Store(args.store)
-        jobs, records = without_predictions(store, PREDICTIONS_KEPT, arguments.filters_of(args))
+        jobs, records = without_predictions(store, PREDICTIONS_KEPT, selection.filters_of(args))
         if args.shard:
             jobs = shard(jobs, *args.shard)
         if not jobs:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, NothingToDoError, UserError
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def run(args: argparse.Namespace) -> int:
     from experiments.search.study import Subject
 
     plugins.use(args.plugin)
-    arguments.check("protocol", args.protocol, plugins.protocols())
-    arguments.check("learner", args.method, plugins.learner_slugs())
+    selection.check("protocol", args.protocol, plugins.protocols())
+    selection.check("learner", args.method, plugins.learner_slugs())
     for method in args.method:
         if not plugins.learner(method).space:
             searchable = [s for s in plugins.learner_slugs() if plugins.learner(s).space]
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     subjects = [
         Subject(protocol, dataset, method)
         for protocol in args.protocol
-        for dataset in smallest_first(arguments.dataset_slugs(args.dataset))
+        for dataset in smallest_first(selection.dataset_slugs(args.dataset))
         for method in args.method
         if can_search(method, dataset)
     ]

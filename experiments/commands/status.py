@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE
 
 
@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.profiles import every_use
 
     arguments.require_store(args.store)
-    arguments.selected(args)
+    selection.selected(args)
     store = Store(args.store)
-    jobs = every_use(arguments.profile_of(args), arguments.filters_of(args))
+    jobs = every_use(selection.profile_of(args), selection.filters_of(args))
     contents = store.contents()
     records = resolve(contents.history)
     tally: dict[tuple[str, str], Counter[str]] = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 from experiments.commands.raw_units import in_raw_units
 from experiments.core import predictions
 from experiments.core.job import Job
@@ -71,10 +71,10 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store
     from experiments.render.report.payload import write_curves, write_trees
 
-    arguments.check("learner", args.method, METHODS)
+    selection.check("learner", args.method, METHODS)
     records = Store(args.store).latest()
     curves: list[Curve] = []
-    for slug in arguments.dataset_slugs(args.dataset):
+    for slug in selection.dataset_slugs(args.dataset):
         found = gather(
             slug,
             records,

@@ -22,7 +22,7 @@ from experiments.analysis.findings import findings_of
 from experiments.analysis.judging import agreements
 from experiments.analysis.model import Sheet, SheetColumn
 from experiments.analysis.verifying import Repeats
-from experiments.commands import arguments
+from experiments.commands import selection
 from experiments.render import numbers
 from experiments.render.report import view
 from experiments.render.report.collect import assemble
@@ -276,7 +276,7 @@ def test_the_command_of_a_cell_selects_its_ten_trials(data: ReportData, content:
             command = content["command"].format(dataset="iris", method=method, **about)
             interpreter, _, module, *words = command.split()
             assert (interpreter, module) == (".venv/bin/python", "experiments")
-            _, jobs = arguments.selected(parser.parse_args(words))
+            _, jobs = selection.selected(parser.parse_args(words))
             where = {(job.protocol, job.experiment, job.dataset, job.method) for job in jobs}
             assert where == {("paper", table.ours.experiment, "iris", method)}
             assert sorted(job.trial for job in jobs) == list(range(10))
