@@ -46,7 +46,7 @@ from experiments.core.record import RunRecord
 
 
 @dataclass(frozen=True)
-class Book:
+class TableSet:
     """Grids and sheets by name; ``penalty`` holds the numbers behind its sheet unrounded."""
 
     source: str
@@ -59,13 +59,13 @@ class Book:
     """Test F1 of DL8.5 by the library pydl8.5, by dataset."""
 
 
-def our_book(
+def our_table_set(
     results: Results,
     paper: Paper,
     protocol: str = "paper",
     searched: Searched | None = None,
     registry: Mapping[str, Spec] | None = None,
-) -> Book:
+) -> TableSet:
     """Every table from run records of one protocol; sheets only of what has been run."""
     tables = our_tables(results, paper, protocol)
     penalty = our_penalty(results, paper, protocol)
@@ -95,10 +95,10 @@ def our_book(
     sheets = [sheet for sheet in sheets if sheet.rows]
     beyond = beyond_tables(results, paper, protocol)
     library = library_cells(results, paper, protocol)
-    return Book(protocol, tables, _by_name(sheets), penalty, beyond, library)
+    return TableSet(protocol, tables, _by_name(sheets), penalty, beyond, library)
 
 
-def paper_book(paper: Paper) -> Book:
+def paper_table_set(paper: Paper) -> TableSet:
     """The paper's own tables, all summaries recomputed from its printed cells."""
     tables = paper_tables(paper)
     penalty = paper_penalty(paper)
@@ -111,7 +111,7 @@ def paper_book(paper: Paper) -> Book:
     ]
     tuned = tables["test-f1-tuned"]
     library = {each.slug: tuned.cell(each.slug, "dl85") for each in paper.datasets}
-    return Book(source, tables, _by_name(sheets), penalty, library=library)
+    return TableSet(source, tables, _by_name(sheets), penalty, library=library)
 
 
 def _by_name(sheets: Iterable[Sheet]) -> dict[str, Sheet]:

@@ -43,9 +43,9 @@ Pair = tuple[Table, Table]
 
 def pairs_of(found: Findings) -> list[Pair]:
     """The tables of scores under both protocols; none before anything ran under ``clean``."""
-    if "clean" not in found.books:
+    if "clean" not in found.table_sets:
         return []
-    ours, clean = found.books["paper"].tables, found.books["clean"].tables
+    ours, clean = found.table_sets["paper"].tables, found.table_sets["clean"].tables
     return [(ours[name], clean[name]) for name in TABLES]
 
 

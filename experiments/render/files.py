@@ -18,7 +18,7 @@ from experiments.analysis.paper import grids
 from experiments.analysis.quirks import orders_sheet, quirks_sheet
 from experiments.analysis.sensitivity import changes
 from experiments.analysis.significance import comparisons, intervals_sheet, pairs_sheet, ranks_sheet
-from experiments.analysis.table_set import Book, Comparison
+from experiments.analysis.table_set import Comparison, TableSet
 from experiments.core.files import write_files
 from experiments.render import clean, csvfiles, latex, numbers
 from experiments.render.latex import GAP
@@ -32,13 +32,13 @@ def files_of(found: Findings) -> dict[str, str]:
     files: dict[str, str] = {}
     for sheet in [duels_sheet(found.duels), *shared_sheets(found)]:
         files.update(_sheet_files(sheet))
-    for book in found.books.values():
-        ours = book.source == "paper"
+    for table_set in found.table_sets.values():
+        ours = table_set.source == "paper"
         judged, printed = (found.verdicts, found.paper.summaries) if ours else ((), {})
-        for name, text in _book_files(book, judged, printed):
-            files[f"{book.source}/{name}"] = text
+        for name, text in _table_set_files(table_set, judged, printed):
+            files[f"{table_set.source}/{name}"] = text
     inputs = [name.removesuffix(".tex") for name in files if name.endswith(".tex")]
-    files["macros.tex"] = macros_latex(found.books.values(), found.verdicts, found.claims)
+    files["macros.tex"] = macros_latex(found.table_sets.values(), found.verdicts, found.claims)
     files["all.tex"] = latex.document_latex(inputs)
     files.update(_clean_files(found))
     for table in found.others:
@@ -66,19 +66,21 @@ def _sheet_files(sheet: Sheet) -> dict[str, str]:
     }
 
 
-def _book_files(
-    book: Book, verdicts: Sequence[Verdict], printed: Mapping[str, csvfiles.PrintedSummaries]
+def _table_set_files(
+    table_set: TableSet,
+    verdicts: Sequence[Verdict],
+    printed: Mapping[str, csvfiles.PrintedSummaries],
 ) -> Iterator[tuple[str, str]]:
     by_table: dict[str, dict[tuple[str, str], Verdict]] = {}
     for verdict in verdicts:
         by_table.setdefault(verdict.table, {})[verdict.dataset, verdict.method] = verdict
-    for name, table in {**book.tables, **book.beyond}.items():
-        if book.source != "paper" and not table.has_results:
+    for name, table in {**table_set.tables, **table_set.beyond}.items():
+        if table_set.source != "paper" and not table.has_results:
             continue
         yield f"{name}.csv", csvfiles.table_csv(table, by_table.get(name))
         yield f"{name}-summary.csv", csvfiles.summary_csv(table, printed.get(name))
         yield from _table_latex(table)
-    for sheet in [*book.sheets.values(), *tested_sheets(book)]:
+    for sheet in [*table_set.sheets.values(), *tested_sheets(table_set)]:
         yield from _sheet_files(sheet).items()
 
 
@@ -90,11 +92,11 @@ def _table_latex(table: Table) -> Iterator[tuple[str, str]]:
         yield f"{table.name}.tex", latex.table_latex(table)
 
 
-def tested_sheets(book: Book) -> list[Sheet]:
+def tested_sheets(table_set: TableSet) -> list[Sheet]:
     """The statistics over datasets of the tables of test F1."""
     sheets = []
     for name in TESTED:
-        table = book.tables[name]
+        table = table_set.tables[name]
         compared = comparisons(table)
         sheets += [
             ranks_sheet(table, compared),
@@ -144,13 +146,13 @@ def macro_name(*parts: str) -> str:
 
 
 def macros_latex(
-    books: Iterable[Book], verdicts: Iterable[Verdict] = (), claims: Iterable[Claim] = ()
+    table_sets: Iterable[TableSet], verdicts: Iterable[Verdict] = (), claims: Iterable[Claim] = ()
 ) -> str:
     r"""One ``\newcommand`` per summary figure, and the counts of verdicts and claims."""
     lines = []
-    for book in books:
-        prefix = "" if book.source == "paper" else book.source
-        for table in book.tables.values():
+    for table_set in table_sets:
+        prefix = "" if table_set.source == "paper" else table_set.source
+        for table in table_set.tables.values():
             lines += list(_table_macros(table, prefix))
     lines += list(_counts(verdicts, claims))
     return "".join(rf"\newcommand{{\{name}}}{{{value}}}" + "\n" for name, value in lines)

@@ -127,7 +127,7 @@ def _points(found: Findings) -> Iterable[str]:
         ("What each quirk does", quirks_section(found) if found.quirks else ()),
         ("ST Gumbel softmax", selectors_section(found)),
         ("Our own search", search_section(found)),
-        ("Other random draws", seeds_section(found.books["paper"].sheets.get("seeds"))),
+        ("Other random draws", seeds_section(found.table_sets["paper"].sheets.get("seeds"))),
         ("Firm and fragile", firmness_section(found)),
     )
     for title, told in sections:

@@ -163,7 +163,7 @@ def with_proper():
 
 
 def test_both_columns_are_shown_and_the_printed_ones_keep_their_ranks(with_proper):
-    table = with_proper.books["paper"].tables["ablation-tuned"]
+    table = with_proper.table_sets["paper"].tables["ablation-tuned"]
     printed = with_proper.printed.tables["ablation-tuned"]
     assert [column.method for column in table.columns] == [
         "gradtree",
@@ -220,7 +220,7 @@ def test_intervals_with_and_without_the_artefact(with_proper):
 
 def test_before_it_has_run_the_section_says_so():
     found = findings_of(*paper_as_ours(PAPER), paper=PAPER)
-    tables = found.books["paper"].tables
+    tables = found.table_sets["paper"].tables
     assert selector_duels(tables) == []
     assert without_artefact(tables["ablation-tuned"], "binary") is None
     (section,) = selectors_section(found)

@@ -196,7 +196,7 @@ def test_too_few_refits_and_other_versions_tell_nothing(tuned):
 def test_fragile_cells_are_marked_everywhere(tuned):
     refits = _refits(tuned, {("iris", 3): 0.02})
     found = findings_of(tuned[0], tuned[1] | refits, paper=PAPER)
-    table = found.books["paper"].tables["test-f1-tuned"]
+    table = found.table_sets["paper"].tables["test-f1-tuned"]
     assert table.cell("iris", "gradtree").fragile
     assert not table.cell("wine", "gradtree").fragile
     files = files_of(found)

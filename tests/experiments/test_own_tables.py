@@ -217,6 +217,6 @@ def test_a_method_needs_a_name_and_no_group(declarations: Path) -> None:
 def test_any_protocol_with_records_has_the_papers_tables() -> None:
     jobs, records = runs("tuned", "iris", "cart", [0.9, 0.8], protocol="mine")
     found = findings_of(jobs, records, paper=load_paper())
-    assert list(found.books) == ["paper", "mine"]
-    assert found.books["mine"].tables["test-f1-tuned"].cell("iris", "cart").n == 2
+    assert list(found.table_sets) == ["paper", "mine"]
+    assert found.table_sets["mine"].tables["test-f1-tuned"].cell("iris", "cart").n == 2
     assert collect(jobs, records) == found.results

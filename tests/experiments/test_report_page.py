@@ -252,7 +252,7 @@ def test_the_section_on_protocols_appears_once_clean_has_run(data: ReportData, p
 def test_the_section_on_draws_tells_the_three_means(data: ReportData) -> None:
     section = next(each for each in data.sections if each.slug == "draws")
     found = samples.findings()
-    table = found.books["paper"].tables["test-f1-tuned"]
+    table = found.table_sets["paper"].tables["test-f1-tuned"]
     slugs = ("adult", "iris", "zoo")
     printed = sum(found.paper.cells["test-f1-tuned"][slug, "gradtree"].mean for slug in slugs) / 3
     here = sum(table.cell(slug, "gradtree").mean for slug in slugs) / 3

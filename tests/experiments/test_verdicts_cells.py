@@ -62,7 +62,7 @@ def test_the_papers_own_numbers_are_exact_everywhere(found):
 
 
 def test_the_papers_own_numbers_give_its_summaries(found):
-    for name, table in found.books["paper"].tables.items():
+    for name, table in found.table_sets["paper"].tables.items():
         for block in table.blocks:
             printed = found.printed.tables[name].block(block.task)
             for mine, theirs in zip(block.summaries, printed.summaries, strict=True):

@@ -128,7 +128,7 @@ for _task in TASKS:
     f"Read as: at least {CLEARLY_BETTER} of F1 more.",
 )
 def _echocardiogram(evidence: Evidence) -> Finding:
-    table = evidence.book.tables["test-f1-tuned"]
+    table = evidence.table_set.tables["test-f1-tuned"]
     cells = [table.cell("echocardiogram", method) for method in ("gradtree", "cart")]
     evidence.look_at(*cells)
     mine, greedy = (cell.mean for cell in cells)

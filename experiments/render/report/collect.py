@@ -92,9 +92,9 @@ class Inputs:
 def draw(inputs: Inputs) -> list[Plate]:
     """The figures of the report; they can be saved as files too."""
     found = inputs.findings
-    clean = found.books[CLEAN].tables if CLEAN in found.books else {}
-    ours = found.books[PAPER].tables
-    draws = draws_of(found.books[PAPER].sheets.get(SEEDS))
+    clean = found.table_sets[CLEAN].tables if CLEAN in found.table_sets else {}
+    ours = found.table_sets[PAPER].tables
+    draws = draws_of(found.table_sets[PAPER].sheets.get(SEEDS))
     pages = dataset_pages(inputs)
     return [
         *finding_plates(found),
@@ -106,7 +106,7 @@ def draw(inputs: Inputs) -> list[Plate]:
 def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
     """Everything the page shows."""
     found = inputs.findings
-    book = found.books[PAPER]
+    table_set = found.table_sets[PAPER]
     return ReportData(
         tables=tuple(_tables(found)),
         sheet_groups=tuple(_sheet_groups(found)),
@@ -118,7 +118,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
             *quirks_section(found),
             *selectors_section(found),
             *search_section(found),
-            *seeds_section(book.sheets.get(SEEDS)),
+            *seeds_section(table_set.sheets.get(SEEDS)),
             *firmness_section(found),
             *small_trees_section(found),
         ),
@@ -148,21 +148,21 @@ def _first(found: Findings) -> Section | None:
 
 
 def _tables(found: Findings) -> Iterable[ComparedTable]:
-    for name, table in found.books[PAPER].tables.items():
+    for name, table in found.table_sets[PAPER].tables.items():
         verdicts = tuple(verdict for verdict in found.verdicts if verdict.table == name)
         yield ComparedTable(table, verdicts, counted=not grids()[name].machine_dependent)
-    for protocol, book in found.books.items():
-        own = {} if protocol == PAPER else book.tables
-        tables = [*own.values(), *book.beyond.values()]
+    for protocol, table_set in found.table_sets.items():
+        own = {} if protocol == PAPER else table_set.tables
+        tables = [*own.values(), *table_set.beyond.values()]
         yield from (ComparedTable(table) for table in tables if _compares(table))
     yield from (ComparedTable(table) for table in found.others)
 
 
 def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
     """What stands beside the tables, by kind; other draws have a section of their own."""
-    book = found.books[PAPER]
+    table_set = found.table_sets[PAPER]
     settings, about_paper, summaries = [], [], []
-    for sheet in book.sheets.values():
+    for sheet in table_set.sheets.values():
         if sheet.name.startswith("hyperparameters"):
             settings.append(sheet)
         elif sheet.name in ABOUT_PAPER:
@@ -171,7 +171,7 @@ def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
             summaries.append(sheet)
     for title, sheets in (
         ("Summaries", summaries),
-        ("Over datasets", [duels_sheet(found.duels), *tested_sheets(book)]),
+        ("Over datasets", [duels_sheet(found.duels), *tested_sheets(table_set)]),
         ("Hyperparameters", settings),
         ("The paper’s", about_paper),
     ):

@@ -25,7 +25,7 @@ SEEDS_INTRODUCTION = (
 
 
 def draws_of(sheet: Sheet | None) -> list[Draws]:
-    """The rows of the sheet of seeds, which a book has once one ran, as points of the figure."""
+    """The rows of the sheet of seeds, there once one ran, as points of the figure."""
     found = []
     for name, _, printed, drawn, others, _ in sheet.rows if sheet else ():
         if isinstance(others, Statistic) and others.value is not None:
@@ -151,7 +151,7 @@ FIRM_INTRODUCTION = (
 
 def firmness_section(found: Findings) -> tuple[Section, ...]:
     """How firm tuned GradTree's cells are; none before a trial has all its refits."""
-    sheet = found.books["paper"].sheets.get("firmness")
+    sheet = found.table_sets["paper"].sheets.get("firmness")
     if sheet is None:
         return ()
     return (
@@ -199,16 +199,16 @@ SEARCH_INTRODUCTION = (
 
 def growth_curves(found: Findings) -> dict[str, list[Growth]]:
     """Per protocol, how the test score grows with the number of candidates."""
-    return {protocol: growth(found.results, found.paper, protocol) for protocol in found.books}
+    return {protocol: growth(found.results, found.paper, protocol) for protocol in found.table_sets}
 
 
 def search_section(found: Findings) -> tuple[Section, ...]:
     """What our search found; none before a search and its test scores are there."""
     sheets: list[Sheet] = [
-        book.sheets[name]
-        for book in found.books.values()
+        table_set.sheets[name]
+        for table_set in found.table_sets.values()
         for name in SEARCH_SHEETS
-        if name in book.sheets
+        if name in table_set.sheets
     ]
     if not sheets:
         return ()
@@ -228,7 +228,7 @@ def search_section(found: Findings) -> tuple[Section, ...]:
 def search_points(found: Findings) -> list[str]:
     """Per protocol: the mean test F1 of each learner with published hyperparameters and ours."""
     points = []
-    for protocol in found.books:
+    for protocol in found.table_sets:
         pairs: dict[str, list[tuple[float, float]]] = {}
         for _, method, published, ours in searched_scores(found.results, found.paper, protocol):
             if published.mean is not None and ours.mean is not None:
