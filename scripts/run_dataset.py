@@ -54,7 +54,7 @@ def main() -> int:
     from experiments.runner.plan import make_plan, note_plan, render_jobs
     from experiments.runner.profiles import with_plugins
     from experiments.runner.queue import Queue
-    from experiments.runner.session import Summary, drive, limits_of, sum_up
+    from experiments.runner.session import SessionSummary, drive, limits_of, sum_up
 
     args = parsed()
     plugins.use(args.plugin)
@@ -78,7 +78,7 @@ def main() -> int:
         note_plan(store, jobs)
         plan = make_plan(list({job.key: job for job in jobs}.values()), store, limits, args.workers)
         say(render_jobs(plan))
-        summary = Summary()
+        summary = SessionSummary()
         if plan.pending:
             queue = Queue(plan.pending, harmless=plan.harmless())
             progress = Progress(plan.pending, plan.estimates, args.workers)

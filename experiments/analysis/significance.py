@@ -23,7 +23,7 @@ from experiments.analysis.model import (
     Task,
 )
 from experiments.analysis.ranking import shared_ranks
-from experiments.analysis.statistics import FEWEST_DATASETS, Interval, Pair, RankGroups
+from experiments.analysis.statistics import FEWEST_DATASETS, Interval, PairTest, RankGroups
 
 PARTIAL_METHOD = "dndt"
 
@@ -41,7 +41,7 @@ class Comparison:
     datasets: tuple[str, ...]
     left_out: tuple[str, ...]
     ranks: RankGroups
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PairTest, ...]
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SmallTrees:
     """Everything about small trees that a store says."""
 
     lines: tuple[Line, ...]
@@ -94,7 +94,7 @@ class Comparison:
     """(situation, reading) -> learner -> mean F1 under ``clean`` and number of datasets."""
 
 
-def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> Comparison:
+def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> SmallTrees:
     """Lines, tests and situations; empty where nothing ran."""
     scores = _scores(results)
     lines: list[Line] = []
@@ -108,7 +108,7 @@ def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> Compariso
                 for against in (PRUNED, CONTROL):
                     tests += _tests(scores, place, inside, against)
     tested = tuple(statistics.corrected_lines(tests))
-    return Comparison(tuple(lines), tested, _situations(scores, datasets))
+    return SmallTrees(tuple(lines), tested, _situations(scores, datasets))
 
 
 Scores = dict[tuple[str, str], dict[str, dict[str, float]]]

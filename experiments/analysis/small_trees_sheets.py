@@ -14,21 +14,21 @@ from experiments.analysis.small_trees import (
     MEASURES,
     PRUNED,
     READINGS,
-    Comparison,
     Place,
+    SmallTrees,
 )
 
 LEVEL = 0.05
 SOURCE = "clean and paper"
 
 
-def sheets_of(found: Comparison) -> list[Sheet]:
+def sheets_of(found: SmallTrees) -> list[Sheet]:
     """All sheets that have rows."""
     sheets = [lines_sheet(found), tests_sheet(found), situations_sheet(found)]
     return [sheet for sheet in sheets if sheet.rows]
 
 
-def lines_sheet(found: Comparison) -> Sheet:
+def lines_sheet(found: SmallTrees) -> Sheet:
     rows: list[tuple[Entry, ...]] = [
         (
             method_name(line.method),
@@ -75,7 +75,7 @@ def lines_sheet(found: Comparison) -> Sheet:
     )
 
 
-def tests_sheet(found: Comparison) -> Sheet:
+def tests_sheet(found: SmallTrees) -> Sheet:
     rows: list[tuple[Entry, ...]] = [
         (
             method_name(each.method),
@@ -118,7 +118,7 @@ def tests_sheet(found: Comparison) -> Sheet:
     )
 
 
-def situations_sheet(found: Comparison) -> Sheet:
+def situations_sheet(found: SmallTrees) -> Sheet:
     methods = list(dict.fromkeys(m for row in found.situations.values() for m in row))
     rows: list[tuple[Entry, ...]] = []
     for (situation, reading), means in found.situations.items():
@@ -142,7 +142,7 @@ def situations_sheet(found: Comparison) -> Sheet:
     )
 
 
-def answer(found: Comparison) -> list[str]:
+def answer(found: SmallTrees) -> list[str]:
     """What to use, in sentences made of the numbers."""
     sentences = [_overall(found, group) for group in dict.fromkeys(_groups(found))]
     sentences += [
@@ -153,12 +153,12 @@ def answer(found: Comparison) -> list[str]:
     return [*sentences, *_against_control(found), *_time(found)]
 
 
-def _groups(found: Comparison) -> list[tuple[str, str]]:
+def _groups(found: SmallTrees) -> list[tuple[str, str]]:
     places = [line.place for line in found.lines if line.place.protocol == "clean"]
     return [(place.group, place.reading) for place in places]
 
 
-def _overall(found: Comparison, where: tuple[str, str]) -> str:
+def _overall(found: SmallTrees, where: tuple[str, str]) -> str:
     lines = [
         line
         for line in found.lines
@@ -180,7 +180,7 @@ def _best_two(means: Mapping[str, tuple[float, int]]) -> str:
     return f"{text} ({n} datasets)"
 
 
-def _against_control(found: Comparison) -> list[str]:
+def _against_control(found: SmallTrees) -> list[str]:
     """Who is told apart from the control under ``clean`` once corrected."""
     told = [
         f"{method_name(test.method)} {test.contrast.difference.estimate:+.3f} "
@@ -195,7 +195,7 @@ def _against_control(found: Comparison) -> list[str]:
     return [f"Told apart from {method_name(CONTROL)} after Holm’s correction: {'; '.join(told)}."]
 
 
-def _time(found: Comparison) -> list[str]:
+def _time(found: SmallTrees) -> list[str]:
     """CPU seconds of a fit with tuning, at free size."""
     free = Place("clean", next(iter(GROUPS)), FREE)
     lines = [line for line in found.lines if line.place == free]

@@ -47,7 +47,7 @@ class Friedman:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairTest:
     """Wilcoxon's signed-rank test of two methods over datasets, corrected by Holm."""
 
     first: str
@@ -180,14 +180,14 @@ def _groups(ordered: Sequence[str], different: set[frozenset[str]]) -> tuple[tup
     return tuple(sorted(found, key=lambda group: [place[method] for method in group]))
 
 
-def wilcoxon_holm(scores: ArrayLike, methods: Sequence[str]) -> tuple[Pair, ...]:
+def wilcoxon_holm(scores: ArrayLike, methods: Sequence[str]) -> tuple[PairTest, ...]:
     """Every pair of methods; zero differences are split between the signs (Demšar, 3.1.3)."""
     matrix = _matrix(scores)
     pairs = list(combinations(range(len(methods)), 2))
     p_values = [wilcoxon(matrix[:, a] - matrix[:, b]) for a, b in pairs]
     adjusted = holm(p_values)
     return tuple(
-        Pair(
+        PairTest(
             methods[a],
             methods[b],
             stable((matrix[:, a] - matrix[:, b]).mean()),

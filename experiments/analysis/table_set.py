@@ -119,7 +119,7 @@ def _by_name(sheets: Iterable[Sheet]) -> dict[str, Sheet]:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class DatasetRow:
     """A table cut down to one row, with verdicts where the paper prints it."""
 
     table: Table
@@ -133,7 +133,7 @@ def compare(
     records: Mapping[str, RunRecord],
     datasets: Mapping[str, DatasetFacts],
     learners: Mapping[str, LearnerFacts],
-) -> list[Comparison]:
+) -> list[DatasetRow]:
     """The row of a dataset in every table that the jobs contribute to.
 
     Parameters
@@ -148,17 +148,17 @@ def compare(
         if grid.experiment in experiments and not grid.machine_dependent
     ]
     compared += [
-        Comparison(only(table, dataset), ())
+        DatasetRow(only(table, dataset), ())
         for table in other_tables(results, paper, protocol, datasets, learners)
     ]
     return [comparison for comparison in compared if comparison.table.has_results]
 
 
-def _row_of(name: str, dataset: str, protocol: str, results: Results, paper: Paper) -> Comparison:
+def _row_of(name: str, dataset: str, protocol: str, results: Results, paper: Paper) -> DatasetRow:
     grid = grids()[name]
     ours = only(our_table(grid, results, paper, protocol), dataset)
     printed = only(paper_table(grid, paper), dataset)
-    return Comparison(ours, tuple(judge_table(grid, ours, printed, paper)))
+    return DatasetRow(ours, tuple(judge_table(grid, ours, printed, paper)))
 
 
 def only(table: Table, dataset: str) -> Table:

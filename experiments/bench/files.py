@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.bench.cases import AXES, Axis, Case, Phases, Stamp, Timing
-from experiments.bench.rounds import ENGINES, Measurement
-from experiments.bench.summary import Growth, Ratio, Typical
+from experiments.bench.rounds import ENGINES, TimedFit
+from experiments.bench.summary import AxisGrowth, Ratio, Typical
 from experiments.render.figures import style
 
 _CASE = tuple(field.name for field in fields(Case))
@@ -39,7 +39,7 @@ def _short(number: float) -> str:
     return f"{number:.4g}"
 
 
-def write_fits(path: Path, fits: Iterable[Measurement]) -> Path:
+def write_fits(path: Path, fits: Iterable[TimedFit]) -> Path:
     """Every timed fit, by processor time (``cpu``) and by the clock (``wall``), in seconds."""
     times = ("epoch_cpu", "epoch_wall", "fit_cpu", "fit_wall", "gradients_cpu", "update_cpu")
     header = ("group", *_CASE, "engine", "repeat", *times)
@@ -63,7 +63,7 @@ def _phases(phases: Phases | None) -> list[str]:
     return ["", ""] if phases is None else [_short(phases.gradients), _short(phases.update)]
 
 
-def read_fits(path: Path) -> list[Measurement]:
+def read_fits(path: Path) -> list[TimedFit]:
     """What ``write_fits`` wrote; nothing if there is no such file."""
     if not path.exists():
         return []
@@ -71,7 +71,7 @@ def read_fits(path: Path) -> list[Measurement]:
         return [_fit(row) for row in csv.DictReader(file)]
 
 
-def _fit(row: dict[str, str]) -> Measurement:
+def _fit(row: dict[str, str]) -> TimedFit:
     size: dict[str, Any] = {name: int(row[name]) for name in _CASE if name != "name"}
     timing = Timing(
         Stamp(float(row["epoch_wall"]), float(row["epoch_cpu"])),
@@ -81,7 +81,7 @@ def _fit(row: dict[str, str]) -> Measurement:
         else None,
     )
     case = Case(name=row["name"], **size)
-    return Measurement(row["group"], case, row["engine"], int(row["repeat"]), timing)
+    return TimedFit(row["group"], case, row["engine"], int(row["repeat"]), timing)
 
 
 def write_typical(path: Path, rows: Iterable[Typical]) -> Path:
@@ -120,7 +120,7 @@ def write_ratios(path: Path, rows: Iterable[Ratio]) -> Path:
     )
 
 
-def write_growths(path: Path, rows: Iterable[Growth]) -> Path:
+def write_growths(path: Path, rows: Iterable[AxisGrowth]) -> Path:
     """Growth exponents of every axis and engine."""
     header = ("axis", "engine", "part", "smallest", "largest", "sizes", "exponent", "steepest")
     return _write(
@@ -171,7 +171,7 @@ _LABELS: dict[Axis, str] = {
 }
 
 
-def seconds_against_size(rows: Sequence[Typical], growths: Sequence[Growth]) -> Figure:
+def seconds_against_size(rows: Sequence[Typical], growths: Sequence[AxisGrowth]) -> Figure:
     """A logarithmic panel for every axis that was measured."""
     with style.look():
         axes_measured = [axis for axis in AXES if any(row.group == axis for row in rows)]
@@ -196,7 +196,9 @@ def seconds_against_size(rows: Sequence[Typical], growths: Sequence[Growth]) -> 
         return figure
 
 
-def _draw_panel(axes: Axes, axis: Axis, rows: Sequence[Typical], growths: Sequence[Growth]) -> None:
+def _draw_panel(
+    axes: Axes, axis: Axis, rows: Sequence[Typical], growths: Sequence[AxisGrowth]
+) -> None:
     exponents = {growth.engine: growth.exponent for growth in growths if growth.part == "epoch"}
     for engine in dict.fromkeys(row.engine for row in rows):
         own = [row for row in rows if row.engine == engine]

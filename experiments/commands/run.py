@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.plan import make_plan, note_plan, render, shard
     from experiments.runner.profiles import every_use
     from experiments.runner.queue import Queue
-    from experiments.runner.session import Summary, drive, limits_of, sum_up
+    from experiments.runner.session import SessionSummary, drive, limits_of, sum_up
 
     selection.check("refresh target", args.refresh, REFRESHABLE)
     if args.fill_predictions:
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         say(render(plan, profile))
         shown = ["--params", args.params] if args.params else []
         refresher = Refresher(args.refresh, plan.pending, args.store, shown)
-        summary = Summary()
+        summary = SessionSummary()
         if plan.pending:
             queue = Queue(plan.pending, not args.keep_trying, plan.harmless())
             progress = Progress(plan.pending, plan.estimates, args.workers)

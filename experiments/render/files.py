@@ -18,7 +18,7 @@ from experiments.analysis.paper import grids
 from experiments.analysis.quirks import orders_sheet, quirks_sheet
 from experiments.analysis.sensitivity import changes
 from experiments.analysis.significance import comparisons, intervals_sheet, pairs_sheet, ranks_sheet
-from experiments.analysis.table_set import Comparison, TableSet
+from experiments.analysis.table_set import DatasetRow, TableSet
 from experiments.core.files import write_files
 from experiments.render import clean, csvfiles, latex, numbers
 from experiments.render.latex import GAP
@@ -118,7 +118,7 @@ def _clean_files(found: Findings) -> dict[str, str]:
     }
 
 
-def write_comparisons(folder: Path, comparisons: Sequence[Comparison]) -> None:
+def write_comparisons(folder: Path, comparisons: Sequence[DatasetRow]) -> None:
     """CSV with the paper's figures beside ours, and LaTeX."""
     files: dict[str, str] = {}
     for comparison in comparisons:

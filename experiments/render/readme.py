@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from experiments.analysis.costs import Pair, pairs_of, seconds_of, spent
+from experiments.analysis.costs import TrialPair, pairs_of, seconds_of, spent
 from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
@@ -201,7 +201,7 @@ def _solvers(found: Findings) -> Iterable[str]:
         )
 
 
-def _seconds(pairs: list[Pair]) -> str:
+def _seconds(pairs: list[TrialPair]) -> str:
     """Told of the fits that both made on one machine."""
     together = [pair for pair in pairs if pair.same_machine]
     if not together:

@@ -24,7 +24,7 @@ from experiments.analysis.model import (
 )
 from experiments.analysis.paper import TRIALS, Grid, grids
 from experiments.analysis.statistics import LEVEL
-from experiments.analysis.table_set import Comparison
+from experiments.analysis.table_set import DatasetRow
 from experiments.analysis.verifying import Tally, tally
 from experiments.core.text import table as text_table
 from experiments.render import numbers
@@ -168,7 +168,7 @@ def claim_lines(claims: Sequence[Claim], in_full: bool = False) -> list[str]:
     return lines
 
 
-def comparison_text(comparison: Comparison) -> str:
+def comparison_text(comparison: DatasetRow) -> str:
     """Method by method: ours, the paper's, and the verdict; ranks where the paper has no table."""
     table = comparison.table
     if not comparison.verdicts:

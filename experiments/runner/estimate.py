@@ -50,7 +50,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Growth:
+class PowerLaw:
     """Seconds of a learner as a power of rows x features, fitted over datasets."""
 
     at_one: float
@@ -104,7 +104,7 @@ class Estimator:
         self._by_params[(*kind, record.dataset, canonical_json(record.params))].append(seconds)
         self._by_dataset[(*kind, record.dataset)].append(seconds)
 
-    def _fit(self) -> dict[Kind, Growth]:
+    def _fit(self) -> dict[Kind, PowerLaw]:
         points: dict[Kind, list[tuple[float, float]]] = defaultdict(list)
         for (evaluation, method, dataset), seconds in self._by_dataset.items():
             try:
@@ -137,7 +137,7 @@ def _mean_of_candidates(seconds: Sequence[float]) -> float:
     return fmean(usual)
 
 
-def _power_law(points: Sequence[tuple[float, float]]) -> Growth:
+def _power_law(points: Sequence[tuple[float, float]]) -> PowerLaw:
     """Least squares on logarithms; proportional to the size where a slope cannot be told."""
     x_mean, y_mean = fmean(x for x, _ in points), fmean(y for _, y in points)
     spread = sum((x - x_mean) ** 2 for x, _ in points)
@@ -147,7 +147,9 @@ def _power_law(points: Sequence[tuple[float, float]]) -> Growth:
     exponent = min(max(exponent, 0.0), STEEPEST)
     # A mean of logarithms is that of a typical dataset; sums are made by the others too.
     residuals = [y - y_mean - exponent * (x - x_mean) for x, y in points]
-    return Growth(y_mean - exponent * x_mean + math.log(fmean(map(math.exp, residuals))), exponent)
+    return PowerLaw(
+        y_mean - exponent * x_mean + math.log(fmean(map(math.exp, residuals))), exponent
+    )
 
 
 def _cells(dataset: str) -> int:

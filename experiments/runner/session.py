@@ -56,7 +56,7 @@ Keep = Callable[[Store, Outcome], RunRecord]
 
 
 @dataclass
-class Summary:
+class SessionSummary:
     """What a session did."""
 
     statuses: Counter[str] = field(default_factory=Counter)
@@ -77,7 +77,7 @@ def run_session(
     executor: Executor,
     listeners: Sequence[Listener] = (),
     keep: Keep | None = None,
-) -> Summary:
+) -> SessionSummary:
     """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
 
     The executor is closed in any case, so no process outlives the session.
@@ -118,7 +118,7 @@ class _Session:
     executor: Executor
     listeners: Sequence[Listener]
     keep: Keep
-    summary: Summary = field(default_factory=Summary)
+    summary: SessionSummary = field(default_factory=SessionSummary)
 
     def __post_init__(self) -> None:
         self._listening = list(self.listeners)
@@ -207,7 +207,7 @@ def drive(
     title: str,
     listeners: Sequence[Listener] = (),
     keep: Keep | None = None,
-) -> Summary:
+) -> SessionSummary:
     """Run a queue on the executor that was asked for, with the display that fits."""
     with interrupts_on_sigterm():
         executor = executor_of(args, limits)
@@ -255,7 +255,7 @@ def interrupts_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGHUP, hung_up)
 
 
-def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: Summary) -> int:
+def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: SessionSummary) -> int:
     """Print the summary of a run over all its jobs and return its exit status."""
     records = store.latest()
     statuses: Counter[str] = Counter(records[job.key].status for job in jobs if job.key in records)

@@ -27,8 +27,8 @@ from experiments.bench.cases import (
 from experiments.bench.files import read_fits, write_fits
 from experiments.bench.rounds import (
     Interpreters,
-    Measurement,
-    Plan,
+    TimedFit,
+    TimingPlan,
     Worker,
     WorkerError,
     _expected,
@@ -104,9 +104,9 @@ class TestTiming:
 
 class TestWorkers:
     def test_engines_take_turns_and_slow_ones_are_spared(self) -> None:
-        heard: list[Measurement] = []
+        heard: list[TimedFit] = []
         cases = (TINY, replace(TINY, name="huge", samples=4_000))
-        plan = Plan({"samples": cases}, ("compiled",), repeats=2, longest_epoch=1e-9)
+        plan = TimingPlan({"samples": cases}, ("compiled",), repeats=2, longest_epoch=1e-9)
         measure(plan, Interpreters(), heard.append)
         assert [(fit.case.name, fit.repeat) for fit in heard] == [("tiny", 0), ("tiny", 1)]
         assert all(0 < fit.timing.epoch.cpu < fit.timing.fit.cpu for fit in heard)
@@ -134,8 +134,8 @@ class TestVerb:
     ) -> None:
         monkeypatch.setattr("experiments.bench.cases._QUICK_SIZES", {"depth": (1, 2)} | REST)
         timing = Timing(Stamp(0.5, 0.25), Stamp(2.0, 1.0))
-        old = Measurement("banknote", NAMED["banknote"], "authors", 0, timing)
-        replaced = Measurement("depth", TINY, "authors", 0, timing)
+        old = TimedFit("banknote", NAMED["banknote"], "authors", 0, timing)
+        replaced = TimedFit("depth", TINY, "authors", 0, timing)
         write_fits(tmp_path / "fits.csv", [old, replaced])
         options = ["--quick", "--axis", "depth", "--engines", "compiled", "--repeats", "1"]
         assert main(["bench", *options, "--output", str(tmp_path)]) == 0

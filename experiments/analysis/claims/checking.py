@@ -68,7 +68,7 @@ def settled(cell: Cell, printed: Cell) -> bool:
 
 
 Finding = tuple[bool | ClaimOutcome, str]
-"""Whether a sentence is true of a set of tables, or a finer outcome, and the numbers that say so."""
+"""Whether a sentence is true of some tables, or a finer outcome, and the numbers that say so."""
 Check = Callable[[Evidence], Finding]
 
 

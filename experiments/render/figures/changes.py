@@ -18,7 +18,7 @@ CHANGE_ROW_HEIGHT = 0.2
 
 
 @dataclass(frozen=True)
-class Change:
+class ProtocolPair:
     """Mean test F1 of one method on one dataset under both protocols."""
 
     dataset: str
@@ -28,7 +28,7 @@ class Change:
     clean: float
 
 
-def clean_against_paper(changes: Sequence[Change]) -> Figure:
+def clean_against_paper(changes: Sequence[ProtocolPair]) -> Figure:
     """One column per method, one row per dataset: bars are the change, the line its mean."""
     with style.look():
         datasets = list(dict.fromkeys(change.dataset for change in changes))
@@ -48,7 +48,7 @@ def clean_against_paper(changes: Sequence[Change]) -> Figure:
         return figure
 
 
-def _column(axes: Axes, changes: Sequence[Change], datasets: Sequence[str]) -> None:
+def _column(axes: Axes, changes: Sequence[ProtocolPair], datasets: Sequence[str]) -> None:
     look = style.mark_of(changes[0].method)
     rows = [datasets.index(change.dataset) for change in changes]
     gains = np.array([change.clean - change.paper for change in changes])

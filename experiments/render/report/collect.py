@@ -54,7 +54,7 @@ IN_SECTIONS = (SEEDS, "firmness", *SEARCH_SHEETS)
 """Sheets that have a section of their own."""
 
 
-class Spec(Protocol):
+class DatasetSpec(Protocol):
     """The part of a dataset's registry record that the report shows."""
 
     @property
@@ -81,7 +81,7 @@ class Inputs:
 
     findings: Findings
     records: Sequence[RunRecord]
-    registry: Mapping[str, Spec]
+    registry: Mapping[str, DatasetSpec]
     environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     trees: Path | None = None
     curves: Sequence[Curve] = ()

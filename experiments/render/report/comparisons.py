@@ -12,7 +12,7 @@ from experiments.analysis.model import Entry, Sheet, SheetColumn
 from experiments.analysis.paper import method_name
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, orders_sheet, quirks_sheet
 from experiments.analysis.settings import SEARCHED
-from experiments.analysis.small_trees import CEILING, FREE, Comparison, compare
+from experiments.analysis.small_trees import CEILING, FREE, SmallTrees, compare
 from experiments.analysis.small_trees_sheets import answer, sheets_of
 from experiments.render import numbers
 from experiments.render.clean import order_phrase
@@ -247,7 +247,7 @@ SMALL_TREES_INTRODUCTION = (
 )
 
 
-def comparison_of(found: Findings) -> Comparison:
+def comparison_of(found: Findings) -> SmallTrees:
     return compare(found.results, found.datasets)
 
 

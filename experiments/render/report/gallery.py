@@ -12,13 +12,13 @@ from experiments.analysis.significance import Comparison, comparisons
 from experiments.render import numbers
 from experiments.render.clean import FIGURE as PROTOCOLS_FIGURE
 from experiments.render.figures.changes import (
-    Change,
     Draws,
+    ProtocolPair,
     clean_against_paper,
     other_draws,
     search_growth,
 )
-from experiments.render.figures.comparison import Pair, critical_difference, ours_against_paper
+from experiments.render.figures.comparison import CellPair, critical_difference, ours_against_paper
 from experiments.render.figures.cost import (
     RuntimePoint,
     SizePoint,
@@ -155,7 +155,7 @@ def _facts(tree: Mapping[str, Any]) -> str:
 
 def _comparison(ours: Table, printed: Table, task: Task) -> Plate:
     pairs = [
-        Pair(row.name, column.method, column.name, cell.mean, cell.std, theirs.mean, theirs.std)
+        CellPair(row.name, column.method, column.name, cell.mean, cell.std, theirs.mean, theirs.std)
         for row, printed_row in zip(ours.block(task).rows, printed.block(task).rows, strict=True)
         for column, cell, theirs in zip(ours.columns, row.cells, printed_row.cells, strict=True)
     ]
@@ -214,9 +214,9 @@ def _runtime_points(table: Table, datasets: Sequence[DatasetPage]) -> list[Runti
     ]
 
 
-def _changes(paper: Table, clean: Table) -> list[Change]:
+def _changes(paper: Table, clean: Table) -> list[ProtocolPair]:
     return [
-        Change(row.name, column.method, column.name, before.mean, after.mean)
+        ProtocolPair(row.name, column.method, column.name, before.mean, after.mean)
         for block, clean_block in zip(paper.blocks, clean.blocks, strict=True)
         for row, clean_row in zip(block.rows, clean_block.rows, strict=True)
         for column, before, after in zip(paper.columns, row.cells, clean_row.cells, strict=True)
