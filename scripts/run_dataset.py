@@ -59,7 +59,7 @@ def main() -> int:
     args = parsed()
     plugins.use(args.plugin)
     selection.check("experiment", args.experiment, list(EXPERIMENTS))
-    selection.check("learner", args.method, plugins.learner_slugs())
+    selection.check("method", args.method, plugins.method_slugs())
     selection.check("protocol", [args.protocol], plugins.protocols())
     (dataset,) = selection.dataset_slugs([args.dataset])
     jobs = [

@@ -161,7 +161,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "--dataset", type=words, metavar="A,B", help="only these datasets, by name or slug"
     )
     group.add_argument(
-        "--method", type=words, metavar="A,B", help="only these learners, e.g. cart,gradtree"
+        "--method", type=words, metavar="A,B", help="only these methods, e.g. cart,gradtree"
     )
     group.add_argument("--trial", type=trials, metavar="0-4,7", help="only these trials of the ten")
     group.add_argument(

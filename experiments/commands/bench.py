@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
         from experiments.bench import first_use
         from experiments.runner import plugins
 
-        print(first_use.write(args.output, plugins.learner_slugs()))
+        print(first_use.write(args.output, plugins.method_slugs()))
         return 0
     interpreters = Interpreters(authors=args.authors_python and Path(args.authors_python))
     wanted = _groups(args.axis, args.quick, args.epochs)

@@ -25,7 +25,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     arguments.add_store(parser)
     parser.add_argument("--dataset", type=arguments.words, metavar="A,B", help="only these slugs")
-    parser.add_argument("--method", type=arguments.words, metavar="A,B", help="only these learners")
+    parser.add_argument("--method", type=arguments.words, metavar="A,B", help="only these methods")
     parser.add_argument(
         "--status", type=arguments.words, metavar="A,B", help=f"of {', '.join(SHOWN)}, skipped"
     )

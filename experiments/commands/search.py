@@ -44,7 +44,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         type=arguments.words,
         default=["gradtree", "dndt", "genetictree", "cart"],
         metavar="A,B",
-        help="learners (default: gradtree,dndt,genetictree,cart)",
+        help="methods (default: gradtree,dndt,genetictree,cart)",
     )
     parser.add_argument(
         "--trials", type=arguments.whole(1), default=300, metavar="N", help="(default: 300)"
@@ -82,10 +82,10 @@ def run(args: argparse.Namespace) -> int:
 
     plugins.use(args.plugin)
     selection.check("protocol", args.protocol, plugins.protocols())
-    selection.check("learner", args.method, plugins.learner_slugs())
+    selection.check("method", args.method, plugins.method_slugs())
     for method in args.method:
         if not plugins.learner(method).space:
-            searchable = [s for s in plugins.learner_slugs() if plugins.learner(s).space]
+            searchable = [s for s in plugins.method_slugs() if plugins.learner(s).space]
             raise UserError(f"{method} declares no search space; these do: {', '.join(searchable)}")
     subjects = [
         Subject(protocol, dataset, method)
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     ]
     if not subjects:
         raise NothingToDoError(
-            "nothing to do: none of these learners can be searched on these datasets"
+            "nothing to do: none of these methods can be searched on these datasets"
         )
     scores = FOLDER if args.results else args.store / "search"
     if args.plan:

@@ -50,7 +50,7 @@ def filters_of(args: argparse.Namespace) -> Filters:
     if args.params == "ours":
         use_winners_of(args.store)
     check("experiment", args.experiment, [*EXPERIMENTS, SEARCH])
-    check("learner", args.method, plugins.learner_slugs())
+    check("method", args.method, plugins.method_slugs())
     check("protocol", args.protocol, plugins.protocols())
     return Filters(
         experiments=args.experiment,
@@ -93,4 +93,4 @@ def check_recorded(
     from experiments.runner import plugins
 
     check("dataset", datasets, [*plugins.dataset_slugs(), *read_datasets(folder)])
-    check("learner", methods, [*plugins.learner_slugs(), *read_learners(folder)])
+    check("method", methods, [*plugins.method_slugs(), *read_learners(folder)])

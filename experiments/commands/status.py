@@ -12,7 +12,7 @@ from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "status",
-        help="how many jobs are done, per experiment and learner",
+        help="how many jobs are done, per experiment and method",
         description=(
             "Count the jobs of a selection by how they stand in a store. "
             "Exit status: 0 all have ended, 3 some are still to be run."
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         row = tally.setdefault((f"{job.protocol}/{job.experiment}", job.method), Counter())
         record = records.get(job.key)
         row["not run" if record is None else record.status] += 1
-    header = ["experiment", "learner", "jobs", *STATUSES, "not run"]
+    header = ["experiment", "method", "jobs", *STATUSES, "not run"]
     rows = [
         [experiment, method, f"{sum(row.values()):,}"]
         + [f"{row[name]:,}" if row[name] else "·" for name in header[3:]]

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store
     from experiments.render.report.payload import write_curves, write_trees
 
-    selection.check("learner", args.method, METHODS)
+    selection.check("method", args.method, METHODS)
     records = Store(args.store).latest()
     curves: list[Curve] = []
     for slug in selection.dataset_slugs(args.dataset):

@@ -2,7 +2,7 @@
 
 A candidate is a pure function of its number, so a search is a column of
 scores: ``<folder>/<protocol>/<dataset>.csv`` has one line per number and, per
-learner, the mean macro F1 over the folds (or how the candidate failed) and the
+method, the mean macro F1 over the folds (or how the candidate failed) and the
 processor seconds it took. A candidate that equals an earlier one has its score
 and no seconds.
 """
@@ -39,29 +39,29 @@ class Scored:
 
 @dataclass
 class SearchScores:
-    """All candidates of one dataset under one protocol: learner -> number -> outcome."""
+    """All candidates of one dataset under one protocol: method -> number -> outcome."""
 
     protocol: str
     dataset: str
-    learners: dict[str, dict[int, Scored]] = field(default_factory=dict)
+    methods: dict[str, dict[int, Scored]] = field(default_factory=dict)
 
     def best(self, method: str, trials: int) -> int | None:
         """The number with the highest score among the first so many, the earliest of equals."""
         scores = {
             number: one.score
-            for number, one in self.learners.get(method, {}).items()
+            for number, one in self.methods.get(method, {}).items()
             if number < trials and one.score is not None
         }
         return max(scores, key=lambda number: (scores[number], -number), default=None)
 
     def missing(self, method: str, trials: int) -> int:
         """How many of the first so many candidates have not been scored."""
-        known = self.learners.get(method, {})
+        known = self.methods.get(method, {})
         return sum(number not in known for number in range(trials))
 
     def complete(self, method: str) -> int:
         """How many candidates from the first on have been scored without a gap."""
-        known = self.learners.get(method, {})
+        known = self.methods.get(method, {})
         return next((n for n in range(len(known) + 1) if n not in known), 0)
 
 
@@ -78,7 +78,7 @@ def read_scores(folder: Path, protocol: str, dataset: str) -> SearchScores:
                 if name == "number" or name.endswith(SECONDS) or not text:
                     continue
                 seconds = row.get(name + SECONDS)
-                scores.learners.setdefault(name, {})[number] = _scored(text, seconds)
+                scores.methods.setdefault(name, {})[number] = _scored(text, seconds)
     return scores
 
 
@@ -90,18 +90,18 @@ def _scored(text: str, seconds: str | None) -> Scored:
 
 
 def write_scores(folder: Path, scores: SearchScores) -> None:
-    """Write the table of one dataset; learners in alphabetical order."""
+    """Write the table of one dataset; methods in alphabetical order."""
     if not (is_slug(scores.protocol) and is_slug(scores.dataset)):
         raise ValueError(f"{scores.protocol}/{scores.dataset} are no names")
-    learners = sorted(scores.learners)
-    numbers = sorted({number for column in scores.learners.values() for number in column})
+    methods = sorted(scores.methods)
+    numbers = sorted({number for column in scores.methods.values() for number in column})
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["number", *(name for each in learners for name in (each, each + SECONDS))])
+    writer.writerow(["number", *(name for each in methods for name in (each, each + SECONDS))])
     for number in numbers:
         row: list[str] = [str(number)]
-        for each in learners:
-            one = scores.learners[each].get(number)
+        for each in methods:
+            one = scores.methods[each].get(number)
             row += ["", ""] if one is None else [_score_text(one), _seconds_text(one)]
         writer.writerow(row)
     write_files(folder, {f"{scores.protocol}/{scores.dataset}.csv": text.getvalue()})
@@ -136,7 +136,7 @@ class Winner:
     trials : how many were drawn; ``failed`` of them had no score.
     number : the winning trial; ``score`` its mean macro F1 over the folds.
     params : what it drew.
-    published : what the paper prints for the same learner and dataset.
+    published : what the paper prints for the same method and dataset.
     """
 
     protocol: str

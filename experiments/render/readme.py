@@ -161,15 +161,15 @@ def _claims(claims: Sequence[Claim]) -> Iterable[str]:
 
 
 def _compute(found: Findings) -> str:
-    learners = spent(found.results, found.paper)
-    compared = {one.method: one for one in learners if one.authors_hours is not None}
+    methods = spent(found.results, found.paper)
+    compared = {one.method: one for one in methods if one.authors_hours is not None}
     pairs = [
         f"{method_name(method)} {one.compared_hours:.2f} here, {one.authors_hours:,.1f} there"
         for method, one in compared.items()
     ]
     return (
-        f"{sum(one.runs for one in learners):,} fits took "
-        f"{sum(one.hours for one in learners):.1f} core-hours. In hours on one core, and for the "
+        f"{sum(one.runs for one in methods):,} fits took "
+        f"{sum(one.hours for one in methods):.1f} core-hours. In hours on one core, and for the "
         "same runs by the runtimes that the paper prints, measured on a machine with a GPU: "
         f"{'; '.join(pairs)}."
     )

@@ -216,7 +216,7 @@ def per_method(plan: Plan) -> str:
         ]
         for method in methods
     ]
-    return table(["learner", "jobs", "done", "to do", "core time"], rows)
+    return table(["method", "jobs", "done", "to do", "core time"], rows)
 
 
 def total(plan: Plan) -> str:

@@ -128,7 +128,7 @@ def cli(*arguments: str, status: int = 0) -> str:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["--method", "cartt"], "unknown learner 'cartt'; did you mean cart"),
+        (["--method", "cartt"], "unknown method 'cartt'; did you mean cart"),
         (["--dataset", "irs"], "iris"),
         (["--experiment", "tune"], "unknown experiment 'tune'; did you mean tuned?"),
         (["--protocol", "dirty"], "unknown protocol 'dirty'; known: paper, clean"),

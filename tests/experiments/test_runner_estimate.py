@@ -51,7 +51,7 @@ def searches() -> dict[tuple[str, str, str], list[tuple[int, float]]]:
     """Seconds of every candidate that was fitted, search by search, in the order of numbers."""
     found = defaultdict(list)
     for scores in all_scores():
-        for method, column in scores.learners.items():
+        for method, column in scores.methods.items():
             for number, one in sorted(column.items()):
                 if one.seconds is not None:
                     found[scores.protocol, scores.dataset, method].append((number, one.seconds))

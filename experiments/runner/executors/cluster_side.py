@@ -116,5 +116,5 @@ def identity(plugin_names: str) -> dict[str, str]:
         **machine.versions(),
         **{f"dataset {slug}": plugins.facts(slug).content_hash for slug in plugins.dataset_slugs()},
         **{f"protocol {name}": plugins.protocol_version(name) for name in plugins.protocols()},
-        **{f"learner {slug}": plugins.learner(slug).version for slug in plugins.learner_slugs()},
+        **{f"learner {slug}": plugins.learner(slug).version for slug in plugins.method_slugs()},
     }

@@ -44,7 +44,7 @@ def main() -> None:
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the supervisor's business
     adopt_orphans()
-    plugins.learner_slugs()  # found before the clock of the first job starts
+    plugins.method_slugs()  # found before the clock of the first job starts
     while True:
         try:
             job, limits = connection.recv()
