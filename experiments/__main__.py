@@ -36,7 +36,7 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return its exit status; ``core.errors`` lists what they mean."""
+    """Run one verb and return its exit status; ``core.checks`` lists what they mean."""
     speak_plainly()
     words = list(sys.argv[1:] if argv is None else argv)
 

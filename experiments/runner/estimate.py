@@ -209,14 +209,8 @@ def busy(workers: int) -> float:
 
 
 FAILURES = ("timeout", "memory", "crash", "error")
-
-
 FAILURES_SHOWN = 5
-
-
 LATEST_SHOWN = 3
-
-
 TRUSTED_SHARE = 0.05
 """Of the expected work that must be done before the pace so far corrects the estimate."""
 

@@ -144,8 +144,6 @@ def duels_picture(found: Sequence[Duel]) -> Figure:
 
 
 QUIRKS_FIGURE = "quirks"
-
-
 QUIRKS_INTRODUCTION = (
     "Protocol paper does what the published code did, and some of that is odd. Here one oddity at "
     "a time is replaced by what a careful practitioner would do, everything else as in the paper, "

@@ -40,7 +40,7 @@ class ComparedTable:
 
 @dataclass(frozen=True)
 class DatasetPage:
-    """One dataset's section. ``trees`` are stored drawings, see ``stored``."""
+    """One dataset's section. ``trees`` are stored drawings, see ``payload``."""
 
     slug: str
     name: str

@@ -128,14 +128,8 @@ def _short(losses: Sequence[float]) -> list[float]:
 
 
 RUN = ".venv/bin/python -m experiments run --experiment {experiment} --protocol {protocol}"
-
-
 CELL_COMMAND = f"{RUN} --dataset {{dataset}} --method {{method}}"
-
-
 DATASET_COMMAND = f"{RUN} --dataset {{dataset}}"
-
-
 CELL_DIGITS = 6
 
 
