@@ -5,6 +5,7 @@ told in a line or two instead of a traceback.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, Literal
 
 LARGEST = 10**12
@@ -66,6 +67,19 @@ def is_plain(value: Any, deepest: int = DEEPEST) -> bool:
 
 def is_plain_mapping(value: Any) -> bool:
     return isinstance(value, dict) and is_plain(value)
+
+
+def are_params(value: Any) -> bool:
+    """Whether a mapping is plain; most records share their parameters with many others, so that one look is enough."""
+    try:
+        return isinstance(value, dict) and _are_plain_pairs(tuple(value.items()))
+    except TypeError:  # a list among them
+        return is_plain_mapping(value)
+
+
+@cache
+def _are_plain_pairs(pairs: tuple[tuple[str, Any], ...]) -> bool:
+    return is_plain_mapping(dict(pairs))
 
 
 def clean_text(text: str, longest: int, keep: Literal["start", "end"] = "end") -> str:
