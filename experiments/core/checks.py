@@ -70,7 +70,7 @@ def is_plain_mapping(value: Any) -> bool:
 
 
 def are_params(value: Any) -> bool:
-    """Whether a mapping is plain; most records share their parameters with many others, so that one look is enough."""
+    """Whether parameters are plain; most records share theirs, so that one look is enough."""
     try:
         return isinstance(value, dict) and _are_plain_pairs(tuple(value.items()))
     except TypeError:  # a list among them
