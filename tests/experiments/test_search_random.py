@@ -182,7 +182,7 @@ class TestSearch:
         from experiments.runner.catalogue import jobs_of, params_of
 
         table = tmp_path / "winners.csv"
-        monkeypatch.setattr(searched, "TABLE", table)
+        monkeypatch.setattr(searched, "WINNERS_TABLE", table)
         params_of.cache_clear()
         drawn = {"max_depth": 7, "criterion": "gini", "ccp_alpha": 0.2}
         found = Winner("paper", "iris", "cart", "random", 300, 0, 17, 0.9, drawn, {"max_depth": 8})
