@@ -153,7 +153,7 @@ def test_gradtree_against_cart_stands_first(page: str) -> None:
     assert Reader(page).tags["h1"] == 1
     assert "Is GradTree better than CART?</h1>" in main
     first = main.split('id="summary"')[0]
-    assert "With the published hyperparameters under protocol paper: " in first
+    assert " comparisons with CART, GradTree is significantly better in " in first
     assert 'data-sheet="gradtree-against-cart-compact"' in first
 
 
