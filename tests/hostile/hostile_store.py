@@ -11,7 +11,8 @@ from experiments.analysis.cells import Address, collect
 from experiments.analysis.model import Cell
 from experiments.core import manifest
 from experiments.core.files import replace_lines
-from experiments.core.planned import replaced_jobs, superseded
+from experiments.core.job import Job
+from experiments.core.planned import read_plan, superseded
 from experiments.core.store import COMMITTED, Store, resolve
 
 DATASETS = ("iris", "zoo")
@@ -51,9 +52,9 @@ def cells_of(folder: Path) -> tuple[Cells, list[str], int]:
     Records that the plan no longer asks for, and plans that later ones replace, are named by
     ``status`` and ``tables``.
     """
-    store = Store(folder)
-    contents = store.contents()
-    plan, records = store.plan(), resolve(contents.history)
+    contents = Store(folder).contents()
+    replaced: list[Job] = []
+    plan, records = read_plan(folder, replaced=replaced), resolve(contents.history)
     results = collect(plan, records)
     cells = {
         (address, measure): results.cell(*address, measure)  # type: ignore[arg-type]
@@ -61,7 +62,7 @@ def cells_of(folder: Path) -> tuple[Cells, list[str], int]:
         for measure in MEASURES
     }
     told = [*contents.problems, *superseded(plan, records.values())]
-    return cells, [*told, *map(str, replaced_jobs(folder))], contents.torn
+    return cells, [*told, *map(str, replaced)], contents.torn
 
 
 def first_record(folder: Path, **wanted: Any) -> tuple[Path, int, dict[str, Any]]:
