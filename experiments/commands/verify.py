@@ -102,6 +102,7 @@ def records_amiss(folder: Path, found: Findings, deep: bool, committed: bool) ->
 
     store = Store(folder)
     arguments.tell_problems(found.problems)
+    arguments.tell_superseded(folder, found.superseded)
     amiss = len(found.problems)
     differing = changes(folder)
     if differing is not None:

@@ -258,6 +258,33 @@ def test_what_a_run_adds_is_no_alteration(pristine: Path, tmp_path: Path) -> Non
     assert sorted(found.added_to) == ["paper/iris.jsonl", "paper/wine.jsonl"]
 
 
+def test_a_forged_plan_is_named_by_every_verb_that_shows_tables(
+    pristine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It shows known records as those of an experiment to which they do not belong."""
+    store = shutil.copytree(pristine, tmp_path / "store")
+    lines = [json.loads(line) for line in (store / "planned.jsonl").read_text().splitlines()]
+    append_line(store / "planned.jsonl", {**lines[0], "experiment": "invented"})
+    told = "Added to since hashes.csv was written: 1 files: planned.jsonl."
+    for words in (
+        ["tables", "--output", str(tmp_path)],
+        ["status", "--profile", "smoke", "--dataset", "iris"],
+        ["verify"],
+    ):
+        main([words[0], "--store", str(store), *words[1:]])
+        assert told in capsys.readouterr().out, words
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_lies_beside_the_records_is_vouched_for_too(
+    name: str, pristine: Path, tmp_path: Path
+) -> None:
+    store = shutil.copytree(pristine, tmp_path / "store")
+    first, *rest = (store / name).read_bytes().splitlines(keepends=True)
+    (store / name).write_bytes(b"".join(rest) or first[1:])
+    assert f"{store / name}: not as hashes.csv says" in Store(store).contents().problems
+
+
 # What comes from elsewhere stays inside, and does not win by being loud.
 
 
