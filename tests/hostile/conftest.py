@@ -1,7 +1,8 @@
-"""What several of these tests use: the misbehaving learners, and an invented dataset."""
+"""What several of these tests use: the misbehaving learners, an invented dataset, a real store."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import uuid
 from collections.abc import Iterator
@@ -12,12 +13,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 
 from hostile_data import ROWS, UCI, facts, unreachable
+from hostile_store import copy_store
 from runner_helpers import TOKEN
 
 from datasets import cache, carriers, loading, registry
 from datasets.readers import read_table
 from datasets.record_file import parse_record
 from datasets.sources import uci
+from experiments.core import manifest
 from experiments.runner import plugins
 
 
@@ -45,3 +48,16 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     loading._load.cache_clear()
     registry._scanned.cache_clear()
     carriers._listed.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_store(tmp_path_factory.mktemp("pristine") / "store")
+
+
+@pytest.fixture
+def store(pristine: Path, tmp_path: Path) -> Path:
+    """A store without a manifest, as a run leaves it."""
+    shutil.copytree(pristine, tmp_path / "store")
+    (tmp_path / "store" / manifest.HASHES).unlink()
+    return tmp_path / "store"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +23,21 @@ TRIALS_KEPT = (0, 1)
 Cells = dict[tuple[Address, str], Cell]
 
 
-def copy_store(target: Path, hashes: bool = True) -> Path:
-    """Committed records of a few trials, whole lines as they are, and what lies beside them."""
+def copy_store(target: Path, trials: Collection[int] = TRIALS_KEPT) -> Path:
+    """Committed records of some trials, whole lines as they are, and what lies beside them."""
     for protocol in ("paper", "clean"):
         for dataset in DATASETS:
             lines = _lines(COMMITTED / protocol / f"{dataset}.jsonl")
-            kept = [line for line in lines if line["trial"] in TRIALS_KEPT]
+            kept = [line for line in lines if line["trial"] in trials]
             replace_lines(target / protocol / f"{dataset}.jsonl", kept)
     plan = [line for line in _lines(COMMITTED / "planned.jsonl") if line["dataset"] in DATASETS]
     shorter = [
-        {**line, "trials": [trial for trial in line["trials"] if trial in TRIALS_KEPT]}
-        for line in plan
+        {**line, "trials": [trial for trial in line["trials"] if trial in trials]} for line in plan
     ]
     replace_lines(target / "planned.jsonl", shorter)
     for name in ("datasets", "learners", "environments"):
         (target / f"{name}.jsonl").write_bytes((COMMITTED / f"{name}.jsonl").read_bytes())
-    if hashes:
-        manifest.write_hashes(target)
+    manifest.write_hashes(target)
     return target
 
 
