@@ -29,3 +29,20 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if whole and not inside and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses = min(os.cpu_count() or 1, MOST_PROCESSES)
         config.option.dist = "loadfile"
+        config.option.loadscopereorder = False
+        # Threads beside the other processes would only wait for each other.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the file that compiles every kernel, and end with those that use them most.
+
+    Other processes do the tests in between meanwhile, and compile nothing a second time.
+    """
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if item.path.name == "test_learner_contract.py":
+        return 0
+    return 2 if item.path.parent.name in ("baselines", "gradtree") else 1
