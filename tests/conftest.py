@@ -20,11 +20,12 @@ MOST_PROCESSES = 4
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Spread the whole suite over the cores, file by file; a part of it runs in one process.
+    """Spread the default tests over the cores, file by file.
 
-    ``-n 0`` runs everything in one process too.
+    A part of them, those that measure (``-m slow``) and those of ``-n 0`` run in one process.
     """
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    whole = whole and "not slow" in config.option.markexpr
     inside = hasattr(config, "workerinput")
     if whole and not inside and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses = min(os.cpu_count() or 1, MOST_PROCESSES)
