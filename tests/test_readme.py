@@ -130,10 +130,15 @@ def test_a_snippet_prints_what_stands_below_it(place: str, code: str) -> None:
     assert shown.get(code) == printed, "run scripts/update_readme.py"
 
 
+@pytest.fixture(scope="module")
+def blocks() -> dict[str, str]:
+    return update_readme.blocks()
+
+
 @pytest.mark.parametrize("name", ["README.md", "results/README.md", "experiments/README.md"])
-def test_results_are_up_to_date(name: str) -> None:
+def test_results_are_up_to_date(name: str, blocks: dict[str, str]) -> None:
     text = text_of(Path(name))
-    block = update_readme.blocks()[name]
+    block = blocks[name]
     assert update_readme.with_block(text, block) == text, "run scripts/update_readme.py"
 
 
