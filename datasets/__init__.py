@@ -31,7 +31,6 @@ from datasets.record import SOURCES, Record
 from datasets.registry import (
     all_records,
     broken_records,
-    names,
     paper_datasets,
     record,
     resolve,
@@ -66,7 +65,6 @@ __all__ = [
     "from_table",
     "load_dataset",
     "make_split",
-    "names",
     "paper_datasets",
     "protocol",
     "record",

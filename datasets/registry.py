@@ -57,9 +57,6 @@ def paper_datasets() -> tuple[str, ...]:
     return tuple(slug for slug, entry in _records().items() if entry.in_paper)
 
 
-names = paper_datasets  # its former name, for callers that have not changed yet
-
-
 def record(slug: str) -> Record:
     """The record of a dataset, given by slug or by the name printed in the paper."""
     return _records()[resolve(slug)]

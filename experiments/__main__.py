@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from experiments import commands
 from experiments.commands.arguments import Parser
-from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE, EXIT_USAGE, UserError
+from experiments.core.checks import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE, EXIT_USAGE, UserError
 from experiments.core.text import silence, speak_plainly
 
 ISSUES = "the issue tracker of this repository, with the lines above"
@@ -36,7 +36,7 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return its exit status; ``core.errors`` lists what they mean."""
+    """Run one verb and return its exit status; ``core.checks`` lists what they mean."""
     speak_plainly()
     words = list(sys.argv[1:] if argv is None else argv)
 

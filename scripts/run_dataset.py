@@ -17,7 +17,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from experiments.commands import arguments  # noqa: E402 - the suite runs from its checkout
+from experiments.commands import arguments, selection  # noqa: E402 - the suite runs from here
 
 TIME_LIMIT = 3600.0
 
@@ -40,27 +40,28 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> int:
-    from experiments.analysis import one_dataset
+    from experiments.analysis import table_set
     from experiments.commands.trees import draw_trees
     from experiments.core.files import locked
     from experiments.core.planned import read_datasets, read_learners
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.render.files import write_comparisons
-    from experiments.render.terminal import comparison_text
+    from experiments.render.wording import comparison_text
     from experiments.runner import plugins
-    from experiments.runner.catalogue import EXPERIMENTS, jobs_of, with_plugins
-    from experiments.runner.display import Progress
+    from experiments.runner.catalogue import EXPERIMENTS, jobs_of
+    from experiments.runner.estimate import Progress
     from experiments.runner.plan import make_plan, note_plan, render_jobs
+    from experiments.runner.profiles import with_plugins
     from experiments.runner.queue import Queue
-    from experiments.runner.session import Summary, drive, limits_of, sum_up
+    from experiments.runner.session import SessionSummary, drive, limits_of, sum_up
 
     args = parsed()
     plugins.use(args.plugin)
-    arguments.check("experiment", args.experiment, list(EXPERIMENTS))
-    arguments.check("learner", args.method, plugins.learner_slugs())
-    arguments.check("protocol", [args.protocol], plugins.protocols())
-    (dataset,) = arguments.dataset_slugs([args.dataset])
+    selection.check("experiment", args.experiment, list(EXPERIMENTS))
+    selection.check("method", args.method, plugins.method_slugs())
+    selection.check("protocol", [args.protocol], plugins.protocols())
+    (dataset,) = selection.dataset_slugs([args.dataset])
     jobs = [
         job
         for experiment in args.experiment
@@ -77,7 +78,7 @@ def main() -> int:
         note_plan(store, jobs)
         plan = make_plan(list({job.key: job for job in jobs}.values()), store, limits, args.workers)
         say(render_jobs(plan))
-        summary = Summary()
+        summary = SessionSummary()
         if plan.pending:
             queue = Queue(plan.pending, harmless=plan.harmless())
             progress = Progress(plan.pending, plan.estimates, args.workers)
@@ -85,7 +86,7 @@ def main() -> int:
 
     records = store.latest()
     facts = read_datasets(args.store), read_learners(args.store)
-    comparisons = one_dataset.compare(dataset, args.protocol, jobs, records, *facts)
+    comparisons = table_set.compare(dataset, args.protocol, jobs, records, *facts)
     for comparison in comparisons:
         say(f"\n{comparison_text(comparison)}")
     folder = args.output or args.store / "datasets" / dataset

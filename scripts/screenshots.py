@@ -23,8 +23,7 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests" / "experiments")]
 if TYPE_CHECKING:
     from browser import Browser
 
-    from experiments.core.job import Job
-    from experiments.core.outcome import Running
+    from experiments.core.job import Job, Running
     from experiments.core.record import RunRecord
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
@@ -127,8 +126,8 @@ def draw_terminal(store: Path, path: Path) -> Path:
 
     from experiments.core.files import write_files
     from experiments.core.store import Store
-    from experiments.runner.display import LiveDisplay, Progress
-    from experiments.runner.estimate import Estimator
+    from experiments.runner.display import LiveDisplay
+    from experiments.runner.estimate import Estimator, Progress
 
     records = Store(store).latest()
     replay = _replay(records)
@@ -163,7 +162,7 @@ def _without_web_fonts(drawing: str) -> str:
 
 
 def _replay(records: dict[str, RunRecord]) -> Replay:
-    from experiments.core.outcome import Running
+    from experiments.core.job import Running
     from experiments.runner.profiles import Filters, profiles, select
 
     wanted = Filters(experiments=["tuned"], protocols=["paper"])

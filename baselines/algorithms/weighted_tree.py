@@ -15,7 +15,7 @@ MOST_EDGES = 255
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class ThresholdGrid:
     """Thresholds that a tree may use: per column, sorted edges between cells."""
 
     edges: tuple[NDArray[np.float64], ...]
@@ -27,7 +27,7 @@ class Grid:
         return np.column_stack(cells).astype(np.float64)
 
 
-def grid_of(X: NDArray[Any]) -> Grid:
+def grid_of(X: NDArray[Any]) -> ThresholdGrid:
     """Edges midway between the distinct values of these rows, at most 255 per column."""
     edges = []
     for column in np.asarray(X, dtype=np.float32).astype(np.float64).T:
@@ -37,7 +37,7 @@ def grid_of(X: NDArray[Any]) -> Grid:
             shares = np.linspace(0, 1, MOST_EDGES)
             between = np.unique(np.quantile(between, shares, method="nearest"))
         edges.append(between)
-    return Grid(tuple(edges))
+    return ThresholdGrid(tuple(edges))
 
 
 class WeightedTreeClassifier(DecisionTreeClassifier):
@@ -67,7 +67,7 @@ class WeightedTreeClassifier(DecisionTreeClassifier):
         )
         self.class_shares = class_shares
 
-    def fit(self, X: Any, y: Any, grid: Grid | None = None) -> Self:
+    def fit(self, X: Any, y: Any, grid: ThresholdGrid | None = None) -> Self:
         """Grow the tree; with a grid, every threshold is one of its edges."""
         classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
         shares = counts if self.class_shares is None else np.asarray(self.class_shares)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from experiments.analysis.cells import Results
-from experiments.analysis.definitions import grids, method_name
+from experiments.analysis.grids import Results
 from experiments.analysis.model import (
     TASK_NAMES,
     TASKS,
@@ -17,7 +16,7 @@ from experiments.analysis.model import (
     Table,
     Task,
 )
-from experiments.analysis.paper import Paper
+from experiments.analysis.paper import Paper, grids, method_name
 from experiments.analysis.ranking import mean_of
 from experiments.core.record import RunRecord
 
@@ -172,7 +171,7 @@ OUTCOME = ("train_f1", "valid_f1", "test_f1", "test_log_loss", "tree_size", "dep
 
 
 @dataclass(frozen=True)
-class Pair:
+class TrialPair:
     """One trial that both finished."""
 
     ours: RunRecord
@@ -196,9 +195,11 @@ def library_cells(results: Results, paper: Paper, protocol: str) -> dict[str, Ce
     }
 
 
-def pairs_of(results: Results, protocol: str, dataset: str) -> list[Pair]:
+def pairs_of(results: Results, protocol: str, dataset: str) -> list[TrialPair]:
     ours, library = (_finished(results, protocol, dataset, method) for method in (OURS, LIBRARY))
-    return [Pair(ours[trial], library[trial]) for trial in sorted(ours.keys() & library.keys())]
+    return [
+        TrialPair(ours[trial], library[trial]) for trial in sorted(ours.keys() & library.keys())
+    ]
 
 
 def _finished(
@@ -254,7 +255,7 @@ def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
     )
 
 
-def seconds_of(pairs: list[Pair]) -> tuple[float, float]:
+def seconds_of(pairs: list[TrialPair]) -> tuple[float, float]:
     """Of the processor, for all of these fits: ours, and the library's."""
     return (
         sum(pair.ours.cpu_seconds or 0.0 for pair in pairs),

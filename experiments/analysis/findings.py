@@ -12,23 +12,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.analysis.cells import Results, collect
 from experiments.analysis.claims import check_claims
-from experiments.analysis.definitions import beyond_grids, grids, methods
-from experiments.analysis.duels import Duel, duels
-from experiments.analysis.firmness import EXPERIMENT as FIRMNESS
-from experiments.analysis.firmness import Firmness, firmness, firmness_sheet, marked
+from experiments.analysis.duels import Duel, SelectorDuel, duels, selector_duels
+from experiments.analysis.grids import Results, collect
 from experiments.analysis.judging import judge
 from experiments.analysis.model import Claim, Sheet, Table, Verdict
 from experiments.analysis.own_tables import own_tables
-from experiments.analysis.paper import Paper, load_paper
-from experiments.analysis.paper_sheets import Spec
+from experiments.analysis.paper import Paper, beyond_grids, grids, load_paper, methods
 from experiments.analysis.quirks import EXPERIMENT as QUIRKS
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, quirk_orders
-from experiments.analysis.searches import BUDGETS, CANDIDATES, SCORE
-from experiments.analysis.selectors import SelectorDuel, selector_duels
-from experiments.analysis.settings import SEARCHED, Searched
-from experiments.analysis.table_set import Book, our_book, paper_book
+from experiments.analysis.sensitivity import EXPERIMENT as FIRMNESS
+from experiments.analysis.sensitivity import Firmness, firmness, firmness_sheet, marked
+from experiments.analysis.settings import BUDGETS, CANDIDATES, SCORE, SEARCHED, Searched
+from experiments.analysis.summaries import Spec
+from experiments.analysis.table_set import TableSet, our_table_set, paper_table_set
 from experiments.core.job import Job
 from experiments.core.planned import (
     DatasetFacts,
@@ -39,8 +36,8 @@ from experiments.core.planned import (
 )
 from experiments.core.predictions import classes
 from experiments.core.record import RunRecord
+from experiments.core.searched import Winner, winners_for
 from experiments.core.store import COMMITTED, Store, resolve
-from experiments.core.winners import Winner, winners_for
 
 PROTOCOLS = ("paper", "clean")
 EXPERIMENTS = (
@@ -67,7 +64,7 @@ class Findings:
 
     Attributes
     ----------
-    books : protocol -> tables; ``paper`` always, others where they have records.
+    table_sets : protocol -> tables; ``paper`` always, others where they have records.
     printed : the paper's own tables.
     verdicts, claims : of protocol ``paper`` against the paper.
     clean_claims : the same claims under protocol ``clean``; empty without records of it.
@@ -80,8 +77,8 @@ class Findings:
 
     paper: Paper
     results: Results
-    books: Mapping[str, Book]
-    printed: Book
+    table_sets: Mapping[str, TableSet]
+    printed: TableSet
     verdicts: tuple[Verdict, ...]
     claims: tuple[Claim, ...]
     clean_claims: tuple[Claim, ...]
@@ -118,31 +115,31 @@ def findings_of(
     numbers = paper or load_paper()
     specs, winners = registry or {}, searched or {}
     results = collect(jobs, records)
-    books = {
-        protocol: our_book(results, numbers, protocol, winners.get(protocol), specs)
+    table_sets = {
+        protocol: our_table_set(results, numbers, protocol, winners.get(protocol), specs)
         for protocol in _with_tables(results)
     }
     firm = firmness(results, records.values(), numbers)
-    ours = books["paper"]
-    books["paper"] = replace(
+    ours = table_sets["paper"]
+    table_sets["paper"] = replace(
         ours,
         tables=marked(ours.tables, firm),
         sheets={**ours.sheets, **_sheets_of([firmness_sheet(firm, numbers, "paper")])},
     )
-    printed = paper_book(numbers)
+    printed = paper_table_set(numbers)
     return Findings(
         paper=numbers,
         results=results,
-        books=books,
+        table_sets=table_sets,
         printed=printed,
-        verdicts=tuple(judge(books["paper"].tables, printed.tables, numbers)),
-        claims=tuple(check_claims(books["paper"], printed, numbers)),
+        verdicts=tuple(judge(table_sets["paper"].tables, printed.tables, numbers)),
+        claims=tuple(check_claims(table_sets["paper"], printed, numbers)),
         clean_claims=tuple(
-            check_claims(books["clean"], printed, numbers) if "clean" in books else ()
+            check_claims(table_sets["clean"], printed, numbers) if "clean" in table_sets else ()
         ),
         categorical=frozenset(slug for slug, spec in specs.items() if spec.categorical),
         duels=tuple(duels(results, numbers)),
-        selectors=tuple(selector_duels(books["paper"].tables)),
+        selectors=tuple(selector_duels(table_sets["paper"].tables)),
         quirks=tuple(quirk_effects(results, numbers)),
         quirk_orders=tuple(quirk_orders(results, numbers)),
         firmness=tuple(firm),

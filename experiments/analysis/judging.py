@@ -36,9 +36,8 @@ from dataclasses import dataclass, replace
 
 from scipy import stats
 
-from experiments.analysis.definitions import Grid, grids
 from experiments.analysis.model import OUTCOMES, Cell, Outcome, Table, Task, Verdict
-from experiments.analysis.paper import TRIALS, Paper
+from experiments.analysis.paper import TRIALS, Grid, Paper, grids
 from experiments.analysis.ranking import mean_of
 from experiments.analysis.statistics import LEVEL, holm, stable, wilcoxon
 

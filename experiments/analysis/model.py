@@ -1,10 +1,9 @@
 """The nouns of the analysis: cells, rows, tables, sheets, verdicts and claims.
 
-Everything here is frozen, holds unrounded numbers and knows nothing of CSV,
-LaTeX or HTML. A ``Table`` is one of the paper's dataset x method grids; a
-``Sheet`` is any other small table (summaries, hyperparameters, dataset specs).
-The same types carry our results and the paper's printed ones, so that every
-statistic is computed by one piece of code for both.
+Everything here is frozen, holds unrounded numbers and knows nothing of CSV, LaTeX or HTML. A
+``Table`` is one of the paper's dataset x method grids; a ``Sheet`` is any other small table. The
+same types carry our results and the paper's printed ones, so that every statistic is computed by
+one piece of code for both.
 """
 
 from __future__ import annotations
@@ -280,3 +279,22 @@ class Claim:
     paper: str
     note: str = ""
     trials: int = 10
+
+
+@dataclass(frozen=True)
+class Inconsistency:
+    """A printed figure that contradicts what the printed cells give, ``recomputed``.
+
+    ``field`` is ``value``, ``spread`` or ``rank`` of a summary line, or ``rank`` or ``missing``
+    of a cell; then ``dataset`` is set and ``statistic`` empty.
+    """
+
+    table: str
+    task: Task
+    method: str
+    field: str
+    printed: str
+    recomputed: str
+    reason: str
+    statistic: str = ""
+    dataset: str = ""

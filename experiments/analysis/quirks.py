@@ -10,16 +10,15 @@ the quirk could act on (no categories, no gaps, no rare class) and does not ente
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from experiments.analysis import statistics
-from experiments.analysis.cells import Address, Results
-from experiments.analysis.definitions import method_name
-from experiments.analysis.duels import FEWEST_DATASETS, difference
+from experiments.analysis.duels import contrast_columns, contrast_entries, difference
+from experiments.analysis.grids import Address, Results
 from experiments.analysis.model import Cell, Entry, Sheet, SheetColumn
-from experiments.analysis.paper import Paper
+from experiments.analysis.paper import Paper, method_name
 from experiments.analysis.ranking import OrderChange, order_change
-from experiments.analysis.statistics import Contrast
+from experiments.analysis.statistics import FEWEST_DATASETS, Contrast
 
 EXPERIMENT, BASE = "quirks", ("paper", "default")
 METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
@@ -77,15 +76,11 @@ def quirk_effects(results: Results, paper: Paper) -> list[QuirkEffect]:
     for variant in VARIANTS:
         slugs = touched(results, paper, variant)
         for method in variant.only:
-            known = [
-                value
-                for slug in slugs
-                if (value := _change(results, variant, slug, method)) is not None
-            ]
-            if len(known) >= FEWEST_DATASETS:
-                found.append(QuirkEffect(variant, method, statistics.contrast(known)))
-    corrected = statistics.corrected([each.contrast for each in found])
-    return [replace(each, contrast=one) for each, one in zip(found, corrected, strict=True)]
+            changes = (_change(results, variant, slug, method) for slug in slugs)
+            contrast = statistics.contrast_of_known(changes)
+            if contrast is not None:
+                found.append(QuirkEffect(variant, method, contrast))
+    return statistics.corrected_lines(found)
 
 
 def touched(results: Results, paper: Paper, variant: Variant) -> list[str]:
@@ -165,9 +160,7 @@ def _settled(before: Sequence[Cell], after: Sequence[Cell]) -> bool:
 
 def _against_cart(rows: Sequence[Sequence[Cell]]) -> Contrast | None:
     mine, other = METHODS.index("gradtree"), METHODS.index("cart")
-    differences = [difference(row[mine], row[other]) for row in rows]
-    known = [value for value in differences if value is not None]
-    return statistics.contrast(known) if len(known) >= FEWEST_DATASETS else None
+    return statistics.contrast_of_known(difference(row[mine], row[other]) for row in rows)
 
 
 def quirks_sheet(found: Sequence[QuirkEffect]) -> Sheet:
@@ -178,14 +171,7 @@ def quirks_sheet(found: Sequence[QuirkEffect]) -> Sheet:
             each.variant.instead,
             method_name(each.method),
             each.contrast.n,
-            each.contrast.difference.estimate,
-            each.contrast.difference.low,
-            each.contrast.difference.high,
-            each.contrast.wins,
-            each.contrast.ties,
-            each.contrast.losses,
-            each.contrast.p_value,
-            each.contrast.p_adjusted,
+            *contrast_entries(each.contrast),
         )
         for each in found
     ]
@@ -202,14 +188,7 @@ def quirks_sheet(found: Sequence[QuirkEffect]) -> Sheet:
             SheetColumn("Instead"),
             SheetColumn("Method"),
             SheetColumn("datasets", 0),
-            SheetColumn("change", kind="change"),
-            SheetColumn("low", group="95 % interval", kind="change"),
-            SheetColumn("high", group="95 % interval", kind="change"),
-            SheetColumn("gain", 0),
-            SheetColumn("stay", 0),
-            SheetColumn("lose", 0),
-            SheetColumn("p", kind="p"),
-            SheetColumn("p (Holm)", kind="p"),
+            *contrast_columns("change", "gain", "stay", "lose"),
         ),
         rows=tuple(rows),
     )

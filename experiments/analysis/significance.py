@@ -23,11 +23,9 @@ from experiments.analysis.model import (
     Task,
 )
 from experiments.analysis.ranking import shared_ranks
-from experiments.analysis.statistics import Interval, Pair, RankGroups
+from experiments.analysis.statistics import FEWEST_DATASETS, Interval, PairTest, RankGroups
 
 PARTIAL_METHOD = "dndt"
-FEWEST_DATASETS = 5
-"""Below this no test over datasets is worth its name."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Comparison:
     datasets: tuple[str, ...]
     left_out: tuple[str, ...]
     ranks: RankGroups
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PairTest, ...]
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ pair the datasets that the two share.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.analysis import statistics
-from experiments.analysis.cells import Results, summarise
+from experiments.analysis.grids import Results, summarise
 from experiments.analysis.ranking import mean_of
 from experiments.core.planned import DatasetFacts
 from experiments.core.record import RunRecord
@@ -39,9 +39,6 @@ SITUATIONS: dict[str, Callable[[DatasetFacts], bool]] = {
     "fewer than 500 rows": lambda facts: facts.n_rows < 500,
     "five or more categorical columns": lambda facts: len(facts.categorical) >= 5,
 }
-TIE = 0.0005
-"""A difference that the printed digits do not show."""
-FEWEST_DATASETS = 5
 MEASURES = (
     "test_f1",
     "test_log_loss",
@@ -84,17 +81,11 @@ class Test:
     place: Place
     method: str
     against: str
-    n: int
-    difference: statistics.Interval
-    wins: int
-    ties: int
-    losses: int
-    p_value: float
-    p_adjusted: float = 1.0
+    contrast: statistics.Contrast
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SmallTrees:
     """Everything about small trees that a store says."""
 
     lines: tuple[Line, ...]
@@ -103,7 +94,7 @@ class Comparison:
     """(situation, reading) -> learner -> mean F1 under ``clean`` and number of datasets."""
 
 
-def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> Comparison:
+def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> SmallTrees:
     """Lines, tests and situations; empty where nothing ran."""
     scores = _scores(results)
     lines: list[Line] = []
@@ -116,12 +107,8 @@ def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> Compariso
                 lines += _lines(results, scores, place, inside)
                 for against in (PRUNED, CONTROL):
                     tests += _tests(scores, place, inside, against)
-    adjusted = statistics.holm([each.p_value for each in tests])
-    return Comparison(
-        tuple(lines),
-        tuple(replace(each, p_adjusted=p) for each, p in zip(tests, adjusted, strict=True)),
-        _situations(scores, datasets),
-    )
+    tested = tuple(statistics.corrected_lines(tests))
+    return SmallTrees(tuple(lines), tested, _situations(scores, datasets))
 
 
 Scores = dict[tuple[str, str], dict[str, dict[str, float]]]
@@ -142,7 +129,7 @@ def _scores(results: Results) -> Scores:
 def _lines(results: Results, scores: Scores, place: Place, inside: set[str]) -> list[Line]:
     methods = _inside(scores.get((place.protocol, place.reading), {}), inside)
     shared = sorted(set.intersection(*map(set, methods.values()))) if methods else []
-    if len(shared) < FEWEST_DATASETS:
+    if len(shared) < statistics.FEWEST_DATASETS:
         return []
     table = np.array([[-own[slug] for own in methods.values()] for slug in shared])
     ranks = dict(zip(methods, _mean_ranks(table), strict=True))
@@ -202,22 +189,11 @@ def _tests(scores: Scores, place: Place, inside: set[str], against: str) -> list
     for method, own in methods.items():
         shared = sorted(own.keys() & reference.keys())
         repeated = against == CONTROL and method == PRUNED
-        if method in (against, CEILING) or repeated or len(shared) < FEWEST_DATASETS:
+        if method in (against, CEILING) or repeated:
             continue
-        differences = [own[slug] - reference[slug] for slug in shared]
-        tests.append(
-            Test(
-                place=place,
-                method=method,
-                against=against,
-                n=len(shared),
-                difference=statistics.bootstrap(differences),
-                wins=sum(value > TIE for value in differences),
-                ties=sum(abs(value) <= TIE for value in differences),
-                losses=sum(value < -TIE for value in differences),
-                p_value=statistics.wilcoxon(differences),
-            )
-        )
+        contrast = statistics.contrast_of_known(own[slug] - reference[slug] for slug in shared)
+        if contrast is not None:
+            tests.append(Test(place, method, against, contrast))
     return tests
 
 
@@ -231,7 +207,7 @@ def _situations(
         for reading in READINGS:
             methods = _inside(scores.get((PROTOCOLS[0], reading), {}), inside)
             shared = set.intersection(*map(set, methods.values())) if methods else set()
-            if len(shared) >= FEWEST_DATASETS:
+            if len(shared) >= statistics.FEWEST_DATASETS:
                 found[situation, reading] = {
                     method: (mean_of([own[slug] for slug in sorted(shared)]), len(shared))
                     for method, own in methods.items()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.model import Entry, Sheet, SheetColumn
+from experiments.analysis.paper import method_name
 from experiments.analysis.small_trees import (
     CEILING,
     CONTROL,
@@ -14,21 +14,21 @@ from experiments.analysis.small_trees import (
     MEASURES,
     PRUNED,
     READINGS,
-    Comparison,
     Place,
+    SmallTrees,
 )
 
 LEVEL = 0.05
 SOURCE = "clean and paper"
 
 
-def sheets_of(found: Comparison) -> list[Sheet]:
+def sheets_of(found: SmallTrees) -> list[Sheet]:
     """All sheets that have rows."""
     sheets = [lines_sheet(found), tests_sheet(found), situations_sheet(found)]
     return [sheet for sheet in sheets if sheet.rows]
 
 
-def lines_sheet(found: Comparison) -> Sheet:
+def lines_sheet(found: SmallTrees) -> Sheet:
     rows: list[tuple[Entry, ...]] = [
         (
             method_name(line.method),
@@ -75,7 +75,7 @@ def lines_sheet(found: Comparison) -> Sheet:
     )
 
 
-def tests_sheet(found: Comparison) -> Sheet:
+def tests_sheet(found: SmallTrees) -> Sheet:
     rows: list[tuple[Entry, ...]] = [
         (
             method_name(each.method),
@@ -83,13 +83,13 @@ def tests_sheet(found: Comparison) -> Sheet:
             READINGS[each.place.reading],
             each.place.protocol,
             each.place.group,
-            each.n,
-            each.difference.estimate,
-            each.difference.low,
-            each.difference.high,
-            f"{each.wins}-{each.ties}-{each.losses}",
-            each.p_value,
-            each.p_adjusted,
+            each.contrast.n,
+            each.contrast.difference.estimate,
+            each.contrast.difference.low,
+            each.contrast.difference.high,
+            each.contrast.signs,
+            each.contrast.p_value,
+            each.contrast.p_adjusted,
         )
         for each in found.tests
     ]
@@ -118,7 +118,7 @@ def tests_sheet(found: Comparison) -> Sheet:
     )
 
 
-def situations_sheet(found: Comparison) -> Sheet:
+def situations_sheet(found: SmallTrees) -> Sheet:
     methods = list(dict.fromkeys(m for row in found.situations.values() for m in row))
     rows: list[tuple[Entry, ...]] = []
     for (situation, reading), means in found.situations.items():
@@ -142,7 +142,7 @@ def situations_sheet(found: Comparison) -> Sheet:
     )
 
 
-def answer(found: Comparison) -> list[str]:
+def answer(found: SmallTrees) -> list[str]:
     """What to use, in sentences made of the numbers."""
     sentences = [_overall(found, group) for group in dict.fromkeys(_groups(found))]
     sentences += [
@@ -153,12 +153,12 @@ def answer(found: Comparison) -> list[str]:
     return [*sentences, *_against_control(found), *_time(found)]
 
 
-def _groups(found: Comparison) -> list[tuple[str, str]]:
+def _groups(found: SmallTrees) -> list[tuple[str, str]]:
     places = [line.place for line in found.lines if line.place.protocol == "clean"]
     return [(place.group, place.reading) for place in places]
 
 
-def _overall(found: Comparison, where: tuple[str, str]) -> str:
+def _overall(found: SmallTrees, where: tuple[str, str]) -> str:
     lines = [
         line
         for line in found.lines
@@ -180,13 +180,13 @@ def _best_two(means: Mapping[str, tuple[float, int]]) -> str:
     return f"{text} ({n} datasets)"
 
 
-def _against_control(found: Comparison) -> list[str]:
+def _against_control(found: SmallTrees) -> list[str]:
     """Who is told apart from the control under ``clean`` once corrected."""
     told = [
-        f"{method_name(test.method)} {test.difference.estimate:+.3f} "
+        f"{method_name(test.method)} {test.contrast.difference.estimate:+.3f} "
         f"({READINGS[test.place.reading]}, {test.place.group})"
         for test in found.tests
-        if test.against == CONTROL and test.place.protocol == "clean" and test.p_adjusted < LEVEL
+        if test.against == CONTROL and test.place.protocol == "clean" and test.contrast.significant
     ]
     if not any(test.against == CONTROL for test in found.tests):
         return []
@@ -195,7 +195,7 @@ def _against_control(found: Comparison) -> list[str]:
     return [f"Told apart from {method_name(CONTROL)} after Holm’s correction: {'; '.join(told)}."]
 
 
-def _time(found: Comparison) -> list[str]:
+def _time(found: SmallTrees) -> list[str]:
     """CPU seconds of a fit with tuning, at free size."""
     free = Place("clean", next(iter(GROUPS)), FREE)
     lines = [line for line in found.lines if line.place == free]

@@ -12,9 +12,10 @@ gaps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,8 @@ TIED_DECIMALS = 12
 LEVEL = 0.05
 TIE = 0.0005
 """A difference of scores that the printed digits do not show."""
+FEWEST_DATASETS = 5
+"""Below this no test and no interval over datasets is worth its name."""
 BOOTSTRAP_SEED = 42
 BOOTSTRAP_DRAWS = 10_000
 
@@ -44,7 +47,7 @@ class Friedman:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairTest:
     """Wilcoxon's signed-rank test of two methods over datasets, corrected by Holm."""
 
     first: str
@@ -95,6 +98,15 @@ class Contrast:
     def significant(self) -> bool:
         """After the correction."""
         return self.p_adjusted < LEVEL
+
+    @property
+    def signs(self) -> str:
+        """Wins, ties and losses."""
+        return f"{self.wins}-{self.ties}-{self.losses}"
+
+
+Line = TypeVar("Line", bound=Any)
+"""A frozen dataclass with a field ``contrast``."""
 
 
 def stable(value: float) -> float:
@@ -168,14 +180,14 @@ def _groups(ordered: Sequence[str], different: set[frozenset[str]]) -> tuple[tup
     return tuple(sorted(found, key=lambda group: [place[method] for method in group]))
 
 
-def wilcoxon_holm(scores: ArrayLike, methods: Sequence[str]) -> tuple[Pair, ...]:
+def wilcoxon_holm(scores: ArrayLike, methods: Sequence[str]) -> tuple[PairTest, ...]:
     """Every pair of methods; zero differences are split between the signs (Demšar, 3.1.3)."""
     matrix = _matrix(scores)
     pairs = list(combinations(range(len(methods)), 2))
     p_values = [wilcoxon(matrix[:, a] - matrix[:, b]) for a, b in pairs]
     adjusted = holm(p_values)
     return tuple(
-        Pair(
+        PairTest(
             methods[a],
             methods[b],
             stable((matrix[:, a] - matrix[:, b]).mean()),
@@ -254,10 +266,22 @@ def contrast(differences: ArrayLike) -> Contrast:
     )
 
 
+def contrast_of_known(differences: Iterable[float | None]) -> Contrast | None:
+    """The contrast over the datasets that have a difference; ``None`` for too few of them."""
+    known = [value for value in differences if value is not None]
+    return contrast(known) if len(known) >= FEWEST_DATASETS else None
+
+
 def corrected(contrasts: Sequence[Contrast]) -> list[Contrast]:
     """The same with Holm's correction over all of them."""
     adjusted = holm([each.p_value for each in contrasts])
     return [replace(each, p_adjusted=p) for each, p in zip(contrasts, adjusted, strict=True)]
+
+
+def corrected_lines(lines: Sequence[Line]) -> list[Line]:
+    """The same lines of a table, their contrasts with Holm's correction over all lines."""
+    contrasts = corrected([line.contrast for line in lines])
+    return [replace(line, contrast=one) for line, one in zip(lines, contrasts, strict=True)]
 
 
 def _ranks(matrix: Scores, smaller_is_better: bool) -> NDArray[np.float64]:

@@ -1,36 +1,52 @@
-"""All tables of one source together: ours under a protocol, or the paper's."""
+"""All tables together: of one source, ours under a protocol or the paper's; or of one dataset."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from experiments.analysis.cells import Results
 from experiments.analysis.costs import compute_sheet, library_cells, runtime_sheet, solvers_sheet
-from experiments.analysis.grids import beyond_tables, our_tables, paper_tables
-from experiments.analysis.model import Cell, Sheet, Table
-from experiments.analysis.paper import Paper
-from experiments.analysis.paper_sheets import Spec, inconsistencies_sheet, specs_sheet
-from experiments.analysis.searches import growth, growth_sheet, optimism_sheet
+from experiments.analysis.grids import (
+    Results,
+    beyond_tables,
+    collect,
+    our_table,
+    our_tables,
+    paper_table,
+    paper_tables,
+)
+from experiments.analysis.judging import judge_table
+from experiments.analysis.model import Cell, Sheet, Table, Verdict
+from experiments.analysis.own_tables import other_tables
+from experiments.analysis.paper import Paper, grids, load_paper
 from experiments.analysis.settings import (
     Searched,
+    growth,
+    growth_sheet,
     hyperparameter_sheets,
+    optimism_sheet,
     searched_sheet,
     seeds_sheet,
 )
 from experiments.analysis.summaries import (
     SETTINGS,
     Penalty,
+    Spec,
     ablation_sheet,
+    inconsistencies_sheet,
     our_penalty,
     paper_penalty,
     penalty_sheet,
+    specs_sheet,
     summary_sheet,
 )
+from experiments.core.job import Job
+from experiments.core.planned import DatasetFacts, LearnerFacts
+from experiments.core.record import RunRecord
 
 
 @dataclass(frozen=True)
-class Book:
+class TableSet:
     """Grids and sheets by name; ``penalty`` holds the numbers behind its sheet unrounded."""
 
     source: str
@@ -43,13 +59,13 @@ class Book:
     """Test F1 of DL8.5 by the library pydl8.5, by dataset."""
 
 
-def our_book(
+def our_table_set(
     results: Results,
     paper: Paper,
     protocol: str = "paper",
     searched: Searched | None = None,
     registry: Mapping[str, Spec] | None = None,
-) -> Book:
+) -> TableSet:
     """Every table from run records of one protocol; sheets only of what has been run."""
     tables = our_tables(results, paper, protocol)
     penalty = our_penalty(results, paper, protocol)
@@ -79,10 +95,10 @@ def our_book(
     sheets = [sheet for sheet in sheets if sheet.rows]
     beyond = beyond_tables(results, paper, protocol)
     library = library_cells(results, paper, protocol)
-    return Book(protocol, tables, _by_name(sheets), penalty, beyond, library)
+    return TableSet(protocol, tables, _by_name(sheets), penalty, beyond, library)
 
 
-def paper_book(paper: Paper) -> Book:
+def paper_table_set(paper: Paper) -> TableSet:
     """The paper's own tables, all summaries recomputed from its printed cells."""
     tables = paper_tables(paper)
     penalty = paper_penalty(paper)
@@ -95,8 +111,60 @@ def paper_book(paper: Paper) -> Book:
     ]
     tuned = tables["test-f1-tuned"]
     library = {each.slug: tuned.cell(each.slug, "dl85") for each in paper.datasets}
-    return Book(source, tables, _by_name(sheets), penalty, library=library)
+    return TableSet(source, tables, _by_name(sheets), penalty, library=library)
 
 
 def _by_name(sheets: Iterable[Sheet]) -> dict[str, Sheet]:
     return {sheet.name: sheet for sheet in sheets}
+
+
+@dataclass(frozen=True)
+class DatasetRow:
+    """A table cut down to one row, with verdicts where the paper prints it."""
+
+    table: Table
+    verdicts: tuple[Verdict, ...]
+
+
+def compare(
+    dataset: str,
+    protocol: str,
+    jobs: Sequence[Job],
+    records: Mapping[str, RunRecord],
+    datasets: Mapping[str, DatasetFacts],
+    learners: Mapping[str, LearnerFacts],
+) -> list[DatasetRow]:
+    """The row of a dataset in every table that the jobs contribute to.
+
+    Parameters
+    ----------
+    datasets, learners : names and shapes of those that the paper may lack.
+    """
+    results, paper = collect(jobs, records), load_paper()
+    experiments = {job.experiment for job in jobs}
+    compared = [
+        _row_of(name, dataset, protocol, results, paper)
+        for name, grid in grids().items()
+        if grid.experiment in experiments and not grid.machine_dependent
+    ]
+    compared += [
+        DatasetRow(only(table, dataset), ())
+        for table in other_tables(results, paper, protocol, datasets, learners)
+    ]
+    return [comparison for comparison in compared if comparison.table.has_results]
+
+
+def _row_of(name: str, dataset: str, protocol: str, results: Results, paper: Paper) -> DatasetRow:
+    grid = grids()[name]
+    ours = only(our_table(grid, results, paper, protocol), dataset)
+    printed = only(paper_table(grid, paper), dataset)
+    return DatasetRow(ours, tuple(judge_table(grid, ours, printed, paper)))
+
+
+def only(table: Table, dataset: str) -> Table:
+    """A table with a single row and nothing below it."""
+    blocks = [
+        replace(block, rows=tuple(r for r in block.rows if r.dataset == dataset), summaries=())
+        for block in table.blocks
+    ]
+    return replace(table, blocks=tuple(block for block in blocks if block.rows))

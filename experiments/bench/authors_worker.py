@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import tensorflow as tf
 from GradTree import GradTree
 
-from experiments.bench.cases import Case, Data
-from experiments.bench.serving import Stamp, Timing, now, serve, timing_of_epochs
+from experiments.bench.cases import Case, Data, Stamp, Timing, now, serve, timing_of_epochs
 
 
 def _parameters(case: Case) -> dict[str, Any]:

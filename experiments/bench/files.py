@@ -1,4 +1,4 @@
-"""The outcome of a benchmark as CSV files."""
+"""The outcome of a benchmark: CSV files, and a figure of seconds per epoch along every axis."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from experiments.bench.cases import Case
-from experiments.bench.rounds import Measurement
-from experiments.bench.serving import Phases, Stamp, Timing
-from experiments.bench.summary import Growth, Ratio, Typical
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.bench.cases import AXES, Axis, Case, Phases, Stamp, Timing
+from experiments.bench.rounds import ENGINES, TimedFit
+from experiments.bench.summary import AxisGrowth, Ratio, Typical
+from experiments.render.figures import style
 
 _CASE = tuple(field.name for field in fields(Case))
 
@@ -35,7 +39,7 @@ def _short(number: float) -> str:
     return f"{number:.4g}"
 
 
-def write_fits(path: Path, fits: Iterable[Measurement]) -> Path:
+def write_fits(path: Path, fits: Iterable[TimedFit]) -> Path:
     """Every timed fit, by processor time (``cpu``) and by the clock (``wall``), in seconds."""
     times = ("epoch_cpu", "epoch_wall", "fit_cpu", "fit_wall", "gradients_cpu", "update_cpu")
     header = ("group", *_CASE, "engine", "repeat", *times)
@@ -59,7 +63,7 @@ def _phases(phases: Phases | None) -> list[str]:
     return ["", ""] if phases is None else [_short(phases.gradients), _short(phases.update)]
 
 
-def read_fits(path: Path) -> list[Measurement]:
+def read_fits(path: Path) -> list[TimedFit]:
     """What ``write_fits`` wrote; nothing if there is no such file."""
     if not path.exists():
         return []
@@ -67,7 +71,7 @@ def read_fits(path: Path) -> list[Measurement]:
         return [_fit(row) for row in csv.DictReader(file)]
 
 
-def _fit(row: dict[str, str]) -> Measurement:
+def _fit(row: dict[str, str]) -> TimedFit:
     size: dict[str, Any] = {name: int(row[name]) for name in _CASE if name != "name"}
     timing = Timing(
         Stamp(float(row["epoch_wall"]), float(row["epoch_cpu"])),
@@ -77,7 +81,7 @@ def _fit(row: dict[str, str]) -> Measurement:
         else None,
     )
     case = Case(name=row["name"], **size)
-    return Measurement(row["group"], case, row["engine"], int(row["repeat"]), timing)
+    return TimedFit(row["group"], case, row["engine"], int(row["repeat"]), timing)
 
 
 def write_typical(path: Path, rows: Iterable[Typical]) -> Path:
@@ -116,7 +120,7 @@ def write_ratios(path: Path, rows: Iterable[Ratio]) -> Path:
     )
 
 
-def write_growths(path: Path, rows: Iterable[Growth]) -> Path:
+def write_growths(path: Path, rows: Iterable[AxisGrowth]) -> Path:
     """Growth exponents of every axis and engine."""
     header = ("axis", "engine", "part", "smallest", "largest", "sizes", "exponent", "steepest")
     return _write(
@@ -152,3 +156,75 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+_MARKS = {
+    "compiled": style.Mark(style.BLUE, "o"),
+    "tensorflow": style.Mark(style.ORANGE, "s"),
+    "authors": style.Mark(style.VERMILION, "^"),
+}
+_LABELS: dict[Axis, str] = {
+    "depth": "Depth",
+    "features": "Features",
+    "samples": "Training samples",
+    "classes": "Classes",
+}
+
+
+def seconds_against_size(rows: Sequence[Typical], growths: Sequence[AxisGrowth]) -> Figure:
+    """A logarithmic panel for every axis that was measured."""
+    with style.look():
+        axes_measured = [axis for axis in AXES if any(row.group == axis for row in rows)]
+        if not axes_measured:
+            return style.empty(style.canvas(style.PAGE_WIDTH, 2.0), "No axis was measured.")
+        columns = min(2, len(axes_measured))
+        lines = -(-len(axes_measured) // columns)
+        figure = style.canvas(style.PAGE_WIDTH, 2.4 * lines + 0.5)
+        panels = figure.subplots(lines, columns, squeeze=False).ravel()
+        for panel in panels[len(axes_measured) :]:
+            panel.set_axis_off()
+        for panel, axis in zip(panels, axes_measured, strict=False):
+            own = [row for row in rows if row.group == axis]
+            _draw_panel(panel, axis, own, [growth for growth in growths if growth.axis == axis])
+        present = dict.fromkeys(row.engine for row in rows)
+        handles = [
+            panels[0].plot([], [], color=mark.colour, marker=mark.marker, label=ENGINES[name])[0]
+            for name, mark in _MARKS.items()
+            if name in present
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        return figure
+
+
+def _draw_panel(
+    axes: Axes, axis: Axis, rows: Sequence[Typical], growths: Sequence[AxisGrowth]
+) -> None:
+    exponents = {growth.engine: growth.exponent for growth in growths if growth.part == "epoch"}
+    for engine in dict.fromkeys(row.engine for row in rows):
+        own = [row for row in rows if row.engine == engine]
+        x = np.array([row.case.size(axis) for row in own])
+        y = np.array([row.epoch_seconds for row in own])
+        mark = _MARKS[engine]
+        axes.plot(x, y, color=mark.colour, marker=mark.marker, markersize=4)
+        if engine in exponents:
+            axes.annotate(
+                f"exponent {exponents[engine]:.2f}",
+                (x[-1], y[-1]),
+                xytext=(-4, 6),
+                textcoords="offset points",
+                ha="right",
+                fontsize=7,
+                color=mark.colour,
+            )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.margins(y=0.15)
+    if axis == "samples":
+        style.plain_numbers(axes.xaxis)
+    else:
+        sizes = sorted({row.case.size(axis) for row in rows})
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+        axes.set_xticks([], minor=True)
+    axes.set_xlabel(f"{_LABELS[axis]} (logarithmic)")
+    axes.set_ylabel("Seconds per epoch")
+    style.quiet(axes)

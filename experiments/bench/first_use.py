@@ -26,7 +26,7 @@ _PROGRAM = f"""
 import json, sys, time
 from experiments.runner import plugins
 from experiments.runner.perform import load_split
-plugins.learner_slugs()
+plugins.method_slugs()
 split = load_split({DATASET!r}, {PROTOCOL!r}, 0)
 spent = [time.process_time()]
 learner = plugins.learner(sys.argv[1])

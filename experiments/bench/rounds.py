@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 
-from experiments.bench.cases import Case, make_data, save_data
-from experiments.bench.serving import Timing
+from experiments.bench.cases import Case, Timing, make_data, save_data
 
 ENGINES: dict[str, str] = {
     "compiled": "compiled engine",
@@ -109,7 +108,7 @@ class Worker:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class TimedFit:
     """One timed fit."""
 
     group: str
@@ -120,7 +119,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TimingPlan:
     """What to time.
 
     Attributes
@@ -138,10 +137,10 @@ class Plan:
     longest_epoch: float = 20.0
 
 
-Note = Callable[[Measurement], None]
+Note = Callable[[TimedFit], None]
 
 
-def measure(plan: Plan, interpreters: Interpreters, note: Note) -> None:
+def measure(plan: TimingPlan, interpreters: Interpreters, note: Note) -> None:
     """Run every fit of a plan; ``note`` hears of each as it ends."""
     with ExitStack() as stack:
         workers = [stack.enter_context(Worker(name, interpreters)) for name in plan.engines]
@@ -154,7 +153,7 @@ def _measure_group(
     group: str,
     cases: Sequence[Case],
     workers: Sequence[Worker],
-    plan: Plan,
+    plan: TimingPlan,
     folder: Path,
     note: Note,
 ) -> None:
@@ -172,7 +171,7 @@ def _measure_group(
             for worker in taking_part:
                 timing = worker.fit(case, data)
                 last[worker.engine] = case, timing.epoch.cpu
-                note(Measurement(group, case, worker.engine, repeat, timing))
+                note(TimedFit(group, case, worker.engine, repeat, timing))
 
 
 def _expected(case: Case, smaller: Case, seconds: float) -> float:

@@ -9,9 +9,8 @@ from statistics import median
 
 import numpy as np
 
-from experiments.bench.cases import AXES, Axis, Case
-from experiments.bench.rounds import Measurement
-from experiments.bench.serving import Phases
+from experiments.bench.cases import AXES, Axis, Case, Phases
+from experiments.bench.rounds import TimedFit
 
 FASTEST = "compiled"
 
@@ -46,7 +45,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Growth:
+class AxisGrowth:
     """Exponents ``b`` of the power law ``seconds per epoch ~ size**b`` along an axis.
 
     Attributes
@@ -64,9 +63,9 @@ class Growth:
     steepest: float
 
 
-def typical(measurements: Sequence[Measurement]) -> list[Typical]:
+def typical(measurements: Sequence[TimedFit]) -> list[Typical]:
     """Medians for every case and engine, in the order of measurement."""
-    fits: dict[tuple[str, Case, str], list[Measurement]] = {}
+    fits: dict[tuple[str, Case, str], list[TimedFit]] = {}
     for fit in measurements:
         fits.setdefault((fit.group, fit.case, fit.engine), []).append(fit)
     return [
@@ -88,7 +87,7 @@ def _parts(found: Sequence[Phases | None]) -> tuple[float | None, float | None]:
     return median(one.gradients for one in known), median(one.update for one in known)
 
 
-def ratios(measurements: Sequence[Measurement]) -> list[Ratio]:
+def ratios(measurements: Sequence[TimedFit]) -> list[Ratio]:
     """Ratios to the compiled engine, each taken between fits of the same round."""
     base = {
         (fit.group, fit.case, fit.repeat): fit.timing
@@ -120,7 +119,7 @@ def growth_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def growths(rows: Sequence[Typical]) -> list[Growth]:
+def growths(rows: Sequence[Typical]) -> list[AxisGrowth]:
     """Growth along every axis of which an engine has at least two sizes."""
     found = []
     for axis in AXES:
@@ -142,7 +141,7 @@ def growths(rows: Sequence[Typical]) -> list[Growth]:
     return found
 
 
-def _growth(axis: Axis, engine: str, part: str, points: Sequence[tuple[int, float]]) -> Growth:
+def _growth(axis: Axis, engine: str, part: str, points: Sequence[tuple[int, float]]) -> AxisGrowth:
     slopes = [growth_exponent(*zip(*pair, strict=True)) for pair in pairwise(points)]
     sizes, seconds = zip(*points, strict=True)
-    return Growth(axis, engine, part, sizes, growth_exponent(sizes, seconds), max(slopes))
+    return AxisGrowth(axis, engine, part, sizes, growth_exponent(sizes, seconds), max(slopes))

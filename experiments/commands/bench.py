@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.commands import arguments
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.store import LOCAL
 
 if TYPE_CHECKING:
     from experiments.bench.cases import Case
-    from experiments.bench.rounds import Measurement
-    from experiments.bench.summary import Growth, Ratio
+    from experiments.bench.rounds import TimedFit
+    from experiments.bench.summary import AxisGrowth, Ratio
 
 FOLDER = "bench"
 AUTHORS_PYTHON = "GRADTREE_AUTHORS_PYTHON"
@@ -108,13 +108,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from experiments.bench import files
-    from experiments.bench.rounds import OWN_ENGINES, Interpreters, Plan, WorkerError, measure
+    from experiments.bench.rounds import OWN_ENGINES, Interpreters, TimingPlan, WorkerError, measure
 
     if args.first_use:
         from experiments.bench import first_use
         from experiments.runner import plugins
 
-        print(first_use.write(args.output, plugins.learner_slugs()))
+        print(first_use.write(args.output, plugins.method_slugs()))
         return 0
     interpreters = Interpreters(authors=args.authors_python and Path(args.authors_python))
     wanted = _groups(args.axis, args.quick, args.epochs)
@@ -122,15 +122,15 @@ def run(args: argparse.Namespace) -> int:
     axes = {group: cases for group, cases in wanted.items() if group not in NAMED_GROUPS}
     everyone = (*OWN_ENGINES, "authors") if interpreters.authors else OWN_ENGINES
     plans = [
-        Plan(groups, tuple(args.engines or engines), args.repeats, args.longest_epoch)
+        TimingPlan(groups, tuple(args.engines or engines), args.repeats, args.longest_epoch)
         for groups, engines in ((named, everyone), (axes, OWN_ENGINES))
         if groups
     ]
     earlier = files.read_fits(args.output / "fits.csv")
     kept = [fit for fit in earlier if fit.group not in wanted]
-    fits: list[Measurement] = []
+    fits: list[TimedFit] = []
 
-    def note(fit: Measurement) -> None:
+    def note(fit: TimedFit) -> None:
         fits.append(fit)
         _tell(fit)
         files.write_fits(args.output / "fits.csv", kept + fits)
@@ -156,7 +156,7 @@ def _groups(chosen: list[str], quick: bool, epochs: int) -> dict[str, tuple[Case
     }
 
 
-def _tell(fit: Measurement) -> None:
+def _tell(fit: TimedFit) -> None:
     print(
         f"{fit.case.name:<18} {fit.engine:<11} {fit.timing.epoch.cpu:10.4g} s/epoch "
         f"{fit.timing.fit.cpu:10.4g} s/fit of {fit.case.epochs} epochs",
@@ -164,9 +164,9 @@ def _tell(fit: Measurement) -> None:
     )
 
 
-def _write(fits: list[Measurement], output: Path) -> None:
+def _write(fits: list[TimedFit], output: Path) -> None:
     from experiments.bench import files
-    from experiments.bench.plot import seconds_against_size
+    from experiments.bench.files import seconds_against_size
     from experiments.bench.summary import growths, ratios, typical
     from experiments.render.figures.style import save
 
@@ -181,7 +181,7 @@ def _write(fits: list[Measurement], output: Path) -> None:
     print(f"{output}: {len(fits)} fits")
 
 
-def _summarise(compared: list[Ratio], grown: list[Growth]) -> None:
+def _summarise(compared: list[Ratio], grown: list[AxisGrowth]) -> None:
     for ratio in compared:
         if ratio.group in NAMED_GROUPS:
             print(

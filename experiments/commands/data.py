@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, UserError
+from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, UserError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,11 +42,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from datasets import names, record, resolve
+    from datasets import paper_datasets, record, resolve
     from datasets.errors import UnknownDatasetError
 
     try:
-        slugs = [resolve(name) for name in args.datasets] or list(names())
+        slugs = [resolve(name) for name in args.datasets] or list(paper_datasets())
     except UnknownDatasetError as problem:
         raise UserError(str(problem)) from None
     if args.mirror is not None and not args.mirror.is_dir():

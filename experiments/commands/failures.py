@@ -6,7 +6,7 @@ import argparse
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 
 if TYPE_CHECKING:
     from experiments.core.record import RunRecord
@@ -25,7 +25,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     arguments.add_store(parser)
     parser.add_argument("--dataset", type=arguments.words, metavar="A,B", help="only these slugs")
-    parser.add_argument("--method", type=arguments.words, metavar="A,B", help="only these learners")
+    parser.add_argument("--method", type=arguments.words, metavar="A,B", help="only these methods")
     parser.add_argument(
         "--status", type=arguments.words, metavar="A,B", help=f"of {', '.join(SHOWN)}, skipped"
     )
@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store, resolve
 
     arguments.require_store(args.store)
-    arguments.check("status", args.status, (*SHOWN, "skipped"))
-    arguments.check_recorded(args.store, args.dataset, args.method)
+    selection.check("status", args.status, (*SHOWN, "skipped"))
+    selection.check_recorded(args.store, args.dataset, args.method)
     wanted = args.status or SHOWN
     contents = Store(args.store).contents()
     arguments.tell_problems(contents.problems)

@@ -47,7 +47,7 @@ def entries(kind: str) -> list[tuple[str, str]]:
     if kind == "protocols":
         return [(slug, datasets.PROTOCOLS[slug].summary) for slug in plugins.protocols()]
     if kind == "learners":
-        learners = [plugins.learner(slug) for slug in plugins.learner_slugs()]
+        learners = [plugins.learner(slug) for slug in plugins.method_slugs()]
         return [(each.slug, _learner(each.name, each.in_paper)) for each in learners]
     return [(slug, _dataset(slug)) for slug in plugins.dataset_slugs()]
 

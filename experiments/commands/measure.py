@@ -8,8 +8,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.commands import arguments
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, UserError
+from experiments.commands import arguments, selection
+from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, UserError
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,11 +34,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.analysis.findings import findings_in
-    from experiments.analysis.other_tables import metric_table
+    from experiments.analysis.own_tables import metric_table
     from experiments.core import planned, predictions
     from experiments.core.files import write_files
     from experiments.render import csvfiles, latex
-    from experiments.render.terminal import table_text
+    from experiments.render.wording import table_text
 
     arguments.require_store(args.store)
     given = keywords(args.options)
@@ -108,7 +108,7 @@ def check_metric(name: str, options: Mapping[str, Any]) -> None:
     score = getattr(metrics, name, None)
     if name.startswith("_") or not callable(score) or inspect.isclass(score):
         close = [known for known in dir(metrics) if known.endswith("score")]
-        arguments.check("metric", [name], close)
+        selection.check("metric", [name], close)
     truth = np.array([0, 1, 2, 1])
     try:
         float(score(truth, truth, **options))  # type: ignore[misc]

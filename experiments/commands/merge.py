@@ -52,7 +52,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.core.errors import EXIT_DONE, EXIT_FAILED, UserError
+    from experiments.core.checks import EXIT_DONE, EXIT_FAILED, UserError
     from experiments.core.files import locked
     from experiments.core.merging import compact
     from experiments.core.planned import superseded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.plan import make_plan, render
     from experiments.runner.session import limits_of
 
-    profile, jobs = arguments.selected(args)
+    profile, jobs = selection.selected(args)
     limits = limits_of(args, profile.time_limit)
     plan = make_plan(jobs, Store(args.store), limits, args.workers)
     print(render(plan, profile))

@@ -38,13 +38,13 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.analysis.findings import findings_in
-    from experiments.analysis.repeats import compare
+    from experiments.analysis.verifying import compare_fits
     from experiments.core.planned import read_datasets
     from experiments.core.store import COMMITTED, Store
     from experiments.render.figures.style import save
     from experiments.render.report.collect import Inputs, assemble, draw
     from experiments.render.report.page import write
-    from experiments.render.report.stored import read_curves
+    from experiments.render.report.payload import read_curves
 
     arguments.require_store(args.store)
     committed = args.store.resolve() == COMMITTED.resolve()
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         trees=args.trees,
         curves=read_curves(args.trees),
         run_options=f" --params {args.params}" if args.params else "",
-        repeats=None if committed else compare(store.latest(), Store(COMMITTED).latest()),
+        repeats=None if committed else compare_fits(store.latest(), Store(COMMITTED).latest()),
     )
     plates = draw(inputs)
     if not args.no_figure_files:

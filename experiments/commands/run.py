@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from experiments.commands import arguments
-from experiments.core.errors import NothingToDoError
+from experiments.commands import arguments, selection
+from experiments.core.checks import NothingToDoError
 
 REFRESHABLE = ("tables", "report")
 REFILL_TIME_LIMIT = 3600.0
@@ -67,17 +67,17 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.files import locked, writing
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.runner.display import Progress
+    from experiments.runner.display import Refresher
+    from experiments.runner.estimate import Progress
     from experiments.runner.plan import make_plan, note_plan, render, shard
     from experiments.runner.profiles import every_use
     from experiments.runner.queue import Queue
-    from experiments.runner.refresh import Refresher
-    from experiments.runner.session import Summary, drive, limits_of, sum_up
+    from experiments.runner.session import SessionSummary, drive, limits_of, sum_up
 
-    arguments.check("refresh target", args.refresh, REFRESHABLE)
+    selection.check("refresh target", args.refresh, REFRESHABLE)
     if args.fill_predictions:
         return fill_predictions(args)
-    profile, jobs = arguments.selected(args)
+    profile, jobs = selection.selected(args)
     if args.shard:
         jobs = shard(jobs, *args.shard)
     if not jobs:
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     with locked(args.store):
         arguments.tell_problems(store.contents().problems)
         with writing(args.store):
-            note_plan(store, every_use(profile, arguments.filters_of(args)))
+            note_plan(store, every_use(profile, selection.filters_of(args)))
         plan = make_plan(jobs, store, limits, args.workers, args.retry)
         if args.retry and not plan.pending:
             ended = " or ".join(args.retry)
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         say(render(plan, profile))
         shown = ["--params", args.params] if args.params else []
         refresher = Refresher(args.refresh, plan.pending, args.store, shown)
-        summary = Summary()
+        summary = SessionSummary()
         if plan.pending:
             queue = Queue(plan.pending, not args.keep_trying, plan.harmless())
             progress = Progress(plan.pending, plan.estimates, args.workers)
@@ -108,23 +108,21 @@ def run(args: argparse.Namespace) -> int:
 
 def fill_predictions(args: argparse.Namespace) -> int:
     """Run jobs again for their predictions alone; refuse those of fits that are not the same."""
-    from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE
+    from experiments.core.checks import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE
     from experiments.core.files import locked
     from experiments.core.merging import PREDICTIONS_KEPT
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.runner.display import Progress
-    from experiments.runner.estimate import Estimator
+    from experiments.runner.estimate import Estimator, Progress
     from experiments.runner.plan import Plan, estimate_all, render_jobs, shard
-    from experiments.runner.queue import Queue
-    from experiments.runner.refill import Refill, without_predictions
+    from experiments.runner.queue import Queue, Refill, without_predictions
     from experiments.runner.session import drive, limits_of, resume_command
 
     arguments.require_store(args.store)
     limits = limits_of(args, REFILL_TIME_LIMIT)
     with locked(args.store):
         store = Store(args.store)
-        jobs, records = without_predictions(store, PREDICTIONS_KEPT, arguments.filters_of(args))
+        jobs, records = without_predictions(store, PREDICTIONS_KEPT, selection.filters_of(args))
         if args.shard:
             jobs = shard(jobs, *args.shard)
         if not jobs:

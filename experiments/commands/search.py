@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.commands import arguments
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE, NothingToDoError, UserError
+from experiments.commands import arguments, selection
+from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, NothingToDoError, UserError
 
 if TYPE_CHECKING:
     from experiments.search.study import Subject
@@ -44,7 +44,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         type=arguments.words,
         default=["gradtree", "dndt", "genetictree", "cart"],
         metavar="A,B",
-        help="learners (default: gradtree,dndt,genetictree,cart)",
+        help="methods (default: gradtree,dndt,genetictree,cart)",
     )
     parser.add_argument(
         "--trials", type=arguments.whole(1), default=300, metavar="N", help="(default: 300)"
@@ -75,28 +75,28 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.core.files import locked
-    from experiments.core.search_scores import FOLDER
+    from experiments.core.searched import FOLDER
     from experiments.runner import plugins
     from experiments.runner.profiles import smallest_first
     from experiments.search.study import Subject
 
     plugins.use(args.plugin)
-    arguments.check("protocol", args.protocol, plugins.protocols())
-    arguments.check("learner", args.method, plugins.learner_slugs())
+    selection.check("protocol", args.protocol, plugins.protocols())
+    selection.check("method", args.method, plugins.method_slugs())
     for method in args.method:
         if not plugins.learner(method).space:
-            searchable = [s for s in plugins.learner_slugs() if plugins.learner(s).space]
+            searchable = [s for s in plugins.method_slugs() if plugins.learner(s).space]
             raise UserError(f"{method} declares no search space; these do: {', '.join(searchable)}")
     subjects = [
         Subject(protocol, dataset, method)
         for protocol in args.protocol
-        for dataset in smallest_first(arguments.dataset_slugs(args.dataset))
+        for dataset in smallest_first(selection.dataset_slugs(args.dataset))
         for method in args.method
         if can_search(method, dataset)
     ]
     if not subjects:
         raise NothingToDoError(
-            "nothing to do: none of these learners can be searched on these datasets"
+            "nothing to do: none of these methods can be searched on these datasets"
         )
     scores = FOLDER if args.results else args.store / "search"
     if args.plan:
@@ -122,11 +122,11 @@ def searched(args: argparse.Namespace, subjects: list[Subject], scores: Path) ->
 
 def random(args: argparse.Namespace, subjects: list[Subject], scores: Path) -> bool:
     """All candidates at once, in any order."""
-    from experiments.core.search_scores import FOLDER
+    from experiments.core.searched import FOLDER
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.runner.candidates import search_jobs
-    from experiments.runner.display import Progress
+    from experiments.runner.estimate import Progress
     from experiments.runner.plan import make_plan, render_jobs, shard
     from experiments.runner.queue import Queue
     from experiments.runner.session import drive, limits_of
@@ -163,7 +163,7 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """Trial after trial in each study, all studies side by side."""
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.runner.display import Progress
+    from experiments.runner.estimate import Progress
     from experiments.runner.session import drive, limits_of
     from experiments.search.study import Campaign, CampaignQueue
 
@@ -184,16 +184,11 @@ def report(
     args: argparse.Namespace, subjects: list[Subject], scores: Path, interrupted: bool
 ) -> int:
     """Keep scores and winners, and say how much is missing of the rest."""
+    from experiments.core.searched import WINNERS, write_winners
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.core.winners import WINNERS, write_winners
     from experiments.runner.session import resume_command
-    from experiments.search.outcome import (
-        keep_scores,
-        known_candidates,
-        render_winner,
-        winner_of,
-    )
+    from experiments.search.outcome import keep_scores, known_candidates, render_winner, winner_of
 
     known = known_candidates(scores, subjects, args.search_seed)
     records = {**known, **Store(args.store).latest()}

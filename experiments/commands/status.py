@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from experiments.commands import arguments
-from experiments.core.errors import EXIT_DONE, EXIT_INCOMPLETE
+from experiments.commands import arguments, selection
+from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "status",
-        help="how many jobs are done, per experiment and learner",
+        help="how many jobs are done, per experiment and method",
         description=(
             "Count the jobs of a selection by how they stand in a store. "
             "Exit status: 0 all have ended, 3 some are still to be run."
@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runner.profiles import every_use
 
     arguments.require_store(args.store)
-    arguments.selected(args)
+    selection.selected(args)
     store = Store(args.store)
-    jobs = every_use(arguments.profile_of(args), arguments.filters_of(args))
+    jobs = every_use(selection.profile_of(args), selection.filters_of(args))
     contents = store.contents()
     records = resolve(contents.history)
     tally: dict[tuple[str, str], Counter[str]] = {}
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         row = tally.setdefault((f"{job.protocol}/{job.experiment}", job.method), Counter())
         record = records.get(job.key)
         row["not run" if record is None else record.status] += 1
-    header = ["experiment", "learner", "jobs", *STATUSES, "not run"]
+    header = ["experiment", "method", "jobs", *STATUSES, "not run"]
     rows = [
         [experiment, method, f"{sum(row.values()):,}"]
         + [f"{row[name]:,}" if row[name] else "·" for name in header[3:]]

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.commands import arguments
+from experiments.commands import arguments, selection
 from experiments.commands.raw_units import in_raw_units
 from experiments.core import predictions
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
-from experiments.render.figures.training import Curve
-from experiments.render.report.stored import NO_NEW_ROW
+from experiments.render.figures.trees import Curve
+from experiments.render.report.payload import NO_NEW_ROW
 from experiments.runner import plugins
 from experiments.runner.catalogue import jobs_of
 from experiments.runner.perform import load_dataset, load_split
@@ -69,12 +69,12 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store
-    from experiments.render.report.stored import write_curves, write_trees
+    from experiments.render.report.payload import write_curves, write_trees
 
-    arguments.check("learner", args.method, METHODS)
+    selection.check("method", args.method, METHODS)
     records = Store(args.store).latest()
     curves: list[Curve] = []
-    for slug in arguments.dataset_slugs(args.dataset):
+    for slug in selection.dataset_slugs(args.dataset):
         found = gather(
             slug,
             records,

@@ -62,11 +62,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.analysis import accepted
+    from experiments.analysis import verifying
     from experiments.analysis.findings import findings_in
     from experiments.core.files import write_files
     from experiments.render import csvfiles
-    from experiments.render.terminal import claim_lines, verdict_lines
+    from experiments.render.wording import claim_lines, verdict_lines
 
     arguments.require_store(args.store)
     committed = args.store.resolve() == COMMITTED.resolve()
@@ -81,14 +81,14 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         write_files(args.output, files)
     if args.update:
-        write_files(accepted.FOLDER, files)
-        print(f"\naccepted in {accepted.FOLDER}")
+        write_files(verifying.FOLDER, files)
+        print(f"\naccepted in {verifying.FOLDER}")
         return 1 if amiss else 0
-    before = accepted.read_accepted(accepted.FOLDER)
+    before = verifying.read_accepted(verifying.FOLDER)
     if before is None:
         print("\nNo verdicts have been accepted yet; accept these with --update.")
         return 1 if amiss else 0
-    worse = accepted.regressions(before, found.verdicts, found.claims, committed)
+    worse = verifying.regressions(before, found.verdicts, found.claims, committed)
     print(f"\nWorse than accepted: {len(worse) or 'nothing'}")
     for line in worse:
         print(f"  {line}")
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
 def records_amiss(folder: Path, found: Findings, deep: bool, committed: bool) -> int:
     """Whether the records are whole and unaltered; how many things are not."""
-    from experiments.analysis.repeats import recomputed
+    from experiments.analysis.verifying import recomputed
     from experiments.core.predictions import damaged
 
     store = Store(folder)
@@ -130,10 +130,10 @@ def _listed(names: list[str]) -> str:
 
 def unlike_committed(store: Store) -> int:
     """Compare a store with the committed records, fit by fit; how many differ."""
-    from experiments.analysis.repeats import FIRST_SHOWN, compare, environment_differences
+    from experiments.analysis.verifying import FIRST_SHOWN, compare_fits, environment_differences
 
     ours = Store(COMMITTED)
-    repeats = compare(store.latest(), ours.latest())
+    repeats = compare_fits(store.latest(), ours.latest())
     if not repeats.compared:
         print("No fit of yours is among the committed ones; there is nothing to compare.")
         return 0

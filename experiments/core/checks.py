@@ -1,8 +1,11 @@
-"""What a value may be before it is believed, stored or shown."""
+"""What a value may be before it is believed, stored or shown, and mistakes that people make,
+told in a line or two instead of a traceback.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, Literal
 
 LARGEST = 10**12
@@ -39,6 +42,10 @@ def is_amount(value: Any) -> bool:
     return is_number(value) and value >= 0
 
 
+def is_share(value: Any) -> bool:
+    return is_number(value) and 0 <= value <= 1
+
+
 def is_whole(value: Any, least: int = 0) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= LARGEST
 
@@ -62,6 +69,19 @@ def is_plain_mapping(value: Any) -> bool:
     return isinstance(value, dict) and is_plain(value)
 
 
+def are_params(value: Any) -> bool:
+    """Whether parameters are plain; most records share theirs, so that one look is enough."""
+    try:
+        return isinstance(value, dict) and _are_plain_pairs(tuple(value.items()))
+    except TypeError:  # a list among them
+        return is_plain_mapping(value)
+
+
+@cache
+def _are_plain_pairs(pairs: tuple[tuple[str, Any], ...]) -> bool:
+    return is_plain_mapping(dict(pairs))
+
+
 def clean_text(text: str, longest: int, keep: Literal["start", "end"] = "end") -> str:
     """Text that a store, a terminal and a page can take, shortened to its start or its end."""
     if len(text) > longest:
@@ -76,3 +96,25 @@ def shown(value: Any) -> str:
     except (RecursionError, ValueError):  # too deep, or a number too long to be written
         text = f"a {type(value).__name__}"
     return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_NOTHING = 0, 1, 2, 3, 4
+"""Exit statuses of every verb: done, something failed, a mistake, work is left, nothing to do."""
+
+
+class UserError(Exception):
+    """What is wrong and what to do about it; ends a verb with ``status``."""
+
+    status = EXIT_USAGE
+
+
+class CannotGoOnError(UserError):
+    """The work stops here, nothing is lost, and the same command will go on later."""
+
+    status = EXIT_INCOMPLETE
+
+
+class NothingToDoError(UserError):
+    """The call is well formed, and what it selects is empty."""
+
+    status = EXIT_NOTHING

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.core.errors import CannotGoOnError
+from experiments.core.checks import CannotGoOnError
 
 LARGEST_FILE = 1 << 30
 """A file of lines that is larger than this is none of ours."""

@@ -1,11 +1,13 @@
-"""A job: one learner with fixed parameters on one trial of one dataset."""
+"""A job, one learner with fixed parameters on one trial of one dataset, and what it may use."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -114,3 +116,39 @@ class Job:
     @staticmethod
     def freeze(params: Mapping[str, Any]) -> str:
         return canonical_json(dict(params))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may use.
+
+    Attributes
+    ----------
+    seconds : wall-clock time from start to answer, loading included.
+    memory_mb : resident memory of the worker process.
+    threads : threads of every numerical library.
+    """
+
+    seconds: float = 3600.0
+    memory_mb: float = 8192.0
+    threads: int = 1
+
+
+def memory_share(workers: int) -> float:
+    """A fair memory limit in MiB: four fifths of the machine, shared by its workers."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20
+    return 0.8 * total / workers
+
+
+@dataclass(frozen=True)
+class Running:
+    """A job in flight and how long it has been."""
+
+    job: Job
+    seconds: float
+    where: str
+
+
+def now() -> str:
+    """Seconds of universal time, with enough digits to order records."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

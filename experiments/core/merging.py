@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.core import planned, predictions
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.files import read_lines, replace_lines, write_whole, writing
 from experiments.core.job import canonical_json
 from experiments.core.manifest import HASHES, changes, write_hashes

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.files import write_whole
 from experiments.core.record import RunRecord
 

@@ -12,16 +12,16 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import cache
 from typing import Any, Literal
 
 from experiments.core.checks import (
+    are_params,
     clean_text,
     is_amount,
     is_line_of_text,
     is_list_of_wholes,
-    is_number,
     is_plain_mapping,
+    is_share,
     is_slug,
     is_whole,
     shown,
@@ -167,6 +167,17 @@ class RunRecord:
         return self.scores() == other.scores()
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a job leaves behind."""
+
+    record: RunRecord
+    predictions: bytes | None = None
+    """On the test part, packed, where there are some."""
+    environment: dict[str, Any] | None = None
+    """Versions and machine, where they may be unknown to who receives this."""
+
+
 def _default(of: Any) -> Any:
     return of.default_factory() if of.default_factory is not MISSING else of.default
 
@@ -224,7 +235,6 @@ EVALUATION = re.compile(r"holdout|cv:[0-9]{1,3}(/[0-9]{1,3})?")
 _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z)?")
 _Rule = tuple[Callable[[Any], bool], str]
 
-
 _REMARKS: dict[str, Callable[[Any], bool]] = {
     "limit": is_amount,
     "calibration_ms": is_amount,
@@ -232,19 +242,6 @@ _REMARKS: dict[str, Callable[[Any], bool]] = {
     "shape": lambda value: is_list_of_wholes(value) and len(value) == 2,
 }
 """Remarks in ``extra`` that the suite reads again."""
-
-
-def _are_params(value: Any) -> bool:
-    """Most records share their parameters with many others, so that one look is enough."""
-    try:
-        return isinstance(value, dict) and _are_plain_pairs(tuple(value.items()))
-    except TypeError:  # a list among them
-        return is_plain_mapping(value)
-
-
-@cache
-def _are_plain_pairs(pairs: tuple[tuple[str, Any], ...]) -> bool:
-    return is_plain_mapping(dict(pairs))
 
 
 def _is_remarks(value: Any) -> bool:
@@ -261,10 +258,7 @@ def _matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
-_SHARE: _Rule = (
-    _optional(lambda value: is_number(value) and 0 <= value <= 1),
-    "a number from 0 to 1",
-)
+_SHARE: _Rule = (_optional(is_share), "a number from 0 to 1")
 _AMOUNT: _Rule = (_optional(is_amount), "a number from 0 on")
 _TEXT: _Rule = (lambda value: isinstance(value, str), "a text")
 _LINE: _Rule = (is_line_of_text, "a short text")
@@ -276,7 +270,7 @@ _COUNT: _Rule = (is_whole, "a whole number from 0 on")
 _RULES: dict[str, _Rule] = {
     "key": (_matches(_KEY), f"{KEY_LENGTH} hexadecimal digits"),
     **dict.fromkeys(("protocol", "dataset", "method"), _NAME),
-    "params": (_are_params, "a mapping of texts and finite numbers"),
+    "params": (are_params, "a mapping of texts and finite numbers"),
     "extra": (_is_remarks, "a mapping of remarks"),
     **dict.fromkeys(("trial", "seed"), _COUNT),
     "status": (lambda value: value in STATUSES, f"one of {', '.join(STATUSES)}"),

@@ -19,10 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.core import machine, manifest, planned
 from experiments.core.checks import is_line_of_text, is_plain_mapping, shown
-from experiments.core.files import (
-    append_line,
-    read_lines,
-)
+from experiments.core.files import append_line, read_lines
 from experiments.core.job import HOLDOUT, Job, canonical_json
 from experiments.core.record import SCORES, BadRecordError, RunRecord, checked
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from experiments.analysis.clean_effect import (
+from experiments.analysis.findings import Findings
+from experiments.analysis.model import TASK_NAMES, Claim, Entry, Sheet, SheetColumn, Table
+from experiments.analysis.paper import method_name
+from experiments.analysis.ranking import OrderChange
+from experiments.analysis.sensitivity import (
     MOVED,
     Change,
     RankingChange,
@@ -16,10 +20,6 @@ from experiments.analysis.clean_effect import (
     method_changes,
     ranking_changes,
 )
-from experiments.analysis.definitions import method_name
-from experiments.analysis.findings import Findings
-from experiments.analysis.model import TASK_NAMES, Claim, Entry, Sheet, SheetColumn, Table
-from experiments.analysis.ranking import OrderChange
 from experiments.render import numbers
 from experiments.render.markdown import section_markdown
 from experiments.render.report.model import Section
@@ -43,9 +43,9 @@ Pair = tuple[Table, Table]
 
 def pairs_of(found: Findings) -> list[Pair]:
     """The tables of scores under both protocols; none before anything ran under ``clean``."""
-    if "clean" not in found.books:
+    if "clean" not in found.table_sets:
         return []
-    ours, clean = found.books["paper"].tables, found.books["clean"].tables
+    ours, clean = found.table_sets["paper"].tables, found.table_sets["clean"].tables
     return [(ours[name], clean[name]) for name in TABLES]
 
 

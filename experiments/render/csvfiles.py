@@ -6,8 +6,6 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
-from experiments.analysis.accepted import CLAIMS, VERDICTS
-from experiments.analysis.clean_effect import Change
 from experiments.analysis.model import (
     Claim,
     Entry,
@@ -18,6 +16,8 @@ from experiments.analysis.model import (
     Task,
     Verdict,
 )
+from experiments.analysis.sensitivity import Change
+from experiments.analysis.verifying import CLAIMS, VERDICTS
 from experiments.render import numbers
 
 Field = str | int | float | None

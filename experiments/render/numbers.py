@@ -52,8 +52,8 @@ def interval(value: Interval, decimals: int = 3) -> str:
 
 def contrast(value: Contrast, decimals: int = 3) -> str:
     """An interval with wins, ties and losses, and the corrected p-value."""
-    signs = f"{value.wins}-{value.ties}-{value.losses}"
-    return f"{interval(value.difference, decimals)}, {signs}, {p_phrase(value.p_adjusted)}"
+    difference = interval(value.difference, decimals)
+    return f"{difference}, {value.signs}, {p_phrase(value.p_adjusted)}"
 
 
 def statistic(value: Statistic, decimals: int, grouped: bool = False) -> tuple[str, str]:

@@ -7,25 +7,26 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from experiments.analysis.costs import Pair, pairs_of, seconds_of, spent
-from experiments.analysis.definitions import Grid, grids, method_name
+from experiments.analysis.costs import TrialPair, pairs_of, seconds_of, spent
 from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
-from experiments.analysis.tally import tally
-from experiments.render import clean, duels_page, numbers, tally_text
+from experiments.analysis.paper import Grid, grids, method_name
+from experiments.analysis.verifying import tally
+from experiments.render import clean, numbers, wording
 from experiments.render.markdown import sheet_markdown
-from experiments.render.report.searching import search_section
+from experiments.render.report import comparisons
+from experiments.render.report.comparisons import quirks_section
 from experiments.render.report.sections import (
     firmness_section,
-    quirks_section,
+    search_section,
     seeds_section,
     selectors_section,
 )
-from experiments.render.terminal import counted_claims
+from experiments.render.wording import counted_claims
 
 NOT_RUN = "not run yet"
-PICTURE = f"results/figures/{duels_page.FIGURE}.png"
+PICTURE = f"results/figures/{comparisons.DUELS_FIGURE}.png"
 NAMED_SIZES = ("banknote", "spambase")
 """Groups of the benchmark that have the shape of a dataset."""
 OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' package"}
@@ -34,7 +35,7 @@ OTHERS = {"tensorflow": "the TensorFlow reference", "authors": "the authors' pac
 def answer_block(found: Findings) -> str:
     """For README.md: GradTree against CART, and how many of the paper's numbers reproduce."""
     counts = tally(found.verdicts)
-    told = f"**{tally_text.title(counts)}.** {tally_text.sentence(counts)}"
+    told = f"**{wording.title(counts)}.** {wording.sentence(counts)}"
     return "\n\n".join([*_against_cart(found), told])
 
 
@@ -55,9 +56,9 @@ def _against_cart(found: Findings) -> Iterable[str]:
     """First of all, the question that everybody has."""
     if not found.duels:
         return
-    sheet = duels_page.compact_sheet(found.duels)
-    yield f"**{duels_page.TITLE}**"
-    yield " ".join(duels_page.answer(found.duels))
+    sheet = comparisons.compact_sheet(found.duels)
+    yield f"**{comparisons.DUELS_TITLE}**"
+    yield " ".join(comparisons.duels_answer(found.duels))
     yield sheet_markdown(sheet)
     yield f"{sheet.caption}."
     yield f"![GradTree against CART: mean differences with intervals]({PICTURE})"
@@ -66,7 +67,7 @@ def _against_cart(found: Findings) -> Iterable[str]:
 def _opening(found: Findings) -> str:
     counts = tally(found.verdicts)
     return (
-        f"**{tally_text.title(counts)}.** {tally_text.sentence(counts)} {tally_text.TESTS} "
+        f"**{wording.title(counts)}.** {wording.sentence(counts)} {wording.TESTS} "
         "Runtimes are not counted. In brackets, where not all cells are exact: the mean "
         "difference from the paper with Wilcoxon’s p over datasets, and the largest difference."
     )
@@ -126,7 +127,7 @@ def _points(found: Findings) -> Iterable[str]:
         ("What each quirk does", quirks_section(found) if found.quirks else ()),
         ("ST Gumbel softmax", selectors_section(found)),
         ("Our own search", search_section(found)),
-        ("Other random draws", seeds_section(found.books["paper"].sheets.get("seeds"))),
+        ("Other random draws", seeds_section(found.table_sets["paper"].sheets.get("seeds"))),
         ("Firm and fragile", firmness_section(found)),
     )
     for title, told in sections:
@@ -160,15 +161,15 @@ def _claims(claims: Sequence[Claim]) -> Iterable[str]:
 
 
 def _compute(found: Findings) -> str:
-    learners = spent(found.results, found.paper)
-    compared = {one.method: one for one in learners if one.authors_hours is not None}
+    methods = spent(found.results, found.paper)
+    compared = {one.method: one for one in methods if one.authors_hours is not None}
     pairs = [
         f"{method_name(method)} {one.compared_hours:.2f} here, {one.authors_hours:,.1f} there"
         for method, one in compared.items()
     ]
     return (
-        f"{sum(one.runs for one in learners):,} fits took "
-        f"{sum(one.hours for one in learners):.1f} core-hours. In hours on one core, and for the "
+        f"{sum(one.runs for one in methods):,} fits took "
+        f"{sum(one.hours for one in methods):.1f} core-hours. In hours on one core, and for the "
         "same runs by the runtimes that the paper prints, measured on a machine with a GPU: "
         f"{'; '.join(pairs)}."
     )
@@ -200,7 +201,7 @@ def _solvers(found: Findings) -> Iterable[str]:
         )
 
 
-def _seconds(pairs: list[Pair]) -> str:
+def _seconds(pairs: list[TrialPair]) -> str:
     """Told of the fits that both made on one machine."""
     together = [pair for pair in pairs if pair.same_machine]
     if not together:

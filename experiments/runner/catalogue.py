@@ -242,12 +242,6 @@ def methods_of(
     return [method for method in wanted if method in offered]
 
 
-def with_plugins(experiment: str, protocol: str) -> list[str]:
-    """The learners of an experiment, and in ``default`` those of the plug-ins in use as well."""
-    offered = methods_of(experiment_of(experiment), protocol)
-    return [*offered, *plugins.extras().learners] if experiment == "default" else offered
-
-
 def make_job(
     experiment: Experiment,
     protocol: str,

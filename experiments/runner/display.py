@@ -1,12 +1,15 @@
-"""What people see of a run: its numbers, lines for logs and pipes, a picture on a terminal."""
+"""What people see of a run: lines for logs and pipes, a picture on a terminal, and tables and
+report that are brought up to date whenever rows of them complete.
+"""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -16,86 +19,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from experiments.core.job import Job
-from experiments.core.outcome import Running
+from experiments.core.job import Job, Running
 from experiments.core.record import RunRecord
-from experiments.core.text import counts, duration, outcome
-from experiments.runner.estimate import Estimate
-
-FAILURES = ("timeout", "memory", "crash", "error")
-FAILURES_SHOWN = 5
-LATEST_SHOWN = 3
-TRUSTED_SHARE = 0.05
-"""Of the expected work that must be done before the pace so far corrects the estimate."""
-
-
-class Progress:
-    """Counts what has ended and estimates when the rest will have.
-
-    Parameters
-    ----------
-    jobs : everything this run has to do.
-    estimates : seconds per job, by key.
-    workers : jobs that run at a time.
-    """
-
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        estimates: Mapping[str, Estimate],
-        workers: int,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.total = Counter(job.method for job in jobs)
-        self.done: Counter[str] = Counter()
-        self.statuses: Counter[str] = Counter()
-        self.failures: deque[str] = deque(maxlen=FAILURES_SHOWN)
-        self.latest: deque[str] = deque(maxlen=LATEST_SHOWN)
-        self._row_of = {job.key: (job.protocol, job.experiment, job.dataset) for job in jobs}
-        self._left_of_row = Counter(self._row_of.values())
-        self.rows = len(self._left_of_row)
-        self.rows_complete = 0
-        self._seconds = {job.key: estimates[job.key].seconds for job in jobs}
-        self._expected = sum(self._seconds.values())
-        self._left = self._expected
-        self._workers = workers
-        self._clock = clock
-        self._began = clock()
-
-    @property
-    def finished(self) -> int:
-        return self.done.total()
-
-    @property
-    def jobs(self) -> int:
-        return self.total.total()
-
-    @property
-    def elapsed(self) -> float:
-        return self._clock() - self._began
-
-    def note(self, record: RunRecord) -> None:
-        self.done[record.method] += 1
-        self.statuses[record.status] += 1
-        self._left -= self._seconds.pop(record.key, 0.0)
-        if record.key in self._row_of:
-            row = self._row_of.pop(record.key)
-            self._left_of_row[row] -= 1
-            self.rows_complete += not self._left_of_row[row]
-        line = f"{record.dataset} {record.method} trial {record.trial}: {outcome(record)}"
-        if record.status in FAILURES:
-            self.failures.append(line)
-        elif record.status == "ok":
-            self.latest.append(line)
-
-    def seconds_left(self) -> float:
-        """The estimate of what remains, corrected by how the estimate has fared so far."""
-        done = self._expected - self._left
-        pace = 1.0
-        if done > TRUSTED_SHARE * self._expected:
-            pace = self.elapsed * self._workers / done
-        return max(0.0, self._left) * pace / self._workers
-
+from experiments.core.text import counts, duration, outcome, say
+from experiments.runner.estimate import FAILURES, Progress, RowsLeft
+from experiments.runner.executors.process import worker_environment
 
 HEARTBEAT_SECONDS = 60.0
 
@@ -183,7 +111,7 @@ class LiveDisplay:
     def _bars(self) -> Table:
         progress = self._progress
         grid = Table.grid(padding=(0, 2))
-        rows = f"{progress.rows_complete} of {progress.rows} rows complete"
+        rows = f"{progress.rows.complete} of {progress.rows.total} rows complete"
         note = f"{rows}, {duration(progress.elapsed)}"
         if progress.finished < progress.jobs:
             note += f", about {duration(progress.seconds_left())} left"
@@ -217,3 +145,75 @@ def _bar(name: str, done: int, total: int) -> tuple[RenderableType, ...]:
         finished_style="green",
     )
     return Text(name, style), bar, Text(f"{done:,}/{total:,}", style, justify="right")
+
+
+PAUSE_SECONDS = 30.0
+
+
+class Refresher:
+    """A listener that runs verbs such as ``tables`` in the background as rows complete.
+
+    One after the other beside the jobs, never two at a time and not more often
+    than every ``PAUSE_SECONDS``, so the run is hardly slowed; and never beside a
+    job that is measured alone.
+
+    Parameters
+    ----------
+    verbs : of ``python -m experiments``; each is given ``--store`` and ``--output``.
+    jobs : what the run has to do.
+    store : folder of the records; results go to folders named after the verbs in it.
+    options : given to every verb as well.
+    """
+
+    def __init__(
+        self, verbs: Sequence[str], jobs: Sequence[Job], store: Path, options: Sequence[str] = ()
+    ) -> None:
+        self._verbs = list(verbs)
+        self._store = store
+        self._options = list(options)
+        self._rows = RowsLeft(jobs)
+        self._stale = False
+        self._to_run: list[str] = []
+        self._process: subprocess.Popen[bytes] | None = None
+        self._began = -PAUSE_SECONDS
+
+    def started(self, job: Job) -> None:
+        """A job that is measured alone must not be disturbed."""
+        if job.measured == "alone" and self._busy():
+            self.close()
+            self._stale = True
+
+    def finished(self, record: RunRecord) -> None:
+        self._stale |= self._rows.completed_by(record)
+
+    def tick(self, running: Sequence[Running]) -> None:
+        if self._busy() or any(one.job.measured == "alone" for one in running):
+            return
+        if not self._to_run and self._stale and time.monotonic() > self._began + PAUSE_SECONDS:
+            self._to_run, self._stale, self._began = list(self._verbs), False, time.monotonic()
+        if self._to_run:
+            self._process = subprocess.Popen(
+                self._command(self._to_run.pop(0)),
+                env=worker_environment(threads=1),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def _busy(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def close(self) -> None:
+        """Stop refreshing; ``final`` makes everything up to date once more."""
+        if self._process is not None and self._busy():
+            self._process.kill()
+            self._process.wait()
+
+    def final(self) -> None:
+        """Run every verb once more, and let it speak."""
+        for verb in self._verbs:
+            if subprocess.run(self._command(verb), check=False).returncode:
+                say(f"{verb} could not be brought up to date; see above")
+
+    def _command(self, verb: str) -> list[str]:
+        place = ["--store", str(self._store), "--output", str(self._store / verb)]
+        return [sys.executable, "-m", "experiments", verb, *place, *self._options]

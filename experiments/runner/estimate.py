@@ -1,4 +1,4 @@
-"""How long jobs will take: processor time, from the records of similar ones.
+"""How long jobs will take by the records of similar ones, and how far a run has come.
 
 Seconds of a record count as its machine's calibration relates to that of the
 machine at hand. What each worker spends before its first result (starting,
@@ -11,8 +11,8 @@ import csv
 import math
 import os
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from experiments.core.job import HOLDOUT, Job, canonical_json
 from experiments.core.machine import calibrate
 from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED
+from experiments.core.text import outcome
 from experiments.runner import plugins
 
 UNKNOWN_SECONDS = 10.0
@@ -49,7 +50,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Growth:
+class PowerLaw:
     """Seconds of a learner as a power of rows x features, fitted over datasets."""
 
     at_one: float
@@ -103,7 +104,7 @@ class Estimator:
         self._by_params[(*kind, record.dataset, canonical_json(record.params))].append(seconds)
         self._by_dataset[(*kind, record.dataset)].append(seconds)
 
-    def _fit(self) -> dict[Kind, Growth]:
+    def _fit(self) -> dict[Kind, PowerLaw]:
         points: dict[Kind, list[tuple[float, float]]] = defaultdict(list)
         for (evaluation, method, dataset), seconds in self._by_dataset.items():
             try:
@@ -136,7 +137,7 @@ def _mean_of_candidates(seconds: Sequence[float]) -> float:
     return fmean(usual)
 
 
-def _power_law(points: Sequence[tuple[float, float]]) -> Growth:
+def _power_law(points: Sequence[tuple[float, float]]) -> PowerLaw:
     """Least squares on logarithms; proportional to the size where a slope cannot be told."""
     x_mean, y_mean = fmean(x for x, _ in points), fmean(y for _, y in points)
     spread = sum((x - x_mean) ** 2 for x, _ in points)
@@ -146,7 +147,9 @@ def _power_law(points: Sequence[tuple[float, float]]) -> Growth:
     exponent = min(max(exponent, 0.0), STEEPEST)
     # A mean of logarithms is that of a typical dataset; sums are made by the others too.
     residuals = [y - y_mean - exponent * (x - x_mean) for x, y in points]
-    return Growth(y_mean - exponent * x_mean + math.log(fmean(map(math.exp, residuals))), exponent)
+    return PowerLaw(
+        y_mean - exponent * x_mean + math.log(fmean(map(math.exp, residuals))), exponent
+    )
 
 
 def _cells(dataset: str) -> int:
@@ -203,3 +206,91 @@ def busy(workers: int) -> float:
     """By how much other programs on this machine stretch the time on the clock."""
     cores = os.cpu_count() or 1
     return max(1.0, (os.getloadavg()[0] + min(workers, cores)) / cores)
+
+
+FAILURES = ("timeout", "memory", "crash", "error")
+FAILURES_SHOWN = 5
+LATEST_SHOWN = 3
+TRUSTED_SHARE = 0.05
+"""Of the expected work that must be done before the pace so far corrects the estimate."""
+
+
+class RowsLeft:
+    """Rows of tables that a run fills: a dataset in an experiment under a protocol."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._row_of = {job.key: (job.protocol, job.experiment, job.dataset) for job in jobs}
+        self._jobs_left = Counter(self._row_of.values())
+        self.total = len(self._jobs_left)
+        self.complete = 0
+
+    def completed_by(self, record: RunRecord) -> bool:
+        """Whether this record was the last that its row waited for."""
+        row = self._row_of.pop(record.key, None)
+        if row is None:
+            return False
+        self._jobs_left[row] -= 1
+        self.complete += not self._jobs_left[row]
+        return not self._jobs_left[row]
+
+
+class Progress:
+    """Counts what has ended and estimates when the rest will have.
+
+    Parameters
+    ----------
+    jobs : everything this run has to do.
+    estimates : seconds per job, by key.
+    workers : jobs that run at a time.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        estimates: Mapping[str, Estimate],
+        workers: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total = Counter(job.method for job in jobs)
+        self.done: Counter[str] = Counter()
+        self.statuses: Counter[str] = Counter()
+        self.failures: deque[str] = deque(maxlen=FAILURES_SHOWN)
+        self.latest: deque[str] = deque(maxlen=LATEST_SHOWN)
+        self.rows = RowsLeft(jobs)
+        self._seconds = {job.key: estimates[job.key].seconds for job in jobs}
+        self._expected = sum(self._seconds.values())
+        self._left = self._expected
+        self._workers = workers
+        self._clock = clock
+        self._began = clock()
+
+    @property
+    def finished(self) -> int:
+        return self.done.total()
+
+    @property
+    def jobs(self) -> int:
+        return self.total.total()
+
+    @property
+    def elapsed(self) -> float:
+        return self._clock() - self._began
+
+    def note(self, record: RunRecord) -> None:
+        self.done[record.method] += 1
+        self.statuses[record.status] += 1
+        self._left -= self._seconds.pop(record.key, 0.0)
+        self.rows.completed_by(record)
+        line = f"{record.dataset} {record.method} trial {record.trial}: {outcome(record)}"
+        if record.status in FAILURES:
+            self.failures.append(line)
+        elif record.status == "ok":
+            self.latest.append(line)
+
+    def seconds_left(self) -> float:
+        """The estimate of what remains, corrected by how the estimate has fared so far."""
+        done = self._expected - self._left
+        pace = 1.0
+        if done > TRUSTED_SHARE * self._expected:
+            pace = self.elapsed * self._workers / done
+        return max(0.0, self._left) * pace / self._workers

@@ -19,9 +19,8 @@ import numpy as np
 
 from datasets.errors import DatasetUnavailable
 from experiments.core import machine, predictions
-from experiments.core.job import HOLDOUT, Job
-from experiments.core.outcome import Outcome, now
-from experiments.core.record import RunRecord, Status
+from experiments.core.job import HOLDOUT, Job, now
+from experiments.core.record import Outcome, RunRecord, Status
 from experiments.runner import plugins
 from experiments.runner.scores import Measurement, measure
 
@@ -68,7 +67,7 @@ def _attempt(job: Job) -> Outcome:
         return Outcome(RunRecord.of(job, "skipped", reason=reason))
     check_versions(job)
     if job.evaluation != HOLDOUT:
-        from experiments.runner.folds import cross_validate
+        from experiments.runner.candidates import cross_validate
 
         return Outcome(cross_validate(job))
     split = load_split(job.dataset, job.protocol, job.trial)

@@ -1,20 +1,13 @@
-"""The plan of a run: which jobs are still to be done, and an honest estimate of the rest.
-
-A failure is a record but never a result: errors and crashes are tried again
-by the next run. Only a job that exceeded a limit is left alone until it is
-granted more, or asked for with ``--retry``, because it would end the same way.
-"""
+"""The plan of a run: how many jobs are still to be done, and an honest estimate of the rest."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from experiments.core import planned
-from experiments.core.job import Job
-from experiments.core.outcome import Limits
+from experiments.core.job import Job, Limits
 from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED, Store
 from experiments.core.text import duration, table
@@ -28,52 +21,9 @@ from experiments.runner.estimate import (
     speeds,
     starting,
 )
-from experiments.runner.perform import NO_DATA, skip_reason
+from experiments.runner.perform import skip_reason
 from experiments.runner.profiles import Profile, profiles, select
-
-State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
-WORTH_TRYING = ("pending", "failed", "unavailable")
-
-
-def state_of(job: Job, record: RunRecord | None, limits: Limits) -> State:
-    """Where a job stands.
-
-    ``limited``: it exceeded the limits it would be given again.
-    ``unavailable``: there was no data for it, but there may be by now.
-    ``failed``: it ended otherwise than well and is worth another try.
-    """
-    if record is None:
-        return "pending"
-    if record.status == "ok":
-        return "done"
-    if record.status == "skipped":
-        if record.reason == NO_DATA:
-            return "unavailable"
-        return "skipped" if still_skipped(job, record) else "pending"
-    granted = {"timeout": limits.seconds, "memory": limits.memory_mb}.get(record.status)
-    if granted is not None and record.extra.get("limit", 0) >= granted:
-        return "limited"
-    return "failed"
-
-
-def still_skipped(job: Job, record: RunRecord) -> bool:
-    """Whether the reason for a skip still holds; a missing library may be there by now."""
-    shape = record.extra.get("shape")
-    if shape is not None:
-        return plugins.learner(job.method).why_not(*shape) == record.reason
-    return skip_reason(job) == record.reason
-
-
-def to_do(
-    jobs: Iterable[Job],
-    records: Mapping[str, RunRecord],
-    limits: Limits,
-    retry: Collection[str] | None = None,
-) -> list[Job]:
-    """The jobs a run has to do; with ``retry``, only those whose record has such a status."""
-    if retry is not None:
-        return [j for j in jobs if j.key in records and records[j.key].status in retry]
-    return [j for j in jobs if state_of(j, records.get(j.key), limits) in WORTH_TRYING]
+from experiments.runner.queue import to_do
 
 
 def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:
@@ -266,7 +216,7 @@ def per_method(plan: Plan) -> str:
         ]
         for method in methods
     ]
-    return table(["learner", "jobs", "done", "to do", "core time"], rows)
+    return table(["method", "jobs", "done", "to do", "core time"], rows)
 
 
 def total(plan: Plan) -> str:

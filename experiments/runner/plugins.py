@@ -38,7 +38,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,12 +177,12 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _refuse_known(learner_slugs: list[str], dataset_slugs: list[str]) -> None:
+def _refuse_known(method_slugs: list[str], dataset_slugs: list[str]) -> None:
     """A plug-in that took the name of something of the suite would be mistaken for it."""
     import baselines
     import datasets
 
-    for slug in learner_slugs:
+    for slug in method_slugs:
         if slug in baselines.learners():
             raise UserError(f"a plug-in calls its learner {slug!r}, as the suite does: rename it")
     for slug in dataset_slugs:
@@ -207,7 +207,7 @@ def learner(slug: str) -> Learner:
     return baselines.learner(slug)
 
 
-def learner_slugs() -> list[str]:
+def method_slugs() -> list[str]:
     import baselines
 
     return [*baselines.learners(), *extras().learners]

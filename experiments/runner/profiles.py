@@ -11,7 +11,7 @@ from typing import Any
 
 from experiments.core.job import Job
 from experiments.runner import plugins
-from experiments.runner.catalogue import Setting, all_datasets, jobs_of
+from experiments.runner.catalogue import Setting, all_datasets, experiment_of, jobs_of, methods_of
 
 
 @dataclass(frozen=True)
@@ -138,3 +138,9 @@ def smallest_first(slugs: list[str]) -> list[str]:
         return facts.n_rows * facts.n_features
 
     return sorted(slugs, key=cells)
+
+
+def with_plugins(experiment: str, protocol: str) -> list[str]:
+    """The learners of an experiment, and in ``default`` those of the plug-ins in use as well."""
+    offered = methods_of(experiment_of(experiment), protocol)
+    return [*offered, *plugins.extras().learners] if experiment == "default" else offered

@@ -15,17 +15,22 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from experiments.core import predictions
-from experiments.core.checks import clean_text
-from experiments.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INCOMPLETE, CannotGoOnError
+from experiments.core.checks import (
+    EXIT_DONE,
+    EXIT_FAILED,
+    EXIT_INCOMPLETE,
+    CannotGoOnError,
+    clean_text,
+)
 from experiments.core.files import writing
-from experiments.core.job import Job
-from experiments.core.outcome import Limits, Outcome, Running, memory_share
-from experiments.core.record import SCORES, TEXTS, BadRecordError, RunRecord, checked
+from experiments.core.job import Job, Limits, Running, memory_share
+from experiments.core.record import SCORES, TEXTS, BadRecordError, Outcome, RunRecord, checked
 from experiments.core.store import Store
 from experiments.core.text import counts, say, silence_if_gone
-from experiments.runner.display import PlainDisplay, Progress
-from experiments.runner.executors.base import Executor
-from experiments.runner.plan import state_of
+from experiments.runner.display import PlainDisplay
+from experiments.runner.estimate import Progress
+from experiments.runner.executors.local import Executor
+from experiments.runner.queue import state_of
 
 TICK_SECONDS = 0.5
 
@@ -51,7 +56,7 @@ Keep = Callable[[Store, Outcome], RunRecord]
 
 
 @dataclass
-class Summary:
+class SessionSummary:
     """What a session did."""
 
     statuses: Counter[str] = field(default_factory=Counter)
@@ -72,7 +77,7 @@ def run_session(
     executor: Executor,
     listeners: Sequence[Listener] = (),
     keep: Keep | None = None,
-) -> Summary:
+) -> SessionSummary:
     """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
 
     The executor is closed in any case, so no process outlives the session.
@@ -113,7 +118,7 @@ class _Session:
     executor: Executor
     listeners: Sequence[Listener]
     keep: Keep
-    summary: Summary = field(default_factory=Summary)
+    summary: SessionSummary = field(default_factory=SessionSummary)
 
     def __post_init__(self) -> None:
         self._listening = list(self.listeners)
@@ -202,7 +207,7 @@ def drive(
     title: str,
     listeners: Sequence[Listener] = (),
     keep: Keep | None = None,
-) -> Summary:
+) -> SessionSummary:
     """Run a queue on the executor that was asked for, with the display that fits."""
     with interrupts_on_sigterm():
         executor = executor_of(args, limits)
@@ -213,7 +218,7 @@ def drive(
 def executor_of(args: argparse.Namespace, limits: Limits) -> Executor:
     """Supervised processes unless told otherwise."""
     if args.inline:
-        from experiments.runner.executors.base import InlineExecutor
+        from experiments.runner.executors.local import InlineExecutor
 
         return InlineExecutor()
     if args.scheduler:
@@ -250,7 +255,7 @@ def interrupts_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGHUP, hung_up)
 
 
-def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: Summary) -> int:
+def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: SessionSummary) -> int:
     """Print the summary of a run over all its jobs and return its exit status."""
     records = store.latest()
     statuses: Counter[str] = Counter(records[job.key].status for job in jobs if job.key in records)

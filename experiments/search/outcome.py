@@ -7,14 +7,14 @@ from pathlib import Path
 
 from experiments.core.job import Job
 from experiments.core.record import RunRecord, Status
-from experiments.core.search_scores import (
+from experiments.core.searched import (
     Scored,
     SearchScores,
+    Winner,
     all_scores,
     read_scores,
     write_scores,
 )
-from experiments.core.winners import Winner
 from experiments.runner.candidates import FOLDS, candidate, candidate_job, published_choice
 from experiments.search.study import Campaign, SamplerName, Subject
 
@@ -24,7 +24,7 @@ def known_candidates(folder: Path, subjects: Iterable[Subject], seed: int) -> di
     found: dict[str, RunRecord] = {}
     for subject in subjects:
         scores = read_scores(folder, subject.protocol, subject.dataset)
-        for number, one in scores.learners.get(subject.method, {}).items():
+        for number, one in scores.methods.get(subject.method, {}).items():
             job = _job(subject, number, seed)
             if job.key not in found or one.seconds is not None:
                 status: Status = one.status  # type: ignore[assignment]
@@ -37,7 +37,7 @@ def known_candidates(folder: Path, subjects: Iterable[Subject], seed: int) -> di
 def timed_candidates(folder: Path) -> Iterator[RunRecord]:
     """What every candidate in a folder of tables took: enough to estimate others by."""
     for scores in all_scores(folder):
-        for method, column in scores.learners.items():
+        for method, column in scores.methods.items():
             for number, one in column.items():
                 if one.seconds is not None:
                     yield RunRecord(
@@ -66,7 +66,7 @@ def keep_scores(
     for subject in subjects:
         place = (subject.protocol, subject.dataset)
         table = tables.setdefault(place, read_scores(folder, *place))
-        column = table.learners.setdefault(subject.method, {})
+        column = table.methods.setdefault(subject.method, {})
         timed: set[str] = set()
         for number in range(trials):
             job = _job(subject, number, seed)
@@ -76,9 +76,9 @@ def keep_scores(
                 column[number] = Scored(record.valid_f1, record.status, seconds)
                 timed.add(job.key)
         if not column:
-            del table.learners[subject.method]
+            del table.methods[subject.method]
     for table in tables.values():
-        if table.learners:
+        if table.methods:
             write_scores(folder, table)
 
 

@@ -112,9 +112,9 @@ def test_a_missing_library_is_a_reason_to_skip() -> None:
 
 def test_published_rows_have_the_names_of_the_datasets() -> None:
     """A misspelt name would silently get the defaults."""
-    from datasets import names, record
+    from datasets import paper_datasets, record
 
-    known = {record(slug).name for slug in names()}
+    known = {record(slug).name for slug in paper_datasets()}
     for slug in ("gradtree", "genetictree", "cart", "dndt"):
         published = baselines.learner(slug).published
         assert published is not None

@@ -15,14 +15,7 @@ import pytest
 from datasets_support import FRUIT, fruit_table, write_mirror
 
 import datasets
-from datasets import (
-    DatasetUnavailable,
-    DataWarning,
-    Record,
-    RefusedError,
-    load_dataset,
-    record,
-)
+from datasets import DatasetUnavailable, DataWarning, Record, RefusedError, load_dataset, record
 from datasets import cache as cache_module
 from datasets.cache import Cache, default_cache
 from datasets.loading import remedy, verify

@@ -13,16 +13,7 @@ from datasets_support import made_up_dataset
 from sklearn.metrics import f1_score
 from sklearn.tree import DecisionTreeClassifier
 
-from datasets import (
-    PROTOCOLS,
-    QUIRKS,
-    VARIANTS,
-    Dataset,
-    Split,
-    load_dataset,
-    make_split,
-    protocol,
-)
+from datasets import PROTOCOLS, QUIRKS, VARIANTS, Dataset, Split, load_dataset, make_split, protocol
 from datasets.protocols.encoding import CategoryMeans
 from datasets.protocols.paper import fit_quantiles
 from datasets.protocols.parts import strata

@@ -15,11 +15,10 @@ from typing import Any
 import psutil
 
 from experiments.core.job import Job
-from experiments.core.outcome import Outcome
-from experiments.core.record import VOLATILE, RunRecord
+from experiments.core.record import VOLATILE, Outcome, RunRecord
 from experiments.runner import plugins
-from experiments.runner.executors.base import Executor
-from experiments.runner.executors.launch import python_environment
+from experiments.runner.executors.local import Executor
+from experiments.runner.executors.process import python_environment
 
 TOKEN = "RUNNER_TEST_TOKEN"
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from experiments.analysis.definitions import Grid, grids
 from experiments.analysis.model import Cell
-from experiments.analysis.paper import Paper
+from experiments.analysis.paper import Grid, Paper, grids
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
 

@@ -13,18 +13,29 @@ import numpy as np
 import pytest
 
 from experiments.__main__ import main
-from experiments.bench.cases import AXES, NAMED, Case, along, grid, load_data, make_data, save_data
+from experiments.bench.cases import (
+    AXES,
+    NAMED,
+    Case,
+    Stamp,
+    Timing,
+    along,
+    grid,
+    load_data,
+    make_data,
+    save_data,
+    timing_of_epochs,
+)
 from experiments.bench.files import read_fits, write_fits
 from experiments.bench.rounds import (
     Interpreters,
-    Measurement,
-    Plan,
+    TimedFit,
+    TimingPlan,
     Worker,
     WorkerError,
     _expected,
     measure,
 )
-from experiments.bench.serving import Stamp, Timing, timing_of_epochs
 
 TINY = Case("tiny", 2, 3, 40, 2, 10, epochs=3, batch_size=16)
 
@@ -111,9 +122,11 @@ class TestWorkers:
     ) -> None:
         """With engines of which one takes a second for every thousand rows."""
         monkeypatch.setattr(sys.modules[measure.__module__], "Worker", MadeUpWorker)
-        heard: list[Measurement] = []
+        heard: list[TimedFit] = []
         cases = (TINY, replace(TINY, name="large", samples=4_000))
-        plan = Plan({"samples": cases}, ("compiled", "tensorflow"), repeats=2, longest_epoch=1.0)
+        plan = TimingPlan(
+            {"samples": cases}, ("compiled", "tensorflow"), repeats=2, longest_epoch=1.0
+        )
         measure(plan, Interpreters(), heard.append)
         assert [(fit.case.name, fit.engine, fit.repeat) for fit in heard] == [
             ("tiny", "compiled", 0),
@@ -146,8 +159,8 @@ class TestVerb:
     ) -> None:
         monkeypatch.setattr("experiments.bench.cases._QUICK_SIZES", {"depth": (1, 2)} | REST)
         timing = Timing(Stamp(0.5, 0.25), Stamp(2.0, 1.0))
-        old = Measurement("banknote", NAMED["banknote"], "authors", 0, timing)
-        replaced = Measurement("depth", TINY, "authors", 0, timing)
+        old = TimedFit("banknote", NAMED["banknote"], "authors", 0, timing)
+        replaced = TimedFit("depth", TINY, "authors", 0, timing)
         write_fits(tmp_path / "fits.csv", [old, replaced])
         options = ["--quick", "--axis", "depth", "--engines", "compiled", "--repeats", "1"]
         assert main(["bench", *options, "--output", str(tmp_path)]) == 0

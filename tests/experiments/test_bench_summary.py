@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.bench.cases import NAMED, along
-from experiments.bench.plot import seconds_against_size
-from experiments.bench.rounds import Measurement
-from experiments.bench.serving import Phases, Stamp, Timing
+from experiments.bench.cases import NAMED, Phases, Stamp, Timing, along
+from experiments.bench.files import seconds_against_size
+from experiments.bench.rounds import TimedFit
 from experiments.bench.summary import growth_exponent, growths, ratios, typical
 
 
 def fit(case, engine: str, repeat: int, epoch: float, whole: float, group: str = "banknote"):
-    return Measurement(
+    return TimedFit(
         group, case, engine, repeat, Timing(Stamp(9 * epoch, epoch), Stamp(9 * whole, whole))
     )
 
@@ -70,7 +69,7 @@ class TestGrowth:
     def test_the_dense_update_is_told_apart(self) -> None:
         cases = along("depth", (2, 4, 8))
         fits = [
-            Measurement(
+            TimedFit(
                 "depth",
                 case,
                 "compiled",

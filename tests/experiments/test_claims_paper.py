@@ -8,7 +8,7 @@ from tables_support import paper_as_ours, runs
 from experiments.analysis.claims import SENTENCES
 from experiments.analysis.findings import findings_of
 from experiments.analysis.paper import load_paper
-from experiments.render.terminal import claim_lines
+from experiments.render.wording import claim_lines
 
 PAPER = load_paper()
 

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.__main__ import guarded, main
 from experiments.commands import arguments
-from experiments.core.errors import EXIT_FAILED, EXIT_NOTHING, EXIT_USAGE
+from experiments.core.checks import EXIT_FAILED, EXIT_NOTHING, EXIT_USAGE
 from experiments.core.store import COMMITTED
 
 READING = ("verify", "report", "tables", "failures", "status")
@@ -56,12 +56,12 @@ NAMES = {
     "trees --dataset titanik": "no dataset 'titanik'; did you mean titanic",
     "data titanik": "no dataset 'titanik'; did you mean titanic",
     "failures --dataset titanik": "unknown dataset 'titanik'; did you mean titanic",
-    "run --method karts": "unknown learner 'karts'; did you mean cart?",
-    "plan --method karts": "unknown learner 'karts'; did you mean cart?",
-    "status --method karts": "unknown learner 'karts'; did you mean cart?",
-    "search --method karts": "unknown learner 'karts'; did you mean cart?",
-    "trees --method karts": "unknown learner 'karts'; did you mean cart?",
-    "failures --method karts": "unknown learner 'karts'; did you mean cart?",
+    "run --method karts": "unknown method 'karts'; did you mean cart?",
+    "plan --method karts": "unknown method 'karts'; did you mean cart?",
+    "status --method karts": "unknown method 'karts'; did you mean cart?",
+    "search --method karts": "unknown method 'karts'; did you mean cart?",
+    "trees --method karts": "unknown method 'karts'; did you mean cart?",
+    "failures --method karts": "unknown method 'karts'; did you mean cart?",
     "failures --status broken": "unknown status 'broken'; known: timeout, memory, crash",
     "run --retry broken": "'broken' is none of timeout, memory, crash, error, skipped",
     "run --experiment tunned": "unknown experiment 'tunned'; did you mean tuned?",

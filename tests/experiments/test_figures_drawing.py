@@ -12,17 +12,23 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from experiments.render.figures import style
-from experiments.render.figures.changes import Change, Draws, clean_against_paper, other_draws
-from experiments.render.figures.comparison import Pair, critical_difference, ours_against_paper
+from experiments.render.figures.changes import (
+    Draws,
+    Effect,
+    ProtocolPair,
+    clean_against_paper,
+    forest,
+    other_draws,
+)
+from experiments.render.figures.comparison import CellPair, critical_difference, ours_against_paper
 from experiments.render.figures.cost import (
     RuntimePoint,
     SizePoint,
     f1_against_size,
     runtime_against_shape,
 )
-from experiments.render.figures.forest import Effect, forest
 from experiments.render.figures.style import FORMATS, inline_svg, render, save
-from experiments.render.figures.training import Curve, training_curves
+from experiments.render.figures.trees import Curve, training_curves
 
 NAMES = {"gradtree": "GradTree", "cart": "CART", "dl85": "DL8.5"}
 
@@ -46,9 +52,9 @@ def runtimes() -> Figure:
 def pairs() -> Figure:
     return ours_against_paper(
         [
-            Pair("Iris", "cart", "CART", 0.9, 0.05, 0.91, 0.06),
-            Pair("Wine", "cart", "CART", None, None, 0.8, 0.02),
-            Pair("Iris", "dndt", "DNDT", 0.7, 0.1, None, None),
+            CellPair("Iris", "cart", "CART", 0.9, 0.05, 0.91, 0.06),
+            CellPair("Wine", "cart", "CART", None, None, 0.8, 0.02),
+            CellPair("Iris", "dndt", "DNDT", 0.7, 0.1, None, None),
         ]
     )
 
@@ -65,7 +71,10 @@ def curves() -> Figure:
 
 def changes() -> Figure:
     return clean_against_paper(
-        [Change("Iris", "cart", "CART", 0.9, 0.95), Change("Zoo", "cart", "CART", 0.9, 0.8)]
+        [
+            ProtocolPair("Iris", "cart", "CART", 0.9, 0.95),
+            ProtocolPair("Zoo", "cart", "CART", 0.9, 0.8),
+        ]
     )
 
 

@@ -7,16 +7,24 @@ from dataclasses import replace
 import pytest
 from tables_support import Records, paper_as_ours, runs
 
-from experiments.analysis.cells import Results, collect
-from experiments.analysis.duels import Duel, difference, duels, duels_sheet
+from experiments.analysis.duels import (
+    PRINTED,
+    PROPER,
+    Duel,
+    difference,
+    duels,
+    duels_sheet,
+    selector_duels,
+    without_artefact,
+)
 from experiments.analysis.findings import findings_of
+from experiments.analysis.grids import Results, collect
 from experiments.analysis.model import Cell
 from experiments.analysis.paper import load_paper
-from experiments.analysis.selectors import PRINTED, PROPER, selector_duels, without_artefact
 from experiments.analysis.settings import SEARCHED
 from experiments.core.job import Job
-from experiments.render import duels_page
 from experiments.render.files import files_of
+from experiments.render.report import comparisons
 from experiments.render.report.sections import selectors_section
 
 PAPER = load_paper()
@@ -61,7 +69,7 @@ def test_a_known_difference_comes_out_with_its_sign_and_interval():
 def test_no_difference_is_not_significant():
     found = duels(_results({"binary": 0.0, "multi": 0.0}), PAPER)
     assert not any(each.contrast.significant for each in found)
-    assert duels_page.answer(found)[0] == (
+    assert comparisons.duels_answer(found)[0] == (
         "It is not shown. Of 3 comparisons with CART, GradTree is significantly better in none and "
         "significantly worse in none; 3 do not tell the two apart."
     )
@@ -84,8 +92,8 @@ def test_datasets_without_every_trial_do_not_enter():
     assert (multi.scope, multi.contrast.n, multi.of) == ("multi", 6, 14)
     assert (everything.scope, everything.contrast.n, everything.of) == ("all", 6, 36)
     alike = replace(multi, setting=SEARCHED, protocol="clean")
-    assert "6 of 14 multi-class datasets" in duels_page.answer([alike])[1]
-    assert len(duels_page.answer([multi])) == 1
+    assert "6 of 14 multi-class datasets" in comparisons.duels_answer([alike])[1]
+    assert len(comparisons.duels_answer([multi])) == 1
 
 
 @pytest.mark.parametrize(
@@ -94,7 +102,7 @@ def test_datasets_without_every_trial_do_not_enter():
 )
 def test_the_answer_begins_with_a_word(binary, multi, word):
     found = duels(_results({"binary": binary, "multi": multi}), PAPER)
-    assert duels_page.answer(found)[0].startswith(word)
+    assert comparisons.duels_answer(found)[0].startswith(word)
 
 
 def test_trials_must_be_the_same_ones():
@@ -122,19 +130,19 @@ def test_the_pruned_tree_stands_in_every_setting():
 def test_table_and_picture_show_every_line():
     found = duels(_results({"binary": 0.02, "multi": -0.05}), PAPER)
     assert [row[3] for row in duels_sheet(found).rows] == ["binary", "multi-class", "all"]
-    (row,) = duels_page.compact_sheet(found).rows
+    (row,) = comparisons.compact_sheet(found).rows
     assert row[:3] == ("CART", "published hyperparameters", "paper")
     assert str(row[3]).startswith("+0.020 [+0.02")
     assert ", 22-0-0, p < 0.0001" in str(row[3])
-    drawn = duels_page.picture(found)
+    drawn = comparisons.duels_picture(found)
     labels = [tick.get_text() for tick in drawn.axes[0].get_yticklabels()]
     assert labels == ["paper, binary (22)", "paper, multi-class (14)", "paper, all (36)"]
 
 
 def test_nothing_run_gives_no_line_and_says_so():
     assert duels(collect([], {}), PAPER) == []
-    assert duels_page.answer([]) == [duels_page.NOTHING]
-    assert duels_page.compact_sheet([]).rows == ()
+    assert comparisons.duels_answer([]) == [comparisons.NO_DUELS]
+    assert comparisons.compact_sheet([]).rows == ()
 
 
 # ST Gumbel softmax ---------------------------------------------------------------------
@@ -155,7 +163,7 @@ def with_proper():
 
 
 def test_both_columns_are_shown_and_the_printed_ones_keep_their_ranks(with_proper):
-    table = with_proper.books["paper"].tables["ablation-tuned"]
+    table = with_proper.table_sets["paper"].tables["ablation-tuned"]
     printed = with_proper.printed.tables["ablation-tuned"]
     assert [column.method for column in table.columns] == [
         "gradtree",
@@ -212,7 +220,7 @@ def test_intervals_with_and_without_the_artefact(with_proper):
 
 def test_before_it_has_run_the_section_says_so():
     found = findings_of(*paper_as_ours(PAPER), paper=PAPER)
-    tables = found.books["paper"].tables
+    tables = found.table_sets["paper"].tables
     assert selector_duels(tables) == []
     assert without_artefact(tables["ablation-tuned"], "binary") is None
     (section,) = selectors_section(found)

@@ -7,9 +7,8 @@ from report_samples import registry
 from tables_support import Records, job, paper_as_ours, runs
 
 import datasets.protocols.quirks as declared
-from experiments.analysis.cells import collect
 from experiments.analysis.findings import Findings, findings_of
-from experiments.analysis.firmness import REFITS, firmness
+from experiments.analysis.grids import collect
 from experiments.analysis.paper import load_paper
 from experiments.analysis.quirks import (
     EXPERIMENT,
@@ -19,12 +18,14 @@ from experiments.analysis.quirks import (
     quirk_orders,
     touched,
 )
+from experiments.analysis.sensitivity import REFITS, firmness
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
 from experiments.render.files import files_of
 from experiments.render.report.collect import Inputs, assemble, draw
+from experiments.render.report.comparisons import quirks_section
 from experiments.render.report.page import render
-from experiments.render.report.sections import firmness_section, quirks_section
+from experiments.render.report.sections import firmness_section
 
 PAPER = load_paper()
 Store = tuple[list[Job], Records]
@@ -195,7 +196,7 @@ def test_too_few_refits_and_other_versions_tell_nothing(tuned):
 def test_fragile_cells_are_marked_everywhere(tuned):
     refits = _refits(tuned, {("iris", 3): 0.02})
     found = findings_of(tuned[0], tuned[1] | refits, paper=PAPER)
-    table = found.books["paper"].tables["test-f1-tuned"]
+    table = found.table_sets["paper"].tables["test-f1-tuned"]
     assert table.cell("iris", "gradtree").fragile
     assert not table.cell("wine", "gradtree").fragile
     files = files_of(found)

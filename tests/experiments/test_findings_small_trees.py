@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from tables_support import Records, job
 
-from experiments.analysis.cells import collect
 from experiments.analysis.findings import findings_of
-from experiments.analysis.small_trees import READINGS, Comparison, Line, compare
+from experiments.analysis.grids import collect
+from experiments.analysis.small_trees import READINGS, Line, SmallTrees, compare
 from experiments.analysis.small_trees_sheets import answer, sheets_of
 from experiments.core.job import Job
 from experiments.core.planned import DatasetFacts
 from experiments.core.record import RunRecord
-from experiments.render.report.small_trees import small_trees_plate, small_trees_section
+from experiments.render.report.comparisons import small_trees_plate, small_trees_section
 from experiments.runner.catalogue import EXPERIMENTS, jobs_of
 from experiments.runner.profiles import profiles, select
 
@@ -65,11 +65,11 @@ def invented() -> tuple[list[Job], Records]:
 
 
 @pytest.fixture(scope="module")
-def compared() -> Comparison:
+def compared() -> SmallTrees:
     return compare(collect(*invented()), FACTS)
 
 
-def line_of(compared: Comparison, method: str, reading: str, group: str) -> Line:
+def line_of(compared: SmallTrees, method: str, reading: str, group: str) -> Line:
     (found,) = [
         line
         for line in compared.lines
@@ -78,7 +78,7 @@ def line_of(compared: Comparison, method: str, reading: str, group: str) -> Line
     return found
 
 
-def test_means_are_over_datasets_that_everyone_finished(compared: Comparison) -> None:
+def test_means_are_over_datasets_that_everyone_finished(compared: SmallTrees) -> None:
     line = line_of(compared, "cart-pruned", "small-trees-8", "paper")
     assert line.n == 9
     expected = sum(f1_of(slug, "cart-pruned") for slug in SLUGS[1:10]) / 9
@@ -86,7 +86,7 @@ def test_means_are_over_datasets_that_everyone_finished(compared: Comparison) ->
     assert line.f1.low < expected < line.f1.high
 
 
-def test_ranks_and_the_share_of_the_ceiling(compared: Comparison) -> None:
+def test_ranks_and_the_share_of_the_ceiling(compared: SmallTrees) -> None:
     best = line_of(compared, "cart-control", "small-trees-16", "fresh")
     assert best.rank == 1.0
     top = sum(f1_of(slug, "boosting") for slug in SLUGS[10:]) / 6
@@ -95,7 +95,7 @@ def test_ranks_and_the_share_of_the_ceiling(compared: Comparison) -> None:
     assert ceiling.ceiling == pytest.approx(1.0)
 
 
-def test_sizes_seconds_and_probabilities_are_averaged(compared: Comparison) -> None:
+def test_sizes_seconds_and_probabilities_are_averaged(compared: SmallTrees) -> None:
     line = line_of(compared, "contree", "small-trees-8", "fresh")
     assert line.means == {
         "test_log_loss": 0.5,
@@ -108,7 +108,7 @@ def test_sizes_seconds_and_probabilities_are_averaged(compared: Comparison) -> N
     assert line_of(compared, "boosting", "small-trees", "fresh").means["leaves"] is None
 
 
-def test_tests_pair_the_datasets_of_two_and_are_corrected_together(compared: Comparison) -> None:
+def test_tests_pair_the_datasets_of_two_and_are_corrected_together(compared: SmallTrees) -> None:
     (test,) = [
         each
         for each in compared.tests
@@ -116,19 +116,20 @@ def test_tests_pair_the_datasets_of_two_and_are_corrected_together(compared: Com
         and each.place.reading == "small-trees"
         and "paper" in each.place.group
     ]
-    assert (test.n, test.wins, test.ties, test.losses) == (10, 10, 0, 0)
-    assert test.difference.estimate == pytest.approx(0.02)
-    assert test.p_value == pytest.approx(2 / 2**10)
-    assert test.p_adjusted > test.p_value
+    found = test.contrast
+    assert (found.n, found.wins, found.ties, found.losses) == (10, 10, 0, 0)
+    assert found.difference.estimate == pytest.approx(0.02)
+    assert found.p_value == pytest.approx(2 / 2**10)
+    assert found.p_adjusted > found.p_value
     assert not any(each.method == "boosting" for each in compared.tests)
 
 
-def test_no_pair_is_tested_twice(compared: Comparison) -> None:
+def test_no_pair_is_tested_twice(compared: SmallTrees) -> None:
     pairs = [(each.place, frozenset((each.method, each.against))) for each in compared.tests]
     assert len(set(pairs)) == len(pairs)
 
 
-def test_situations_are_of_both_groups(compared: Comparison) -> None:
+def test_situations_are_of_both_groups(compared: SmallTrees) -> None:
     few = ("fewer than 500 rows", "small-trees-8")
     assert few not in compared.situations, "three datasets are too few"
     mean, n = compared.situations["many classes", "small-trees-8"]["cart-control"]
@@ -136,14 +137,14 @@ def test_situations_are_of_both_groups(compared: Comparison) -> None:
     assert mean == pytest.approx(sum(f1_of(slug, "cart-control") for slug in SLUGS[1::2]) / 8)
 
 
-def test_the_answer_names_the_best_tree_and_not_the_ceiling(compared: Comparison) -> None:
+def test_the_answer_names_the_best_tree_and_not_the_ceiling(compared: SmallTrees) -> None:
     sentences = answer(compared)
     assert sentences[0].startswith("On the paper’s datasets, free size: CART, weighted on a grid")
     assert "CART, pruned" in sentences[0]
     assert not any("Boosting 0.7" in sentence for sentence in sentences[:-1])
 
 
-def test_sheets_have_an_entry_per_column(compared: Comparison) -> None:
+def test_sheets_have_an_entry_per_column(compared: SmallTrees) -> None:
     for sheet in sheets_of(compared):
         assert sheet.rows
         assert {len(row) for row in sheet.rows} == {len(sheet.columns)}

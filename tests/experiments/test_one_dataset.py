@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiments.analysis import one_dataset
+from experiments.analysis import table_set
 from experiments.core.record import RunRecord
 from experiments.render.files import write_comparisons
-from experiments.render.terminal import comparison_text
+from experiments.render.wording import comparison_text
 from experiments.runner.catalogue import jobs_of
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.process import ROOT, python_environment
 
 SCRIPT = str(ROOT / "scripts" / "run_dataset.py")
 
@@ -33,7 +33,7 @@ def made_up_records() -> tuple[list, dict[str, RunRecord]]:  # type: ignore[type
 
 def test_the_row_stands_beside_the_papers(tmp_path: Path) -> None:
     jobs, records = made_up_records()
-    comparisons = one_dataset.compare("iris", "paper", jobs, records, {}, {})
+    comparisons = table_set.compare("iris", "paper", jobs, records, {}, {})
     assert [c.table.name for c in comparisons] == [
         "test-f1-tuned",
         "train-f1-tuned",

@@ -12,15 +12,15 @@ import pytest
 from tables_support import runs
 
 from experiments.__main__ import main
-from experiments.analysis import definitions
-from experiments.analysis.cells import collect
+from experiments.analysis import paper
 from experiments.analysis.findings import findings_of
+from experiments.analysis.grids import collect
 from experiments.analysis.own_tables import DECLARATIONS, MEASURES, read_declared
 from experiments.analysis.paper import load_paper
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.record import RunRecord
 from experiments.runner import plugins
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.process import ROOT, python_environment
 
 PLUGIN = """
 import numpy as np
@@ -197,26 +197,26 @@ def test_other_datasets_than_the_documented_are_refused(
 def declarations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of ``tables.toml`` that a test may change."""
     path = tmp_path / "tables.toml"
-    path.write_bytes(definitions.DECLARATIONS.read_bytes())
-    monkeypatch.setattr(definitions, "DECLARATIONS", path)
-    definitions._declared.cache_clear()
+    path.write_bytes(paper.DECLARATIONS.read_bytes())
+    monkeypatch.setattr(paper, "DECLARATIONS", path)
+    paper._declared.cache_clear()
     yield path
-    definitions._declared.cache_clear()
+    paper._declared.cache_clear()
 
 
 def test_a_method_needs_a_name_and_no_group(declarations: Path) -> None:
     text = declarations.read_text(encoding="utf-8")
     declarations.write_text(text.replace(', group = "Greedy"', ""), encoding="utf-8")
-    assert definitions.grids()["test-f1-tuned"].columns[-1].group == ""
+    assert paper.grids()["test-f1-tuned"].columns[-1].group == ""
     declarations.write_text(text.replace('name = "CART", ', ""), encoding="utf-8")
-    definitions._declared.cache_clear()
+    paper._declared.cache_clear()
     with pytest.raises(ValueError, match="cart lacks its name"):
-        definitions.grids()
+        paper.grids()
 
 
 def test_any_protocol_with_records_has_the_papers_tables() -> None:
     jobs, records = runs("tuned", "iris", "cart", [0.9, 0.8], protocol="mine")
     found = findings_of(jobs, records, paper=load_paper())
-    assert list(found.books) == ["paper", "mine"]
-    assert found.books["mine"].tables["test-f1-tuned"].cell("iris", "cart").n == 2
+    assert list(found.table_sets) == ["paper", "mine"]
+    assert found.table_sets["mine"].tables["test-f1-tuned"].cell("iris", "cart").n == 2
     assert collect(jobs, records) == found.results

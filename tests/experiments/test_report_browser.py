@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.core.record import RunRecord
 from experiments.render.report.collect import assemble, draw
 from experiments.render.report.page import write
-from experiments.render.report.stored import FORMAT
+from experiments.render.report.payload import FORMAT
 from gradtree.trees.tree import Tree
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
@@ -183,7 +183,7 @@ def test_hovering_a_cell_shows_its_trials(page: Browser) -> None:
     assert page.run("document.getElementById('popover').hidden")
     page.hover(f"{MAIN} tr[data-dataset=titanic] td:nth-child({GRADTREE})")
     text = page.run("document.getElementById('popover').innerText")
-    table = samples.findings().books["paper"].tables["test-f1-tuned"]
+    table = samples.findings().table_sets["paper"].tables["test-f1-tuned"]
     cell = table.cell("titanic", "gradtree")
     for value in cell.values:
         assert f"{value:.3f}" in text

@@ -21,8 +21,8 @@ from experiments.__main__ import build_parser
 from experiments.analysis.findings import findings_of
 from experiments.analysis.judging import agreements
 from experiments.analysis.model import Sheet, SheetColumn
-from experiments.analysis.repeats import Repeats
-from experiments.commands import arguments
+from experiments.analysis.verifying import Repeats
+from experiments.commands import selection
 from experiments.render import numbers
 from experiments.render.report import view
 from experiments.render.report.collect import assemble
@@ -153,7 +153,7 @@ def test_gradtree_against_cart_stands_first(page: str) -> None:
     assert Reader(page).tags["h1"] == 1
     assert "Is GradTree better than CART?</h1>" in main
     first = main.split('id="summary"')[0]
-    assert "With the published hyperparameters under protocol paper: " in first
+    assert " comparisons with CART, GradTree is significantly better in " in first
     assert 'data-sheet="gradtree-against-cart-compact"' in first
 
 
@@ -252,7 +252,7 @@ def test_the_section_on_protocols_appears_once_clean_has_run(data: ReportData, p
 def test_the_section_on_draws_tells_the_three_means(data: ReportData) -> None:
     section = next(each for each in data.sections if each.slug == "draws")
     found = samples.findings()
-    table = found.books["paper"].tables["test-f1-tuned"]
+    table = found.table_sets["paper"].tables["test-f1-tuned"]
     slugs = ("adult", "iris", "zoo")
     printed = sum(found.paper.cells["test-f1-tuned"][slug, "gradtree"].mean for slug in slugs) / 3
     here = sum(table.cell(slug, "gradtree").mean for slug in slugs) / 3
@@ -276,7 +276,7 @@ def test_the_command_of_a_cell_selects_its_ten_trials(data: ReportData, content:
             command = content["command"].format(dataset="iris", method=method, **about)
             interpreter, _, module, *words = command.split()
             assert (interpreter, module) == (".venv/bin/python", "experiments")
-            _, jobs = arguments.selected(parser.parse_args(words))
+            _, jobs = selection.selected(parser.parse_args(words))
             where = {(job.protocol, job.experiment, job.dataset, job.method) for job in jobs}
             assert where == {("paper", table.ours.experiment, "iris", method)}
             assert sorted(job.trial for job in jobs) == list(range(10))

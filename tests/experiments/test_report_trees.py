@@ -16,9 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from experiments.commands.trees import describe_tree
 from experiments.core.record import RunRecord
-from experiments.render.figures.training import Curve
-from experiments.render.figures.trees import DrawnTree, trees_one_above_another
-from experiments.render.report.stored import (
+from experiments.render.figures.trees import Curve, DrawnTree, trees_one_above_another
+from experiments.render.report.payload import (
     LEAK_NOTE,
     NO_NEW_ROW,
     for_page,

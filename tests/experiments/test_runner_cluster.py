@@ -11,10 +11,10 @@ import psutil
 import pytest
 from runner_helpers import dask, fake_job, free_port, soon_gone, steady
 
-from experiments.core.outcome import Limits
+from experiments.core.job import Limits
 from experiments.core.store import Store
-from experiments.runner.executors.base import InlineExecutor
 from experiments.runner.executors.cluster import ClusterLostError, DaskExecutor, differing
+from experiments.runner.executors.local import InlineExecutor
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session
 

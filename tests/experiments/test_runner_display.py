@@ -11,13 +11,12 @@ from rich.console import Console
 from runner_helpers import fake_job
 
 from experiments.__main__ import main
-from experiments.core.job import Job
-from experiments.core.outcome import Running
+from experiments.core.job import Job, Running
 from experiments.core.record import RunRecord
 from experiments.core.text import counts, duration, table
 from experiments.runner import plugins
-from experiments.runner.display import LiveDisplay, PlainDisplay, Progress
-from experiments.runner.estimate import Estimate
+from experiments.runner.display import LiveDisplay, PlainDisplay
+from experiments.runner.estimate import Estimate, Progress
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["--method", "cartt"], "unknown learner 'cartt'; did you mean cart"),
+        (["--method", "cartt"], "unknown method 'cartt'; did you mean cart"),
         (["--dataset", "irs"], "iris"),
         (["--experiment", "tune"], "unknown experiment 'tune'; did you mean tuned?"),
         (["--protocol", "dirty"], "unknown protocol 'dirty'; known: paper, clean"),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.core.outcome import Limits
+from experiments.core.job import Limits
 from experiments.core.record import RunRecord
-from experiments.core.search_scores import all_scores
+from experiments.core.searched import all_scores
 from experiments.core.store import COMMITTED, Store
 from experiments.runner import estimate
 from experiments.runner.candidates import candidate, candidate_job
@@ -57,7 +57,7 @@ def searches() -> dict[tuple[str, str, str], list[tuple[int, float]]]:
     """Seconds of every candidate that was fitted, search by search, in the order of numbers."""
     found = defaultdict(list)
     for scores in all_scores():
-        for method, column in scores.learners.items():
+        for method, column in scores.methods.items():
             for number, one in sorted(column.items()):
                 if one.seconds is not None:
                     found[scores.protocol, scores.dataset, method].append((number, one.seconds))

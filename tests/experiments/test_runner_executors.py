@@ -6,18 +6,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from runner_helpers import (
-    descendants_left,
-    fake_job,
-    local_cluster,
-    run_all,
-    soon_gone,
-    steady,
-)
+from runner_helpers import descendants_left, fake_job, local_cluster, run_all, soon_gone, steady
 
-from experiments.core.outcome import Limits, Outcome
-from experiments.runner.executors.base import Executor, InlineExecutor
-from experiments.runner.executors.local import ProcessExecutor
+from experiments.core.job import Limits
+from experiments.core.record import Outcome
+from experiments.runner.executors.local import Executor, InlineExecutor, ProcessExecutor
 
 LIMITS = Limits(seconds=4.0, memory_mb=300.0)
 PATIENCE_SECONDS = 5.0

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from runner_helpers import fake_job, run_all
 
-from experiments.core.job import Job
-from experiments.core.outcome import Limits
+from experiments.core.job import Job, Limits
 from experiments.core.store import Store
 from experiments.runner.executors.local import ProcessExecutor
 from experiments.runner.queue import Queue

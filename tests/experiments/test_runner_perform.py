@@ -14,7 +14,7 @@ import pytest
 from runner_helpers import fake_job
 
 from experiments.core import predictions
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.record import RunRecord
 from experiments.runner import perform, plugins
 from experiments.runner.catalogue import jobs_of
@@ -93,7 +93,7 @@ class TestPerform:
 
 def test_nobody_sees_the_fakes_without_asking() -> None:
     assert not plugins.extras().learners
-    assert not [slug for slug in plugins.learner_slugs() if slug.startswith("fake")]
+    assert not [slug for slug in plugins.method_slugs() if slug.startswith("fake")]
     with pytest.raises(KeyError):
         plugins.learner("fake-good")
 
@@ -117,6 +117,6 @@ def test_a_plugin_cannot_pose_as_the_suite(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_plugin_adds_its_learners(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(plugins.VARIABLE, raising=False)
     plugins.use(["fake_learners"])
-    assert "fake-good" in plugins.learner_slugs()
+    assert "fake-good" in plugins.method_slugs()
     assert plugins.resolve_dataset("fake-two") == "fake-two"
     monkeypatch.delenv(plugins.VARIABLE)

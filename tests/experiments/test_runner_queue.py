@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from runner_helpers import fake_job
 
-from experiments.core.job import Job
-from experiments.core.outcome import Limits
+from experiments.core.job import Job, Limits
 from experiments.core.record import RunRecord
 from experiments.core.store import Store
 from experiments.runner.estimate import UNKNOWN_SECONDS, Estimator
-from experiments.runner.plan import make_plan, render_jobs, shard, state_of, to_do
-from experiments.runner.queue import Queue
+from experiments.runner.plan import make_plan, render_jobs, shard
+from experiments.runner.queue import Queue, state_of, to_do
 
 LIMITS = Limits(seconds=60, memory_mb=1000)
 pytestmark = pytest.mark.usefixtures("fakes")

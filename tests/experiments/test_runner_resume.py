@@ -19,7 +19,7 @@ from runner_helpers import descendants_left, soon_gone, steady
 
 from experiments.core.record import RunRecord
 from experiments.core.store import Store
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.process import ROOT, python_environment
 
 METHODS = "fake-steady,fake-raises,fake-picky"
 SELECTION = ["--dataset", "fake-two,fake-three", "--experiment", "default", "--protocol", "paper"]

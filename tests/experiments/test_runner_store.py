@@ -21,7 +21,7 @@ from experiments.core.job import canonical_json, key_of
 from experiments.core.merging import compact, merge
 from experiments.core.record import STATUSES, RunRecord, checked
 from experiments.core.store import Store, resolve
-from experiments.runner.executors.launch import python_environment
+from experiments.runner.executors.process import python_environment
 
 
 def make_record(name: str = "k0", dataset: str = "iris", **fields: object) -> RunRecord:

@@ -12,23 +12,26 @@ import numpy as np
 import pytest
 from runner_helpers import run_all
 
-from experiments.core import winners
+from experiments.core import searched
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
+from experiments.core.searched import Winner, read_winners, write_winners
 from experiments.core.store import Store
-from experiments.core.winners import Winner, read_winners, write_winners
 from experiments.runner.candidates import (
+    CV_SEED,
     candidate,
     candidate_job,
+    cut,
+    make_folds,
+    parse,
     search_jobs,
     space_of,
     winning_params,
 )
-from experiments.runner.executors.base import InlineExecutor
-from experiments.runner.executors.launch import ROOT, python_environment
-from experiments.runner.folds import CV_SEED, cut, make_folds, parse
-from experiments.runner.plan import shard, to_do
-from experiments.runner.queue import Queue
+from experiments.runner.executors.local import InlineExecutor
+from experiments.runner.executors.process import ROOT, python_environment
+from experiments.runner.plan import shard
+from experiments.runner.queue import Queue, to_do
 from experiments.runner.session import run_session
 from experiments.search.outcome import render_winner, winner_of
 from experiments.search.study import Campaign, CampaignQueue, Subject, make_study
@@ -179,7 +182,7 @@ class TestSearch:
         from experiments.runner.catalogue import jobs_of, params_of
 
         table = tmp_path / "winners.csv"
-        monkeypatch.setattr(winners, "TABLE", table)
+        monkeypatch.setattr(searched, "WINNERS_TABLE", table)
         params_of.cache_clear()
         drawn = {"max_depth": 7, "criterion": "gini", "ccp_alpha": 0.2}
         found = Winner("paper", "iris", "cart", "random", 300, 0, 17, 0.9, drawn, {"max_depth": 8})
@@ -197,7 +200,7 @@ class TestSearch:
         params_of.cache_clear()
 
     def test_a_finished_search_has_nothing_to_do(self, tmp_path: Path) -> None:
-        from experiments.core.outcome import Limits
+        from experiments.core.job import Limits
 
         jobs = search_jobs("paper", [FAKE.dataset], [FAKE.method], range(5))
         jobs = list({job.key: job for job in jobs}.values())

@@ -7,13 +7,11 @@ import statistics
 import pytest
 from tables_support import job, runs
 
-from experiments.analysis.cells import Attempt, collect, summarise
-from experiments.analysis.definitions import grids
-from experiments.analysis.grids import our_table
-from experiments.analysis.paper import load_paper
+from experiments.analysis.grids import Attempt, collect, our_table, summarise
+from experiments.analysis.paper import grids, load_paper
 from experiments.analysis.settings import between_seeds, seeds_sheet
 from experiments.analysis.summaries import our_penalty
-from experiments.analysis.table_set import our_book
+from experiments.analysis.table_set import our_table_set
 from experiments.core.record import RunRecord
 
 PAPER = load_paper()
@@ -124,12 +122,14 @@ def test_a_number_that_the_paper_lacks_is_in_brackets_and_in_no_rank():
 
 def test_learners_beyond_the_paper_have_tables_of_their_own_once_they_ran():
     jobs, records = runs("default", "iris", "cart", [0.9], protocol="clean")
-    assert our_book(collect(jobs, records), PAPER, "clean").beyond == {}
+    assert our_table_set(collect(jobs, records), PAPER, "clean").beyond == {}
     more_jobs, more = runs("default", "iris", "boosting", [0.95], protocol="clean")
-    book = our_book(collect(jobs + more_jobs, records | more), PAPER, "clean")
-    table = book.beyond["beyond-test-f1"]
+    table_set = our_table_set(collect(jobs + more_jobs, records | more), PAPER, "clean")
+    table = table_set.beyond["beyond-test-f1"]
     assert table.block("multi").rows[0].ranks == (None, 2, None, None, 1)
-    assert "boosting" not in [column.method for column in book.tables["test-f1-default"].columns]
+    assert "boosting" not in [
+        column.method for column in table_set.tables["test-f1-default"].columns
+    ]
 
 
 def test_seeds_are_averaged_over_trials_before_they_are_compared():

@@ -11,7 +11,7 @@ import pytest
 from tables_support import spread_values
 
 from experiments.__main__ import main
-from experiments.analysis import accepted
+from experiments.analysis import verifying
 from experiments.analysis.paper import load_paper
 from experiments.commands import verify
 from experiments.core.manifest import write_hashes
@@ -41,7 +41,7 @@ def _store(folder: Path, shift: float = 0.0) -> Path:
 def results(tmp_path, monkeypatch) -> Path:
     """A folder of accepted verdicts of its own, and no committed records."""
     folder = tmp_path / "results"
-    monkeypatch.setattr(accepted, "FOLDER", folder)
+    monkeypatch.setattr(verifying, "FOLDER", folder)
     monkeypatch.setattr(verify, "COMMITTED", tmp_path / "committed")
     return folder
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tables_support import job, paper_as_ours
 
-from experiments.analysis.cells import collect
 from experiments.analysis.costs import compute_sheet, multiple, runtime_sheet, spent
 from experiments.analysis.findings import findings_of
+from experiments.analysis.grids import collect
 from experiments.analysis.paper import load_paper
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
@@ -53,7 +53,7 @@ class TestCompute:
 class TestRuntimeRatios:
     def test_the_papers_own_runtimes_give_its_own_ratios(self) -> None:
         tables = findings_of(*paper_as_ours(PAPER), paper=PAPER)
-        ours, printed = tables.books["paper"].tables, tables.printed.tables
+        ours, printed = tables.table_sets["paper"].tables, tables.printed.tables
         for row in runtime_sheet(ours, printed).rows:
             for mine, theirs in zip(row[2::2], row[3::2], strict=True):
                 assert mine == (None if theirs is None else pytest.approx(theirs, rel=1e-3))

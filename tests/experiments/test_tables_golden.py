@@ -22,9 +22,9 @@ from experiments.analysis.model import (
 )
 from experiments.analysis.paper import load_paper
 from experiments.analysis.ranking import bracket_ranks, mean_reciprocal_rank, wins
-from experiments.analysis.table_set import Book
+from experiments.analysis.table_set import TableSet
 from experiments.render import clean, csvfiles, latex, numbers
-from experiments.render.macros import macro_name, macros_latex
+from experiments.render.files import macro_name, macros_latex
 from experiments.render.markdown import sheet_markdown
 from experiments.render.report import view
 
@@ -102,7 +102,7 @@ def _changed_page() -> str:
                 jobs += more_jobs
                 records |= more
     found = findings_of(jobs, records, paper=load_paper())
-    pair = tuple(_finished(found.books[each].tables["test-f1-tuned"]) for each in scores)
+    pair = tuple(_finished(found.table_sets[each].tables["test-f1-tuned"]) for each in scores)
     claims = [
         (Claim("best", "X is best.", "Table 1", outcome, "MRR: 1", "holds", "MRR: 2"),)
         for outcome in ("holds", "does not hold")
@@ -144,7 +144,7 @@ TEXTS = {
     "small-multi.tex": lambda: latex.table_latex(small_table(), "multi"),
     "small-sheet.csv": lambda: csvfiles.sheet_csv(small_sheet()),
     "small-sheet.tex": lambda: latex.sheet_latex(small_sheet()),
-    "macros.tex": lambda: macros_latex([Book("paper", {"small": small_table()}, {}, {})]),
+    "macros.tex": lambda: macros_latex([TableSet("paper", {"small": small_table()}, {}, {})]),
     "all.tex": lambda: latex.document_latex(["paper/small", "paper/small-sheet"]),
     "clean.md": _changed_page,
 }

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.analysis.definitions import grids
 from experiments.analysis.model import TASKS
-from experiments.analysis.paper import dataset_slug, load_paper
+from experiments.analysis.paper import dataset_slug, grids, load_paper
 from experiments.analysis.ranking import shared_ranks
-from experiments.analysis.table_set import paper_book
+from experiments.analysis.table_set import paper_table_set
 
 PAPER = load_paper()
-BOOK = paper_book(PAPER)
+TABLE_SET = paper_table_set(PAPER)
 
 
 def _listed(**where: str) -> set[tuple[str, ...]]:
@@ -30,7 +29,7 @@ def _tolerance(statistic: str, decimals: int) -> float:
 
 @pytest.mark.parametrize("name", list(grids()))
 def test_summary_lines_follow_from_the_cells(name):
-    table, found = BOOK.tables[name], set()
+    table, found = TABLE_SET.tables[name], set()
     for block in table.blocks:
         for line in block.summaries:
             if not line.in_paper:
@@ -53,7 +52,7 @@ def test_summary_lines_follow_from_the_cells(name):
 
 @pytest.mark.parametrize("name", list(grids()))
 def test_bracketed_ranks_follow_from_the_cells(name):
-    table, found = BOOK.tables[name], set()
+    table, found = TABLE_SET.tables[name], set()
     for block in table.blocks:
         for row in block.rows:
             shared = shared_ranks(row.cells, table.smaller_is_better)
@@ -69,7 +68,7 @@ def test_recomputed_figures_of_the_list_are_what_the_cells_give():
     for known in PAPER.inconsistencies:
         if known.field == "missing":
             continue
-        table = BOOK.tables[known.table]
+        table = TABLE_SET.tables[known.table]
         block, at = table.block(known.task), table.column(known.method)
         if known.dataset:
             row = next(row for row in block.rows if row.dataset == known.dataset)
@@ -89,7 +88,7 @@ def test_wins_are_those_of_the_text():
     wins = {
         task: [
             each.value
-            for each in BOOK.tables["test-f1-tuned"].block(task).summary("Wins").statistics
+            for each in TABLE_SET.tables["test-f1-tuned"].block(task).summary("Wins").statistics
         ]
         for task in TASKS
     }
@@ -105,7 +104,7 @@ def test_summary_table_follows_from_the_grids():
         ("default_mrr_binary", 0.0005),
         ("default_mrr_multi", 0.0005),
     )
-    sheet = BOOK.sheets["summary"]
+    sheet = TABLE_SET.sheets["summary"]
     differing = []
     for row, method in zip(sheet.rows, PAPER.summary, strict=True):
         for value, (column, tolerance) in zip(row[1:], columns, strict=True):
@@ -115,7 +114,7 @@ def test_summary_table_follows_from_the_grids():
 
 
 def test_ablation_summary_follows_from_the_grids():
-    rows = BOOK.sheets["ablation-summary"].rows
+    rows = TABLE_SET.sheets["ablation-summary"].rows
     printed = list(PAPER.ablation_summary.values())
     mine = [value for row in rows for value in row[1:]]
     assert mine == pytest.approx(printed, abs=0.001)

@@ -32,7 +32,7 @@ def test_a_hundred_thousand_records_take_seconds():
     files = files_of(found)
     seconds = time.perf_counter() - began
     assert len(files) > 40
-    assert found.books["paper"].tables["test-f1-tuned"].cell("iris", "cart").n == 10 * round_
+    assert found.table_sets["paper"].tables["test-f1-tuned"].cell("iris", "cart").n == 10 * round_
     assert seconds < 30
 
 

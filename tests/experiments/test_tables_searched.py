@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tables_support import runs
 
-from experiments.analysis.cells import Results, collect
+from experiments.analysis.grids import Results, collect
 from experiments.analysis.paper import load_paper
 from experiments.analysis.settings import SEARCHED, searched_scores, searched_sheet
 

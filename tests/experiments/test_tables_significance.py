@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tables_support import runs
 
-from experiments.analysis.clean_effect import changes, method_changes, ranking_change
 from experiments.analysis.findings import findings_of
 from experiments.analysis.paper import load_paper
+from experiments.analysis.sensitivity import changes, method_changes, ranking_change
 from experiments.analysis.significance import (
     comparisons,
     intervals,
@@ -17,10 +17,10 @@ from experiments.analysis.significance import (
     pairs_sheet,
     ranks_sheet,
 )
-from experiments.analysis.table_set import paper_book
+from experiments.analysis.table_set import paper_table_set
 
 PAPER = load_paper()
-TABLE = paper_book(PAPER).tables["test-f1-tuned"]
+TABLE = paper_table_set(PAPER).tables["test-f1-tuned"]
 
 
 def _under(protocol: str, scores: dict[str, dict[str, float]]):
@@ -66,7 +66,7 @@ def test_intervals_hold_the_papers_estimates():
 
 def test_too_few_datasets_give_no_comparison():
     jobs, records = _under("paper", {"iris": {"cart": 0.9, "gradtree": 0.8, "dl85": 0.7}})
-    table = findings_of(jobs, records, paper=PAPER).books["paper"].tables["test-f1-tuned"]
+    table = findings_of(jobs, records, paper=PAPER).table_sets["paper"].tables["test-f1-tuned"]
     assert comparisons(table) == []
     assert intervals(table) == []
     for sheet in (pairs_sheet(table, []), ranks_sheet(table, []), intervals_sheet(table)):
@@ -88,8 +88,8 @@ def both():
     more_jobs, more = _under(
         "clean", {"car": {"cart": 0.8, "gradtree": 0.62}, "iris": {"cart": 0.9}}
     )
-    books = findings_of(jobs + more_jobs, records | more, paper=PAPER).books
-    return books["paper"].tables["test-f1-tuned"], books["clean"].tables["test-f1-tuned"]
+    table_sets = findings_of(jobs + more_jobs, records | more, paper=PAPER).table_sets
+    return table_sets["paper"].tables["test-f1-tuned"], table_sets["clean"].tables["test-f1-tuned"]
 
 
 def test_changes_are_clean_minus_paper_where_both_have_run(both):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tables_support import runs
 
-from experiments.analysis.cells import collect
 from experiments.analysis.costs import LIBRARY, OURS, pairs_of, solvers_sheet
+from experiments.analysis.grids import collect
 from experiments.analysis.paper import load_paper
 from experiments.core.record import RunRecord
 from experiments.core.store import Store

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from tables_support import Records, paper_as_ours
 
-from experiments.analysis import accepted
+from experiments.analysis import verifying
 from experiments.analysis.findings import Findings, findings_of
 from experiments.analysis.paper import load_paper
-from experiments.core.errors import UserError
+from experiments.core.checks import UserError
 from experiments.core.files import write_files
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
@@ -25,11 +25,11 @@ def runs() -> tuple[list[Job], Records]:
 
 
 @pytest.fixture(scope="module")
-def before(runs, tmp_path_factory) -> accepted.Accepted:
+def before(runs, tmp_path_factory) -> verifying.Accepted:
     found = findings_of(*runs, paper=PAPER)
     folder = tmp_path_factory.mktemp("accepted")
     write_files(folder, verdict_files(found.verdicts, found.claims))
-    read = accepted.read_accepted(folder)
+    read = verifying.read_accepted(folder)
     assert read is not None
     return read
 
@@ -62,7 +62,7 @@ def _shifted(by: float):
 
 
 def _worse(before, found: Findings, whole: bool = True) -> list[str]:
-    return accepted.regressions(before, found.verdicts, found.claims, whole)
+    return verifying.regressions(before, found.verdicts, found.claims, whole)
 
 
 def test_what_was_written_is_read_back(before, runs):
@@ -73,7 +73,7 @@ def test_what_was_written_is_read_back(before, runs):
 
 
 def test_nothing_accepted_is_no_error(tmp_path):
-    assert accepted.read_accepted(tmp_path) is None
+    assert verifying.read_accepted(tmp_path) is None
 
 
 def test_the_same_again_is_no_regression(before, runs):
@@ -134,7 +134,7 @@ def test_no_data_is_none(before, runs, whole):
 
 
 def test_an_equivalent_cell_that_is_undecided_now_is_one(before, runs):
-    accepted_before = accepted.Accepted(
+    accepted_before = verifying.Accepted(
         {**before.cells, ("test-f1-tuned", "iris", "cart"): "equivalent"}, before.claims
     )
     found = _changed(runs, "tuned", "iris", "cart", _shifted(0.004))
@@ -159,13 +159,13 @@ def test_seconds_of_another_machine_are_none(before, runs):
 
 
 def test_an_improvement_is_none(before, runs):
-    poorer = accepted.Accepted(
+    poorer = verifying.Accepted(
         dict.fromkeys(before.cells, "worse"), dict.fromkeys(before.claims, "cannot be told")
     )
     assert _worse(poorer, findings_of(*runs, paper=PAPER)) == []
 
 
 def test_an_unknown_outcome_is_named(before, runs):
-    odd = accepted.Accepted(dict.fromkeys(before.cells, "fine"), before.claims)
+    odd = verifying.Accepted(dict.fromkeys(before.cells, "fine"), before.claims)
     with pytest.raises(UserError, match="unknown outcome 'fine'"):
         _worse(odd, findings_of(*runs, paper=PAPER))

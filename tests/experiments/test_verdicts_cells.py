@@ -9,16 +9,14 @@ import pytest
 from scipy import stats
 from tables_support import paper_as_ours, runs, spread_values
 
-from experiments.analysis.cells import collect
-from experiments.analysis.definitions import grids
 from experiments.analysis.findings import findings_of
-from experiments.analysis.grids import paper_table
+from experiments.analysis.grids import collect, paper_table
 from experiments.analysis.judging import agreements, equivalence, judge_table, margin, welch
 from experiments.analysis.model import Cell, Table
-from experiments.analysis.paper import load_paper
-from experiments.analysis.tally import tally
-from experiments.render import tally_text
-from experiments.render.terminal import verdict_lines
+from experiments.analysis.paper import grids, load_paper
+from experiments.analysis.verifying import tally
+from experiments.render import wording
+from experiments.render.wording import verdict_lines
 
 PAPER = load_paper()
 GRID = grids()["test-f1-tuned"]
@@ -64,7 +62,7 @@ def test_the_papers_own_numbers_are_exact_everywhere(found):
 
 
 def test_the_papers_own_numbers_give_its_summaries(found):
-    for name, table in found.books["paper"].tables.items():
+    for name, table in found.table_sets["paper"].tables.items():
         for block in table.blocks:
             printed = found.printed.tables[name].block(block.task)
             for mine, theirs in zip(block.summaries, printed.summaries, strict=True):
@@ -303,20 +301,20 @@ def test_three_trials_never_claim_a_headline():
 def test_ten_trials_count_every_verdict_apart(found):
     counts = tally(found.verdicts)
     assert counts.claims
-    assert tally_text.title(counts) == (
+    assert wording.title(counts) == (
         "Of the paper’s 852 numbers 852 come out exact and 0 equivalent"
     )
     mixed = replace(
         counts, counts={**counts.counts, "exact": 800, "undecided": 50, "better": 2, "worse": 0}
     )
-    assert "50 are undecided: 10 trials show neither" in tally_text.sentence(mixed)
-    assert "2 differ significantly (2 better, 0 worse)." in tally_text.sentence(mixed)
+    assert "50 are undecided: 10 trials show neither" in wording.sentence(mixed)
+    assert "2 differ significantly (2 better, 0 worse)." in wording.sentence(mixed)
 
 
 def test_part_of_the_paper_is_held_against_that_part():
     jobs, records = runs("tuned", "iris", "cart", [0.9] * 10)
     counts = tally(findings_of(jobs, records, paper=PAPER).verdicts)
-    assert tally_text.title(counts).startswith("Of 1 numbers measured so far, out of the paper’s")
+    assert wording.title(counts).startswith("Of 1 numbers measured so far, out of the paper’s")
 
 
 def test_helper_values_have_the_moments_they_are_made_for():

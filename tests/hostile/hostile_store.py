@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from experiments.analysis.cells import Address, collect
+from experiments.analysis.grids import Address, collect
 from experiments.analysis.model import Cell
 from experiments.core import manifest
 from experiments.core.files import replace_lines

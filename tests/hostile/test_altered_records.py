@@ -15,7 +15,7 @@ from hostile_store import copy_store
 from test_runner_store import make_record
 
 from experiments.__main__ import main
-from experiments.analysis import accepted
+from experiments.analysis import verifying
 from experiments.commands import verify
 from experiments.core import manifest
 from experiments.core.files import append_line
@@ -38,7 +38,7 @@ def test_480_scores_raised_by_a_hundredth_are_noticed(
             break
     assert raised == 480
     monkeypatch.setattr(verify, "COMMITTED", store)
-    monkeypatch.setattr(accepted, "FOLDER", tmp_path / "nothing accepted")
+    monkeypatch.setattr(verifying, "FOLDER", tmp_path / "nothing accepted")
     assert main(["verify", "--store", str(store)]) == 1
     said = capsys.readouterr()
     assert re.search(r"Files that are not as committed: \d: clean/iris.jsonl", said.out)
@@ -75,7 +75,7 @@ def test_committed_records_without_a_manifest_are_told(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(verify, "COMMITTED", store)
-    monkeypatch.setattr(accepted, "FOLDER", store / "nothing accepted")
+    monkeypatch.setattr(verifying, "FOLDER", store / "nothing accepted")
     assert main(["verify", "--store", str(store)]) == 1
     assert "hashes.csv is gone" in capsys.readouterr().out
 

@@ -16,11 +16,11 @@ import pytest
 from fake_learners import HASH_VARIABLE
 from runner_helpers import dask, fake_job, free_port, soon_gone
 
-from experiments.core.outcome import Limits
+from experiments.core.job import Limits
 from experiments.core.store import Store
 from experiments.runner.executors import cluster
 from experiments.runner.executors.cluster import ClusterLostError, DaskExecutor
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.process import ROOT, python_environment
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session
 

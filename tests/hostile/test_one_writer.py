@@ -25,12 +25,12 @@ from test_runner_store import make_record
 from experiments.__main__ import main
 from experiments.core import files
 from experiments.core.files import LOCK, StoreBusyError, StoreWriteError, locked, write_whole
+from experiments.core.job import Running
 from experiments.core.merging import compact
-from experiments.core.outcome import Running
 from experiments.core.store import Store
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.display import Refresher
+from experiments.runner.executors.process import ROOT, python_environment
 from experiments.runner.queue import Queue
-from experiments.runner.refresh import Refresher
 
 HOLDER = """
 import sys, time

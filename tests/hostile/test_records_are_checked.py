@@ -19,12 +19,11 @@ from hostile_store import cells_of, change_line, files_below, first_record
 from test_runner_store import make_record
 
 from experiments.__main__ import main
-from experiments.analysis.definitions import grids
 from experiments.analysis.findings import findings_in
 from experiments.analysis.judging import judge_table
 from experiments.analysis.model import Cell
-from experiments.analysis.paper import load_paper
-from experiments.analysis.table_set import paper_book
+from experiments.analysis.paper import grids, load_paper
+from experiments.analysis.table_set import paper_table_set
 from experiments.core.files import append_line
 from experiments.core.job import canonical_json, key_of
 from experiments.core.planned import read_datasets
@@ -176,7 +175,7 @@ def test_a_nan_is_never_equivalent_nor_exact() -> None:
         with pytest.raises(BadRecordError):
             checked({**make_record().to_dict(), name: math.nan})
     paper = load_paper()
-    printed = paper_book(paper).tables["test-f1-tuned"]
+    printed = paper_table_set(paper).tables["test-f1-tuned"]
     nan = Cell(mean=math.nan, std=math.nan, n=10, expected=10)
     blocks = [
         replace(b, rows=tuple(replace(r, cells=tuple(nan for _ in r.cells)) for r in b.rows))

@@ -20,7 +20,7 @@ from experiments.core import predictions
 from experiments.core.files import replace_lines
 from experiments.core.store import Store
 from experiments.runner import plugins
-from experiments.runner.executors.launch import ROOT
+from experiments.runner.executors.process import ROOT
 from experiments.runner.perform import perform
 
 pytestmark = pytest.mark.usefixtures("fakes")
@@ -135,7 +135,7 @@ def test_a_raised_score_is_found_by_its_predictions(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without any manifest, by ``verify --deep``."""
-    from experiments.analysis.repeats import recomputed
+    from experiments.analysis.verifying import recomputed
 
     assert recomputed(store, Store(store).records()) == (TRIALS, [])
     raise_one_score(store)

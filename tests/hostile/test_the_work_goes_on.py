@@ -27,8 +27,8 @@ from experiments.core.checks import clean_text
 from experiments.core.files import append_line, read_lines, write_whole
 from experiments.core.record import TEXTS
 from experiments.core.store import Store
-from experiments.runner.executors.base import InlineExecutor
-from experiments.runner.executors.launch import ROOT, python_environment
+from experiments.runner.executors.local import InlineExecutor
+from experiments.runner.executors.process import ROOT, python_environment
 from experiments.runner.perform import failure, perform
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session

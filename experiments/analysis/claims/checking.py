@@ -1,8 +1,8 @@
 """What a claim is, and how all of them are checked.
 
-A check computes its numbers from a ``Book``, ours or the paper's own, and says
+A check computes its numbers from a ``TableSet``, ours or the paper's own, and says
 whether its sentence is true of it. A check that lacks cells which the paper has
-raises ``UndecidedError``: nothing is concluded from an incomplete grid. Where a
+raises ``UndecidedError``: nothing follows from an incomplete grid. Where a
 sentence is vague ("large", "small"), the check fixes a reading and says so in
 its ``note``. As in the paper these are comparisons of point estimates; how firm
 they are over datasets is for ``experiments.analysis.statistics``.
@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from experiments.analysis.definitions import method_name
 from experiments.analysis.grids import mean_statistic
 from experiments.analysis.model import Cell, Claim, ClaimOutcome, Table, Task
-from experiments.analysis.paper import TIMEOUT, TRIALS, Paper
-from experiments.analysis.table_set import Book
+from experiments.analysis.paper import TIMEOUT, TRIALS, Paper, method_name
+from experiments.analysis.table_set import TableSet
 
 SETTLED = (TIMEOUT, "memory")
 """Texts of cells that have no number and, by the paper's rules, need none."""
@@ -31,15 +30,15 @@ class UndecidedError(Exception):
 class Evidence:
     """What a check looks at: the tables to be judged, and the paper's for what must be there."""
 
-    book: Book
-    printed: Book
+    table_set: TableSet
+    printed: TableSet
     paper: Paper
     trials: list[int] = field(default_factory=list)
     """Trials behind the cells that were looked at."""
 
     def table(self, name: str, task: Task, methods: Iterable[str] = ()) -> Table:
         """A table once it has every cell of these methods (all unless given) the paper has."""
-        table, printed = self.book.tables[name], self.printed.tables[name]
+        table, printed = self.table_set.tables[name], self.printed.tables[name]
         wanted = tuple(methods) or tuple(column.method for column in printed.columns)
         rows = table.block(task).rows
         whole = sum(
@@ -69,7 +68,7 @@ def settled(cell: Cell, printed: Cell) -> bool:
 
 
 Finding = tuple[bool | ClaimOutcome, str]
-"""Whether a sentence is true of a book, or a finer outcome, and the numbers that say so."""
+"""Whether a sentence is true of some tables, or a finer outcome, and the numbers that say so."""
 Check = Callable[[Evidence], Finding]
 
 
@@ -97,7 +96,7 @@ def claim(slug: str, sentence: str, where: str, note: str = "") -> Callable[[Che
     return register
 
 
-def check_claims(ours: Book, printed: Book, paper: Paper) -> list[Claim]:
+def check_claims(ours: TableSet, printed: TableSet, paper: Paper) -> list[Claim]:
     """Every sentence checked on our tables and, beside it, on the paper's own."""
     claims = []
     for sentence in SENTENCES:

@@ -15,10 +15,10 @@ from experiments.analysis.claims.checking import (
     summary,
     without,
 )
-from experiments.analysis.definitions import method_name
+from experiments.analysis.duels import PROPER, without_artefact
 from experiments.analysis.model import TASK_NAMES, TASKS, Setting, Table, Task
+from experiments.analysis.paper import method_name
 from experiments.analysis.ranking import mean_of
-from experiments.analysis.selectors import PROPER, without_artefact
 
 ARTEFACT = (
     "The authors’ program adds the noise once more at prediction, to the pruned tree, and the "
@@ -128,7 +128,7 @@ for _task in TASKS:
     f"Read as: at least {CLEARLY_BETTER} of F1 more.",
 )
 def _echocardiogram(evidence: Evidence) -> Finding:
-    table = evidence.book.tables["test-f1-tuned"]
+    table = evidence.table_set.tables["test-f1-tuned"]
     cells = [table.cell("echocardiogram", method) for method in ("gradtree", "cart")]
     evidence.look_at(*cells)
     mine, greedy = (cell.mean for cell in cells)

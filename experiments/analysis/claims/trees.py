@@ -67,7 +67,7 @@ def _gaps(evidence: Evidence, task: Task) -> dict[str, float]:
     table = evidence.table("test-f1-tuned", task)
     evidence.table("train-f1-tuned", task)
     gaps = {
-        column.method: train_test_gap(evidence.book.tables, task, column.method).value
+        column.method: train_test_gap(evidence.table_set.tables, task, column.method).value
         for column in table.columns
     }
     return {method: gap for method, gap in gaps.items() if gap is not None}
@@ -110,7 +110,7 @@ def _runtime_large(evidence: Evidence) -> Finding:
     totals = {}
     for task in TASKS:
         evidence.table("runtime", task, ("gradtree", "dl85"))
-    table = evidence.book.tables["runtime"]
+    table = evidence.table_set.tables["runtime"]
     for method in ("gradtree", "dl85"):
         totals[method] = sum(_seconds(table.cell(each.slug, method)) for each in large)
     names = ", ".join(sorted(each.name for each in large))
@@ -129,7 +129,7 @@ def _seconds(cell: Cell) -> float:
     "Checked with pydl8.5, of a later release than the authors'; our own kernels search faster.",
 )
 def _dl85_splice(evidence: Evidence) -> Finding:
-    cell = evidence.book.library["splice"]
+    cell = evidence.table_set.library["splice"]
     if cell.mean is None and cell.missing != TIMEOUT:
         raise UndecidedError(f"DL8.5 on Splice: {cell.missing or 'not run'}")
     return cell.mean is None, f"Splice: {cell.missing or f'finished, F1 {cell.mean:.3f}'}"
@@ -175,8 +175,8 @@ def _penalty(measure: str, decimals: int) -> Check:
         for task in TASKS:
             table = evidence.table(table_name, task, ("gradtree", "genetictree"))
             gradtree = means(table, task, ("gradtree",))["gradtree"]
-            with_it = evidence.book.penalty[task, measure, "penalty"]
-            without_it = evidence.book.penalty[task, measure, "no_penalty"]
+            with_it = evidence.table_set.penalty[task, measure, "penalty"]
+            without_it = evidence.table_set.penalty[task, measure, "no_penalty"]
             expected = len(evidence.paper.of_task(task))
             if with_it.value is None or without_it.value is None or without_it.n < expected:
                 raise UndecidedError(

@@ -1,21 +1,24 @@
-"""What a protocol without the leak changes, and what other random draws change."""
+"""What changes: without the leak, with other random draws, with more candidates; forest plots."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.analysis.paper import method_name
+from experiments.analysis.settings import Growth
+from experiments.analysis.statistics import Contrast
 from experiments.render.figures import style
 
 CHANGE_ROW_HEIGHT = 0.2
 
 
 @dataclass(frozen=True)
-class Change:
+class ProtocolPair:
     """Mean test F1 of one method on one dataset under both protocols."""
 
     dataset: str
@@ -25,7 +28,7 @@ class Change:
     clean: float
 
 
-def clean_against_paper(changes: Sequence[Change]) -> Figure:
+def clean_against_paper(changes: Sequence[ProtocolPair]) -> Figure:
     """One column per method, one row per dataset: bars are the change, the line its mean."""
     with style.look():
         datasets = list(dict.fromkeys(change.dataset for change in changes))
@@ -45,7 +48,7 @@ def clean_against_paper(changes: Sequence[Change]) -> Figure:
         return figure
 
 
-def _column(axes: Axes, changes: Sequence[Change], datasets: Sequence[str]) -> None:
+def _column(axes: Axes, changes: Sequence[ProtocolPair], datasets: Sequence[str]) -> None:
     look = style.mark_of(changes[0].method)
     rows = [datasets.index(change.dataset) for change in changes]
     gains = np.array([change.clean - change.paper for change in changes])
@@ -109,4 +112,127 @@ def other_draws(draws: Sequence[Draws], *, method: str = "gradtree") -> Figure:
         axes.set_xlabel("Mean test macro F1")
         style.quiet(axes, left=False)
         figure.legend(loc="outside upper left", ncols=3)
+        return figure
+
+
+LINE_HEIGHT = 0.24
+HEAD_HEIGHT = 0.9
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One line: a difference with its interval, and whether it is significant."""
+
+    group: str
+    label: str
+    estimate: float
+    low: float
+    high: float
+    significant: bool
+    note: str = ""
+
+    @classmethod
+    def of(cls, contrast: Contrast, group: str, label: str) -> Effect:
+        """A contrast over datasets, their number after the label, its signs at the margin."""
+        interval = contrast.difference
+        limits = (interval.estimate, interval.low, interval.high)
+        label = f"{label} ({contrast.n})"
+        return cls(group, label, *limits, contrast.significant, contrast.signs)
+
+
+def forest(effects: Sequence[Effect], axis: str) -> Figure:
+    """Lines from top to bottom, groups apart; filled marks are significant."""
+    with style.look():
+        if not effects:
+            return style.empty(style.canvas(style.PAGE_WIDTH, 2), "Nothing has been run yet.")
+        groups = list(dict.fromkeys(effect.group for effect in effects))
+        height = HEAD_HEIGHT + LINE_HEIGHT * (len(effects) + 1.2 * len(groups))
+        figure = style.canvas(style.PAGE_WIDTH, height)
+        axes = figure.subplots()
+        ticks: list[float] = []
+        labels: list[str] = []
+        place = 0.0
+        for group in groups:
+            axes.text(
+                0.0,
+                place,
+                group,
+                transform=axes.get_yaxis_transform(),
+                ha="left",
+                va="center",
+                weight="bold",
+            )
+            place -= 1.0
+            for effect in (each for each in effects if each.group == group):
+                colour = style.BLUE if effect.estimate > 0 else style.VERMILION
+                axes.plot([effect.low, effect.high], [place, place], color=colour, linewidth=1.6)
+                axes.plot(
+                    effect.estimate,
+                    place,
+                    marker="o",
+                    color=colour,
+                    markerfacecolor=colour if effect.significant else "white",
+                    markersize=5,
+                )
+                axes.text(
+                    1.01,
+                    place,
+                    effect.note,
+                    transform=axes.get_yaxis_transform(),
+                    ha="left",
+                    va="center",
+                    color=style.MUTED,
+                )
+                ticks.append(place)
+                labels.append(effect.label)
+                place -= 1.0
+            place -= 0.2
+        axes.axvline(0.0, color=style.INK, linewidth=0.8)
+        axes.set_yticks(ticks, labels)
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(place + 0.4, 0.8)
+        axes.set_xlabel(axis)
+        return figure
+
+
+PANEL_HEIGHT = 2.6
+
+
+def search_growth(curves: Mapping[str, Sequence[Growth]]) -> Figure:
+    """One panel per protocol, one line per learner: the median, with quartiles as a band."""
+    with style.look():
+        figure = style.canvas(style.PAGE_WIDTH, PANEL_HEIGHT)
+        known = {protocol: found for protocol, found in curves.items() if found}
+        if not known:
+            return style.empty(figure, "No search has been followed candidate by candidate yet.")
+        panels = figure.subplots(1, len(known), sharey=True, squeeze=False)[0]
+        for axes, (protocol, found) in zip(panels, known.items(), strict=True):
+            for method in dict.fromkeys(each.method for each in found):
+                own = [each for each in found if each.method == method]
+                look = style.mark_of(method)
+                budgets = [each.budget for each in own]
+                axes.fill_between(
+                    budgets,
+                    [each.low for each in own],
+                    [each.high for each in own],
+                    color=look.colour,
+                    alpha=0.15,
+                    linewidth=0,
+                )
+                axes.plot(
+                    budgets,
+                    [each.median for each in own],
+                    marker=look.marker,
+                    color=look.colour,
+                    label=f"{method_name(method)} ({own[0].n})",
+                )
+            axes.set_xscale("log")
+            axes.set_xticks(budgets, [str(budget) for budget in budgets])
+            axes.minorticks_off()
+            axes.axhline(0.0, color=style.INK, linewidth=0.7)
+            axes.set_title(f"Protocol {protocol}")
+            axes.set_xlabel("Candidates")
+            axes.legend(loc="lower right", fontsize=7)
+            style.quiet(axes, left=True)
+        panels[0].set_ylabel("Test F1 minus the winner’s")
         return figure

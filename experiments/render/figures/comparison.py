@@ -15,7 +15,7 @@ ROW_HEIGHT = 0.2
 
 
 @dataclass(frozen=True)
-class Pair:
+class CellPair:
     """One cell measured twice: our mean and standard deviation, and the printed ones."""
 
     dataset: str
@@ -27,7 +27,7 @@ class Pair:
     paper_std: float | None
 
 
-def ours_against_paper(pairs: Sequence[Pair], *, measure: str = "Test macro F1") -> Figure:
+def ours_against_paper(pairs: Sequence[CellPair], *, measure: str = "Test macro F1") -> Figure:
     """One column per method and one row per dataset, in the order given.
 
     The upper mark of a row is ours, the lower, hollow one the paper's; bars
@@ -53,7 +53,7 @@ def ours_against_paper(pairs: Sequence[Pair], *, measure: str = "Test macro F1")
         return figure
 
 
-def _column(axes: Axes, pairs: Sequence[Pair], datasets: Sequence[str]) -> None:
+def _column(axes: Axes, pairs: Sequence[CellPair], datasets: Sequence[str]) -> None:
     look = style.mark_of(pairs[0].method)
     row = {dataset: index for index, dataset in enumerate(datasets)}
     printed = [

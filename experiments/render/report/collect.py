@@ -8,44 +8,44 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from experiments.analysis.cells import Results
-from experiments.analysis.definitions import grids, method_name
 from experiments.analysis.duels import duels_sheet
 from experiments.analysis.findings import Findings
+from experiments.analysis.grids import Results
 from experiments.analysis.model import Table
-from experiments.analysis.repeats import Repeats
+from experiments.analysis.paper import grids, method_name
+from experiments.analysis.verifying import Repeats
 from experiments.core.record import STATUSES, RunRecord
-from experiments.render import duels_page
 from experiments.render.clean import clean_section, pairs_of
-from experiments.render.figures.searching import search_growth
-from experiments.render.figures.training import Curve
+from experiments.render.figures.trees import Curve
 from experiments.render.files import tested_sheets
-from experiments.render.report.gallery import Plate, entry, plates
+from experiments.render.report import comparisons
+from experiments.render.report.comparisons import (
+    quirks_section,
+    small_trees_plate,
+    small_trees_section,
+)
+from experiments.render.report.gallery import entry, finding_plates, plates
 from experiments.render.report.model import (
     ComparedTable,
     DatasetPage,
     EnvironmentEntry,
     Failure,
+    Plate,
     ReportData,
     Section,
     SheetGroup,
     Totals,
 )
-from experiments.render.report.searching import GROWTH_FIGURE, growth_curves, search_section
-from experiments.render.report.searching import SHEETS as SEARCH_SHEETS
+from experiments.render.report.payload import read_trees
 from experiments.render.report.sections import (
-    QUIRKS_CAPTION,
-    QUIRKS_FIGURE,
+    SEARCH_SHEETS,
     draws_of,
     firmness_section,
-    quirks_picture,
-    quirks_section,
+    search_section,
     seeds_section,
     selectors_section,
 )
-from experiments.render.report.small_trees import small_trees_plate, small_trees_section
-from experiments.render.report.stored import read_trees
-from experiments.render.tally_text import TESTS
+from experiments.render.wording import TESTS
 
 PAPER, CLEAN = "paper", "clean"
 SEEDS = "seeds"
@@ -54,7 +54,7 @@ IN_SECTIONS = (SEEDS, "firmness", *SEARCH_SHEETS)
 """Sheets that have a section of their own."""
 
 
-class Spec(Protocol):
+class DatasetSpec(Protocol):
     """The part of a dataset's registry record that the report shows."""
 
     @property
@@ -81,7 +81,7 @@ class Inputs:
 
     findings: Findings
     records: Sequence[RunRecord]
-    registry: Mapping[str, Spec]
+    registry: Mapping[str, DatasetSpec]
     environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     trees: Path | None = None
     curves: Sequence[Curve] = ()
@@ -92,48 +92,21 @@ class Inputs:
 def draw(inputs: Inputs) -> list[Plate]:
     """The figures of the report; they can be saved as files too."""
     found = inputs.findings
-    clean = found.books[CLEAN].tables if CLEAN in found.books else {}
-    ours = found.books[PAPER].tables
-    draws = draws_of(found.books[PAPER].sheets.get(SEEDS))
+    clean = found.table_sets[CLEAN].tables if CLEAN in found.table_sets else {}
+    ours = found.table_sets[PAPER].tables
+    draws = draws_of(found.table_sets[PAPER].sheets.get(SEEDS))
     pages = dataset_pages(inputs)
     return [
-        *_finding_plates(found),
+        *finding_plates(found),
         *plates(ours, found.printed.tables, clean, pages, inputs.curves, draws),
         *small_trees_plate(found),
     ]
 
 
-def _finding_plates(found: Findings) -> Iterable[Plate]:
-    """Of findings that have a section of their own."""
-    if found.duels:
-        yield Plate(
-            duels_page.FIGURE,
-            "GradTree against CART",
-            duels_page.CAPTION,
-            duels_page.picture(found.duels),
-        )
-    if found.quirks:
-        yield Plate(
-            QUIRKS_FIGURE,
-            "What each quirk does",
-            QUIRKS_CAPTION,
-            quirks_picture(found.quirks),
-        )
-    curves = growth_curves(found)
-    if any(curves.values()):
-        yield Plate(
-            GROWTH_FIGURE,
-            "How many candidates a search needs",
-            "Test F1 of the best of the first candidates minus that of the winner of the whole "
-            "search: median and quartiles over datasets (their number in brackets).",
-            search_growth(curves),
-        )
-
-
 def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
     """Everything the page shows."""
     found = inputs.findings
-    book = found.books[PAPER]
+    table_set = found.table_sets[PAPER]
     return ReportData(
         tables=tuple(_tables(found)),
         sheet_groups=tuple(_sheet_groups(found)),
@@ -145,7 +118,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
             *quirks_section(found),
             *selectors_section(found),
             *search_section(found),
-            *seeds_section(book.sheets.get(SEEDS)),
+            *seeds_section(table_set.sheets.get(SEEDS)),
             *firmness_section(found),
             *small_trees_section(found),
         ),
@@ -167,29 +140,29 @@ def _first(found: Findings) -> Section | None:
         return None
     return Section(
         slug="against-cart",
-        title=duels_page.TITLE,
-        paragraphs=tuple(duels_page.answer(found.duels)),
-        sheets=(duels_page.compact_sheet(found.duels),),
-        figures=(duels_page.FIGURE,),
+        title=comparisons.DUELS_TITLE,
+        paragraphs=tuple(comparisons.duels_answer(found.duels)),
+        sheets=(comparisons.compact_sheet(found.duels),),
+        figures=(comparisons.DUELS_FIGURE,),
     )
 
 
 def _tables(found: Findings) -> Iterable[ComparedTable]:
-    for name, table in found.books[PAPER].tables.items():
+    for name, table in found.table_sets[PAPER].tables.items():
         verdicts = tuple(verdict for verdict in found.verdicts if verdict.table == name)
         yield ComparedTable(table, verdicts, counted=not grids()[name].machine_dependent)
-    for protocol, book in found.books.items():
-        own = {} if protocol == PAPER else book.tables
-        tables = [*own.values(), *book.beyond.values()]
+    for protocol, table_set in found.table_sets.items():
+        own = {} if protocol == PAPER else table_set.tables
+        tables = [*own.values(), *table_set.beyond.values()]
         yield from (ComparedTable(table) for table in tables if _compares(table))
     yield from (ComparedTable(table) for table in found.others)
 
 
 def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
     """What stands beside the tables, by kind; other draws have a section of their own."""
-    book = found.books[PAPER]
+    table_set = found.table_sets[PAPER]
     settings, about_paper, summaries = [], [], []
-    for sheet in book.sheets.values():
+    for sheet in table_set.sheets.values():
         if sheet.name.startswith("hyperparameters"):
             settings.append(sheet)
         elif sheet.name in ABOUT_PAPER:
@@ -198,7 +171,7 @@ def _sheet_groups(found: Findings) -> Iterable[SheetGroup]:
             summaries.append(sheet)
     for title, sheets in (
         ("Summaries", summaries),
-        ("Over datasets", [duels_sheet(found.duels), *tested_sheets(book)]),
+        ("Over datasets", [duels_sheet(found.duels), *tested_sheets(table_set)]),
         ("Hyperparameters", settings),
         ("The paper’s", about_paper),
     ):

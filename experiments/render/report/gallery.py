@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-
-from experiments.analysis.definitions import method_name
+from experiments.analysis.findings import Findings
 from experiments.analysis.model import TASK_NAMES, TASKS, Table, Task
+from experiments.analysis.paper import method_name
 from experiments.analysis.significance import Comparison, comparisons
 from experiments.render import numbers
 from experiments.render.clean import FIGURE as PROTOCOLS_FIGURE
-from experiments.render.figures.changes import Change, Draws, clean_against_paper, other_draws
-from experiments.render.figures.comparison import Pair, critical_difference, ours_against_paper
+from experiments.render.figures.changes import (
+    Draws,
+    ProtocolPair,
+    clean_against_paper,
+    other_draws,
+    search_growth,
+)
+from experiments.render.figures.comparison import CellPair, critical_difference, ours_against_paper
 from experiments.render.figures.cost import (
     RuntimePoint,
     SizePoint,
@@ -22,23 +26,24 @@ from experiments.render.figures.cost import (
     runtime_against_shape,
 )
 from experiments.render.figures.style import inline_svg
-from experiments.render.figures.training import Curve, training_curves
-from experiments.render.figures.trees import DrawnTree, trees_one_above_another
-from experiments.render.report.model import DatasetPage, FigureEntry
-from experiments.render.report.sections import SEEDS_FIGURE
+from experiments.render.figures.trees import (
+    Curve,
+    DrawnTree,
+    training_curves,
+    trees_one_above_another,
+)
+from experiments.render.report.comparisons import (
+    DUELS_CAPTION,
+    DUELS_FIGURE,
+    QUIRKS_CAPTION,
+    QUIRKS_FIGURE,
+    duels_picture,
+    quirks_picture,
+)
+from experiments.render.report.model import DatasetPage, FigureEntry, Plate
+from experiments.render.report.sections import GROWTH_FIGURE, SEEDS_FIGURE, growth_curves
 
 FIRST_FIGURE_DATASET = "echocardiogram"
-
-
-@dataclass(frozen=True)
-class Plate:
-    """A figure with its name (also its file's stem), title and caption."""
-
-    name: str
-    title: str
-    caption: str
-    figure: Figure
-    on_white: bool = False
 
 
 def plates(
@@ -150,7 +155,7 @@ def _facts(tree: Mapping[str, Any]) -> str:
 
 def _comparison(ours: Table, printed: Table, task: Task) -> Plate:
     pairs = [
-        Pair(row.name, column.method, column.name, cell.mean, cell.std, theirs.mean, theirs.std)
+        CellPair(row.name, column.method, column.name, cell.mean, cell.std, theirs.mean, theirs.std)
         for row, printed_row in zip(ours.block(task).rows, printed.block(task).rows, strict=True)
         for column, cell, theirs in zip(ours.columns, row.cells, printed_row.cells, strict=True)
     ]
@@ -209,11 +214,38 @@ def _runtime_points(table: Table, datasets: Sequence[DatasetPage]) -> list[Runti
     ]
 
 
-def _changes(paper: Table, clean: Table) -> list[Change]:
+def _changes(paper: Table, clean: Table) -> list[ProtocolPair]:
     return [
-        Change(row.name, column.method, column.name, before.mean, after.mean)
+        ProtocolPair(row.name, column.method, column.name, before.mean, after.mean)
         for block, clean_block in zip(paper.blocks, clean.blocks, strict=True)
         for row, clean_row in zip(block.rows, clean_block.rows, strict=True)
         for column, before, after in zip(paper.columns, row.cells, clean_row.cells, strict=True)
         if before.mean is not None and after.mean is not None
     ]
+
+
+def finding_plates(found: Findings) -> Iterable[Plate]:
+    """Of findings that have a section of their own."""
+    if found.duels:
+        yield Plate(
+            DUELS_FIGURE,
+            "GradTree against CART",
+            DUELS_CAPTION,
+            duels_picture(found.duels),
+        )
+    if found.quirks:
+        yield Plate(
+            QUIRKS_FIGURE,
+            "What each quirk does",
+            QUIRKS_CAPTION,
+            quirks_picture(found.quirks),
+        )
+    curves = growth_curves(found)
+    if any(curves.values()):
+        yield Plate(
+            GROWTH_FIGURE,
+            "How many candidates a search needs",
+            "Test F1 of the best of the first candidates minus that of the winner of the whole "
+            "search: median and quartiles over datasets (their number in brackets).",
+            search_growth(curves),
+        )

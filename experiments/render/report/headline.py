@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from experiments.analysis.definitions import grids
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import Verdict
-from experiments.analysis.tally import Tally, tally
-from experiments.render import numbers, tally_text
+from experiments.analysis.paper import grids
+from experiments.analysis.verifying import Tally, tally
+from experiments.render import numbers, wording
 from experiments.render.report import view
 from experiments.render.report.model import ComparedTable, ReportData
 from experiments.render.report.view import Bar
-from experiments.render.terminal import counted_claims
+from experiments.render.wording import counted_claims
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def headline(data: ReportData) -> Headline:
     verdicts = [verdict for table in view.counted(data) for verdict in printed_numbers(table)]
     found = tally(verdicts)
     return Headline(
-        tally_text.title(found),
+        wording.title(found),
         " ".join(_sentences(found, data)),
         view.bar(verdicts if found.claims else ()),
         tuple(_tiles(data, found)),
@@ -68,7 +68,7 @@ def headline(data: ReportData) -> Headline:
 
 
 def _sentences(found: Tally, data: ReportData) -> Iterator[str]:
-    yield tally_text.sentence(found)
+    yield wording.sentence(found)
     if data.repeats is not None and data.repeats.compared:
         yield f"{data.repeats.sentence}."
     if data.claims and found.claims:

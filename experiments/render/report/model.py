@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from matplotlib.figure import Figure
+
 from experiments.analysis.model import Claim, Sheet, Table, Verdict
-from experiments.analysis.repeats import Repeats
+from experiments.analysis.verifying import Repeats
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class ComparedTable:
 
 @dataclass(frozen=True)
 class DatasetPage:
-    """One dataset's section. ``trees`` are stored drawings, see ``stored``."""
+    """One dataset's section. ``trees`` are stored drawings, see ``payload``."""
 
     slug: str
     name: str
@@ -145,3 +147,14 @@ class ReportData:
     """What stands before everything else: GradTree against CART."""
     repeats: Repeats | None = None
     """Fits of this store beside the committed ones; ``None`` for these themselves."""
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A figure with its name (also its file's stem), title and caption."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+    on_white: bool = False

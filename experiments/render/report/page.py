@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -11,89 +10,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from experiments.analysis.model import Cell, SheetColumn, Verdict
+from experiments.analysis.model import SheetColumn
 from experiments.core.files import write_files
 from experiments.render.report import view
 from experiments.render.report.headline import headline, matrix, primary
 from experiments.render.report.model import ComparedTable, DatasetPage, Failure, ReportData
-from experiments.render.report.stored import for_page
-from experiments.render.report.view import GLYPHS
-from experiments.render.tally_text import MEANINGS
-
-RUN = ".venv/bin/python -m experiments run --experiment {experiment} --protocol {protocol}"
-CELL_COMMAND = f"{RUN} --dataset {{dataset}} --method {{method}}"
-DATASET_COMMAND = f"{RUN} --dataset {{dataset}}"
-DIGITS = 6
-
-
-def payload(data: ReportData) -> str:
-    """JSON that can stand inside a ``<script>`` element: no ``<`` in it."""
-    first = primary(data)
-    content = {
-        "tables": {table.name: _table_data(table) for table in data.tables},
-        "datasets": {page.slug: _dataset_data(page, data.method_names) for page in data.datasets},
-        "methods": dict(data.method_names),
-        "glyphs": GLYPHS,
-        "primary": first.name if first else None,
-        "command": CELL_COMMAND + data.run_options,
-        "datasetCommand": DATASET_COMMAND + data.run_options,
-    }
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c")
-
-
-def _table_data(compared: ComparedTable) -> dict[str, Any]:
-    table = compared.ours
-    return {
-        "title": table.title,
-        "protocol": table.source,
-        "experiment": table.experiment,
-        "decimals": table.decimals,
-        "stdDecimals": table.std_decimals,
-        "methods": [column.method for column in table.columns],
-        "names": [column.name for column in table.columns],
-        "cells": {
-            row.dataset: [
-                _cell_data(cell, compared.verdict(row.dataset, column.method))
-                for column, cell in zip(table.columns, row.cells, strict=True)
-            ]
-            for block in table.blocks
-            for row in block.rows
-        },
-    }
-
-
-def _cell_data(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "mean": short(cell.mean),
-        "std": short(cell.std),
-        "n": cell.n,
-        "expected": cell.expected if cell.partial else None,
-        "missing": cell.missing or None,
-        "values": [short(value) for value in cell.values] or None,
-        "trials": None if cell.trials == tuple(range(cell.n)) else list(cell.trials) or None,
-    }
-    if verdict is not None:
-        content |= {
-            "outcome": verdict.outcome,
-            "paper": [verdict.paper.mean, verdict.paper.std] if verdict.paper.n else None,
-            "paperMissing": verdict.paper.missing or None,
-            "difference": short(verdict.difference),
-            "pAdjusted": short(verdict.p_adjusted),
-            "pEquivalent": short(verdict.p_equivalent),
-            "note": verdict.note or None,
-        }
-    return {name: value for name, value in content.items() if value is not None}
-
-
-def _dataset_data(page: DatasetPage, names: Mapping[str, str]) -> dict[str, Any]:
-    return {"name": page.name, "trees": [for_page(tree, names) for tree in page.trees]}
-
-
-def short(value: float | None) -> float | None:
-    """Enough digits to show and to sort by, not more than the page needs."""
-    return None if value is None else float(f"{value:.{DIGITS}g}")
-
+from experiments.render.report.payload import CELL_COMMAND, payload
+from experiments.render.wording import MEANINGS
 
 HERE = Path(__file__).parent
 STYLES = ("base", "summary", "tables", "datasets")

@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from experiments.core import machine
-from experiments.core.checks import clean_text
-from experiments.core.errors import CannotGoOnError
-from experiments.core.job import Job
-from experiments.core.outcome import Limits, Outcome, Running, now
-from experiments.core.record import RunRecord
+from experiments.core.checks import CannotGoOnError, clean_text
+from experiments.core.job import Job, Limits, Running, now
+from experiments.core.record import Outcome, RunRecord
 from experiments.core.text import duration, say
 from experiments.runner import plugins
 from experiments.runner.executors.cluster_side import (

@@ -7,11 +7,11 @@ import threading
 from dataclasses import dataclass, replace
 
 from experiments.core import machine
-from experiments.core.job import Job
-from experiments.core.outcome import Limits, Outcome
+from experiments.core.job import Job, Limits
+from experiments.core.record import Outcome
 from experiments.runner import plugins
-from experiments.runner.executors import cleanup
-from experiments.runner.executors.supervisor import Supervisor, wait_for_news
+from experiments.runner.executors import process
+from experiments.runner.executors.local import Supervisor, wait_for_news
 
 POLL_SECONDS = 0.05
 
@@ -33,8 +33,8 @@ class SupervisorPool:
         self._idle: list[tuple[str, Supervisor]] = []
         self._busy: dict[Supervisor, str] = {}
         self._stopped: set[str] = set()
-        self._marker = cleanup.new_marker()
-        self._janitor = cleanup.hire(self._marker)
+        self._marker = process.new_marker()
+        self._janitor = process.hire(self._marker)
 
     def run(self, job: Job, session: Session) -> Outcome:
         """Do one job to its end, or raise if its client called it back."""
@@ -116,5 +116,5 @@ def identity(plugin_names: str) -> dict[str, str]:
         **machine.versions(),
         **{f"dataset {slug}": plugins.facts(slug).content_hash for slug in plugins.dataset_slugs()},
         **{f"protocol {name}": plugins.protocol_version(name) for name in plugins.protocols()},
-        **{f"learner {slug}": plugins.learner(slug).version for slug in plugins.learner_slugs()},
+        **{f"learner {slug}": plugins.learner(slug).version for slug in plugins.method_slugs()},
     }

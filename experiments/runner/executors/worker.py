@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from experiments.core.job import Job
-from experiments.core.outcome import Limits, Outcome
+from experiments.core.job import Job, Limits
+from experiments.core.record import Outcome
 from experiments.runner import plugins
 from experiments.runner.perform import perform
 
@@ -44,7 +44,7 @@ def main() -> None:
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the supervisor's business
     adopt_orphans()
-    plugins.learner_slugs()  # found before the clock of the first job starts
+    plugins.method_slugs()  # found before the clock of the first job starts
     while True:
         try:
             job, limits = connection.recv()

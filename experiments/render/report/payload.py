@@ -1,6 +1,7 @@
-"""Trees and training curves kept for the report, drawn without data or a learner's library.
+"""What the page's script draws: cells and trees; trees and training curves are kept for the report.
 
-One JSON file per dataset, ``<folder>/<slug>.json``::
+Trees and curves are drawn without data or a learner's library. One JSON file per dataset,
+``<folder>/<slug>.json``::
 
     {"format": "gradtree-report-trees/1",
      "dataset": "iris",
@@ -23,8 +24,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from experiments.analysis.model import Cell, Verdict
 from experiments.core.files import write_files
-from experiments.render.figures.training import Curve
+from experiments.render.figures.trees import Curve
+from experiments.render.report.headline import primary
+from experiments.render.report.model import ComparedTable, DatasetPage, ReportData
+from experiments.render.report.view import GLYPHS
 
 FORMAT = "gradtree-report-trees/1"
 NO_NEW_ROW = "no new row"
@@ -94,19 +99,21 @@ def _caption(entry: Mapping[str, Any], nodes: list[list[Any]]) -> str:
     )
 
 
-FILE = "curves.json"
-DIGITS = 5
+CURVES = "curves.json"
+CURVE_DIGITS = 5
 
 
 def write_curves(folder: Path, curves: Sequence[Curve]) -> Path:
     content = [asdict(_rounded(curve)) for curve in curves]
-    write_files(folder, {FILE: json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n"})
-    return folder / FILE
+    write_files(
+        folder, {CURVES: json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n"}
+    )
+    return folder / CURVES
 
 
 def read_curves(folder: Path) -> list[Curve]:
     """The stored histories; none if there is no such file."""
-    path = folder / FILE
+    path = folder / CURVES
     if not path.exists():
         return []
     return [Curve(**run) for run in json.loads(path.read_text(encoding="utf-8"))]
@@ -117,4 +124,79 @@ def _rounded(curve: Curve) -> Curve:
 
 
 def _short(losses: Sequence[float]) -> list[float]:
-    return [float(f"{loss:.{DIGITS}g}") for loss in losses]
+    return [float(f"{loss:.{CURVE_DIGITS}g}") for loss in losses]
+
+
+RUN = ".venv/bin/python -m experiments run --experiment {experiment} --protocol {protocol}"
+CELL_COMMAND = f"{RUN} --dataset {{dataset}} --method {{method}}"
+DATASET_COMMAND = f"{RUN} --dataset {{dataset}}"
+CELL_DIGITS = 6
+
+
+def payload(data: ReportData) -> str:
+    """JSON that can stand inside a ``<script>`` element: no ``<`` in it."""
+    first = primary(data)
+    content = {
+        "tables": {table.name: _table_data(table) for table in data.tables},
+        "datasets": {page.slug: _dataset_data(page, data.method_names) for page in data.datasets},
+        "methods": dict(data.method_names),
+        "glyphs": GLYPHS,
+        "primary": first.name if first else None,
+        "command": CELL_COMMAND + data.run_options,
+        "datasetCommand": DATASET_COMMAND + data.run_options,
+    }
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+def _table_data(compared: ComparedTable) -> dict[str, Any]:
+    table = compared.ours
+    return {
+        "title": table.title,
+        "protocol": table.source,
+        "experiment": table.experiment,
+        "decimals": table.decimals,
+        "stdDecimals": table.std_decimals,
+        "methods": [column.method for column in table.columns],
+        "names": [column.name for column in table.columns],
+        "cells": {
+            row.dataset: [
+                _cell_data(cell, compared.verdict(row.dataset, column.method))
+                for column, cell in zip(table.columns, row.cells, strict=True)
+            ]
+            for block in table.blocks
+            for row in block.rows
+        },
+    }
+
+
+def _cell_data(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "mean": short(cell.mean),
+        "std": short(cell.std),
+        "n": cell.n,
+        "expected": cell.expected if cell.partial else None,
+        "missing": cell.missing or None,
+        "values": [short(value) for value in cell.values] or None,
+        "trials": None if cell.trials == tuple(range(cell.n)) else list(cell.trials) or None,
+    }
+    if verdict is not None:
+        content |= {
+            "outcome": verdict.outcome,
+            "paper": [verdict.paper.mean, verdict.paper.std] if verdict.paper.n else None,
+            "paperMissing": verdict.paper.missing or None,
+            "difference": short(verdict.difference),
+            "pAdjusted": short(verdict.p_adjusted),
+            "pEquivalent": short(verdict.p_equivalent),
+            "note": verdict.note or None,
+        }
+    return {name: value for name, value in content.items() if value is not None}
+
+
+def _dataset_data(page: DatasetPage, names: Mapping[str, str]) -> dict[str, Any]:
+    return {"name": page.name, "trees": [for_page(tree, names) for tree in page.trees]}
+
+
+def short(value: float | None) -> float | None:
+    """Enough digits to show and to sort by, not more than the page needs."""
+    return None if value is None else float(f"{value:.{CELL_DIGITS}g}")
