@@ -13,9 +13,11 @@ import numpy as np
 
 from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.adam import Pace, activate
+from gradtree.engines.arithmetic import split_slopes
 from gradtree.engines.selection import (
     Extras,
     Selection,
+    choose,
     is_soft,
     jacobian_weights,
     temperature_at,
@@ -56,38 +58,6 @@ def _depth(tree: TreeArrays) -> int:
 
 
 @kernel()
-def descend(tree: TreeArrays, batch: Batch, rows: int) -> None:
-    """Path, leaf, and flipped leaves of the first ``rows`` rows of a batch.
-
-    All rows, and the flipped paths of all levels so far, take one step at a time: their look-ups
-    do not wait for one another.
-    """
-    X, leaf = batch.X[:rows], batch.leaf[:rows]
-    feature, threshold = tree.feature, tree.threshold
-    first_leaf = np.uint32(len(feature))
-    for b in range(rows):
-        leaf[b] = 0
-    for level in range(len(batch.node)):
-        path, scores, others = batch.node[level], batch.score[level], batch.other[level]
-        for b in range(rows):
-            node = leaf[b]
-            score = threshold[node] - X[b, feature[node]]
-            left = np.uint32(score > 0)
-            path[b] = node
-            scores[b] = score
-            others[b] = node + node + _ONE + left
-            leaf[b] = node + node + _TWO - left
-        for above in range(level):
-            _step(feature, threshold, X, batch.other[above, :rows])
-    for level in range(len(batch.node)):
-        others = batch.other[level]
-        for b in range(rows):
-            others[b] -= first_leaf
-    for b in range(rows):
-        leaf[b] -= first_leaf
-
-
-@kernel()
 def _mixed_score(extras: Extras, node: int, x: Floats) -> Real:
     score = extras.offset[node]
     mixture = extras.choice[node]
@@ -97,8 +67,8 @@ def _mixed_score(extras: Extras, node: int, x: Floats) -> Real:
 
 
 @kernel()
-def descend_mixed(extras: Extras, batch: Batch, rows: int) -> None:
-    """The same where every node tests a mixture of features."""
+def _descend_mixed(extras: Extras, batch: Batch, rows: int) -> None:
+    """``descend`` where every node tests a mixture of features."""
     depth = len(batch.node)
     first_leaf = np.uint32(len(extras.offset))
     for b in range(rows):
@@ -119,6 +89,59 @@ def descend_mixed(extras: Extras, batch: Batch, rows: int) -> None:
 
 
 @kernel()
+def descend(
+    tree: TreeArrays,
+    selection: Selection,
+    extras: Extras | None,
+    batch: Batch,
+    rows: int,
+    step: int,
+) -> None:
+    """Path, leaf, and flipped leaves of the first ``rows`` rows of a batch.
+
+    All rows, and the flipped paths of all levels so far, take one step at a time: their look-ups
+    do not wait for one another.
+    """
+    X, leaf = batch.X[:rows], batch.leaf[:rows]
+    node_table, score_table, other_table = batch.node, batch.score, batch.other
+    feature, threshold = tree.feature, tree.threshold
+    if extras is not None:
+        choose(tree, selection, extras, step)
+        if is_soft(selection, extras, step):
+            _descend_mixed(extras, batch, rows)
+            return
+    first_leaf = np.uint32(len(feature))
+    for b in range(rows):
+        leaf[b] = 0
+    for level in range(len(node_table)):
+        path, scores, others = node_table[level], score_table[level], other_table[level]
+        for b in range(rows):
+            node = leaf[b]
+            score = threshold[node] - X[b, feature[node]]
+            left = np.uint32(score > 0)
+            path[b] = node
+            scores[b] = score
+            others[b] = node + node + _ONE + left
+            leaf[b] = node + node + _TWO - left
+        for above in range(level):
+            _step(feature, threshold, X, other_table[above, :rows])
+    for level in range(len(node_table)):
+        others = other_table[level]
+        for b in range(rows):
+            others[b] -= first_leaf
+    for b in range(rows):
+        leaf[b] -= first_leaf
+
+
+@kernel()
+def soften(batch: Batch, rows: int, code: int, steepness: Real) -> None:
+    """Slopes of a split function of ``SPLITS`` at every score of the first ``rows`` rows."""
+    score, slopes = batch.score, batch.steepness
+    for level in range(len(score)):
+        split_slopes(score[level, :rows], code, steepness, slopes[level, :rows])
+
+
+@kernel()
 def _dot(a: Floats, b: Floats) -> Real:
     total = a.dtype.type(0)
     for k in range(len(a)):
@@ -130,10 +153,11 @@ def _dot(a: Floats, b: Floats) -> Real:
 def pull_scores(leaves: Group, batch: Batch, rows: int) -> None:
     """Derivative of the batch loss by the score of every node on every path."""
     table, flat, slope, leaf = leaves.table, leaves.value, batch.slope, batch.leaf
+    other, pull, score, slopes = batch.other, batch.pull, batch.score, batch.steepness
     zero = flat.dtype.type(0)
-    for level in range(len(batch.node)):
-        others, pulls = batch.other[level], batch.pull[level]
-        scores, steepness = batch.score[level], batch.steepness[level]
+    for level in range(len(score)):
+        others, pulls = other[level], pull[level]
+        scores, steepness = score[level], slopes[level]
         if table.shape[1] == 1:
             for b in range(rows):
                 pulls[b] = slope[b, 0] * (flat[leaf[b]] - flat[others[b]])
@@ -189,7 +213,7 @@ def _mixed_threshold_slopes(
     activate(model.thresholds, visited[:n_visited], table.shape[1], step, pace)
 
 
-@kernel(inline="always")
+@kernel()
 def threshold_slopes(
     model: Model,
     selection: Selection,
@@ -200,18 +224,18 @@ def threshold_slopes(
     pace: Pace,
 ) -> None:
     """Gradients of the thresholds from what ``sum_over_rows`` left."""
+    group, feature = model.thresholds, model.tree.feature
+    flat, width = group.slope, np.uint32(group.slope_table.shape[1])
+    visited, entry, total_pull = batch.visited, batch.entry, batch.total_pull
     if extras is not None and is_soft(selection, extras, step):
         _mixed_threshold_slopes(model, extras, batch, n_visited, step, pace)
         return
-    flat, feature = model.thresholds.slope, model.tree.feature
-    visited, entry, total_pull = batch.visited, batch.entry, batch.total_pull
-    width = np.uint32(model.thresholds.slope_table.shape[1])
     # The choice is one-hot in the forward pass: only the chosen feature's threshold has a gradient.
     for v in range(n_visited):
         at = visited[v]
         entry[v] = at * width + feature[at]
         flat[entry[v]] = total_pull[at]
-    activate(model.thresholds, entry[:n_visited], 1, step, pace)
+    activate(group, entry[:n_visited], 1, step, pace)
 
 
 @kernel()
@@ -228,7 +252,7 @@ def _through_jacobian(
         slopes[f] = weights[f] * (slopes[f] - mean) * scale
 
 
-@kernel(inline="always")
+@kernel()
 def logit_slopes(
     model: Model,
     selection: Selection,
@@ -239,7 +263,8 @@ def logit_slopes(
     pace: Pace,
 ) -> None:
     """Gradients of the logits from what ``sum_over_rows`` left, which is cleared."""
-    table, thresholds, settled = (model.logits.slope_table, model.tree.thresholds, model.settled)
+    tree, group, settled = model.tree, model.logits, model.settled
+    table, thresholds = group.slope_table, tree.thresholds
     visited, is_visited, total_pull = batch.visited, batch.is_visited, batch.total_pull
     weights = batch.weights
     temperature = selection.temperature
@@ -250,10 +275,10 @@ def logit_slopes(
     for v in range(n_visited):
         at = visited[v]
         if not settled[at]:
-            total = jacobian_weights(model.tree, selection, extras, at, temperature, weights)
+            total = jacobian_weights(tree, selection, extras, at, temperature, weights)
             _through_jacobian(weights, total, total_pull[at], thresholds[at], table[at], scale)
             visited[moving] = at
             moving += 1
         total_pull[at] = 0
         is_visited[at] = False
-    activate(model.logits, visited[:moving], table.shape[1], step, pace)
+    activate(group, visited[:moving], table.shape[1], step, pace)
