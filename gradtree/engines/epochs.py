@@ -75,14 +75,28 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
     model, batch, selection, pace = run.model, run.batch, run.selection, run.pace
     descend(model.tree, selection, extras, batch, rows, step)
-    soften(batch, rows, run.slope.code, run.slope.steepness)
+    soften(batch.score, rows, run.slope.code, run.slope.steepness, batch.steepness)
     loss = _outputs_and_loss(model.tree.leaves, batch, rows, kernel, run.settings)
-    pull_scores(model.leaves, batch, rows)
-    n_visited = sum_over_rows(model, batch, rows)
-    threshold_slopes(model, selection, extras, batch, n_visited, step, pace)
-    logit_slopes(model, selection, extras, batch, n_visited, step, pace)
+    leaves, logits, visits = model.leaves, model.logits, batch.visits
+    pull_scores(leaves.table, leaves.value, batch, rows)
+    n_visited = sum_over_rows(batch, rows, model.settled, leaves.slope_table, logits.slope_table)
+    threshold_slopes(
+        model.thresholds, model.tree.feature, visits, n_visited, selection, extras, step, pace
+    )
+    logit_slopes(
+        model.tree,
+        logits,
+        model.settled,
+        visits,
+        batch.weights,
+        n_visited,
+        selection,
+        extras,
+        step,
+        pace,
+    )
     n_outputs = model.tree.leaves.shape[1]
-    adam.activate(model.leaves, batch.leaf[:rows], n_outputs, step, pace)
+    adam.activate(leaves, batch.leaf[:rows], n_outputs, step, pace)
     return loss
 
 

@@ -10,6 +10,7 @@ needs two leaves: the one reached, and the one reached if its decision alone wer
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.adam import Pace, activate
@@ -22,7 +23,7 @@ from gradtree.engines.selection import (
     jacobian_weights,
     temperature_at,
 )
-from gradtree.engines.state import Batch, Group, Model, TreeArrays
+from gradtree.engines.state import Batch, Group, TreeArrays, Visits
 
 _ONE, _TWO = np.uint32(1), np.uint32(2)
 
@@ -134,9 +135,8 @@ def descend(
 
 
 @kernel()
-def soften(batch: Batch, rows: int, code: int, steepness: Real) -> None:
+def soften(score: Floats, rows: int, code: int, steepness: Real, slopes: Floats) -> None:
     """Slopes of a split function of ``SPLITS`` at every score of the first ``rows`` rows."""
-    score, slopes = batch.score, batch.steepness
     for level in range(len(score)):
         split_slopes(score[level, :rows], code, steepness, slopes[level, :rows])
 
@@ -150,9 +150,12 @@ def _dot(a: Floats, b: Floats) -> Real:
 
 
 @kernel()
-def pull_scores(leaves: Group, batch: Batch, rows: int) -> None:
-    """Derivative of the batch loss by the score of every node on every path."""
-    table, flat, slope, leaf = leaves.table, leaves.value, batch.slope, batch.leaf
+def pull_scores(table: Floats, flat: Floats, batch: Batch, rows: int) -> None:
+    """Derivative of the batch loss by the score of every node on every path.
+
+    ``table`` holds the leaves and ``flat`` the same numbers in a row.
+    """
+    slope, leaf = batch.slope, batch.leaf
     other, pull, score, slopes = batch.other, batch.pull, batch.score, batch.steepness
     zero = flat.dtype.type(0)
     for level in range(len(score)):
@@ -170,16 +173,18 @@ def pull_scores(leaves: Group, batch: Batch, rows: int) -> None:
 
 
 @kernel()
-def sum_over_rows(model: Model, batch: Batch, rows: int) -> int:
+def sum_over_rows(
+    batch: Batch, rows: int, settled: NDArray[np.bool_], leaf_slopes: Floats, sums: Floats
+) -> int:
     """Sum the derivatives by leaves and by node scores over the rows of a batch.
 
-    Afterwards ``batch.total_pull[i]`` is the sum of the score derivatives of node ``i`` and, unless
-    the node is settled, its row of ``model.logits.slope_table`` that sum weighted with the rows'
-    features. Returns the number of nodes passed, which ``batch.visited`` lists.
+    Afterwards ``batch.visits.total_pull[i]`` is the sum of the score derivatives of node ``i``
+    and, unless the node is settled, ``sums[i]`` that sum weighted with the rows' features. Returns
+    the number of nodes passed, which ``visited`` lists.
     """
     node, pull, X, slope, leaf = (batch.node, batch.pull, batch.X, batch.slope, batch.leaf)
-    total_pull, visited, is_visited = batch.total_pull, batch.visited, batch.is_visited
-    settled, leaf_slopes, sums = (model.settled, model.leaves.slope_table, model.logits.slope_table)
+    visits = batch.visits
+    total_pull, visited, is_visited = visits.total_pull, visits.visited, visits.is_visited
     n_visited = 0
     # Row after row: another order of these sums would send a training elsewhere in the end.
     for b in range(rows):
@@ -202,33 +207,33 @@ def sum_over_rows(model: Model, batch: Batch, rows: int) -> int:
 
 @kernel()
 def _mixed_threshold_slopes(
-    model: Model, extras: Extras, batch: Batch, n_visited: int, step: int, pace: Pace
+    group: Group, visits: Visits, extras: Extras, n_visited: int, step: int, pace: Pace
 ) -> None:
     """Gradients of the thresholds where every node tests a mixture of features."""
-    table, visited, total_pull = model.thresholds.slope_table, batch.visited, batch.total_pull
+    table, visited, total_pull = group.slope_table, visits.visited, visits.total_pull
     for v in range(n_visited):
         row, mixture = table[visited[v]], extras.choice[visited[v]]
         for f in range(len(row)):
             row[f] = total_pull[visited[v]] * mixture[f]
-    activate(model.thresholds, visited[:n_visited], table.shape[1], step, pace)
+    activate(group, visited[:n_visited], table.shape[1], step, pace)
 
 
 @kernel()
 def threshold_slopes(
-    model: Model,
+    group: Group,
+    feature: Numbers,
+    visits: Visits,
+    n_visited: int,
     selection: Selection,
     extras: Extras | None,
-    batch: Batch,
-    n_visited: int,
     step: int,
     pace: Pace,
 ) -> None:
     """Gradients of the thresholds from what ``sum_over_rows`` left."""
-    group, feature = model.thresholds, model.tree.feature
     flat, width = group.slope, np.uint32(group.slope_table.shape[1])
-    visited, entry, total_pull = batch.visited, batch.entry, batch.total_pull
+    visited, entry, total_pull = visits.visited, visits.entry, visits.total_pull
     if extras is not None and is_soft(selection, extras, step):
-        _mixed_threshold_slopes(model, extras, batch, n_visited, step, pace)
+        _mixed_threshold_slopes(group, visits, extras, n_visited, step, pace)
         return
     # The choice is one-hot in the forward pass: only the chosen feature's threshold has a gradient.
     for v in range(n_visited):
@@ -254,19 +259,20 @@ def _through_jacobian(
 
 @kernel()
 def logit_slopes(
-    model: Model,
+    tree: TreeArrays,
+    group: Group,
+    settled: NDArray[np.bool_],
+    visits: Visits,
+    weights: Floats,
+    n_visited: int,
     selection: Selection,
     extras: Extras | None,
-    batch: Batch,
-    n_visited: int,
     step: int,
     pace: Pace,
 ) -> None:
     """Gradients of the logits from what ``sum_over_rows`` left, which is cleared."""
-    tree, group, settled = model.tree, model.logits, model.settled
     table, thresholds = group.slope_table, tree.thresholds
-    visited, is_visited, total_pull = batch.visited, batch.is_visited, batch.total_pull
-    weights = batch.weights
+    visited, is_visited, total_pull = visits.visited, visits.is_visited, visits.total_pull
     temperature = selection.temperature
     if extras is not None:
         temperature = temperature_at(selection, extras, step)
