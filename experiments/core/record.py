@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import cache
 from typing import Any, Literal
 
 from experiments.core.checks import (
@@ -233,6 +234,19 @@ _REMARKS: dict[str, Callable[[Any], bool]] = {
 """Remarks in ``extra`` that the suite reads again."""
 
 
+def _are_params(value: Any) -> bool:
+    """Most records share their parameters with many others, so that one look is enough."""
+    try:
+        return isinstance(value, dict) and _are_plain_pairs(tuple(value.items()))
+    except TypeError:  # a list among them
+        return is_plain_mapping(value)
+
+
+@cache
+def _are_plain_pairs(pairs: tuple[tuple[str, Any], ...]) -> bool:
+    return is_plain_mapping(dict(pairs))
+
+
 def _is_remarks(value: Any) -> bool:
     return is_plain_mapping(value) and all(
         rule(value[name]) for name, rule in _REMARKS.items() if name in value
@@ -262,7 +276,7 @@ _COUNT: _Rule = (is_whole, "a whole number from 0 on")
 _RULES: dict[str, _Rule] = {
     "key": (_matches(_KEY), f"{KEY_LENGTH} hexadecimal digits"),
     **dict.fromkeys(("protocol", "dataset", "method"), _NAME),
-    "params": (is_plain_mapping, "a mapping of texts and finite numbers"),
+    "params": (_are_params, "a mapping of texts and finite numbers"),
     "extra": (_is_remarks, "a mapping of remarks"),
     **dict.fromkeys(("trial", "seed"), _COUNT),
     "status": (lambda value: value in STATUSES, f"one of {', '.join(STATUSES)}"),

@@ -203,11 +203,11 @@ def conflicts(history: Iterable[RunRecord]) -> list[tuple[RunRecord, RunRecord]]
     found = []
     for record in history:
         known = at_once.setdefault((record.key, record.finished), record)
-        if known == record and record.status == "ok":
+        if record.status == "ok" and (known is record or known == record):
             known = succeeded.setdefault(record.key, record)
-            if known.agrees_with(record):
+            if known is record or known.agrees_with(record):
                 continue
-        if known != record:
+        if known is not record and known != record:
             found.append((known, record))
     return found
 

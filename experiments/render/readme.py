@@ -57,7 +57,7 @@ def _against_cart(found: Findings) -> Iterable[str]:
         return
     sheet = duels_page.compact_sheet(found.duels)
     yield f"**{duels_page.TITLE}**"
-    yield duels_page.answer(found.duels)[0]
+    yield " ".join(duels_page.answer(found.duels))
     yield sheet_markdown(sheet)
     yield f"{sheet.caption}."
     yield f"![GradTree against CART: mean differences with intervals]({PICTURE})"

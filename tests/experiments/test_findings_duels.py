@@ -62,8 +62,8 @@ def test_no_difference_is_not_significant():
     found = duels(_results({"binary": 0.0, "multi": 0.0}), PAPER)
     assert not any(each.contrast.significant for each in found)
     assert duels_page.answer(found)[0] == (
-        "Of 3 comparisons with CART, GradTree is significantly better in none and significantly "
-        "worse in none; 3 are not told apart."
+        "It is not shown. Of 3 comparisons with CART, GradTree is significantly better in none and "
+        "significantly worse in none; 3 do not tell the two apart."
     )
 
 
@@ -83,7 +83,18 @@ def test_datasets_without_every_trial_do_not_enter():
     (multi, everything) = duels(collect(*store), PAPER)
     assert (multi.scope, multi.contrast.n, multi.of) == ("multi", 6, 14)
     assert (everything.scope, everything.contrast.n, everything.of) == ("all", 6, 36)
-    assert "6 of 14 multi-class datasets" in duels_page.answer([multi])[1]
+    alike = replace(multi, setting=SEARCHED, protocol="clean")
+    assert "6 of 14 multi-class datasets" in duels_page.answer([alike])[1]
+    assert len(duels_page.answer([multi])) == 1
+
+
+@pytest.mark.parametrize(
+    ("binary", "multi", "word"),
+    [(0.02, -0.05, "It depends."), (0.02, 0.02, "Yes, in"), (-0.02, -0.05, "No.")],
+)
+def test_the_answer_begins_with_a_word(binary, multi, word):
+    found = duels(_results({"binary": binary, "multi": multi}), PAPER)
+    assert duels_page.answer(found)[0].startswith(word)
 
 
 def test_trials_must_be_the_same_ones():

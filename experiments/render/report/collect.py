@@ -168,8 +168,7 @@ def _first(found: Findings) -> Section | None:
     return Section(
         slug="against-cart",
         title=duels_page.TITLE,
-        paragraphs=(),
-        points=tuple(duels_page.answer(found.duels)),
+        paragraphs=tuple(duels_page.answer(found.duels)),
         sheets=(duels_page.compact_sheet(found.duels),),
         figures=(duels_page.FIGURE,),
     )

@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from experiments.analysis.model import Cell, SheetColumn, Verdict
 from experiments.core.files import write_files
-from experiments.render import numbers
 from experiments.render.report import view
 from experiments.render.report.headline import headline, matrix, primary
 from experiments.render.report.model import ComparedTable, DatasetPage, Failure, ReportData
@@ -69,10 +68,10 @@ def _cell_data(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
         "mean": short(cell.mean),
         "std": short(cell.std),
         "n": cell.n,
-        "expected": cell.expected,
+        "expected": cell.expected if cell.partial else None,
         "missing": cell.missing or None,
         "values": [short(value) for value in cell.values] or None,
-        "trials": list(cell.trials) or None,
+        "trials": None if cell.trials == tuple(range(cell.n)) else list(cell.trials) or None,
     }
     if verdict is not None:
         content |= {
@@ -80,18 +79,11 @@ def _cell_data(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
             "paper": [verdict.paper.mean, verdict.paper.std] if verdict.paper.n else None,
             "paperMissing": verdict.paper.missing or None,
             "difference": short(verdict.difference),
-            "test": _test_text(verdict),
+            "pAdjusted": short(verdict.p_adjusted),
+            "pEquivalent": short(verdict.p_equivalent),
             "note": verdict.note or None,
         }
     return {name: value for name, value in content.items() if value is not None}
-
-
-def _test_text(verdict: Verdict) -> str | None:
-    """The p-values behind a verdict."""
-    if verdict.p_adjusted is None or verdict.p_equivalent is None:
-        return None
-    different, apart = (numbers.p_phrase(p) for p in (verdict.p_adjusted, verdict.p_equivalent))
-    return f"difference: adjusted {different}; equivalence: {apart}"
 
 
 def _dataset_data(page: DatasetPage, names: Mapping[str, str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -179,7 +180,15 @@ def statistic(value: Statistic, decimals: int) -> tuple[str, str]:
 def entry(value: Entry, column: SheetColumn) -> tuple[str, str]:
     """A field of a sheet as text, with the spread of a statistic beside it."""
     text, spread = numbers.entry(value, column, grouped=True)
-    return text or GAP, spread
+    return _unbroken(text) or GAP, spread
+
+
+def _unbroken(text: str) -> str:
+    """Keep intervals, counts such as 3-0-9 and p-values of a narrow column in one piece."""
+    text = re.sub(r"(?<=\d)-(?=\d)", "\N{NON-BREAKING HYPHEN}", text)
+    return re.sub(
+        r"\[[^][]*\]|\bp [=<] \S+", lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text
+    )
 
 
 def sort_value(value: Entry) -> str:

@@ -11,7 +11,7 @@ const Popover = (() => {
     const lines = [];
     const add = (term, text) => lines.push(html("dt", {}, term), html("dd", {}, text));
     if (cell.mean !== undefined) {
-      const trials = cell.n < cell.expected ? `${cell.n} of ${cell.expected} trials` : `${cell.n} trials`;
+      const trials = cell.expected ? `${cell.n} of ${cell.expected} trials` : `${cell.n} trials`;
       add("Here", `${pair(cell.mean, cell.std)}  (${trials})`);
     } else add("Here", cell.missing || "not run yet");
     if (cell.paper) add("Paper", pair(...cell.paper));
@@ -30,7 +30,9 @@ const Popover = (() => {
   }
 
   function verdictText(cell) {
-    return cell.test === undefined ? cell.outcome : `${cell.outcome} (${cell.test})`;
+    if (cell.pAdjusted === undefined || cell.pEquivalent === undefined) return cell.outcome;
+    const p = (value) => value < 1e-4 ? "p < 0.0001" : `p = ${fixed(value, 4)}`;
+    return `${cell.outcome} (difference: adjusted ${p(cell.pAdjusted)}; equivalence: ${p(cell.pEquivalent)})`;
   }
 
   function chart({ cell, method }) {

@@ -33,7 +33,7 @@ function dots(cell, method, scale, y, radius = 4) {
     stacked.set(place, level + 1);
     const shift = (level % 2 ? 1 : -1) * Math.ceil(level / 2) * radius * 0.9;
     group.append(svg("circle", { cx: scale(value), cy: y + shift, r: radius, fill: colourOf(method), "fill-opacity": .62 },
-      svg("title", {}, `trial ${cell.trials[index]}: ${value}`)));
+      svg("title", {}, `trial ${cell.trials?.[index] ?? index}: ${value}`)));
   });
   if (cell.mean !== undefined) {
     group.append(svg("line", { x1: scale(cell.mean), x2: scale(cell.mean), y1: y - 11, y2: y + 11, stroke: "var(--ink)", "stroke-width": 2 }));
