@@ -2,9 +2,9 @@
 
 Four tables of scikit-learn and six of the registry, as they come: text, gaps, any units. What a
 learner cannot take it gets prepared: CART the ordinal codes of categories; GradTree as it was
-before it scaled inside, with the paper's parameters, these codes with gaps filled. The last
-contender is GradTree as it is now on numbers that were standardised by hand, without its own
-scaling: the difference is what it loses by doing that itself.
+before it scaled inside, with the paper's parameters, these codes with gaps filled. Then GradTree as
+it is now on the table as it is, on one whose numbers were standardised by hand, and on that one
+without its own scaling.
 """
 
 from __future__ import annotations
@@ -98,6 +98,9 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     ),
     "GradTree": lambda: GradTreeClassifier(random_state=0),
     "GradTree, scaled by hand": lambda: make_pipeline(
+        _standardised(), GradTreeClassifier(random_state=0)
+    ),
+    "GradTree, scaled by hand alone": lambda: make_pipeline(
         _standardised(), GradTreeClassifier(scale=None, random_state=0)
     ),
 }
