@@ -240,7 +240,8 @@ def threshold_slopes(
         at = visited[v]
         entry[v] = at * width + feature[at]
         flat[entry[v]] = total_pull[at]
-    activate(group, entry[:n_visited], 1, step, pace)
+    # A plain 1 would be a type of its own, and the kernel compiled once more for it.
+    activate(group, entry[:n_visited], np.int64(1), step, pace)
 
 
 @kernel()

@@ -45,6 +45,16 @@ def test_what_was_before_gets_codes_without_gaps() -> None:
     assert before[-1].dense_.depth == raw_tables.DEPTH
 
 
+def test_scaling_by_hand_keeps_the_order_of_columns() -> None:
+    X, y = invented()
+    X = X[["kind", "size"]]
+    scaled = raw_tables.Standardised().fit(X, y).transform(X)
+    assert list(scaled) == ["kind", "size"]
+    assert scaled["kind"].equals(X["kind"])
+    assert abs(scaled["size"].mean()) < 1e-9
+    assert abs(scaled["size"].std() - 1.0) < 1e-9
+
+
 def test_tables_measured_before_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     score = Score("iris", "CART", 0, 0.9, 0.875, 5, 0.25)
     monkeypatch.setattr(raw_tables, "warm_up", lambda: None)
