@@ -78,12 +78,12 @@ def _verdict(means: Means) -> str:
 
 
 def _loss(means: Means, name: str, other: str, where: str) -> str:
-    """Such as ``0.020 below its score where … on a, b (largest loss 0.031)``."""
+    """Such as ``on a is it more than 0.02 below its score where … (largest loss 0.031)``."""
     tables = [table for table in dict.fromkeys(table for table, _ in means) if table != "mean"]
     losses = {table: means[table, other][name] - means[table, NOW][name] for table in tables}
     over = [table for table in tables if losses[table] > ALLOWED]
     found = f"on {', '.join(over)}" if over else "nowhere"
     return (
-        f"{found} it is more than {ALLOWED:.2f} below its score {where} "
+        f"{found} is it more than {ALLOWED:.2f} below its score {where} "
         f"(largest loss {max(losses.values()):.3f})"
     )
