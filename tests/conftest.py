@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # Tests are the same on every run, and do not fail because a machine is slow or busy.
@@ -12,3 +13,37 @@ settings.load_profile("suite")
 
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "agg")
+
+MOST_PROCESSES = 4
+"""Each of them may load TensorFlow and compile the kernels that it uses first."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Spread the default tests over the cores, file by file.
+
+    A part of them, those that measure (``-m slow``) and those of ``-n 0`` run in one process.
+    """
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    whole = whole and "not slow" in config.option.markexpr
+    inside = hasattr(config, "workerinput")
+    if whole and not inside and getattr(config.option, "numprocesses", 0) is None:
+        config.option.numprocesses = min(os.cpu_count() or 1, MOST_PROCESSES)
+        config.option.dist = "loadfile"
+        config.option.loadscopereorder = False
+        # Threads beside the other processes would only wait for each other.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the file that compiles every kernel, and end with those that use them most.
+
+    Other processes do the tests in between meanwhile, and compile nothing a second time.
+    """
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if item.path.name == "test_learner_contract.py":
+        return 0
+    return 2 if item.path.parent.name in ("baselines", "gradtree") else 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from experiments.runner.profiles import Filters, Profile
 
 RESULTS = COMMITTED.parent
+FILES_SHOWN = 5
 PROBLEMS_SHOWN = 5
 N_TRIALS = 10
 
@@ -115,13 +116,18 @@ def tell_problems(problems: Sequence[str]) -> None:
 
 
 def tell_superseded(store: Path, superseded: Mapping[str, Sequence[object]]) -> None:
-    """Name the records and plans in whose place there are others, which no table uses."""
+    """Name the records and plans that no table uses, and files that nothing vouches for wholly."""
+    from experiments.core.manifest import HASHES, changes
     from experiments.core.planned import replaced_jobs
 
     for why, some in superseded.items():
         print(f"Superseded: {len(some):,} records ({why}); no table uses them.")
     if replaced := replaced_jobs(store):
         print(f"Replaced by later plans: {len(replaced):,} planned jobs, e.g. {replaced[0]}.")
+    differing = changes(store)
+    if differing is not None and differing.added_to:
+        names = ", ".join(differing.added_to[:FILES_SHOWN])
+        print(f"Added to since {HASHES} was written: {len(differing.added_to):,} files: {names}.")
 
 
 def add_plugins(parser: argparse._ActionsContainer) -> None:

@@ -102,8 +102,12 @@ def records_amiss(folder: Path, found: Findings, deep: bool, committed: bool) ->
 
     store = Store(folder)
     arguments.tell_problems(found.problems)
+    arguments.tell_superseded(folder, found.superseded)
     amiss = len(found.problems)
     differing = changes(folder)
+    if differing is None and committed:
+        print("Files that are not as committed: hashes.csv is gone, which says what they are")
+        amiss += 1
     if differing is not None:
         print(f"Files that are not as committed: {_listed(differing.altered)}")
         if committed:

@@ -211,7 +211,8 @@ def locked(folder: Path) -> Iterator[None]:
         if path.exists() and _identity(path.stat()) in _held:
             # Opening and closing the file once more would let go of the lock that is held.
             raise StoreBusyError(_busy(folder, "this very process"))
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        # It is emptied below: a link would empty a file elsewhere.
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     identity = _identity(os.fstat(descriptor))
     try:
         _lock(descriptor, folder)

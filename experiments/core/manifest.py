@@ -55,10 +55,11 @@ class Changes:
 def changes(folder: Path) -> Changes | None:
     """How a store differs from its ``hashes.csv``; ``None`` if it has none."""
     path = folder / HASHES
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         return None
     try:
-        said = _read_hashes(path.read_bytes().decode()) if path.is_file() else {}
+        readable = path.is_file() and path.stat().st_size <= LARGEST_FILE
+        said = _read_hashes(path.read_bytes().decode()) if readable else {}
     except (OSError, ValueError):
         said = {}
     if not said:

@@ -133,12 +133,17 @@ def read_plan(
         for job in jobs:
             place = (job.protocol, job.experiment, job.dataset, job.method)
             earlier = found.pop((place, job.trial, job.seed, repeat), None)
-            if replaced is not None and earlier is not None and earlier.key != job.key:
+            if replaced is not None and earlier is not None and _is_replaced(earlier, job):
                 replaced.append(earlier)
             found[place, job.trial, job.seed, repeat] = job
     if problems is not None:
         problems += bad
     return list(found.values())
+
+
+def _is_replaced(earlier: Job, later: Job) -> bool:
+    """Whether a table would show another job; a search asks for many candidates in one place."""
+    return earlier.key != later.key and earlier.evaluation == HOLDOUT
 
 
 def replaced_jobs(folder: Path) -> list[Job]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from runner_helpers import fake_job
 
+from experiments.__main__ import main
 from experiments.core.job import Job
 from experiments.core.outcome import Running
 from experiments.core.record import RunRecord
 from experiments.core.text import counts, duration, table
+from experiments.runner import plugins
 from experiments.runner.display import LiveDisplay, PlainDisplay, Progress
 from experiments.runner.estimate import Estimate
-from experiments.runner.executors.launch import ROOT, python_environment
 
 
 @pytest.mark.parametrize(
@@ -113,17 +113,21 @@ class TestDisplays:
             assert expected in text
 
 
-def cli(*arguments: str, status: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "experiments", *arguments],
-        cwd=ROOT,
-        env=python_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout + done.stderr
+Say = Callable[..., str]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+    """Runs a verb in this process; what it said."""
+    monkeypatch.setenv(plugins.VARIABLE, "")
+
+    def say(*arguments: str, status: int = 0) -> str:
+        ended = main(list(arguments))
+        printed = capsys.readouterr()
+        assert ended == status, printed.out + printed.err
+        return printed.out + printed.err
+
+    return say
 
 
 @pytest.mark.parametrize(
@@ -136,11 +140,11 @@ def cli(*arguments: str, status: int = 0) -> str:
         (["--profile", "smok"], "unknown profile 'smok'; did you mean smoke?"),
     ],
 )
-def test_a_typo_gets_a_hint(arguments: list[str], hint: str) -> None:
+def test_a_typo_gets_a_hint(arguments: list[str], hint: str, cli: Say) -> None:
     assert hint in cli("plan", *arguments, status=2)
 
 
-def test_plan_status_and_failures_of_one_store(tmp_path: Path) -> None:
+def test_plan_status_and_failures_of_one_store(tmp_path: Path, cli: Say) -> None:
     select = ["--plugin", "fake_learners", "--experiment", "default", "--protocol", "paper"]
     select += ["--dataset", "fake-two", "--method", "fake-good,fake-raises", "--trial", "0-1"]
     place = ["--store", str(tmp_path)]

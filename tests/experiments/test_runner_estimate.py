@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,11 @@ FEW = 20
 """Candidates after which a search is asked how long the rest will take."""
 
 
+@cache
+def committed() -> list[RunRecord]:
+    return Store(COMMITTED).records()
+
+
 def measured_profiles() -> list[dict[str, str]]:
     with (BENCH / "profiles.csv").open(newline="") as file:
         return list(csv.DictReader(file))
@@ -36,7 +42,7 @@ def test_profiles_take_what_the_plan_says(row: dict[str, str]) -> None:
     profile = profiles()[row["profile"]]
     jobs = select(profile)
     limits = Limits(profile.time_limit, 4000.0, 1)
-    estimates = estimate_all(jobs, Estimator(Store(COMMITTED).records(), limits.seconds), limits)
+    estimates = estimate_all(jobs, Estimator(committed(), limits.seconds), limits)
     # Learners that joined a profile since it was measured have no records to estimate by.
     jobs = [job for job in jobs if estimates[job.key].basis != "a guess"]
     compiled = row["kernels"] == "compiled before"
@@ -60,18 +66,15 @@ def searches() -> dict[tuple[str, str, str], list[tuple[int, float]]]:
 
 def ratios(kept: int) -> tuple[list[float], float]:
     """Announced by taken, per search and over all, knowing so many candidates of each."""
-    others: dict[str, list[RunRecord]] = defaultdict(list)
+    candidates: dict[str, list[RunRecord]] = defaultdict(list)
     for record in timed_candidates(COMMITTED.parent / "search"):
-        others[record.dataset].append(record)
+        candidates[record.method].append(record)
     per_search, announced, taken = [], 0.0, 0.0
     for (protocol, dataset, method), seconds in searches().items():
-        here = [
-            record
-            for record in others[dataset]
-            if (record.protocol, record.method) == (protocol, method)
-        ]
+        # What other learners took says nothing of this one.
+        here = [r for r in candidates[method] if (r.protocol, r.dataset) == (protocol, dataset)]
         known = sorted(here, key=lambda record: record.trial)[:kept]
-        elsewhere = [r for name, some in others.items() if name != dataset for r in some]
+        elsewhere = [r for r in candidates[method] if r.dataset != dataset]
         rest = seconds[kept:]
         if not rest:
             continue
@@ -95,7 +98,7 @@ def test_searches_take_what_the_plan_says(kept: int, most_off: float) -> None:
 
 def test_seconds_count_as_machines_compare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimate, "calibrate", lambda clock: 0.03)
-    record = next(r for r in Store(COMMITTED).records() if "calibration_ms" in r.extra)
+    record = next(r for r in committed() if "calibration_ms" in r.extra)
     twice = [*[record] * 3]
     found = speeds(twice)
     assert found == {record.environment: pytest.approx(30 / record.extra["calibration_ms"])}

@@ -24,12 +24,7 @@ PATIENCE_SECONDS = 5.0
 
 
 class Behaviour:
-    """What the inline executor can promise too."""
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def executor(cls, fakes: None) -> Iterator[Executor]:
-        raise NotImplementedError
+    """What the inline executor can promise too; the class of a back end brings ``executor``."""
 
     def one(self, executor: Executor, method: str) -> Outcome:
         job = fake_job(method)

@@ -14,6 +14,7 @@ from experiments.__main__ import main
 from experiments.analysis import accepted
 from experiments.analysis.paper import load_paper
 from experiments.commands import verify
+from experiments.core.manifest import write_hashes
 from experiments.core.record import RunRecord
 from experiments.core.store import Store
 from experiments.runner.catalogue import jobs_of
@@ -173,6 +174,7 @@ def test_the_first_differences_are_named_with_what_the_machines_differ_in(
 
 def test_three_trials_are_compared_trial_by_trial_and_claim_nothing(tmp_path, results, capsys):
     committed = _store(tmp_path / "committed")
+    write_hashes(committed)
     assert main(["verify", "--store", str(committed), "--update"]) == 0
     capsys.readouterr()
     cell = PAPER.cells["test-f1-tuned"]["iris", "cart"]

@@ -178,14 +178,28 @@ def test_every_depth_loss_and_selector(depth):
         assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn=number + depth)
 
 
+def check_inputs(inputs: str, number: int, dtype: str) -> None:
+    loss, selector = COMBINATIONS[number]
+    plain = cast(problem(3, 4, 2 + number % 2, 16, seed=number), dtype)
+    turn = number + list(INPUTS).index(inputs) + (dtype == "float32")
+    case = cast(INPUTS[inputs](plain), dtype)
+    assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn)
+
+
+@pytest.mark.parametrize("inputs", INPUTS)
+def test_all_inputs_with_every_loss_and_selector(inputs):
+    """In single and double precision by turns, for two classes and for three."""
+    for number in range(len(COMBINATIONS)):
+        turn = number + number // 2 + list(INPUTS).index(inputs)
+        check_inputs(inputs, number, list(TOLERANCE)[turn % 2])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("inputs", INPUTS)
-def test_all_inputs_with_every_loss_and_selector(inputs, dtype):
-    for number, (loss, selector) in enumerate(COMBINATIONS):
-        plain = cast(problem(3, 4, 2 + number % 2, 16, seed=number), dtype)
-        case = cast(INPUTS[inputs](plain), dtype)
-        turn = number + list(INPUTS).index(inputs) + (dtype == "float32")
-        assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn)
+def test_all_inputs_with_every_loss_and_selector_in_both_precisions(inputs, dtype):
+    for number in range(len(COMBINATIONS)):
+        check_inputs(inputs, number, dtype)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from experiments.analysis.cells import Address, collect
 from experiments.analysis.model import Cell
 from experiments.core import manifest
 from experiments.core.files import replace_lines
-from experiments.core.planned import replaced_jobs, superseded
+from experiments.core.job import Job
+from experiments.core.planned import read_plan, superseded
 from experiments.core.store import COMMITTED, Store, resolve
 
 DATASETS = ("iris", "zoo")
@@ -21,23 +23,21 @@ TRIALS_KEPT = (0, 1)
 Cells = dict[tuple[Address, str], Cell]
 
 
-def copy_store(target: Path, hashes: bool = True) -> Path:
-    """Committed records of a few trials, whole lines as they are, and what lies beside them."""
+def copy_store(target: Path, trials: Collection[int] = TRIALS_KEPT) -> Path:
+    """Committed records of some trials, whole lines as they are, and what lies beside them."""
     for protocol in ("paper", "clean"):
         for dataset in DATASETS:
             lines = _lines(COMMITTED / protocol / f"{dataset}.jsonl")
-            kept = [line for line in lines if line["trial"] in TRIALS_KEPT]
+            kept = [line for line in lines if line["trial"] in trials]
             replace_lines(target / protocol / f"{dataset}.jsonl", kept)
     plan = [line for line in _lines(COMMITTED / "planned.jsonl") if line["dataset"] in DATASETS]
     shorter = [
-        {**line, "trials": [trial for trial in line["trials"] if trial in TRIALS_KEPT]}
-        for line in plan
+        {**line, "trials": [trial for trial in line["trials"] if trial in trials]} for line in plan
     ]
     replace_lines(target / "planned.jsonl", shorter)
     for name in ("datasets", "learners", "environments"):
         (target / f"{name}.jsonl").write_bytes((COMMITTED / f"{name}.jsonl").read_bytes())
-    if hashes:
-        manifest.write_hashes(target)
+    manifest.write_hashes(target)
     return target
 
 
@@ -51,9 +51,9 @@ def cells_of(folder: Path) -> tuple[Cells, list[str], int]:
     Records that the plan no longer asks for, and plans that later ones replace, are named by
     ``status`` and ``tables``.
     """
-    store = Store(folder)
-    contents = store.contents()
-    plan, records = store.plan(), resolve(contents.history)
+    contents = Store(folder).contents()
+    replaced: list[Job] = []
+    plan, records = read_plan(folder, replaced=replaced), resolve(contents.history)
     results = collect(plan, records)
     cells = {
         (address, measure): results.cell(*address, measure)  # type: ignore[arg-type]
@@ -61,7 +61,7 @@ def cells_of(folder: Path) -> tuple[Cells, list[str], int]:
         for measure in MEASURES
     }
     told = [*contents.problems, *superseded(plan, records.values())]
-    return cells, [*told, *map(str, replaced_jobs(folder))], contents.torn
+    return cells, [*told, *map(str, replaced)], contents.torn
 
 
 def first_record(folder: Path, **wanted: Any) -> tuple[Path, int, dict[str, Any]]:

@@ -24,7 +24,7 @@ from test_runner_store import make_record
 
 from experiments.__main__ import main
 from experiments.core import files
-from experiments.core.files import LOCK, StoreBusyError, locked, write_whole
+from experiments.core.files import LOCK, StoreBusyError, StoreWriteError, locked, write_whole
 from experiments.core.merging import compact
 from experiments.core.outcome import Running
 from experiments.core.store import Store
@@ -128,6 +128,16 @@ def test_a_strange_lock_file_harms_nobody(tmp_path: Path) -> None:
     (tmp_path / LOCK).write_bytes(b"\xff\x00\x1b[2J" * 100)
     with locked(tmp_path):
         pass
+
+
+def test_a_lock_that_leads_elsewhere_empties_no_file(tmp_path: Path) -> None:
+    precious, store = tmp_path / "precious", tmp_path / "store"
+    precious.write_text("mine")
+    store.mkdir()
+    (store / LOCK).symlink_to(precious)
+    with pytest.raises(StoreWriteError, match="cannot write to"), locked(store):
+        pass
+    assert precious.read_text() == "mine"
 
 
 APPENDER = """
