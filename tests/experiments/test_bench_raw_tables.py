@@ -79,7 +79,7 @@ def test_the_page_says_where_scaling_inside_loses(tmp_path: Path) -> None:
     for table, lower in (("a", 0.0), ("b", 0.04)):
         for learner, score in learners.items():
             shift = lower if learner == by_hand else 0.0
-            lines += [f"{table},{learner},{fold},{score - shift},0.5,7,1.5" for fold in range(2)]
+            lines += [f'{table},"{learner}",{fold},{score - shift},0.5,7,1.5' for fold in range(2)]
     path = tmp_path / "raw_tables.csv"
     path.write_text("\n".join(lines) + "\n")
     page = comparison(path)
