@@ -28,6 +28,7 @@ PROSE = (
 """Files with something generated in them."""
 RECORDS = REPOSITORY / "results" / "records"
 RATIOS = REPOSITORY / "results" / "bench" / "ratios.csv"
+RAW_TABLES = REPOSITORY / "results" / "bench" / "raw_tables.csv"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 SNIPPET = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
 
@@ -35,11 +36,13 @@ SNIPPET = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)``
 def blocks() -> dict[str, str]:
     """What stands between the markers, by file."""
     from experiments.analysis.findings import findings_in
+    from experiments.render.raw_tables import comparison
     from experiments.render.readme import answer_block, results_block
 
     found = findings_in(RECORDS)
     return {
         "README.md": answer_block(found),
+        "gradtree/README.md": comparison(RAW_TABLES),
         "results/README.md": results_block(found, RATIOS),
         "experiments/README.md": profile_table(),
     }

@@ -46,6 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead, time what each learner imports and compiles before its first result; "
         "plans count with it",
     )
+    parser.add_argument(
+        "--raw-tables",
+        nargs="*",
+        metavar="NAME",
+        help="instead, compare GradTree with CART on raw tables, these or all ten, in five folds",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller sizes")
     parser.add_argument(
         "--axis",
@@ -116,6 +122,9 @@ def run(args: argparse.Namespace) -> int:
 
         print(first_use.write(args.output, plugins.method_slugs()))
         return 0
+    if args.raw_tables is not None:
+        print(_raw_tables(args.output, args.raw_tables))
+        return 0
     interpreters = Interpreters(authors=args.authors_python and Path(args.authors_python))
     wanted = _groups(args.axis, args.quick, args.epochs)
     named = {group: cases for group, cases in wanted.items() if group in NAMED_GROUPS}
@@ -142,6 +151,16 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"bench: {problem}") from None
     _write(kept + fits, args.output)
     return 0
+
+
+def _raw_tables(output: Path, names: list[str]) -> Path:
+    from experiments.bench import raw_tables
+
+    every = (*raw_tables.INSTALLED, *raw_tables.REGISTERED)
+    if unknown := [name for name in names if name not in every]:
+        known = ", ".join(every)
+        raise UserError(f"bench: no raw table is called {', '.join(unknown)}; there are {known}")
+    return raw_tables.write(output, names or every)
 
 
 def _groups(chosen: list[str], quick: bool, epochs: int) -> dict[str, tuple[Case, ...]]:

@@ -50,7 +50,9 @@ class RawTable:
 
 def is_frame(X: Any) -> bool:
     """Whether something is a table with named columns."""
-    return hasattr(X, "iloc") or hasattr(X, "__dataframe__") or hasattr(X, "column_names")
+    # Polars has left the interchange protocol for the streams of Arrow.
+    polars = hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns")
+    return hasattr(X, "iloc") or hasattr(X, "__dataframe__") or hasattr(X, "column_names") or polars
 
 
 def column_labels(X: Any) -> list[Any]:

@@ -9,26 +9,23 @@ from numpy.typing import NDArray
 
 from gradtree.compiling import Floats, Integers, Real, entry_kernel, kernel
 from gradtree.engines import adam
-from gradtree.engines.arithmetic import split_slopes
 from gradtree.engines.loss_kernels import call_loss
 from gradtree.engines.paths import (
     descend,
-    descend_mixed,
     find_leaves,
     logit_slopes,
     pull_scores,
+    soften,
     sum_over_rows,
     threshold_slopes,
 )
-from gradtree.engines.run import Rows, Run, Score
+from gradtree.engines.run import Rows, Run
 from gradtree.engines.selection import (
     EVALUATION,
     GUMBEL,
     Extras,
-    choose,
     choose_noisily,
     choose_plainly,
-    is_soft,
     refresh_splits,
 )
 from gradtree.engines.state import Batch, TreeArrays
@@ -41,11 +38,13 @@ RUNNING, STOPPED, EXHAUSTED = 0, 1, 2
 @kernel()
 def gather(samples: Rows, listed: Integers, batch: Batch) -> None:
     """Copy the listed samples into the work space."""
+    X, y, weight = samples.X, samples.y, samples.weight
+    to_X, to_y, to_weight = batch.X, batch.y, batch.weight
     for b in range(len(listed)):
         row = listed[b]
-        batch.y[b] = samples.y[row]
-        batch.weight[b] = samples.weight[row]
-        source, target = samples.X[row], batch.X[b]
+        to_y[b] = y[row]
+        to_weight[b] = weight[row]
+        source, target = X[row], to_X[b]
         for f in range(len(target)):
             target[f] = source[f]
 
@@ -55,48 +54,49 @@ def _outputs_and_loss(
     leaves: Floats, batch: Batch, rows: int, kernel: Any, settings: NDArray[np.float64]
 ) -> Real:
     """Fill outputs, losses and their derivatives; the loss of the batch."""
+    output, leaf, labels = batch.output[:rows], batch.leaf, batch.y[:rows]
+    losses, slope, weight = batch.loss[:rows], batch.slope[:rows], batch.weight
     for b in range(rows):
         for k in range(leaves.shape[1]):
-            batch.output[b, k] = leaves[batch.leaf[b], k]
-    call_loss(
-        kernel, batch.output[:rows], batch.y[:rows], settings, batch.loss[:rows], batch.slope[:rows]
-    )
+            output[b, k] = leaves[leaf[b], k]
+    call_loss(kernel, output, labels, settings, losses, slope)
     # The sum in double precision: its order does not show in the digits that are kept.
     total = 0.0
     for b in range(rows):
-        total += batch.loss[b] * batch.weight[b]
-        share = batch.weight[b] / batch.weight.dtype.type(rows)
+        total += losses[b] * weight[b]
+        share = weight[b] / weight.dtype.type(rows)
         for k in range(leaves.shape[1]):
-            batch.slope[b, k] *= share
-    return batch.loss.dtype.type(total / rows)
-
-
-@kernel(inline="always")
-def _descend(run: Run, extras: Extras | None, rows: int, step: int) -> None:
-    """Send the gathered batch down the tree."""
-    if extras is not None:
-        choose(run.model.tree, run.selection, extras, step)
-        if is_soft(run.selection, extras, step):
-            descend_mixed(extras, run.batch, rows)
-            return
-    descend(run.model.tree, run.batch, rows)
+            slope[b, k] *= share
+    return losses.dtype.type(total / rows)
 
 
 @kernel(inline="always")
 def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int) -> Real:
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
-    model, batch = run.model, run.batch
-    _descend(run, extras, rows, step)
-    code, steepness = run.slope.code, run.slope.steepness
-    for level in range(len(batch.node)):
-        split_slopes(batch.score[level, :rows], code, steepness, batch.steepness[level, :rows])
+    model, batch, selection, pace = run.model, run.batch, run.selection, run.pace
+    descend(model.tree, selection, extras, batch, rows, step)
+    soften(batch.score, rows, run.slope.code, run.slope.steepness, batch.steepness)
     loss = _outputs_and_loss(model.tree.leaves, batch, rows, kernel, run.settings)
-    pull_scores(model.leaves, batch, rows)
-    n_visited = sum_over_rows(model, batch, rows)
-    threshold_slopes(model, run.selection, extras, batch, n_visited, step, run.pace)
-    logit_slopes(model, run.selection, extras, batch, n_visited, step, run.pace)
+    leaves, logits, visits = model.leaves, model.logits, batch.visits
+    pull_scores(leaves.table, leaves.value, batch, rows)
+    n_visited = sum_over_rows(batch, rows, model.settled, leaves.slope_table, logits.slope_table)
+    threshold_slopes(
+        model.thresholds, model.tree.feature, visits, n_visited, selection, extras, step, pace
+    )
+    logit_slopes(
+        model.tree,
+        logits,
+        model.settled,
+        visits,
+        batch.weights,
+        n_visited,
+        selection,
+        extras,
+        step,
+        pace,
+    )
     n_outputs = model.tree.leaves.shape[1]
-    adam.activate(model.leaves, batch.leaf[:rows], n_outputs, step, run.pace)
+    adam.activate(leaves, batch.leaf[:rows], n_outputs, step, pace)
     return loss
 
 
@@ -155,9 +155,11 @@ def _take_average(tree: TreeArrays, extras: Extras, epoch: int) -> None:
 
 
 @kernel()
-def _count(score: Score, output: Floats, y: Integers, rows: Rows, part: Integers) -> None:
+def _count(
+    tally: NDArray[np.float64], output: Floats, y: Integers, worths: Floats, part: Integers
+) -> None:
     """Add a batch of outputs to the tally."""
-    tally, one_logit = score.tally, output.shape[1] == 1
+    one_logit = output.shape[1] == 1
     for b in range(len(part)):
         predicted = 0
         if one_logit:
@@ -166,7 +168,7 @@ def _count(score: Score, output: Floats, y: Integers, rows: Rows, part: Integers
             for k in range(1, output.shape[1]):
                 if output[b, k] > output[b, predicted]:
                     predicted = k
-        worth = np.float64(rows.worth[part[b]])
+        worth = np.float64(worths[part[b]])
         tally[predicted, 1] += worth
         tally[y[b], 2] += worth
         if predicted == y[b]:
@@ -174,9 +176,9 @@ def _count(score: Score, output: Floats, y: Integers, rows: Rows, part: Integers
 
 
 @kernel()
-def _macro_f1(score: Score) -> float:
+def _macro_f1(tally: NDArray[np.float64]) -> float:
     """The mean F1 of the classes that occur or are predicted; clears the tally."""
-    tally, total, n_classes = score.tally, 0.0, 0
+    total, n_classes = 0.0, 0
     for k in range(len(tally)):
         occurs = tally[k, 1] + tally[k, 2]
         if occurs > 0:
@@ -187,25 +189,46 @@ def _macro_f1(score: Score) -> float:
 
 
 @kernel(inline="always")
-def _validate(run: Run, extras: Extras | None, shown: TreeArrays, kernel: Any) -> Real:
-    """Unweighted mean of the losses of the validation batches, each with noise of its own."""
-    listed, size, batch = run.valid.listed, run.limits.batch_size, run.batch
-    before = run.clock.epoch[0] * ((len(listed) + size - 1) // size)
+def _validate(
+    rows: Rows,
+    batch: Batch,
+    tally: NDArray[np.float64],
+    settings: NDArray[np.float64],
+    size: int,
+    first_noise: int,
+    extras: Extras | None,
+    shown: TreeArrays,
+    kernel: Any,
+) -> Real:
+    """Unweighted mean of the losses of the validation batches.
+
+    Each has noise of its own where evaluations are noisy: ``first_noise`` is then its first number,
+    else negative.
+    """
+    listed, real = rows.listed, batch.loss.dtype.type
     total, n_batches = 0.0, 0
-    scored = len(run.score.tally) > 0
     for start in range(0, len(listed), size):
-        if extras is not None and run.selection.kind == GUMBEL and extras.noisy_evaluation:
-            choose_noisily(shown, extras, EVALUATION + np.uint64(before + n_batches))
+        if extras is not None and first_noise >= 0:
+            choose_noisily(shown, extras, EVALUATION + np.uint64(first_noise + n_batches))
         part = listed[start : start + size]
-        gather(run.valid, part, batch)
+        gather(rows, part, batch)
         find_leaves(shown, batch.X[: len(part)], batch.leaf[: len(part)])
-        total += _outputs_and_loss(shown.leaves, batch, len(part), kernel, run.settings)
+        total += _outputs_and_loss(shown.leaves, batch, len(part), kernel, settings)
         n_batches += 1
         # A last, smaller batch counts as much as the others, as in the authors' code.
-        if scored:
-            _count(run.score, batch.output, batch.y, run.valid, part)
+        if len(tally) > 0:
+            _count(tally, batch.output, batch.y, rows.worth, part)
     # Rounded to the parameters' precision, in which equal losses are no improvement.
-    return batch.loss.dtype.type(total / n_batches)
+    return real(total / n_batches)
+
+
+@kernel()
+def _first_noise(run: Run, extras: Extras) -> int:
+    """Number of the first noise of this epoch's validation; negative where there is none."""
+    size, n_rows = run.limits.batch_size, len(run.valid.listed)
+    if run.selection.kind == GUMBEL and extras.noisy_evaluation:
+        return run.clock.epoch[0] * ((n_rows + size - 1) // size)
+    return -1
 
 
 @kernel()
@@ -224,29 +247,35 @@ def _shown(run: Run, extras: Extras, epoch: int) -> TreeArrays:
 @kernel(inline="always")
 def _end_epoch(run: Run, extras: Extras | None, kernel: Any) -> int:
     """Validate, remember the best parameters, and say how the run goes on."""
-    clock, epoch = run.clock, run.clock.epoch[0]
-    shown = run.model.tree
+    clock, watch, score, snapshots = run.clock, run.watch, run.score, run.snapshots
+    train_loss, valid_loss, limits = run.train_loss, run.valid_loss, run.limits
+    valid, batch, settings, shown = run.valid, run.batch, run.settings, run.model.tree
+    epoch, first_noise = clock.epoch[0], -1
     if extras is not None:
         shown = _shown(run, extras, epoch)
+        first_noise = _first_noise(run, extras)
+    validated = _validate(
+        valid, batch, score.tally, settings, limits.batch_size, first_noise, extras, shown, kernel
+    )
     loss = clock.loss[0] / clock.batches[0]
-    run.train_loss[epoch] = loss
-    if len(run.valid.listed) > 0:
-        loss = _validate(run, extras, shown, kernel)
-        run.valid_loss[epoch] = loss
-    if improves(run.watch, epoch, loss):
-        _copy_tree(shown, run.snapshots.best)
-    stale = run.watch.stale_epochs[0]
-    if len(run.score.tally) > 0:
-        run.score.f1[epoch] = _macro_f1(run.score)
-        if improves(run.score.watch, epoch, -run.score.f1[epoch]):
-            _copy_tree(shown, run.snapshots.best_f1)
-        stale = min(stale, run.score.watch.stale_epochs[0])
+    train_loss[epoch] = loss
+    if len(valid.listed) > 0:
+        loss = validated
+        valid_loss[epoch] = loss
+    if improves(watch, epoch, loss):
+        _copy_tree(shown, snapshots.best)
+    stale = watch.stale_epochs[0]
+    if len(score.tally) > 0:
+        score.f1[epoch] = _macro_f1(score.tally)
+        if improves(score.watch, epoch, -score.f1[epoch]):
+            _copy_tree(shown, snapshots.best_f1)
+        stale = min(stale, score.watch.stale_epochs[0])
     clock.epoch[0] += 1
     clock.row[0] = clock.batches[0] = 0
     clock.loss[0] = 0.0
-    if stale >= run.limits.patience:
+    if stale >= limits.patience:
         return STOPPED
-    return EXHAUSTED if clock.epoch[0] >= run.limits.epochs else RUNNING
+    return EXHAUSTED if clock.epoch[0] >= limits.epochs else RUNNING
 
 
 @entry_kernel()
@@ -267,22 +296,24 @@ def batch_update(run: Run, extras: Extras | None, step: int) -> None:
 @entry_kernel()
 def advance(run: Run, extras: Extras | None, kernel: Any, budget: int) -> int:
     """Train on about ``budget`` rows and return whether the run is over."""
-    clock, listed = run.clock, run.train.listed
+    clock, train, batch = run.clock, run.train, run.batch
+    listed, n_valid, shuffled = train.listed, len(run.valid.listed), run.shuffled
+    order, size = run.order, run.limits.batch_size
     while budget > 0:
         start = clock.row[0]
         if start == 0:
-            _copy(listed, run.shuffled)
-            shuffle_epoch(run.shuffled, run.order, clock.epoch[0])
-        part = run.shuffled[start : start + run.limits.batch_size]
+            _copy(listed, shuffled)
+            shuffle_epoch(shuffled, order, clock.epoch[0])
+        part = shuffled[start : start + size]
         clock.step[0] += 1
-        gather(run.train, part, run.batch)
+        gather(train, part, batch)
         clock.loss[0] += gradients(run, extras, kernel, len(part), clock.step[0])
         update_parameters(run, extras, clock.step[0])
         clock.batches[0] += 1
         clock.row[0] += len(part)
         budget -= len(part)
         if clock.row[0] == len(listed):
-            budget -= len(run.valid.listed)
+            budget -= n_valid
             status = _end_epoch(run, extras, kernel)
             if status != RUNNING:
                 return status

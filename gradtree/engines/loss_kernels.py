@@ -106,6 +106,14 @@ def softmax(logits: Floats, p: Floats) -> Real:
 
 
 @kernel()
+def _plain_multi(logits: Floats, labels: Integers, losses: Floats, slopes: Floats) -> None:
+    """The cross-entropy of several classes."""
+    for b in range(len(labels)):
+        losses[b] = softmax(logits[b], slopes[b]) - logits[b, labels[b]]
+        slopes[b, labels[b]] -= logits.dtype.type(1)
+
+
+@kernel()
 def _through_softmax(p: Floats, gradient: Floats) -> None:
     """Turn a derivative with respect to probabilities into one with respect to logits."""
     mean = p.dtype.type(0)
@@ -191,7 +199,7 @@ def _binary_by_pointer(
     )
 
 
-def _cross_entropy_by_pointer(
+def _plain_binary_by_pointer(
     logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
 ) -> None:
     _binary_cross_entropy(
@@ -199,6 +207,17 @@ def _cross_entropy_by_pointer(
         carray(labels, (rows,)),
         carray(losses, (rows,)),
         carray(gradients, (rows,)),
+    )
+
+
+def _plain_multi_by_pointer(
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+) -> None:
+    _plain_multi(
+        carray(logits, (rows, outputs)),
+        carray(labels, (rows,)),
+        carray(losses, (rows,)),
+        carray(gradients, (rows, outputs)),
     )
 
 
@@ -226,10 +245,11 @@ def _signature(dtype: Any) -> Any:
 def _built_in_kernel(dtype: Any, binary: bool, plain: bool) -> Any:
     if INTERPRETED:
         return _built_in
-    # Three functions, so that most people compile the plainest loss only.
-    chosen = _multi_by_pointer
+    # Four functions, so that most people compile the plainest loss only.
     if binary:
-        chosen = _cross_entropy_by_pointer if plain else _binary_by_pointer
+        chosen = _plain_binary_by_pointer if plain else _binary_by_pointer
+    else:
+        chosen = _plain_multi_by_pointer if plain else _multi_by_pointer
     return callback(chosen, _signature(dtype), True)
 
 

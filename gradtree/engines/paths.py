@@ -10,17 +10,20 @@ needs two leaves: the one reached, and the one reached if its decision alone wer
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.adam import Pace, activate
+from gradtree.engines.arithmetic import split_slopes
 from gradtree.engines.selection import (
     Extras,
     Selection,
+    choose,
     is_soft,
     jacobian_weights,
     temperature_at,
 )
-from gradtree.engines.state import Batch, Group, Model, TreeArrays
+from gradtree.engines.state import Batch, Group, TreeArrays, Visits
 
 _ONE, _TWO = np.uint32(1), np.uint32(2)
 
@@ -56,38 +59,6 @@ def _depth(tree: TreeArrays) -> int:
 
 
 @kernel()
-def descend(tree: TreeArrays, batch: Batch, rows: int) -> None:
-    """Path, leaf, and flipped leaves of the first ``rows`` rows of a batch.
-
-    All rows, and the flipped paths of all levels so far, take one step at a time: their look-ups
-    do not wait for one another.
-    """
-    X, leaf = batch.X[:rows], batch.leaf[:rows]
-    feature, threshold = tree.feature, tree.threshold
-    first_leaf = np.uint32(len(feature))
-    for b in range(rows):
-        leaf[b] = 0
-    for level in range(len(batch.node)):
-        path, scores, others = batch.node[level], batch.score[level], batch.other[level]
-        for b in range(rows):
-            node = leaf[b]
-            score = threshold[node] - X[b, feature[node]]
-            left = np.uint32(score > 0)
-            path[b] = node
-            scores[b] = score
-            others[b] = node + node + _ONE + left
-            leaf[b] = node + node + _TWO - left
-        for above in range(level):
-            _step(feature, threshold, X, batch.other[above, :rows])
-    for level in range(len(batch.node)):
-        others = batch.other[level]
-        for b in range(rows):
-            others[b] -= first_leaf
-    for b in range(rows):
-        leaf[b] -= first_leaf
-
-
-@kernel()
 def _mixed_score(extras: Extras, node: int, x: Floats) -> Real:
     score = extras.offset[node]
     mixture = extras.choice[node]
@@ -97,8 +68,8 @@ def _mixed_score(extras: Extras, node: int, x: Floats) -> Real:
 
 
 @kernel()
-def descend_mixed(extras: Extras, batch: Batch, rows: int) -> None:
-    """The same where every node tests a mixture of features."""
+def _descend_mixed(extras: Extras, batch: Batch, rows: int) -> None:
+    """``descend`` where every node tests a mixture of features."""
     depth = len(batch.node)
     first_leaf = np.uint32(len(extras.offset))
     for b in range(rows):
@@ -119,6 +90,58 @@ def descend_mixed(extras: Extras, batch: Batch, rows: int) -> None:
 
 
 @kernel()
+def descend(
+    tree: TreeArrays,
+    selection: Selection,
+    extras: Extras | None,
+    batch: Batch,
+    rows: int,
+    step: int,
+) -> None:
+    """Path, leaf, and flipped leaves of the first ``rows`` rows of a batch.
+
+    All rows, and the flipped paths of all levels so far, take one step at a time: their look-ups
+    do not wait for one another.
+    """
+    X, leaf = batch.X[:rows], batch.leaf[:rows]
+    node_table, score_table, other_table = batch.node, batch.score, batch.other
+    feature, threshold = tree.feature, tree.threshold
+    if extras is not None:
+        choose(tree, selection, extras, step)
+        if is_soft(selection, extras, step):
+            _descend_mixed(extras, batch, rows)
+            return
+    first_leaf = np.uint32(len(feature))
+    for b in range(rows):
+        leaf[b] = 0
+    for level in range(len(node_table)):
+        path, scores, others = node_table[level], score_table[level], other_table[level]
+        for b in range(rows):
+            node = leaf[b]
+            score = threshold[node] - X[b, feature[node]]
+            left = np.uint32(score > 0)
+            path[b] = node
+            scores[b] = score
+            others[b] = node + node + _ONE + left
+            leaf[b] = node + node + _TWO - left
+        for above in range(level):
+            _step(feature, threshold, X, other_table[above, :rows])
+    for level in range(len(node_table)):
+        others = other_table[level]
+        for b in range(rows):
+            others[b] -= first_leaf
+    for b in range(rows):
+        leaf[b] -= first_leaf
+
+
+@kernel()
+def soften(score: Floats, rows: int, code: int, steepness: Real, slopes: Floats) -> None:
+    """Slopes of a split function of ``SPLITS`` at every score of the first ``rows`` rows."""
+    for level in range(len(score)):
+        split_slopes(score[level, :rows], code, steepness, slopes[level, :rows])
+
+
+@kernel()
 def _dot(a: Floats, b: Floats) -> Real:
     total = a.dtype.type(0)
     for k in range(len(a)):
@@ -127,13 +150,17 @@ def _dot(a: Floats, b: Floats) -> Real:
 
 
 @kernel()
-def pull_scores(leaves: Group, batch: Batch, rows: int) -> None:
-    """Derivative of the batch loss by the score of every node on every path."""
-    table, flat, slope, leaf = leaves.table, leaves.value, batch.slope, batch.leaf
+def pull_scores(table: Floats, flat: Floats, batch: Batch, rows: int) -> None:
+    """Derivative of the batch loss by the score of every node on every path.
+
+    ``table`` holds the leaves and ``flat`` the same numbers in a row.
+    """
+    slope, leaf = batch.slope, batch.leaf
+    other, pull, score, slopes = batch.other, batch.pull, batch.score, batch.steepness
     zero = flat.dtype.type(0)
-    for level in range(len(batch.node)):
-        others, pulls = batch.other[level], batch.pull[level]
-        scores, steepness = batch.score[level], batch.steepness[level]
+    for level in range(len(score)):
+        others, pulls = other[level], pull[level]
+        scores, steepness = score[level], slopes[level]
         if table.shape[1] == 1:
             for b in range(rows):
                 pulls[b] = slope[b, 0] * (flat[leaf[b]] - flat[others[b]])
@@ -146,16 +173,18 @@ def pull_scores(leaves: Group, batch: Batch, rows: int) -> None:
 
 
 @kernel()
-def sum_over_rows(model: Model, batch: Batch, rows: int) -> int:
+def sum_over_rows(
+    batch: Batch, rows: int, settled: NDArray[np.bool_], leaf_slopes: Floats, sums: Floats
+) -> int:
     """Sum the derivatives by leaves and by node scores over the rows of a batch.
 
-    Afterwards ``batch.total_pull[i]`` is the sum of the score derivatives of node ``i`` and, unless
-    the node is settled, its row of ``model.logits.slope_table`` that sum weighted with the rows'
-    features. Returns the number of nodes passed, which ``batch.visited`` lists.
+    Afterwards ``batch.visits.total_pull[i]`` is the sum of the score derivatives of node ``i``
+    and, unless the node is settled, ``sums[i]`` that sum weighted with the rows' features. Returns
+    the number of nodes passed, which ``visited`` lists.
     """
     node, pull, X, slope, leaf = (batch.node, batch.pull, batch.X, batch.slope, batch.leaf)
-    total_pull, visited, is_visited = batch.total_pull, batch.visited, batch.is_visited
-    settled, leaf_slopes, sums = (model.settled, model.leaves.slope_table, model.logits.slope_table)
+    visits = batch.visits
+    total_pull, visited, is_visited = visits.total_pull, visits.visited, visits.is_visited
     n_visited = 0
     # Row after row: another order of these sums would send a training elsewhere in the end.
     for b in range(rows):
@@ -178,40 +207,41 @@ def sum_over_rows(model: Model, batch: Batch, rows: int) -> int:
 
 @kernel()
 def _mixed_threshold_slopes(
-    model: Model, extras: Extras, batch: Batch, n_visited: int, step: int, pace: Pace
+    group: Group, visits: Visits, extras: Extras, n_visited: int, step: int, pace: Pace
 ) -> None:
     """Gradients of the thresholds where every node tests a mixture of features."""
-    table, visited, total_pull = model.thresholds.slope_table, batch.visited, batch.total_pull
+    table, visited, total_pull = group.slope_table, visits.visited, visits.total_pull
     for v in range(n_visited):
         row, mixture = table[visited[v]], extras.choice[visited[v]]
         for f in range(len(row)):
             row[f] = total_pull[visited[v]] * mixture[f]
-    activate(model.thresholds, visited[:n_visited], table.shape[1], step, pace)
+    activate(group, visited[:n_visited], table.shape[1], step, pace)
 
 
-@kernel(inline="always")
+@kernel()
 def threshold_slopes(
-    model: Model,
+    group: Group,
+    feature: Numbers,
+    visits: Visits,
+    n_visited: int,
     selection: Selection,
     extras: Extras | None,
-    batch: Batch,
-    n_visited: int,
     step: int,
     pace: Pace,
 ) -> None:
     """Gradients of the thresholds from what ``sum_over_rows`` left."""
+    flat, width = group.slope, np.uint32(group.slope_table.shape[1])
+    visited, entry, total_pull = visits.visited, visits.entry, visits.total_pull
     if extras is not None and is_soft(selection, extras, step):
-        _mixed_threshold_slopes(model, extras, batch, n_visited, step, pace)
+        _mixed_threshold_slopes(group, visits, extras, n_visited, step, pace)
         return
-    flat, feature = model.thresholds.slope, model.tree.feature
-    visited, entry, total_pull = batch.visited, batch.entry, batch.total_pull
-    width = np.uint32(model.thresholds.slope_table.shape[1])
     # The choice is one-hot in the forward pass: only the chosen feature's threshold has a gradient.
     for v in range(n_visited):
         at = visited[v]
         entry[v] = at * width + feature[at]
         flat[entry[v]] = total_pull[at]
-    activate(model.thresholds, entry[:n_visited], 1, step, pace)
+    # A plain 1 would be a type of its own, and the kernel compiled once more for it.
+    activate(group, entry[:n_visited], np.int64(1), step, pace)
 
 
 @kernel()
@@ -228,20 +258,22 @@ def _through_jacobian(
         slopes[f] = weights[f] * (slopes[f] - mean) * scale
 
 
-@kernel(inline="always")
+@kernel()
 def logit_slopes(
-    model: Model,
+    tree: TreeArrays,
+    group: Group,
+    settled: NDArray[np.bool_],
+    visits: Visits,
+    weights: Floats,
+    n_visited: int,
     selection: Selection,
     extras: Extras | None,
-    batch: Batch,
-    n_visited: int,
     step: int,
     pace: Pace,
 ) -> None:
     """Gradients of the logits from what ``sum_over_rows`` left, which is cleared."""
-    table, thresholds, settled = (model.logits.slope_table, model.tree.thresholds, model.settled)
-    visited, is_visited, total_pull = batch.visited, batch.is_visited, batch.total_pull
-    weights = batch.weights
+    table, thresholds = group.slope_table, tree.thresholds
+    visited, is_visited, total_pull = visits.visited, visits.is_visited, visits.total_pull
     temperature = selection.temperature
     if extras is not None:
         temperature = temperature_at(selection, extras, step)
@@ -250,10 +282,10 @@ def logit_slopes(
     for v in range(n_visited):
         at = visited[v]
         if not settled[at]:
-            total = jacobian_weights(model.tree, selection, extras, at, temperature, weights)
+            total = jacobian_weights(tree, selection, extras, at, temperature, weights)
             _through_jacobian(weights, total, total_pull[at], thresholds[at], table[at], scale)
             visited[moving] = at
             moving += 1
         total_pull[at] = 0
         is_visited[at] = False
-    activate(model.logits, visited[:moving], table.shape[1], step, pace)
+    activate(group, visited[:moving], table.shape[1], step, pace)

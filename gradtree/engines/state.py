@@ -82,6 +82,15 @@ class Recent(NamedTuple):
     leaves: Floats  # (epochs, M, outputs)
 
 
+class Visits(NamedTuple):
+    """The nodes that rows of a batch pass, and what they sum up there."""
+
+    total_pull: Floats  # (N,), sum of the derivatives by a node's score over its rows
+    visited: Numbers  # (N,), the nodes
+    entry: Numbers  # (N,), flat positions of their thresholds
+    is_visited: NDArray[np.bool_]  # (N,)
+
+
 class Batch(NamedTuple):
     """Work space for one batch: ``B`` rows, ``d`` levels, ``k`` outputs, ``N`` nodes."""
 
@@ -97,10 +106,7 @@ class Batch(NamedTuple):
     leaf: Numbers  # (B,), leaf reached
     other: Numbers  # (d, B), leaf reached if that one decision were flipped
     pull: Floats  # (d, B), derivative of the batch loss by the score
-    total_pull: Floats  # (N,), its sum over the rows of a node
-    visited: Numbers  # (N,), nodes that rows of this batch pass
-    entry: Numbers  # (N,), flat positions of their thresholds
-    is_visited: NDArray[np.bool_]  # (N,)
+    visits: Visits
     weights: Floats  # (n_features,), of the selector's Jacobian
 
 
@@ -214,9 +220,11 @@ def new_batch(model: Model, size: int) -> Batch:
         leaf=numbers(size),
         other=numbers(depth, size),
         pull=reals(depth, size),
-        total_pull=reals(n_nodes),
-        visited=numbers(n_nodes),
-        entry=numbers(n_nodes),
-        is_visited=np.zeros(n_nodes, dtype=np.bool_),
+        visits=Visits(
+            total_pull=reals(n_nodes),
+            visited=numbers(n_nodes),
+            entry=numbers(n_nodes),
+            is_visited=np.zeros(n_nodes, dtype=np.bool_),
+        ),
         weights=reals(n_features),
     )

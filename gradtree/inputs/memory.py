@@ -37,9 +37,8 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
     if free is None or needed <= free:
         _check_sensible(depth)
         return
-    smaller = [
-        d for d in range(1, depth) if training_bytes(d, n_features, n_classes, dtype) <= free
-    ]
+    sensible = range(1, min(depth, LARGEST_DEPTH + 1))
+    smaller = [d for d in sensible if training_bytes(d, n_features, n_classes, dtype) <= free]
     remedy = f"use depth <= {smaller[-1]}" if smaller else "use fewer features"
     raise MemoryError(
         f"depth={depth} with {n_features} features needs about {needed / 1e9:,.1f} GB, because a "

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from gradtree.compiling import kept_njit
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.traversal import CHUNK, fill_upwards
 from gradtree.trees.tree import LEAF, Tree
@@ -49,10 +48,7 @@ def pruned_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None
     is_leaf = np.arange(len(counts)) >= len(feature)
     replacement = np.arange(len(counts))
     _prune(counts, logits, is_leaf, replacement)
-    kept = np.empty(len(counts), dtype=np.intp)
-    left, right = np.full((2, len(counts)), LEAF, dtype=np.int32)
-    n_kept = _number(is_leaf, replacement, kept, left, right)
-    kept, left, right = kept[:n_kept], left[:n_kept], right[:n_kept]
+    kept, left, right = _number(is_leaf, replacement)
     inner = left != LEAF
     heap = kept[inner]
     return _assembled(
@@ -146,52 +142,59 @@ def _assembled(
     return Tree(left, right, feature, threshold, value, n_features, counts)
 
 
-@kept_njit(nogil=True)
-def _count(feature, threshold, X, places, counts):  # type: ignore[no-untyped-def]
-    n_inner = len(feature)
-    for row in places:
-        node = 0
-        while node < n_inner:
-            counts[node] += 1
-            node = 2 * node + (1 if X[row, feature[node]] <= threshold[node] else 2)
-        counts[node] += 1
+def _count(
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    X: NDArray[Any],
+    places: NDArray[np.intp],
+    counts: NDArray[np.int64],
+) -> None:
+    node = np.zeros(len(places), dtype=np.intp)
+    for _ in range(len(feature).bit_length()):
+        counts += np.bincount(node, minlength=len(counts))
+        left = X[places, feature[node]] <= threshold[node]
+        node = 2 * node + 2 - left
+    counts += np.bincount(node, minlength=len(counts))
 
 
-@kept_njit(nogil=True)
-def _prune(counts, logits, is_leaf, replacement):  # type: ignore[no-untyped-def]
+def _prune(
+    counts: NDArray[np.int64],
+    logits: NDArray[np.float64],
+    is_leaf: NDArray[np.bool_],
+    replacement: NDArray[np.intp],
+) -> None:
     """Mark, in place, what stands at every place of the heap after pruning."""
-    for node in range(len(counts) // 2 - 1, -1, -1):
-        left, right = 2 * node + 1, 2 * node + 2
-        if counts[left] == 0 and counts[right] == 0:
-            is_leaf[node] = True
-            for column in range(logits.shape[1]):
-                logits[node, column] = (logits[left, column] + logits[right, column]) / 2.0
-        elif counts[left] == 0:
-            replacement[node] = replacement[right]
-        elif counts[right] == 0:
-            replacement[node] = replacement[left]
+    end = len(counts) // 2
+    while end > 0:
+        nodes = np.arange(end // 2, end)
+        left, right = 2 * nodes + 1, 2 * nodes + 2
+        no_left, no_right = counts[left] == 0, counts[right] == 0
+        empty = no_left & no_right
+        is_leaf[nodes[empty]] = True
+        logits[nodes[empty]] = (logits[left[empty]] + logits[right[empty]]) / 2.0
+        only_right, only_left = no_left & ~no_right, no_right & ~no_left
+        replacement[nodes[only_right]] = replacement[right[only_right]]
+        replacement[nodes[only_left]] = replacement[left[only_left]]
+        end //= 2
 
 
-@kept_njit(nogil=True)
-def _number(is_leaf, replacement, kept, left, right):  # type: ignore[no-untyped-def]
-    """Heap indices and children of the nodes that remain, depth first; returns their number."""
-    waiting = np.empty(len(is_leaf), dtype=np.intp)
-    parents = np.empty(len(is_leaf), dtype=np.intp)
-    waiting[0], parents[0] = replacement[0], LEAF
-    n_waiting, n_kept = 1, 0
-    while n_waiting > 0:
-        n_waiting -= 1
-        node, parent = waiting[n_waiting], parents[n_waiting]
+def _number(
+    is_leaf: NDArray[np.bool_], replacement: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
+    """Heap indices and children of the nodes that remain, depth first."""
+    kept: list[int] = []
+    left: list[int] = []
+    right: list[int] = []
+    waiting = [(int(replacement[0]), LEAF)]
+    while waiting:
+        node, parent = waiting.pop()
         if parent != LEAF:
             # The left child comes right after its parent, so a later one is the right child.
-            if left[parent] == LEAF:
-                left[parent] = n_kept
-            else:
-                right[parent] = n_kept
-        kept[n_kept] = node
+            (left if left[parent] == LEAF else right)[parent] = len(kept)
         if not is_leaf[node]:
-            waiting[n_waiting], parents[n_waiting] = replacement[2 * node + 2], n_kept
-            waiting[n_waiting + 1], parents[n_waiting + 1] = replacement[2 * node + 1], n_kept
-            n_waiting += 2
-        n_kept += 1
-    return n_kept
+            waiting.append((int(replacement[2 * node + 2]), len(kept)))
+            waiting.append((int(replacement[2 * node + 1]), len(kept)))
+        kept.append(node)
+        left.append(LEAF)
+        right.append(LEAF)
+    return np.array(kept), np.array(left, dtype=np.int32), np.array(right, dtype=np.int32)

@@ -1,17 +1,17 @@
 """Walks over the flat arrays of a tree.
 
-Plain numbers take the compiled way. Its kernels are compiled for the few
-signatures below, once per machine (the result is cached on disk), take
-row-major, column-major and strided matrices as they are, and release the
-interpreter lock.
+Plain numbers take the compiled way. Its kernel is compiled once per machine (the
+result is cached on disk), takes row-major, column-major and strided matrices as
+they are, and releases the interpreter lock.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import float32, float64, int32, types, void
+from numba import float64, from_dtype, int32, types, void
 from numpy.typing import NDArray
 
 from gradtree.compiling import kept_njit
@@ -26,23 +26,8 @@ CHUNK = 65_536
 # What an empty leaf weighs, so that shares of rows stay defined below empty nodes.
 EMPTY_WEIGHT = 1e-9
 
-_frozen_ints = types.Array(int32, 1, "C", readonly=True)
-_frozen_floats = types.Array(float64, 1, "C", readonly=True)
-_leaves = types.Array(types.intp, 1, "C")
 
-
-def _rows(scalar: Any) -> types.Array:
-    return types.Array(scalar, 2, "A", readonly=True, aligned=True)
-
-
-@kept_njit(
-    *(
-        void(_rows(scalar), _frozen_ints, _frozen_ints, _frozen_ints, _frozen_floats, _leaves)
-        for scalar in (float32, float64)
-    ),
-    nogil=True,
-)
-def _route(
+def _walk(
     X: NDArray[Any],
     children_left: NDArray[np.int32],
     children_right: NDArray[np.int32],
@@ -60,20 +45,37 @@ def _route(
         leaf[row] = node
 
 
-@kept_njit(int32[:](_frozen_ints, _frozen_ints), nogil=True)
+@cache
+def _compiled_walk(dtype: np.dtype) -> Any:
+    """``_walk`` for rows of one type, compiled when such rows are first seen."""
+    rows = types.Array(from_dtype(dtype), 2, "A", readonly=True, aligned=True)
+    whole, real = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, float64))
+    leaf = types.Array(types.intp, 1, "C")
+    return kept_njit(void(rows, whole, whole, whole, real, leaf), nogil=True)(_walk)
+
+
+def _levels(
+    children_left: NDArray[np.int32], children_right: NDArray[np.int32]
+) -> list[NDArray[np.intp]]:
+    """The nodes, level by level from the root."""
+    levels = [np.zeros(1, dtype=np.intp)]
+    while len(levels[-1]):
+        inner = levels[-1][children_left[levels[-1]] != LEAF]
+        below = np.stack([children_left[inner], children_right[inner]], axis=1)
+        levels.append(below.ravel().astype(np.intp))
+    return levels[:-1]
+
+
 def node_depths(
     children_left: NDArray[np.int32], children_right: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Number of splits above each node; children must come after their parents."""
+    """Number of splits above each node."""
     depths = np.zeros(len(children_left), dtype=np.int32)
-    for node in range(len(children_left)):
-        if children_left[node] != LEAF:
-            depths[children_left[node]] = depths[node] + 1
-            depths[children_right[node]] = depths[node] + 1
+    for depth, nodes in enumerate(_levels(children_left, children_right)):
+        depths[nodes] = depth
     return depths
 
 
-@kept_njit(void(_frozen_ints, _frozen_ints, float64[::1], float64[:, ::1]), nogil=True)
 def fill_upwards(
     children_left: NDArray[np.int32],
     children_right: NDArray[np.int32],
@@ -84,14 +86,14 @@ def fill_upwards(
 
     Leaves that weigh nothing count alike where all leaves below a node do.
     """
-    for node in range(len(children_left) - 1, -1, -1):
-        left, right = children_left[node], children_right[node]
-        if left == LEAF:
-            continue
-        weight[node] = weight[left] + weight[right]
-        share = weight[left] / weight[node] if weight[node] > 0.0 else 0.5
-        for column in range(value.shape[1]):
-            value[node, column] = share * value[left, column] + (1.0 - share) * value[right, column]
+    for nodes in reversed(_levels(children_left, children_right)):
+        inner = nodes[children_left[nodes] != LEAF]
+        left, right = children_left[inner], children_right[inner]
+        weight[inner] = weight[left] + weight[right]
+        share = np.full(len(inner), 0.5)
+        np.divide(weight[left], weight[inner], out=share, where=weight[inner] > 0.0)
+        share = share[:, None]
+        value[inner] = share * value[left] + (1.0 - share) * value[right]
 
 
 def leaves_reached(tree: Tree, X: NDArray[Any]) -> NDArray[np.intp]:
@@ -112,7 +114,8 @@ def leaves_reached(tree: Tree, X: NDArray[Any]) -> NDArray[np.intp]:
             with np.errstate(over="ignore"):
                 _walked(tree, rows.astype(np.float32), leaf[piece])
         else:
-            _route(rows if rows.flags.aligned else rows.copy(), *arrays, leaf[piece])
+            walk = _compiled_walk(rows.dtype)
+            walk(rows if rows.flags.aligned else rows.copy(), *arrays, leaf[piece])
     return leaf
 
 

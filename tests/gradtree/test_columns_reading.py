@@ -107,6 +107,23 @@ def test_arrow_tables_and_interchanged_ones_are_read_alike():
     np.testing.assert_array_equal(told.predict(with_target), told.predict(frame))
 
 
+def test_tables_of_polars():
+    polars = pytest.importorskip("polars")
+    frame, y = small_frame()
+    days = pd.Timestamp("2020-02-28") + pd.to_timedelta(np.arange(len(y)) % 9, unit="D")
+    frame = frame.assign(day=days, word=frame["word"].mask(np.arange(len(y)) % 7 == 0))
+    table = polars.from_pandas(frame)
+    lively = table.with_columns(polars.col("word").cast(polars.Categorical))
+    expected = quick(epochs=20).fit(frame, y)
+    for given in (table, lively):
+        model = quick(epochs=20).fit(given, y)
+        assert model.tree_ == expected.tree_
+        assert list(model.feature_names_in_) == list(frame.columns)
+        np.testing.assert_array_equal(model.predict(given), expected.predict(frame))
+    told = fit_table(table.with_columns(y=polars.Series(y)), "y", epochs=20, random_state=0)
+    np.testing.assert_array_equal(told.predict(table), told.predict(frame))
+
+
 def test_names_for_people():
     assert printed_names([0, 1, 7]) == ["x0", "x1", "x7"]
     assert printed_names([("a", "x"), ("a", "y")]) == ["a.x", "a.y"]

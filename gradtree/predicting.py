@@ -1,0 +1,62 @@
+"""What a fitted tree predicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gradtree.columns.coding import Column
+from gradtree.inputs.arrays import coded_rows, has_categories, read_rows
+from gradtree.training.train import RunHistory
+from gradtree.trees.traversal import leaves_reached, passed_nodes
+from gradtree.views.readable import ReadableTree
+
+
+class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
+    """A classifier that walks its rows down ``tree_``, a tree over the columns as they came."""
+
+    classes_: NDArray[Any]
+    columns_: tuple[Column, ...]
+    history_: tuple[RunHistory, ...]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
+        leaves = self.apply(X)
+        return self.tree_.value[leaves]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row, the first one on ties."""
+        leaves = self.apply(X)
+        return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[leaves]])
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Index of the leaf of ``tree_`` that each row reaches."""
+        check_is_fitted(self)
+        rows = read_rows(self, X, reset=False, by_column=has_categories(self))
+        return leaves_reached(self.tree_, coded_rows(rows, self.columns_))
+
+    def decision_path(self, X: Any) -> Any:
+        """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""
+        leaves = self.apply(X)
+        return passed_nodes(self.tree_, leaves)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def plot_history(self, **options: Any) -> Any:
+        """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
+        from gradtree.views.plot import plot_history
+
+        check_is_fitted(self)
+        return plot_history(self.history_, **options)
