@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from experiments.analysis.model import Claim, Sheet, Table, Verdict
 from experiments.analysis.verifying import Repeats
+
+if TYPE_CHECKING:  # `tables` uses these nouns and draws nothing
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
