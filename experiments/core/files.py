@@ -2,7 +2,7 @@
 
 A line counts when it is whole. A writer that dies in mid-line leaves a torn
 tail; readers drop it, and the next writer ends it with a line break, so that
-no later line is lost with it.
+no later line is lost with it. A file that is done with is packed (``.gz``).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import gzip
 import json
 import os
 import socket
@@ -17,6 +18,7 @@ import stat
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +27,8 @@ from typing import Any
 from experiments.core.checks import CannotGoOnError
 
 LARGEST_FILE = 1 << 30
-"""A file of lines that is larger than this is none of ours."""
+"""A file of lines that is larger than this is none of ours, packed or unpacked."""
+PACKED = ".gz"
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,12 @@ def read_lines(path: Path) -> Lines:
             return Lines([], [f"{path}: not a file"])
         if facts.st_size > LARGEST_FILE:
             return Lines([], [f"{path}: larger than {LARGEST_FILE >> 20} MB"])
-        content = path.read_bytes()
+        content = content_of(path)
     except FileNotFoundError:
         return Lines([], [])
-    except OSError as problem:
-        return Lines([], [f"{path}: {problem.strerror}"])
+    except (DamagedFileError, OSError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        return Lines([], [f"{path}: {why}"])
     values: list[tuple[int, Any]] = []
     problems: list[str] = []
     torn = 0
@@ -100,6 +104,24 @@ def read_lines(path: Path) -> Lines:
     return Lines(values, problems, torn)
 
 
+class DamagedFileError(ValueError):
+    """A packed file that cannot be unpacked; the message says why."""
+
+
+def content_of(path: Path) -> bytes:
+    """The lines of a file in one piece, unpacked."""
+    if path.suffix != PACKED:
+        return path.read_bytes()
+    try:
+        with gzip.open(path) as file:
+            content = file.read(LARGEST_FILE + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
+        raise DamagedFileError(f"a damaged file ({problem})") from problem
+    if len(content) > LARGEST_FILE:
+        raise DamagedFileError(f"larger than {LARGEST_FILE >> 20} MB when unpacked")
+    return content
+
+
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no number that may be stored")
 
@@ -116,8 +138,11 @@ _DECODE = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse).deco
 
 
 def replace_lines(path: Path, values: list[dict[str, Any]]) -> None:
-    """Write a whole file anew: beside it, then renamed over it."""
-    write_whole(path, b"".join(_line(value) for value in values))
+    """Write a whole file anew, packed if its name says so: beside it, then renamed over it."""
+    content = b"".join(_line(value) for value in values)
+    # No time and no name inside: the same lines are the same file tomorrow.
+    packed = path.suffix == PACKED
+    write_whole(path, gzip.compress(content, mtime=0) if packed else content)
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

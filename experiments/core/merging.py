@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from experiments.core import planned, predictions
 from experiments.core.checks import UserError
-from experiments.core.files import read_lines, replace_lines, write_whole, writing
+from experiments.core.files import (
+    PACKED,
+    DamagedFileError,
+    content_of,
+    read_lines,
+    replace_lines,
+    write_whole,
+    writing,
+)
 from experiments.core.job import canonical_json
 from experiments.core.manifest import HASHES, changes, write_hashes
 from experiments.core.record import BadRecordError, RunRecord, checked
 from experiments.core.store import (
-    ROLL_AT_BYTES,
     Store,
     conflict_text,
     conflicts,
@@ -124,26 +131,25 @@ def compact(store: Store) -> None:
 
 
 def _rewrite(store: Store, every: Sequence[RunRecord]) -> None:
-    """Write new files beside the old ones, then remove those, then rename.
+    """Write new, packed files beside the old ones, then remove those, then rename.
 
-    Every record is in some ``.jsonl`` at any moment; one that is in two of them does no harm.
+    Every record is in some file of the store at any moment; one that is in two of them does no
+    harm.
     """
     shelves: dict[str, list[RunRecord]] = {}
     for record in every:
         shelves.setdefault(shelf(record), []).append(record)
     before = [path for path in store.files() if path.is_file()]
-    fresh: list[tuple[Path, str, int]] = []
+    fresh: list[tuple[Path, Path]] = []
     for name, records in shelves.items():
-        for part, chunk in enumerate(_chunks(records), start=1):
-            path = store.folder / f"{name}.{uuid.uuid4().hex}.jsonl"
-            replace_lines(path, [record.to_dict() for record in chunk])
-            fresh.append((path, name, part))
+        path = store.folder / f"{name}.{uuid.uuid4().hex}.jsonl{PACKED}"
+        replace_lines(path, [record.to_dict() for record in records])
+        fresh.append((path, store.folder / f"{name}.jsonl{PACKED}"))
     for path in before:
         path.unlink()
-    for path, name, part in fresh:
-        while store.file_of(name, part).exists():  # a folder, perhaps
-            part += 1
-        path.replace(store.file_of(name, part))
+    for path, target in fresh:
+        if not target.exists():  # a folder, perhaps
+            path.replace(target)
 
 
 def _set_aside(store: Store) -> None:
@@ -152,7 +158,7 @@ def _set_aside(store: Store) -> None:
     for path in store.files():
         if not path.is_file():
             continue
-        raw = path.read_bytes().split(b"\n")
+        raw = _content(path).split(b"\n")
         lines = read_lines(path)
         good = {number for number, values in lines.values if _is_record(values)}
         name = path.relative_to(store.folder).as_posix().encode()
@@ -163,6 +169,15 @@ def _set_aside(store: Store) -> None:
         path = store.folder / SET_ASIDE
         known = path.read_bytes() if path.is_file() else b""
         write_whole(path, known + b"".join(found))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return content_of(path)
+    except DamagedFileError as problem:
+        raise UserError(
+            f"{path}: {problem}; bring it back, or remove it to do without its records"
+        ) from problem
 
 
 def _is_record(values: Any) -> bool:
@@ -176,18 +191,3 @@ def _is_record(values: Any) -> bool:
 def _shelf_order(record: RunRecord) -> tuple[str, str, str, int, int, str]:
     params = canonical_json(record.params)
     return shelf(record), record.method, params, record.seed, record.trial, record.key
-
-
-def _chunks(records: list[RunRecord]) -> Iterable[list[RunRecord]]:
-    """Records in files of at most ``ROLL_AT_BYTES``."""
-    chunk: list[RunRecord] = []
-    size = 0
-    for record in records:
-        length = len(canonical_json(record.to_dict())) + 1
-        if chunk and size + length > ROLL_AT_BYTES:
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(record)
-        size += length
-    if chunk:
-        yield chunk

@@ -1,7 +1,8 @@
 """The run store: a folder of append-only JSON lines, one record per finished job.
 
 Records lie in ``<protocol>/<dataset>.jsonl`` (those of searches in
-``search-<protocol>/``), rolled over before a file grows too large to commit.
+``search-<protocol>/``), rolled over before a file grows too large to commit;
+``merge --compact`` packs them into one ``.jsonl.gz`` each, a ninth of the size.
 Versions and machines are spelled out once, in ``environments.jsonl``; what the
 store was asked for is in ``planned.jsonl``. Which record of a key counts
 depends on the records alone, so stores of several machines can be merged in
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.core import machine, manifest, planned
 from experiments.core.checks import is_line_of_text, is_plain_mapping, shown
-from experiments.core.files import append_line, read_lines
+from experiments.core.files import PACKED, append_line, read_lines
 from experiments.core.job import HOLDOUT, Job, canonical_json
 from experiments.core.record import SCORES, BadRecordError, RunRecord, checked
 
@@ -156,7 +157,7 @@ class Store:
 
     def files(self) -> list[Path]:
         """The files of records, whatever they hold."""
-        return sorted(self.folder.glob("*/*.jsonl"))
+        return sorted([*self.folder.glob("*/*.jsonl"), *self.folder.glob(f"*/*.jsonl{PACKED}")])
 
     def file_of(self, name: str, part: int) -> Path:
         """The file of a shelf, of which there may be several."""

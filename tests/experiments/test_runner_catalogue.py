@@ -115,7 +115,7 @@ def test_a_plan_remembers_every_repetition(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dataset", ["iris", "hepatitis"])
 def test_todays_plan_finds_the_committed_records(dataset: str) -> None:
     """Every line is read with its key computed again; the plan must ask for these keys."""
-    lines = read_lines(COMMITTED / "paper" / f"{dataset}.jsonl")
+    lines = read_lines(COMMITTED / "paper" / f"{dataset}.jsonl.gz")
     committed = {checked(values).key for _, values in lines.values}
     for experiment in ("tuned", "default", "seeds"):
         assert {job.key for job in jobs_of(experiment, "paper", [dataset])} <= committed

@@ -1,7 +1,8 @@
 """The authors' own program, trial by trial: what it gave on a processor, we give too.
 
 The fixture holds the figures of the authors' class, tuned, with the paper's splits and four runs a
-trial. Sums in another order may send a training elsewhere, as they do in one trial.
+trial. Sums in another order may send a training elsewhere, as they do in one trial, which is one of
+the two that a rounding moves.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from sklearn.metrics import f1_score
 
 import baselines
 
-pytestmark = pytest.mark.mirror
-
 ORIGINAL = Path(__file__).parent / "fixtures" / "gradtree_original.csv"
 DIGITS = 5e-5 + 1e-9
+DIFFERING = {"Iris": [], "Echocardiogram": [2]}
+FRAGILE = {"Iris": [5], "Echocardiogram": [2]}
 
 
 def original(dataset: str) -> list[dict[str, str]]:
@@ -41,8 +42,25 @@ def repeats(row: dict[str, str]) -> bool:
     return same and fitted.size == int(row["node_count"])
 
 
-@pytest.mark.parametrize(("dataset", "differing"), [("Iris", []), ("Echocardiogram", [2])])
-def test_trials_of_the_original_program_are_repeated(dataset: str, differing: list[int]) -> None:
+@pytest.mark.mirror
+@pytest.mark.parametrize("dataset", DIFFERING)
+def test_trials_of_the_original_program_are_repeated(dataset: str) -> None:
     rows = original(dataset)
     assert len(rows) == 10
-    assert [int(row["trial"]) for row in rows if not repeats(row)] == differing
+    assert [int(row["trial"]) for row in rows if not repeats(row)] == DIFFERING[dataset]
+
+
+@pytest.mark.parametrize("dataset", FRAGILE)
+def test_all_but_two_of_these_trials_keep_their_score_when_rows_move_by_a_rounding(
+    dataset: str,
+) -> None:
+    from experiments.core.store import COMMITTED, Store
+
+    scores: dict[int, set[float | None]] = {}
+    for record in Store(COMMITTED).records():
+        job = (record.protocol, record.method, record.experiment, record.dataset)
+        if job == ("paper", "gradtree", "firmness", dataset.lower()):
+            scores.setdefault(record.trial, set()).add(record.test_f1)
+    assert sorted(scores) == list(range(10))
+    assert sorted(trial for trial, own in scores.items() if len(own) > 1) == FRAGILE[dataset]
+    assert set(DIFFERING[dataset]) <= set(FRAGILE[dataset])

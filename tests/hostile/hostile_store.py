@@ -11,7 +11,7 @@ from typing import Any
 from experiments.analysis.grids import Address, collect
 from experiments.analysis.model import Cell
 from experiments.core import manifest
-from experiments.core.files import replace_lines
+from experiments.core.files import content_of, replace_lines
 from experiments.core.job import Job
 from experiments.core.planned import read_plan, superseded
 from experiments.core.store import COMMITTED, Store, resolve
@@ -27,7 +27,7 @@ def copy_store(target: Path, trials: Collection[int] = TRIALS_KEPT) -> Path:
     """Committed records of some trials, whole lines as they are, and what lies beside them."""
     for protocol in ("paper", "clean"):
         for dataset in DATASETS:
-            lines = _lines(COMMITTED / protocol / f"{dataset}.jsonl")
+            lines = _lines(COMMITTED / protocol / f"{dataset}.jsonl.gz")
             kept = [line for line in lines if line["trial"] in trials]
             replace_lines(target / protocol / f"{dataset}.jsonl", kept)
     plan = [line for line in _lines(COMMITTED / "planned.jsonl") if line["dataset"] in DATASETS]
@@ -42,7 +42,7 @@ def copy_store(target: Path, trials: Collection[int] = TRIALS_KEPT) -> Path:
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in content_of(path).splitlines()]
 
 
 def cells_of(folder: Path) -> tuple[Cells, list[str], int]:
