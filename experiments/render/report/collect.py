@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from experiments.analysis.duels import duels_sheet
 from experiments.analysis.findings import Findings
 from experiments.analysis.grids import Results
 from experiments.analysis.model import Table
 from experiments.analysis.paper import grids, method_name
+from experiments.analysis.summaries import Spec
 from experiments.analysis.verifying import Repeats
 from experiments.core.record import STATUSES, RunRecord
 from experiments.render.clean import clean_section, pairs_of
@@ -54,17 +55,6 @@ IN_SECTIONS = (SEEDS, "firmness", *SEARCH_SHEETS)
 """Sheets that have a section of their own."""
 
 
-class DatasetSpec(Protocol):
-    """The part of a dataset's registry record that the report shows."""
-
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def class_counts(self) -> Sequence[int]: ...
-
-
 @dataclass(frozen=True)
 class Inputs:
     """What a report is made of, all of it read before and none of it changed.
@@ -81,7 +71,7 @@ class Inputs:
 
     findings: Findings
     records: Sequence[RunRecord]
-    registry: Mapping[str, DatasetSpec]
+    registry: Mapping[str, Spec]
     environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     trees: Path | None = None
     curves: Sequence[Curve] = ()
