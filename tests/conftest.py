@@ -6,10 +6,15 @@ import os
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 # Tests are the same on every run, and do not fail because a machine is slow or busy.
 settings.register_profile("suite", derandomize=True, deadline=None, database=None)
 settings.load_profile("suite")
+
+# Hypothesis also draws constants that it finds in those modules of the project that are loaded, and
+# which are loaded depends on the tests that ran before in the same process. No setting ends that.
+providers.is_local_module_file = lambda path: False
 
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "agg")
