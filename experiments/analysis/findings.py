@@ -24,6 +24,7 @@ from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, 
 from experiments.analysis.sensitivity import EXPERIMENT as FIRMNESS
 from experiments.analysis.sensitivity import Firmness, firmness, firmness_sheet, marked
 from experiments.analysis.settings import BUDGETS, CANDIDATES, SCORE, SEARCHED, Searched
+from experiments.analysis.small_trees import SmallTrees, compare
 from experiments.analysis.summaries import Spec
 from experiments.analysis.table_set import TableSet, our_table_set, paper_table_set
 from experiments.core.job import Job
@@ -73,6 +74,7 @@ class Findings:
     selectors : ST entmax against ST Gumbel-softmax under protocol ``paper``.
     quirks, quirk_orders : what each quirk of protocol ``paper`` does to scores and order.
     firmness : per tuned GradTree cell, the trials that a rounding does not move.
+    small_trees : learners of one small tree, tuned by the same folds.
     """
 
     paper: Paper
@@ -96,6 +98,7 @@ class Findings:
     quirks: tuple[QuirkEffect, ...] = ()
     quirk_orders: tuple[QuirkOrder, ...] = ()
     firmness: tuple[Firmness, ...] = ()
+    small_trees: SmallTrees = field(default_factory=SmallTrees)
 
 
 def findings_of(
@@ -188,6 +191,7 @@ def findings_in(
         problems=tuple(contents.problems),
         datasets=datasets,
         superseded=superseded(plan, records.values()),
+        small_trees=compare(found.results, datasets),
     )
 
 

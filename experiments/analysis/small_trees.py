@@ -1,15 +1,16 @@
 """Which small tree: learners tuned by the same folds, of any size and of equal size.
 
 A line is one learner in one reading: free size, or at most 8, 16 or 32 leaves.
-Means are over the datasets on which every learner of that reading finished all
-its trials, so that nobody is judged on easier ones; tests against one learner
-pair the datasets that the two share.
+Means are over the datasets on which every learner that has a line finished all
+its trials, so that nobody is judged on easier ones. A learner that finished too
+few of them has no line; tests against one learner pair the datasets that the two
+share, and tell about it too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,8 @@ SITUATIONS: dict[str, Callable[[DatasetFacts], bool]] = {
     "fewer than 500 rows": lambda facts: facts.n_rows < 500,
     "five or more categorical columns": lambda facts: len(facts.categorical) >= 5,
 }
+FEWEST_SHARE = 0.75
+"""Of the datasets that anyone finished. Who finished fewer has no line, and shortens nobody's."""
 MEASURES = (
     "test_f1",
     "test_log_loss",
@@ -88,9 +91,11 @@ class Test:
 class SmallTrees:
     """Everything about small trees that a store says."""
 
-    lines: tuple[Line, ...]
-    tests: tuple[Test, ...]
-    situations: Mapping[tuple[str, str], Mapping[str, tuple[float, int]]]
+    lines: tuple[Line, ...] = ()
+    tests: tuple[Test, ...] = ()
+    situations: Mapping[tuple[str, str], Mapping[str, tuple[float, int]]] = field(
+        default_factory=dict
+    )
     """(situation, reading) -> learner -> mean F1 under ``clean`` and number of datasets."""
 
 
@@ -127,7 +132,7 @@ def _scores(results: Results) -> Scores:
 
 
 def _lines(results: Results, scores: Scores, place: Place, inside: set[str]) -> list[Line]:
-    methods = _inside(scores.get((place.protocol, place.reading), {}), inside)
+    methods = _listed(_inside(scores.get((place.protocol, place.reading), {}), inside))
     shared = sorted(set.intersection(*map(set, methods.values()))) if methods else []
     if len(shared) < statistics.FEWEST_DATASETS:
         return []
@@ -153,6 +158,11 @@ def _inside(
         for method, own in methods.items()
     }
     return {method: own for method, own in narrowed.items() if own}
+
+
+def _listed(methods: Mapping[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    most = max(map(len, methods.values()), default=0)
+    return {method: own for method, own in methods.items() if len(own) >= FEWEST_SHARE * most}
 
 
 def _mean_ranks(negated: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -205,7 +215,7 @@ def _situations(
     for situation, belongs in SITUATIONS.items():
         inside = {slug for slug, facts in datasets.items() if belongs(facts)}
         for reading in READINGS:
-            methods = _inside(scores.get((PROTOCOLS[0], reading), {}), inside)
+            methods = _listed(_inside(scores.get((PROTOCOLS[0], reading), {}), inside))
             shared = set.intersection(*map(set, methods.values())) if methods else set()
             if len(shared) >= statistics.FEWEST_DATASETS:
                 found[situation, reading] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from experiments.analysis.costs import compute_sheet, library_cells, runtime_sheet, solvers_sheet
+from experiments.analysis.costs import compute_sheet, runtime_sheet
 from experiments.analysis.grids import (
     Results,
     beyond_tables,
@@ -28,6 +28,7 @@ from experiments.analysis.settings import (
     searched_sheet,
     seeds_sheet,
 )
+from experiments.analysis.solvers import library_cells, solver_times_sheet, solvers_sheet
 from experiments.analysis.summaries import (
     SETTINGS,
     Penalty,
@@ -80,6 +81,7 @@ def our_table_set(
     sheets += [
         seeds_sheet(results, paper, protocol),
         solvers_sheet(results, paper, protocol),
+        solver_times_sheet(results, paper, protocol),
         searched_sheet(results, paper, protocol),
         optimism_sheet(results, paper, protocol, found),
         growth_sheet(growth(results, paper, protocol), protocol),

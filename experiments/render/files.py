@@ -18,6 +18,7 @@ from experiments.analysis.paper import grids
 from experiments.analysis.quirks import orders_sheet, quirks_sheet
 from experiments.analysis.sensitivity import changes
 from experiments.analysis.significance import comparisons, intervals_sheet, pairs_sheet, ranks_sheet
+from experiments.analysis.small_trees_sheets import sheets_of as small_trees_sheets
 from experiments.analysis.table_set import DatasetRow, TableSet
 from experiments.core.files import write_files
 from experiments.render import clean, csvfiles, latex, numbers
@@ -54,6 +55,7 @@ def shared_sheets(found: Findings) -> list[Sheet]:
         selectors_sheet(found.selectors, "paper"),
         quirks_sheet(found.quirks),
         orders_sheet(found.quirk_orders),
+        *small_trees_sheets(found.small_trees),
     ]
 
 

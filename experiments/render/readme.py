@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from experiments.analysis.costs import TrialPair, pairs_of, seconds_of, spent
+from experiments.analysis.costs import spent
 from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
 from experiments.analysis.paper import Grid, grids, method_name
+from experiments.analysis.solvers import TrialPair, pairs_of, seconds_of
 from experiments.analysis.verifying import tally
 from experiments.render import clean, numbers, wording
 from experiments.render.markdown import sheet_markdown

@@ -86,6 +86,16 @@ def test_means_are_over_datasets_that_everyone_finished(compared: SmallTrees) ->
     assert line.f1.low < expected < line.f1.high
 
 
+def test_who_finished_few_has_no_line_and_takes_no_dataset_from_the_rest() -> None:
+    jobs, records = invented()
+    slow = {each.key for each in jobs if each.method == "contree" and each.dataset > "old-3"}
+    left = {key: record for key, record in records.items() if key not in slow}
+    found = compare(collect(jobs, left), FACTS)
+    lines = [line for line in found.lines if "paper" in line.place.group]
+    assert {line.method for line in lines} == {"cart-pruned", "cart-control", "boosting"}
+    assert {line.n for line in lines} == {10}
+
+
 def test_ranks_and_the_share_of_the_ceiling(compared: SmallTrees) -> None:
     best = line_of(compared, "cart-control", "small-trees-16", "fresh")
     assert best.rank == 1.0
@@ -157,7 +167,8 @@ def test_the_report_has_a_section_and_a_picture_once_trees_ran(tmp_path: Path) -
     before = findings_of([], {})
     assert small_trees_section(before) == ()
     assert small_trees_plate(before) == []
-    found = replace(findings_of(jobs, records), datasets=FACTS)
+    found = findings_of(jobs, records)
+    found = replace(found, small_trees=compare(found.results, FACTS))
     (section,) = small_trees_section(found)
     (plate,) = small_trees_plate(found)
     assert section.figures == (plate.name,)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tables_support import runs
 
-from experiments.analysis.costs import LIBRARY, OURS, pairs_of, solvers_sheet
 from experiments.analysis.grids import collect
 from experiments.analysis.paper import load_paper
+from experiments.analysis.solvers import LIBRARY, OURS, pairs_of, solver_times_sheet, solvers_sheet
 from experiments.core.record import RunRecord
 from experiments.core.store import Store
 from experiments.runner.catalogue import jobs_of
@@ -70,3 +70,28 @@ def test_the_committed_runs_of_both_ended_alike():
     pairs = [pair for each in PAPER.datasets for pair in pairs_of(results, "paper", each.slug)]
     assert len(pairs) > 250
     assert all(pair.same for pair in pairs)
+
+
+def alone(errors: dict[str, int], seconds: dict[str, float]) -> tuple[list, dict[str, RunRecord]]:
+    jobs, records = [], {}
+    for method, count in errors.items():
+        some, outcomes = runs("solvers-alone", "iris", method, [0.9], protocol="clean")
+        jobs += some
+        for key, record in outcomes.items():
+            records[key] = replace(
+                record, cpu_seconds=seconds[method], extra={"errors": count}, measured="alone"
+            )
+    return jobs, records
+
+
+def test_solvers_that_ran_alone_are_timed_beside_ours():
+    seconds = {OURS: 0.5, LIBRARY: 4.0, "dl85-streed": 1.0}
+    jobs, records = alone(dict.fromkeys(seconds, 7), seconds)
+    (row,) = solver_times_sheet(collect(jobs, records), PAPER, "clean").rows
+    assert row == ("Iris", "Multi-class", 7, "yes", 0.5, 4.0, None, 1.0, 8.0, None, 2.0)
+
+
+def test_a_solver_with_other_errors_is_told():
+    jobs, records = alone({OURS: 7, LIBRARY: 8}, {OURS: 1.0, LIBRARY: 1.0})
+    (row,) = solver_times_sheet(collect(jobs, records), PAPER, "clean").rows
+    assert row[3] == "no"

@@ -48,8 +48,8 @@ def largest_error_of_a_root(single: np.ndarray, expected: np.ndarray) -> float:
     """By how much rounding may move a square root of entmax.
 
     With the entries ``e`` measured from where Newton's method starts, one below the largest, the
-    threshold ``t`` solves ``sum((e - t)**2) = 1``. A sum of n terms is off by at most n roundings of
-    itself. Divided by the derivative ``2 sum(e - t)``, the errors of ``2 t sum(e)`` and of
+    threshold ``t`` solves ``sum((e - t)**2) = 1``. A sum of n terms is off by at most n roundings
+    of itself. Divided by the derivative ``2 sum(e - t)``, the errors of ``2 t sum(e)`` and of
     ``sum(e**2)`` are those of ``t``: many when a large common part of the entries cancels.
     """
     above = np.maximum((single.astype(np.float64) - single.max()) / 2 + 1, 0)

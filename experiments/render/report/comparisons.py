@@ -12,7 +12,7 @@ from experiments.analysis.model import Entry, Sheet, SheetColumn
 from experiments.analysis.paper import method_name
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, orders_sheet, quirks_sheet
 from experiments.analysis.settings import SEARCHED
-from experiments.analysis.small_trees import CEILING, FREE, SmallTrees, compare
+from experiments.analysis.small_trees import CEILING, FREE
 from experiments.analysis.small_trees_sheets import answer, sheets_of
 from experiments.render import numbers
 from experiments.render.clean import order_phrase
@@ -245,13 +245,9 @@ SMALL_TREES_INTRODUCTION = (
 )
 
 
-def comparison_of(found: Findings) -> SmallTrees:
-    return compare(found.results, found.datasets)
-
-
 def small_trees_section(found: Findings) -> tuple[Section, ...]:
     """None before the table has lines."""
-    compared = comparison_of(found)
+    compared = found.small_trees
     if not compared.lines:
         return ()
     return (
@@ -268,7 +264,7 @@ def small_trees_section(found: Findings) -> tuple[Section, ...]:
 
 def small_trees_plate(found: Findings) -> list[Plate]:
     """F1 against leaves; nothing before the table has lines."""
-    lines = [line for line in comparison_of(found).lines if line.place.protocol == "clean"]
+    lines = [line for line in found.small_trees.lines if line.place.protocol == "clean"]
     if not lines:
         return []
     points = [
