@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.ready ## Create .venv and install everything the suite needs
+setup: $(VENV)/.ready ## Create .venv and install what the suite needs
 
 $(VENV)/.ready: pyproject.toml constraints.txt scripts/setup.sh
 	@bash scripts/setup.sh $(VENV)
@@ -23,7 +23,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt scripts/setup.sh
 data: setup ## Fetch and verify the 36 datasets
 	@$(PY) -m experiments data $(ARGS)
 
-reproduce: setup ## Run the paper (PROFILE=smoke, quick, paper, or full with our own search), tables, report
+reproduce: setup ## Run the experiments, tables and report into .runs (PROFILE=smoke, quick, paper or full)
 ifeq ($(PROFILE),full)
 	@$(PY) -m experiments plan --profile paper --workers $(WORKERS)
 	@$(PY) -m experiments search --protocol paper,clean --workers $(WORKERS) --plan
@@ -34,39 +34,39 @@ else
 	@$(PY) -m experiments run --profile $(PROFILE) --workers $(WORKERS) --refresh tables,report $(ARGS)
 endif
 
-tables: setup ## Tables as CSV and LaTeX, from the committed records
+tables: setup ## Write results/tables (CSV and LaTeX) from the committed records
 	@$(PY) -m experiments tables --results $(ARGS)
 
-report: setup ## The HTML report and its figures, from the committed records
+report: setup ## Write results/report.html and results/figures from the committed records
 	@$(PY) -m experiments report --results $(ARGS)
 
-verify: setup ## Each cell and each claim of the paper beside ours, with a verdict
+verify: setup ## Compare cells and claims with the paper; fail if a verdict got worse
 	@$(PY) -m experiments verify $(ARGS)
 
-bench: setup ## Speed of the GradTree engines
+bench: setup ## Time the GradTree engines, into .runs/bench
 	@$(PY) -m experiments bench $(ARGS)
 
-test: setup ## The default tests: offline, a few minutes
+test: setup ## Run the default tests: offline, a few minutes
 	@$(PY) -m pytest $(ARGS)
 
-test-slow: setup ## The tests that take long or need every dataset
+test-slow: setup ## Run the tests that take long or need every dataset
 	@$(PY) -m pytest -m "slow or mirror" $(ARGS)
 
-test-network: setup ## The tests that download from the package index
+test-network: setup ## Run the tests that download from PyPI
 	@$(PY) -m pytest -m network $(ARGS)
 
-lint: setup ## Style and types
+lint: setup ## Check style (ruff) and types (mypy)
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 
-format: setup ## Let ruff rewrite the files
+format: setup ## Format the code and apply ruff's fixes
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
 
-clean: ## Remove the environment and caches; your runs stay
+clean: ## Remove .venv, caches and build files; .runs stays
 	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-delete-runs: ## Delete .runs, your own run records; asks first
+delete-runs: ## Delete .runs with your run records; asks first
 	@read -p "Delete .runs with all its records? [y/N] " answer && [ "$$answer" = y ] && rm -rf .runs

@@ -79,5 +79,8 @@ def resolve(text: str) -> str:
     if wanted in broken_records():
         raise RecordError(broken_records()[wanted])
     near = difflib.get_close_matches(wanted, known, 3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}"
+    if near:
+        hint = f"did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?"
+    else:
+        hint = f"known are {', '.join(known)}"
     raise UnknownDatasetError(f"no dataset {text!r}; {hint}")

@@ -24,7 +24,7 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     """The parser of all verbs, or of the one wanted, so that no verb pays for another's imports."""
     parser = Parser(
         prog="python -m experiments",
-        description="Run the experiments of the GradTree paper and compare the outcome with it.",
+        description="Run the experiments of the GradTree paper and compare the results with it.",
     )
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     names = sorted(info.name for info in pkgutil.iter_modules(commands.__path__))
@@ -66,7 +66,7 @@ def guarded(work: Callable[[], int]) -> int:
             print(told, file=sys.stderr)
             return EXIT_USAGE
         traceback.print_exc()
-        print(f"\nThis is a bug of the suite; please report it at {ISSUES}", file=sys.stderr)
+        print(f"\nThis is a bug in the suite; please report it in {ISSUES}", file=sys.stderr)
         return EXIT_FAILED
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""Run every learner on one dataset and print its row beside the paper's.
+"""Run every learner on one dataset and compare its row of each table with the paper's.
 
     .venv/bin/python scripts/run_dataset.py titanic
     .venv/bin/python scripts/run_dataset.py "Heart Disease" --trial 0-2
 
-Writes tables and tree pictures to .runs/datasets/<slug>. What has been run
-before is not run again.
+Writes tables and drawings of trees to .runs/datasets/<slug>. Jobs that are
+done are not repeated.
 """
 
 from __future__ import annotations
@@ -27,12 +27,34 @@ def parsed() -> argparse.Namespace:
     parser = arguments.Parser(description=description)
     parser.add_argument("dataset", help="name or slug, e.g. titanic")
     parser.add_argument(
-        "--experiment", type=arguments.words, default=["tuned", "default"], metavar="A,B"
+        "--experiment",
+        type=arguments.words,
+        default=["tuned", "default"],
+        metavar="A,B",
+        help="experiments to run (default: tuned,default)",
     )
-    parser.add_argument("--protocol", default="paper", metavar="NAME")
-    parser.add_argument("--method", type=arguments.words, metavar="A,B", help="default: all")
-    parser.add_argument("--trial", type=arguments.trials, default=list(range(10)), metavar="0-4,7")
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="for tables and pictures")
+    parser.add_argument(
+        "--protocol", default="paper", metavar="NAME", help="protocol to use (default: paper)"
+    )
+    parser.add_argument(
+        "--method",
+        type=arguments.words,
+        metavar="A,B",
+        help="methods to run (default: all of the experiment)",
+    )
+    parser.add_argument(
+        "--trial",
+        type=arguments.trials,
+        default=list(range(10)),
+        metavar="0-4,7",
+        help="trials to run (default: all ten)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="where to write tables and drawings of trees (default: .runs/datasets/<slug>)",
+    )
     arguments.add_plugins(parser)
     arguments.add_store(parser)
     arguments.add_executor(arguments.add_how(parser))

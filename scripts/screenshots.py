@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Photograph the report and the terminal display for the README, into results/figures.
+"""Take screenshots of the report and the terminal display for the READMEs.
 
     .venv/bin/python scripts/screenshots.py
 
@@ -38,10 +38,28 @@ WORKERS = 2
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     results = REPOSITORY / "results"
-    parser.add_argument("--report", type=Path, default=results / "report.html", metavar="FILE")
-    parser.add_argument("--store", type=Path, default=results / "records", metavar="FOLDER")
-    parser.add_argument("--output", type=Path, default=results / "figures", metavar="FOLDER")
-    parser.add_argument("--no-terminal", action="store_true", help="the report only")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        default=results / "report.html",
+        metavar="FILE",
+        help="page to show (default: results/report.html)",
+    )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=results / "records",
+        metavar="FOLDER",
+        help="records to replay in the terminal (default: results/records)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=results / "figures",
+        metavar="FOLDER",
+        help="where to write (default: results/figures)",
+    )
+    parser.add_argument("--no-terminal", action="store_true", help="leave out the terminal display")
     return parser.parse_args()
 
 

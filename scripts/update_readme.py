@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""Bring what READMEs print up to date: results, and the output of every Python snippet.
+"""Update the generated parts of the READMEs: results, and the output of every Python snippet.
 
 .venv/bin/python scripts/update_readme.py           rewrite blocks and outputs
-.venv/bin/python scripts/update_readme.py --check   only name what is stale
+.venv/bin/python scripts/update_readme.py --check   only name the files that are out of date
 """
 
 from __future__ import annotations
@@ -86,7 +86,11 @@ def with_outputs(text: str, run: Callable[[str], str] = output_of) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; status 1 if stale")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="change nothing; exit status 1 if a README is out of date",
+    )
     args = parser.parse_args()
     generated, stale = blocks(), []
     for name in PROSE:
@@ -98,7 +102,7 @@ def main() -> int:
             if not args.check:
                 path.write_text(fresh, encoding="utf-8")
     if args.check and stale:
-        print(f"stale: {', '.join(stale)}", file=sys.stderr)
+        print(f"out of date: {', '.join(stale)}", file=sys.stderr)
     return int(args.check and bool(stale))
 
 

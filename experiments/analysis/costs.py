@@ -91,9 +91,9 @@ def compute_sheet(results: Results, paper: Paper) -> Sheet:
     return Sheet(
         name="compute",
         title="Compute spent",
-        caption="Hours of fitting on one core, all protocols and experiments but the search; on "
-        "the right for the runs whose runtime the paper prints, and those printed seconds for "
-        "the same runs, times the number of restarted trainings (on a machine with a GPU)",
+        caption="Hours of fitting on one core, over all protocols and experiments except the "
+        "search. On the right, only runs whose runtime the paper prints: our hours, and the "
+        "printed seconds times the number of restarts (on a machine with a GPU)",
         source="paper",
         columns=(
             SheetColumn("Method"),
@@ -123,9 +123,8 @@ def runtime_sheet(ours: Mapping[str, Table], paper: Mapping[str, Table]) -> Shee
     return Sheet(
         name="runtime-ratios",
         title="Runtime relative to CART and DL8.5",
-        caption="Mean seconds over the datasets a method finished, and the same divided by "
-        "the mean of CART and of DL8.5 over the datasets both finished; the paper's machine had "
-        "a GPU",
+        caption="Mean seconds over the datasets that a method finished, and these relative to CART "
+        "and to DL8.5 over the datasets that both finished; the paper's machine had a GPU",
         source=mine.source,
         columns=(
             SheetColumn("Method"),

@@ -138,9 +138,9 @@ def duels_sheet(found: Sequence[Duel]) -> Sheet:
     return Sheet(
         name="gradtree-against-cart",
         title="GradTree against CART",
-        caption="Mean test F1 of GradTree minus the other's over the datasets that both finished, "
-        "with a 95 % interval (paired bootstrap over datasets), wins, ties and losses, and "
-        "Wilcoxon's p, plain and corrected by Holm over this table",
+        caption="Mean test F1 of GradTree minus that of the other method, over the datasets that "
+        "both finished, with a 95 % interval (paired bootstrap over datasets), wins, ties and "
+        "losses, and Wilcoxon's p, uncorrected and with Holm's correction over this table",
         source="protocols paper and clean",
         columns=(
             SheetColumn("Against"),

@@ -222,7 +222,7 @@ def read_declared(path: Path) -> list[Declared]:
         raise UserError(f"{path} cannot be read as tables: {problem}") from None
     entries = content.pop("table", [])
     if content or not isinstance(entries, list):
-        raise UserError(f"{path} should hold [[table]] entries alone, not {sorted(content)}")
+        raise UserError(f"{path} may only hold [[table]] entries, not {sorted(content)}")
     return [_declared(entry, path) for entry in entries]
 
 

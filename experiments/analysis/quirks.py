@@ -178,10 +178,10 @@ def quirks_sheet(found: Sequence[QuirkEffect]) -> Sheet:
     return Sheet(
         name="quirks",
         title="What each quirk does",
-        caption="Mean test F1 with one quirk of protocol paper replaced minus that of protocol "
-        "paper, default hyperparameters, over the datasets that the quirk touches, with a 95 % "
-        "interval (paired bootstrap over datasets); datasets that gain, stay and lose; "
-        "Wilcoxon's p, plain and corrected by Holm over this table",
+        caption="Mean test F1 with one quirk replaced minus mean test F1 under protocol paper, "
+        "with default hyperparameters, over the datasets that the quirk affects, with a 95 % "
+        "interval (paired bootstrap over datasets); datasets that gain, stay and lose; Wilcoxon's "
+        "p, uncorrected and with Holm's correction over this table",
         source="protocol paper and its variants",
         columns=(
             SheetColumn("Quirk"),
@@ -212,8 +212,8 @@ def orders_sheet(found: Sequence[QuirkOrder]) -> Sheet:
         name="quirks-order",
         title="What each quirk does to the order",
         caption="Mean reciprocal rank of test F1 with default hyperparameters over the datasets "
-        "that the quirk touches, as in the paper and with the quirk replaced, and the mean "
-        "difference of GradTree and CART with a 95 % interval",
+        "that the quirk affects, as in the paper and with the quirk replaced, and the mean "
+        "difference between GradTree and CART with a 95 % interval",
         source="protocol paper and its variants",
         columns=(
             SheetColumn("Quirk"),

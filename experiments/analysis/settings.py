@@ -97,8 +97,8 @@ def searched_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
     return Sheet(
         name=SEARCHED,
         title="Our own hyperparameter search",
-        caption="Test F1 with the published hyperparameters and with those that won our search of "
-        "300 random trials by cross-validation on the first split, as in the paper",
+        caption="Test F1 with the published hyperparameters and with the winners of our search: "
+        "300 random trials, cross-validated on the first split, as in the paper",
         source=protocol,
         columns=(
             SheetColumn("Dataset"),
@@ -135,7 +135,7 @@ def seeds_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
         name="seeds",
         title="Other random draws",
         caption="Test F1 of tuned GradTree: printed, with the authors' random draws, and with "
-        "other seeds (mean and deviation between seeds of the mean over trials)",
+        "other seeds (mean over trials; its mean and standard deviation over seeds)",
         source=protocol,
         columns=(
             SheetColumn("Dataset"),
@@ -198,7 +198,7 @@ def optimism_sheet(results: Results, paper: Paper, protocol: str, searched: Sear
         name="search-optimism",
         title="Search score and test score",
         caption="Cross-validated macro F1 of the winning candidate, and its mean test F1 over ten "
-        "trials; last, the mean over datasets of their difference",
+        "trials; the last row is the mean difference over datasets",
         source=protocol,
         columns=(
             SheetColumn("Dataset"),
@@ -261,8 +261,8 @@ def growth_sheet(found: Sequence[Growth], protocol: str) -> Sheet:
     return Sheet(
         name="search-budget",
         title="How many candidates a search needs",
-        caption="Mean test F1 of the best of the first candidates, and over datasets the quartiles "
-        "of its difference from the winner of the whole search",
+        caption="Mean test F1 of the best of the first candidates, and the quartiles, over "
+        "datasets, of its difference from the winner of the whole search",
         source=protocol,
         columns=(
             SheetColumn("Learner"),

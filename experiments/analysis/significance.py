@@ -143,8 +143,8 @@ def pairs_sheet(table: Table, compared: Sequence[Comparison]) -> Sheet:
     return Sheet(
         name=f"{table.name}-pairs",
         title=f"{table.title}: pairs of methods",
-        caption=f"{table.caption}: Wilcoxon signed-rank tests over datasets, p-values corrected "
-        "by Holm",
+        caption=f"{table.caption}: Wilcoxon signed-rank tests over datasets, p-values with "
+        "Holm's correction",
         source=table.source,
         columns=(
             SheetColumn("Scope"),
@@ -182,8 +182,8 @@ def ranks_sheet(table: Table, compared: Sequence[Comparison]) -> Sheet:
         name=f"{table.name}-ranks",
         title=f"{table.title}: average ranks",
         caption=f"{table.caption}: average ranks (1 is best), the groups of methods in which no "
-        f"pair differs by Wilcoxon's test with Holm's correction at {statistics.LEVEL:g}, and the "
-        "p-value of Friedman's test (Iman-Davenport)",
+        "pair differs significantly (Wilcoxon's test with Holm's correction, level "
+        f"{statistics.LEVEL:g}), and the p-value of Friedman's test (Iman-Davenport)",
         source=table.source,
         columns=(
             SheetColumn("Scope"),

@@ -36,7 +36,7 @@ GROUPS: dict[str, Callable[[DatasetFacts], bool]] = {
 }
 SITUATIONS: dict[str, Callable[[DatasetFacts], bool]] = {
     "binary": lambda facts: facts.task == "binary",
-    "many classes": lambda facts: facts.task == "multi",
+    "three or more classes": lambda facts: facts.task == "multi",
     "fewer than 500 rows": lambda facts: facts.n_rows < 500,
     "five or more categorical columns": lambda facts: len(facts.categorical) >= 5,
 }

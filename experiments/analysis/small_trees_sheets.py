@@ -48,10 +48,10 @@ def lines_sheet(found: SmallTrees) -> Sheet:
     return Sheet(
         name="small-trees",
         title="One small tree",
-        caption="Mean test F1 over the datasets that every learner of a reading finished, with a "
-        "95 % interval (bootstrap over datasets) and the mean rank; log loss and Brier score (0 to "
-        "2) of the leaf shares; size, conditions asked per row, CPU seconds with tuning; and F1 as "
-        "a share of boosting’s",
+        caption="Mean test F1 over the datasets that every learner shown at a size finished, with "
+        "a 95 % interval (bootstrap over datasets) and the mean rank; log loss and Brier score (0 "
+        "to 2) of the class shares in the leaves; tree size, conditions tested per row, CPU "
+        "seconds including tuning; and F1 relative to boosting’s",
         source=SOURCE,
         columns=(
             SheetColumn("Learner"),
@@ -97,8 +97,8 @@ def tests_sheet(found: SmallTrees) -> Sheet:
         name="small-trees-tests",
         title="Small trees against pruned CART and against the control",
         caption="Mean difference of test F1 over the datasets that both finished, with a 95 % "
-        "interval (paired bootstrap over datasets), wins-ties-losses, and Wilcoxon’s p, plain and "
-        "corrected by Holm over this table",
+        "interval (paired bootstrap over datasets), wins-ties-losses, and Wilcoxon’s p, "
+        "uncorrected and with Holm’s correction over this table",
         source=SOURCE,
         columns=(
             SheetColumn("Learner"),
@@ -128,8 +128,8 @@ def situations_sheet(found: SmallTrees) -> Sheet:
     return Sheet(
         name="small-trees-situations",
         title="Small trees by situation",
-        caption="Mean test F1 under protocol clean over the datasets of a kind, the paper’s and "
-        "the fresh ones, that every learner of a reading finished",
+        caption="Mean test F1 under protocol clean over the paper’s and the fresh datasets of a "
+        "kind that every learner shown at a size finished",
         source="clean",
         columns=(
             SheetColumn("Situation"),
@@ -191,8 +191,8 @@ def _against_control(found: SmallTrees) -> list[str]:
     if not any(test.against == CONTROL for test in found.tests):
         return []
     if not told:
-        return [f"After Holm’s correction no learner is told apart from {method_name(CONTROL)}."]
-    return [f"Told apart from {method_name(CONTROL)} after Holm’s correction: {'; '.join(told)}."]
+        return [f"After Holm’s correction no learner differs from {method_name(CONTROL)}."]
+    return [f"After Holm’s correction these differ from {method_name(CONTROL)}: {'; '.join(told)}."]
 
 
 def _time(found: SmallTrees) -> list[str]:
@@ -204,4 +204,4 @@ def _time(found: SmallTrees) -> list[str]:
     if not known:
         return []
     parts = ", ".join(f"{method_name(method)} {value:.1f}" for value, method in known)
-    return [f"CPU seconds of a fit with its tuning: {parts}."]
+    return [f"CPU seconds of a fit including tuning: {parts}."]

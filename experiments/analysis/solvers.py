@@ -95,8 +95,8 @@ def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
     return Sheet(
         name=EXPERIMENT,
         title="DL8.5 by our kernels and by pydl8.5",
-        caption="Test F1 of ours, trials that both finished, those with the same scores and the "
-        f"same tree size to the last digit, and seconds of the processor for all of them{told}",
+        caption="Test F1 of our kernels; trials that both finished, and those with the same scores "
+        f"and tree size to the last digit; processor seconds over all of them{told}",
         source=protocol,
         columns=columns,
         rows=tuple(rows),
@@ -126,8 +126,9 @@ def solver_times_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
     return Sheet(
         name=ALONE,
         title="The optimal tree of depth 4 over yes/no columns by four solvers",
-        caption="Training rows that the tree gets wrong, whether all that finished found as few, "
-        "CPU seconds of one fit with no other job running, and these divided by ours",
+        caption="Training rows that the tree misclassifies, whether all solvers that finished "
+        "agree on their number, CPU seconds of one fit with no other job running, and these "
+        "divided by ours",
         source=protocol,
         columns=(
             SheetColumn("Dataset"),

@@ -68,8 +68,8 @@ def summary_sheet(tables: Tables) -> Sheet:
     return Sheet(
         name="summary",
         title="Summary",
-        caption="Mean tree size, mean difference of train and test F1 with tuned "
-        "hyperparameters, and MRR with default ones",
+        caption="Mean tree size and mean difference between train and test F1 with tuned "
+        "hyperparameters, and MRR with default hyperparameters",
         source=size.source,
         columns=tuple(columns),
         rows=tuple(rows),
@@ -182,7 +182,7 @@ def specs_sheet(paper: Paper, registry: Mapping[str, Spec]) -> Sheet:
         rows.append((*_printed(printed), *_loaded(loaded)))
         if loaded is not None and not _agree(printed, loaded):
             differing.append(printed.name)
-    notes = (f"Loaded otherwise than printed: {', '.join(differing)}.",) if differing else ()
+    notes = (f"Not loaded as printed: {', '.join(differing)}.",) if differing else ()
     return Sheet(
         name="datasets",
         title="Datasets",
@@ -227,7 +227,7 @@ def inconsistencies_sheet(paper: Paper) -> Sheet:
     return Sheet(
         name="paper-inconsistencies",
         title="Inconsistencies of the paper",
-        caption="Printed figures that the paper's own printed cells contradict",
+        caption="Printed numbers that contradict the paper's own printed cells",
         source="paper, as printed",
         columns=tuple(
             SheetColumn(name)

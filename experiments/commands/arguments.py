@@ -51,19 +51,22 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         dest="store",
         const=COMMITTED,
-        help="the committed records, with what is written going to results/",
+        help="read the committed records and write to results/",
     )
     parser.add_argument(
         "--params",
         choices=("published", "ours"),
-        help="hyperparameters of the tuned experiments: the paper's (default) or those our "
-        "search found",
+        help="hyperparameters of the tuned experiments: the paper's (default) or those found by "
+        "our search",
     )
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help=f"where {what} go (default: with the records)"
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help=f"where {what} go (default: the store's folder, or results/ with --results)",
     )
 
 
@@ -82,7 +85,7 @@ def store_folder(text: str) -> Path:
     inside = [path.parent for path in sorted(folder.glob("*/environments.jsonl"))]
     if inside:
         raise argparse.ArgumentTypeError(
-            f"{folder} is no folder of run records; did you mean {inside[0]}?"
+            f"{folder} is not a folder of run records; did you mean {inside[0]}?"
         )
     return folder
 
@@ -91,8 +94,8 @@ def require_store(folder: Path) -> None:
     """Refuse to read a store that is not there: a typo would look like an empty one."""
     if not folder.is_dir():
         raise UserError(
-            f"there is no folder of run records at {folder}; `make reproduce` makes one, "
-            "--store names another, and --results reads the committed ones"
+            f"there is no folder of run records at {folder}; `make reproduce` creates .runs, and "
+            "--store names another folder, e.g. results/records for the committed records"
         )
 
 
@@ -101,7 +104,7 @@ def tell_problems(problems: Sequence[str]) -> None:
     if not problems:
         return
     print(
-        f"{len(problems):,} problems in the records; lines that are none were set aside:",
+        f"{len(problems):,} problems in the records; lines that cannot be used were set aside:",
         file=sys.stderr,
     )
     for problem in problems[:PROBLEMS_SHOWN]:
@@ -131,8 +134,7 @@ def add_plugins(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="MODULE",
-        help="a module, or the path of its file, that offers more learners or datasets "
-        "(repeatable)",
+        help="a Python module or file with more learners or datasets (repeatable)",
     )
 
 
@@ -143,8 +145,8 @@ def add_more_tables(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE.toml",
-        help="more tables, declared as in experiments/analysis/own_tables.toml (repeatable); "
-        "the datasets and learners of plug-ins have theirs once they were run",
+        help="a file that declares more tables, as experiments/analysis/own_tables.toml does "
+        "(repeatable); plug-in learners and datasets that were run have tables without it",
     )
 
 
@@ -159,7 +161,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "--profile",
         default="paper",
         metavar="NAME",
-        help="see `list` for all (default: %(default)s); the filters below narrow it",
+        help="what to run, see `list profiles` (default: %(default)s); the options below narrow it",
     )
     group.add_argument("--experiment", type=words, metavar="A,B", help="only these experiments")
     group.add_argument("--protocol", type=words, metavar="A,B", help="only these protocols")
@@ -169,11 +171,11 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--method", type=words, metavar="A,B", help="only these methods, e.g. cart,gradtree"
     )
-    group.add_argument("--trial", type=trials, metavar="0-4,7", help="only these trials of the ten")
+    group.add_argument("--trial", type=trials, metavar="0-4,7", help="only these of the ten trials")
     group.add_argument(
         "--params",
         choices=("published", "ours"),
-        help="hyperparameters of `tuned`: the paper's (default) or those our search found",
+        help="hyperparameters of `tuned`: the paper's (default) or those found by our search",
     )
     add_plugins(group)
 
@@ -185,21 +187,26 @@ def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         type=whole(1),
         default=os.cpu_count() or 1,
         metavar="N",
-        help="jobs at a time (default: one per core, %(default)s)",
+        help="jobs that run at the same time (default: one per core, here %(default)s)",
     )
-    group.add_argument("--time-limit", type=positive, metavar="S", help="seconds per job")
+    group.add_argument(
+        "--time-limit",
+        type=positive,
+        metavar="S",
+        help="seconds per job (default: the profile's limit, else 3600)",
+    )
     group.add_argument(
         "--memory-limit",
         type=positive,
         metavar="MB",
-        help="resident memory per job (default: 80%% of the machine, shared by the workers)",
+        help="resident memory per job (default: 80%% of the machine's, divided among the workers)",
     )
     group.add_argument(
         "--threads",
         type=whole(1),
         default=1,
         metavar="N",
-        help="threads of every numerical library in a job (default: %(default)s)",
+        help="threads per job for numerical libraries (default: %(default)s)",
     )
     return group
 
@@ -211,9 +218,11 @@ def add_executor(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--inline",
         action="store_true",
-        help="run in this very process, without limits, for debugging",
+        help="run the jobs in this process, without limits, for debugging",
     )
-    group.add_argument("--plain", action="store_true", help="lines of text even on a terminal")
+    group.add_argument(
+        "--plain", action="store_true", help="print a line per job instead of the live display"
+    )
 
 
 def words(text: str) -> list[str]:
@@ -237,7 +246,7 @@ def whole(least: int) -> Callable[[str], int]:
 
     def parse(text: str) -> int:
         if not (text.isascii() and text.isdigit()) or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
         return int(text)
 
     return parse
@@ -250,7 +259,7 @@ def positive(text: str) -> float:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return number
 
 
@@ -265,7 +274,7 @@ def trials(text: str) -> list[int]:
         if low > high:
             raise argparse.ArgumentTypeError(f"{piece!r} runs backwards; write {high}-{low}")
         if high >= N_TRIALS:
-            raise argparse.ArgumentTypeError(f"there are trials 0 to {N_TRIALS - 1}, no {high}")
+            raise argparse.ArgumentTypeError(f"trials are numbered 0 to {N_TRIALS - 1}, not {high}")
         numbers += range(low, high + 1)
     if not numbers:
         raise argparse.ArgumentTypeError("no trial is named")

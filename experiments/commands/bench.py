@@ -25,13 +25,13 @@ NAMED_GROUPS = ("banknote", "spambase")
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "bench",
-        help="time the engines against depth, features, samples and classes",
+        help="time the GradTree engines, or compare GradTree with CART on raw tables",
         description=(
-            "Time the compiled engine, the TensorFlow reference and, if an interpreter that has "
-            "it is named, the authors' PyPI package GradTree: seconds of processor time per "
-            "epoch and per fit on made-up data, one core and one thread each, the engines "
-            "taking turns. Writes every fit, medians, ratios and growth exponents as CSV, and "
-            "a plot. Axes that are not measured this time keep their earlier fits."
+            "Time the compiled engine, the TensorFlow reference and, with --authors-python, the "
+            "authors' PyPI package GradTree. Measures processor seconds per epoch and per fit on "
+            "synthetic data, with one thread; the engines take turns. Writes all fits, medians, "
+            "ratios and growth exponents as CSV, and a plot. Axes that are not measured keep "
+            "their earlier fits."
         ),
     )
     add_arguments(parser)
@@ -44,28 +44,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--first-use",
         action="store_true",
         help="instead, time what each learner imports and compiles before its first result; "
-        "plans count with it",
+        "`plan` uses these times",
     )
     parser.add_argument(
         "--raw-tables",
         nargs="*",
         metavar="NAME",
-        help="instead, compare GradTree with CART on raw tables, these or all ten, in five folds",
+        help="instead, compare GradTree with CART by five-fold cross-validation on these raw "
+        "tables (default: all ten)",
     )
-    parser.add_argument("--quick", action="store_true", help="fewer and smaller sizes")
+    parser.add_argument("--quick", action="store_true", help="time fewer and smaller sizes")
     parser.add_argument(
         "--axis",
         nargs="+",
         choices=("depth", "features", "samples", "classes", *NAMED_GROUPS, "all"),
         default=["all"],
-        help="what to vary; 'banknote' and 'spambase' time those sizes at depth 10",
+        help="what to vary (default: all); 'banknote' and 'spambase' are the sizes of those "
+        "datasets, at depth 10",
     )
     parser.add_argument(
         "--engines",
         nargs="+",
         choices=("compiled", "tensorflow", "authors"),
-        help="what to time (default: both engines, and the authors' package on the named sizes "
-        "if its interpreter is known)",
+        help="what to time (default: both engines; with --authors-python also the authors' "
+        "package, on the sizes banknote and spambase)",
     )
     parser.add_argument(
         "--authors-python",
@@ -80,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.whole(1),
         default=3,
         metavar="N",
-        help="fits of each kind (default: 3)",
+        help="fits per engine and size (default: 3)",
     )
     parser.add_argument(
         "--epochs",
@@ -94,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.positive,
         default=20.0,
         metavar="SECONDS",
-        help="spare an engine the sizes whose epochs would take longer than this (default: 20)",
+        help="skip sizes on which an engine's epoch would take longer than this (default: 20)",
     )
     parser.add_argument(
         "--output",
@@ -108,7 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         dest="output",
         const=arguments.RESULTS / FOLDER,
-        help="write to the committed results/bench",
+        help="write to results/bench, which is committed",
     )
 
 

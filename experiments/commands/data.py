@@ -24,19 +24,30 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "data",
         help="fetch and verify the datasets",
         description=(
-            "Load every dataset from the first source that has it, verify it, and list what is "
-            "missing with remedies. The exit status is 0 if all are there and 3 if some are not."
+            "Load each dataset from the first source that has it, verify it, keep a copy in the "
+            "cache, and say how to get those that are missing. Exit status: 0 all are available, "
+            "3 some are not."
         ),
     )
-    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="names or slugs; else all")
-    parser.add_argument("--mirror", type=Path, metavar="FOLDER", help="original files, by slug")
-    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="where fetched data is kept")
+    parser.add_argument(
+        "datasets", nargs="*", metavar="DATASET", help="names or slugs (default: the paper's 36)"
+    )
+    parser.add_argument(
+        "--mirror",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with original files at <slug>/<file> (default: the environment variable "
+        "GRADTREE_DATA)",
+    )
+    parser.add_argument(
+        "--cache", type=Path, metavar="FOLDER", help="where to keep downloaded data"
+    )
     parser.add_argument(
         "--source",
         action="append",
         dest="sources",
         choices=SOURCES,
-        help="try this kind of source only; may be given several times",
+        help="use only sources of this kind (repeatable)",
     )
     parser.set_defaults(run=run)
 
@@ -83,7 +94,7 @@ def summary(outcomes: list[Availability]) -> str:
             lines += [f"{outcome.record.name} is missing: {outcome.remedy}."]
             lines += [f"  tried {reason}" for reason in outcome.reasons]
     there = sum(outcome.verified for outcome in outcomes)
-    lines.append(f"{there} of {len(outcomes)} datasets are there and verified.")
+    lines.append(f"{there} of {len(outcomes)} datasets are available and verified.")
     if there < len(outcomes):
         lines.append("Everything else works without the missing ones.")
     return "\n".join(lines)

@@ -17,24 +17,31 @@ SHOWN = ("timeout", "memory", "crash", "error")
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "failures",
-        help="list the jobs that did not end well, with reasons",
+        help="list failed jobs with their reasons",
         description=(
-            "List jobs that timed out, ran out of memory, crashed or raised, grouped by reason. "
-            "Exit status: 0 there are none, 1 there are some."
+            "List jobs that timed out, ran out of memory, crashed or raised an error, grouped by "
+            "reason. Exit status: 0 there are none, 1 there are some."
         ),
     )
     arguments.add_store(parser)
     parser.add_argument("--dataset", type=arguments.words, metavar="A,B", help="only these slugs")
     parser.add_argument("--method", type=arguments.words, metavar="A,B", help="only these methods")
     parser.add_argument(
-        "--status", type=arguments.words, metavar="A,B", help=f"of {', '.join(SHOWN)}, skipped"
+        "--status",
+        type=arguments.words,
+        metavar="A,B",
+        help=f"only jobs that ended as one of: {', '.join(SHOWN)}, skipped (default: all but "
+        "skipped)",
     )
-    parser.add_argument("--log", action="store_true", help="with traceback and end of the log")
+    parser.add_argument(
+        "--log", action="store_true", help="also print the traceback and the end of the log"
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store, resolve
+    from experiments.runner.session import program
 
     arguments.require_store(args.store)
     selection.check("status", args.status, (*SHOWN, "skipped"))
@@ -61,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     found: Counter[str] = Counter(record.status for record in failures)
     statuses = ",".join(status for status in SHOWN if found[status])
     if statuses:
-        print(f"\nTry again: python -m experiments run --retry {statuses} --store {args.store}")
+        print(f"\nTry again: {program()} run --retry {statuses} --store {args.store}")
     return 1
 
 

@@ -12,8 +12,9 @@ KINDS = ("profiles", "experiments", "protocols", "learners", "datasets")
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "list",
-        help="profiles, experiments, protocols, learners and datasets",
-        description="List what there is to run, a line each, plug-ins included.",
+        help="list profiles, experiments, protocols, learners and datasets",
+        description="List profiles, experiments, protocols, learners and datasets, one per line, "
+        "including those of plug-ins.",
     )
     parser.add_argument("kind", nargs="?", choices=KINDS, help="only these (default: all)")
     arguments.add_plugins(parser)

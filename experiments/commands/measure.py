@@ -15,18 +15,19 @@ from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, UserError
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "measure",
-        help="make a table of another metric from stored predictions",
+        help="write a table of another metric from stored predictions",
         description=(
-            "Score the stored test predictions by any metric of scikit-learn that takes true and "
+            "Score stored test predictions by any scikit-learn metric that takes true and "
             "predicted labels, e.g. `measure matthews_corrcoef` or `measure f1_score "
-            "average=weighted`. No learner runs. Runs whose predictions are not in the store are "
-            "gaps. Exit status: 0 all planned runs have predictions, 3 some have not."
+            "average=weighted`. Prints the table and writes it as CSV and LaTeX. Runs no learner; "
+            "runs without stored predictions are gaps. Exit status: 0 all successful runs have "
+            "predictions, 3 some do not."
         ),
     )
     parser.add_argument("metric", metavar="METRIC", help="a function of sklearn.metrics")
     parser.add_argument("options", nargs="*", metavar="NAME=VALUE", help="its keyword arguments")
-    parser.add_argument("--experiment", default="tuned", metavar="NAME", help="(default: tuned)")
-    parser.add_argument("--protocol", default="paper", metavar="NAME", help="(default: paper)")
+    parser.add_argument("--experiment", default="tuned", metavar="NAME", help="default: tuned")
+    parser.add_argument("--protocol", default="paper", metavar="NAME", help="default: paper")
     arguments.add_source(parser)
     arguments.add_output(parser, "the CSV and LaTeX files")
     parser.set_defaults(run=run)
@@ -39,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.files import write_files
     from experiments.render import csvfiles, latex
     from experiments.render.wording import table_text
+    from experiments.runner.session import program
 
     arguments.require_store(args.store)
     given = keywords(args.options)
@@ -48,9 +50,7 @@ def run(args: argparse.Namespace) -> int:
     known = {place[:2] for place in found.results.attempts}
     if (args.protocol, args.experiment) not in known:
         listed = ", ".join(sorted(f"{protocol}/{experiment}" for protocol, experiment in known))
-        raise UserError(
-            f"{args.store} was not asked for {args.protocol}/{args.experiment}; it knows {listed}"
-        )
+        raise UserError(f"{args.store} has no {args.protocol}/{args.experiment}; it has {listed}")
     table = metric_table(
         args.metric,
         given,
@@ -71,9 +71,9 @@ def run(args: argparse.Namespace) -> int:
     scored = sum(cell.n for cell in cells)
     if scored < ok:
         print(f"\n{ok - scored:,} of {ok:,} successful runs have no predictions in {args.store}.")
-        print("Fit those again, and keep their predictions if they repeat their scores:")
+        print("To fit those again and keep predictions that repeat the recorded scores:")
         print(
-            f"  python -m experiments run --fill-predictions --store {args.store} "
+            f"  {program()} run --fill-predictions --store {args.store} "
             f"--experiment {args.experiment} --protocol {args.protocol}"
         )
     output = arguments.output_of(args, "tables/metrics", "metrics")

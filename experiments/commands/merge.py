@@ -17,13 +17,13 @@ CONFLICTS_SHOWN = 5
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "merge",
-        help="bring the records of other stores into one",
+        help="copy the records of other stores into one",
         description=(
-            "Copy records from stores of other machines, shards or runs. Where two stores know "
-            "the same job, a success counts before a failure and a later record before an "
-            "earlier one; where both succeeded with different scores, that is a conflict, which is "
-            "named and left as it was. Merging again changes nothing. Exit status: 0 done, 1 there "
-            "are conflicts, 3 another process writes to the store."
+            "Copy records from the stores of other machines, shards or runs. If two stores have "
+            "the same job, a success beats a failure and a later record beats an earlier one. If "
+            "both succeeded with different scores, that is a conflict: it is listed, and the "
+            "target keeps its own record. Merging again changes nothing. Exit status: 0 done, "
+            "1 there are conflicts, 3 another process writes to the store."
         ),
     )
     parser.add_argument(
@@ -31,22 +31,22 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         nargs="*",
         type=arguments.store_folder,
         metavar="STORE",
-        help="to be read (none: only --compact)",
+        help="store to copy from; none is needed with --compact",
     )
     parser.add_argument(
         "--into",
         type=Path,
         default=Path(".runs"),
         metavar="STORE",
-        help="to be added to (default: %(default)s)",
+        help="store to copy to (default: %(default)s)",
     )
     parser.add_argument(
         "--compact",
         action="store_true",
-        help="then rewrite the store without superseded records, sorted, ready to be committed",
+        help="then rewrite the target sorted and without superseded records, ready to commit",
     )
     parser.add_argument(
-        "--no-predictions", action="store_true", help="leave test predictions where they are"
+        "--no-predictions", action="store_true", help="do not copy test predictions"
     )
     parser.set_defaults(run=run)
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         if not folder.is_dir():
             raise UserError(f"{folder} is not a folder of run records")
     if not args.sources and not args.compact:
-        raise UserError("nothing to do: name stores to be read, or --compact")
+        raise UserError("nothing to do: name the stores to copy from, or pass --compact")
     target, conflicts = Store(args.into), 0
     with locked(args.into):
         before = superseded(target.plan(), target.records())

@@ -10,10 +10,10 @@ from experiments.commands import arguments, selection
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "plan",
-        help="how many jobs, how many done, how long the rest will take",
+        help="show how many jobs there are, how many are done and how long the rest takes",
         description=(
-            "Show the jobs of a selection per learner without running any. Times are estimated "
-            "from the records of similar jobs, in the store and among the committed results."
+            "Count the selected jobs per learner without running any, and estimate how long they "
+            "take, from the records of similar jobs in the store and in the committed results."
         ),
     )
     arguments.add_selection(parser)

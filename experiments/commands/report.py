@@ -11,11 +11,11 @@ from experiments.commands import arguments
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "report",
-        help="write the figures and the HTML report from run records",
+        help="write the HTML report and its figures from run records",
         description=(
-            "Write one self-contained HTML file (open it from disk, it loads nothing) with "
-            "claims, tables, verdicts, figures and trees, and the figures as SVG, PDF and PNG. "
-            "Needs no data and no learner; what has not been run is shown as a gap."
+            "Write one self-contained HTML file with claims, tables, verdicts, figures and trees, "
+            "and the figures as SVG, PDF and PNG. The page works from disk and loads nothing. "
+            "Needs neither data nor learners; what has not been run is shown as a gap."
         ),
     )
     arguments.add_source(parser)
@@ -24,14 +24,14 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--no-figure-files",
         action="store_true",
-        help="write the page alone; it has its figures inside",
+        help="write only the page, which contains its figures",
     )
     parser.add_argument(
         "--trees",
         type=Path,
         default=arguments.RESULTS / "trees",
         metavar="FOLDER",
-        help="stored trees and training histories (default: results/trees)",
+        help="stored trees and training curves to show (default: results/trees)",
     )
     parser.set_defaults(run=run)
 

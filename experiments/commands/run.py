@@ -16,13 +16,13 @@ RETRYABLE = ("timeout", "memory", "crash", "error", "skipped")
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "run",
-        help="do the jobs that are not done yet",
+        help="run the jobs that are not done yet",
         description=(
-            "Run jobs into a store. What is done is never done again; errors and crashes are "
-            "tried again; jobs that exceeded a limit are tried again when granted more, or with "
-            "--retry. Ctrl-C stops cleanly; the same command resumes. Exit status: 0 every job "
-            "has ended (ok, skipped, or stopped at its limit), 1 some ended in an error or "
-            "crash, 3 some are still to be run, 4 the filters leave none."
+            "Run the selected jobs and store their records. Finished jobs are not repeated. Jobs "
+            "that ended in an error or crash are tried again; jobs that exceeded a limit are tried "
+            "again with a higher limit or with --retry. Ctrl-C stops cleanly; the same command "
+            "resumes. Exit status: 0 every job has ended (ok, skipped, or stopped at its limit), "
+            "1 some ended in an error or crash, 3 some are still to be run, 4 no job is selected."
         ),
     )
     arguments.add_selection(parser)
@@ -30,20 +30,20 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--retry",
         type=_statuses,
         metavar="STATUS,…",
-        help=f"do only the jobs that ended in one of: {', '.join(RETRYABLE)}",
+        help=f"run only the jobs that ended as one of: {', '.join(RETRYABLE)}",
     )
     parser.add_argument(
         "--shard",
         type=arguments.shard,
         metavar="I/N",
-        help="do only share I of N (then `merge` the stores)",
+        help="run only share I of N of the jobs; `merge` the stores afterwards",
     )
     parser.add_argument(
         "--fill-predictions",
         action="store_true",
-        help="run what the store was asked for once more where test predictions are missing, and "
-        "keep these if all scores are repeated (experiments tuned and default unless told "
-        "otherwise; --profile does not matter)",
+        help="instead, rerun recorded jobs whose test predictions are missing, and keep the "
+        "predictions if all scores are the same (default: experiments tuned and default; "
+        "--profile is ignored)",
     )
     arguments.add_store(parser)
     group = arguments.add_how(parser)
@@ -51,14 +51,14 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     group.add_argument(
         "--keep-trying",
         action="store_true",
-        help="try every trial, even after one exceeded its limit on the same dataset",
+        help="run every trial, even if another one exceeded its limit on the same dataset",
     )
     group.add_argument(
         "--refresh",
         type=arguments.words,
         default=[],
         metavar="VERB,…",
-        help=f"run these verbs ({', '.join(REFRESHABLE)}) into the store's folder as rows complete",
+        help=f"write these ({', '.join(REFRESHABLE)}) to the store's folder, also during the run",
     )
     parser.set_defaults(run=run)
 
@@ -136,7 +136,7 @@ def fill_predictions(args: argparse.Namespace) -> int:
     say(f"\n{refill.filled:,} of {len(jobs):,} jobs repeated their records; predictions are kept.")
     for what, lines in (
         ("gave other scores than their records, and were refused", refill.differing),
-        ("did not end well this time", refill.failed),
+        ("failed this time", refill.failed),
     ):
         if lines:
             say(f"{len(lines):,} {what}:")

@@ -18,14 +18,14 @@ TIME_LIMIT = 3600.0
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "search",
-        help="search hyperparameters by cross-validation",
+        help="search hyperparameters by cross-validation, as in the paper",
         description=(
             "Random search as in the paper: 300 trials, 3-fold stratified cross-validation, macro "
-            "F1, on the split of data seed 42. The paper's grids are not published; the spaces are "
-            "the values among its winners. Trial k depends on the seed, dataset, learner and k "
-            "alone, so a search can be stopped, resumed and sharded at will; fewer trials are a "
-            "prefix of more. Scores and the winners of finished searches go to tables, which "
-            "`run --experiment tuned --params ours` reads. "
+            "F1, on the first split (data seed 42). The paper's grids are not published; the "
+            "search spaces are the values among its winners. Trial k depends only on the seed, "
+            "dataset, learner and k, so a search can be stopped, resumed and sharded, and a search "
+            "with more trials extends one with fewer. Scores and winners go to CSV files in the "
+            "store's folder search; `run --experiment tuned --params ours` uses the winners. "
             "Exit status: 0 all searches are finished, 3 some are not."
         ),
     )
@@ -34,10 +34,13 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         type=arguments.words,
         default=["paper"],
         metavar="A,B",
-        help="(default: paper)",
+        help="protocols (default: paper)",
     )
     parser.add_argument(
-        "--dataset", type=arguments.words, metavar="A,B", help="by name or slug (default: all)"
+        "--dataset",
+        type=arguments.words,
+        metavar="A,B",
+        help="datasets by name or slug (default: the paper's 36)",
     )
     parser.add_argument(
         "--method",
@@ -47,7 +50,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="methods (default: gradtree,dndt,genetictree,cart)",
     )
     parser.add_argument(
-        "--trials", type=arguments.whole(1), default=300, metavar="N", help="(default: 300)"
+        "--trials",
+        type=arguments.whole(1),
+        default=300,
+        metavar="N",
+        help="candidates (default: 300)",
     )
     parser.add_argument(
         "--sampler",
@@ -57,15 +64,21 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "median pruning after each fold",
     )
     parser.add_argument(
-        "--search-seed", type=arguments.whole(0), default=42, metavar="S", help="(default: 42)"
+        "--search-seed",
+        type=arguments.whole(0),
+        default=42,
+        metavar="S",
+        help="seed of the search (default: 42)",
     )
-    parser.add_argument("--shard", type=arguments.shard, metavar="I/N", help="do only share I of N")
-    parser.add_argument("--plan", action="store_true", help="show the estimate and stop")
+    parser.add_argument(
+        "--shard", type=arguments.shard, metavar="I/N", help="run only share I of N"
+    )
+    parser.add_argument("--plan", action="store_true", help="only estimate how long it takes")
     parser.add_argument(
         "--results",
         action="store_true",
-        help="go on with the committed tables of scores in results/search and add to them "
-        "(default: those in the store, in its folder search)",
+        help="continue from the committed scores in results/search and add to them "
+        "(default: the scores in the store's folder search)",
     )
     arguments.add_plugins(parser)
     arguments.add_store(parser)

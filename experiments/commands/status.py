@@ -12,9 +12,9 @@ from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "status",
-        help="how many jobs are done, per experiment and method",
+        help="count the jobs that are done, per experiment and method",
         description=(
-            "Count the jobs of a selection by how they stand in a store. "
+            "Count the selected jobs by their status in a store. "
             "Exit status: 0 all have ended, 3 some are still to be run."
         ),
     )
@@ -55,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"{args.store}: {len(records):,} records.")
     arguments.tell_superseded(args.store, superseded(store.plan(), records.values()))
     if contents.torn:
-        print(f"{contents.torn} torn line(s) left by a kill were ignored; those jobs run again")
+        print(
+            f"{contents.torn} incomplete line(s) of a killed run were ignored; those jobs run again"
+        )
     arguments.tell_problems(contents.problems)
     return EXIT_INCOMPLETE if left else EXIT_DONE

@@ -12,11 +12,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "tables",
         help="write all tables from run records",
         description=(
-            "Write the paper's tables from run records: CSV at full precision with the paper's "
-            "figures beside, booktabs LaTeX (all.tex sets them all), macros for single numbers, "
-            "statistics over datasets, and the comparison of the protocols; and tables of "
-            "whatever else the store was asked for. Needs no data and no learner; what has not "
-            "been run is shown as a gap."
+            "Write the paper's tables from run records: CSV at full precision beside the paper's "
+            "numbers, and booktabs LaTeX (all.tex typesets all tables, macros define single "
+            "numbers). Also writes statistics over datasets, the comparison of the protocols, and "
+            "tables of other experiments in the store. Needs neither data nor learners; what has "
+            "not been run is shown as a gap."
         ),
     )
     arguments.add_source(parser)

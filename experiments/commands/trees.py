@@ -45,23 +45,26 @@ DRAWN_DEPTH = 4
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "trees",
-        help="gather the trees and training curves that the report draws",
+        help="write the trees and training curves that the report draws",
         description=(
-            "Write one file of trees per dataset, with splits in the units of the raw data, and "
-            "the training curves of a few. Trees that the store has not kept are fitted again. "
-            "Needs the data."
+            "Write one file per dataset with the trees of the first trial, with splits in the "
+            "units of the raw data, and the training curves of a few datasets. Trees that are not "
+            "in the store are fitted again. Needs the data."
         ),
     )
-    parser.add_argument("--dataset", type=arguments.words, metavar="A,B", help="(default: all 36)")
+    parser.add_argument("--dataset", type=arguments.words, metavar="A,B", help="default: all 36")
     parser.add_argument(
-        "--method", type=arguments.words, metavar="A,B", help="(default: all with a tree)"
+        "--method",
+        type=arguments.words,
+        metavar="A,B",
+        help="default: gradtree,cart,dl85,genetictree",
     )
     parser.add_argument(
         "--output",
         type=Path,
         default=Path(".runs/trees"),
         metavar="FOLDER",
-        help="(default: %(default)s; those of the report are in results/trees)",
+        help="where to write (default: %(default)s; the report reads results/trees)",
     )
     arguments.add_store(parser)
     parser.set_defaults(run=run)

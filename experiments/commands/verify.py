@@ -19,13 +19,13 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "verify",
         help="compare run records with the paper and with the committed ones",
         description=(
-            "Print how the cells of each table compare with the paper's (exact, equivalent, "
-            "undecided, better, worse), beside each column the test over all its datasets, and "
-            "whether the paper's claims hold; compare that with the accepted verdicts in results/. "
-            "The committed records (the default) must have the hashes that were committed with "
-            "them; a store of your own is compared with them fit by fit, which is what a run of "
-            "fewer than ten trials can show. Exit status: 0 nothing is amiss, 1 something is worse "
-            "than accepted, differs from the committed records or was altered."
+            "Compare every cell with the paper's (exact, equivalent, undecided, better, worse), "
+            "test each column over its datasets, and check the paper's claims. Then compare these "
+            "verdicts with the accepted ones in results/. The committed records (the default) are "
+            "checked against their hashes; a store of your own is compared with them fit by fit, "
+            "so even a run of fewer than ten trials can be checked. Exit status: 0 nothing is "
+            "amiss, 1 something is worse than accepted, differs from the committed records or was "
+            "altered."
         ),
     )
     parser.add_argument(
@@ -38,11 +38,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--params",
         choices=("published", "ours"),
-        help="hyperparameters of the tuned experiments: the paper's (default) or those our "
-        "search found",
+        help="hyperparameters of the tuned experiments: the paper's (default) or those found by "
+        "our search",
     )
     parser.add_argument(
-        "--deep", action="store_true", help="compute scores anew from the predictions that are kept"
+        "--deep", action="store_true", help="also recompute scores from stored predictions"
     )
     parser.add_argument(
         "--output",
@@ -53,10 +53,12 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--update",
         action="store_true",
-        help="accept what was found: write results/verdicts.csv and results/claims.csv",
+        help="accept these verdicts: write results/verdicts.csv and results/claims.csv",
     )
     parser.add_argument(
-        "--claims", action="store_true", help="print every claim with its numbers, not only counts"
+        "--claims",
+        action="store_true",
+        help="print all claims with their numbers, not only those that fail",
     )
     parser.set_defaults(run=run)
 
@@ -82,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         write_files(args.output, files)
     if args.update:
         write_files(verifying.FOLDER, files)
-        print(f"\naccepted in {verifying.FOLDER}")
+        print(f"\nAccepted in {verifying.FOLDER}.")
         return 1 if amiss else 0
     before = verifying.read_accepted(verifying.FOLDER)
     if before is None:
@@ -106,7 +108,7 @@ def records_amiss(folder: Path, found: Findings, deep: bool, committed: bool) ->
     amiss = len(found.problems)
     differing = changes(folder)
     if differing is None and committed:
-        print("Files that are not as committed: hashes.csv is gone, which says what they are")
+        print("Files that are not as committed: unknown, because hashes.csv is missing")
         amiss += 1
     if differing is not None:
         print(f"Files that are not as committed: {_listed(differing.altered)}")
@@ -115,7 +117,7 @@ def records_amiss(folder: Path, found: Findings, deep: bool, committed: bool) ->
             amiss += len(differing.added_to)
     if deep:
         count, wrong = recomputed(folder, list(store.latest().values()))
-        print(f"Scores computed anew from predictions: {count:,} records, {len(wrong)} differ")
+        print(f"Scores recomputed from predictions: {count:,} records, {len(wrong)} differ")
         print("".join(f"  {line}\n" for line in wrong[:5]), end="")
         unreadable = damaged(folder)
         if unreadable:
@@ -135,7 +137,7 @@ def unlike_committed(store: Store) -> int:
     ours = Store(COMMITTED)
     repeats = compare_fits(store.latest(), ours.latest())
     if not repeats.compared:
-        print("No fit of yours is among the committed ones; there is nothing to compare.")
+        print("The committed records have none of your fits; there is nothing to compare.")
         return 0
     print(f"Trial by trial: {repeats.sentence}.")
     theirs, environments = store.environments(), ours.environments()

@@ -189,7 +189,7 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as problem:
         why = problem.strerror or type(problem).__name__
         raise StoreWriteError(
-            f"cannot write to {folder}: {why}; free some space or permissions, or "
+            f"cannot write to {folder}: {why}; free some space, check the permissions, or "
             "name another folder with --store"
         ) from problem
 
@@ -263,7 +263,7 @@ def _lock(descriptor: int, folder: Path) -> None:
         if problem.errno in _BUSY:
             raise StoreBusyError(_busy(folder, _holder(descriptor))) from None
         print(
-            f"{folder} lies on a file system without locks ({problem.strerror}): see to it that "
+            f"{folder} is on a file system without locks ({problem.strerror}): make sure that "
             "nothing else writes to it meanwhile",
             file=sys.stderr,
         )
@@ -271,7 +271,7 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 def _busy(folder: Path, who: str) -> str:
     return (
-        f"{folder} is in use by {who}; wait for it to end, or run into another folder (--store) "
+        f"{folder} is in use by {who}; wait for it to end, or use another folder (--store) "
         "and merge afterwards"
     )
 

@@ -202,7 +202,7 @@ def _ranking_sheet(rankings: Sequence[tuple[Table, RankingChange]]) -> Sheet:
     return Sheet(
         name="protocols-mrr",
         title="Mean reciprocal rank under both protocols",
-        caption="Over the datasets whose row is complete under both; 1 is best",
+        caption="Over the datasets whose row is complete under both protocols; 1 is best",
         source=SOURCE,
         columns=(
             SheetColumn("Table"),
@@ -284,7 +284,7 @@ def _claims_sheets(paper: Sequence[Claim], clean: Sequence[Claim]) -> list[Sheet
         Sheet(
             name="protocols-claims",
             title="The paper’s claims under both protocols",
-            caption="Those that the records of protocol clean suffice to tell",
+            caption="Those that the records of protocol clean can decide",
             source=SOURCE,
             columns=tuple(SheetColumn(name) for name in columns),
             rows=tuple(rows),

@@ -93,7 +93,7 @@ def _table_caption(table: Table, blocks: Sequence[Block], task: Task | None) -> 
     if any(cell.pending for cell in cells):
         caption += f" {GAP}: not run."
     if any(cell.fragile for cell in cells):
-        caption += " Daggers: a trial of the cell changes if training rows move by a rounding."
+        caption += " Daggers: a rounding error in the training rows changes a trial of the cell."
     return caption
 
 

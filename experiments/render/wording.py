@@ -30,12 +30,12 @@ from experiments.core.text import table as text_table
 from experiments.render import numbers
 
 MEANINGS: dict[Outcome, str] = {
-    "exact": "mean and deviation equal at the digits that the paper prints",
+    "exact": "mean and deviation equal to the digits that the paper prints",
     "equivalent": f"shown to lie within {F1_MARGIN:g} of F1 or {SIZE_MARGIN:.0%} of tree size",
-    "undecided": "neither different nor shown to be equivalent",
+    "undecided": "shown neither to differ nor to be equivalent",
     "better": "significantly better than printed",
     "worse": "significantly worse than printed",
-    "missing": "one side has no number",
+    "missing": "the paper or this suite has no number",
 }
 TESTS = (
     f"Equivalent: two one-sided Welch tests place the difference within {F1_MARGIN:g} of F1, or "
@@ -65,8 +65,8 @@ def sentence(found: Tally) -> str:
         return ""
     if not found.claims:
         return (
-            f"Its cells are means of fewer trials than the paper’s {TRIALS}. What such a run can "
-            "show is whether its single fits are those on record."
+            f"The cells are means of fewer trials than the paper’s {TRIALS}. Such a run can only "
+            "show whether its fits equal the committed ones."
         )
     counts = found.counts
     parts = []
@@ -85,10 +85,8 @@ def sentence(found: Tally) -> str:
     if counts["missing"]:
         parts.append(f"{counts['missing']:,} have no measured counterpart.")
     if found.unfinished:
-        parts.append(
-            f"{found.unfinished:,} are so far from fewer trials than the paper’s {TRIALS}."
-        )
-    return " ".join(parts) or "None is off."
+        parts.append(f"{found.unfinished:,} come from fewer than {TRIALS} trials so far.")
+    return " ".join(parts) or "No number differs."
 
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
@@ -107,7 +105,7 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
                 published = published_run(each, compared)
                 if published is not None and published.n:
                     other = agreement_line(published, grids()[published.table])
-                    lines.append(f"    beside the paper's own ablation table, {other}")
+                    lines.append(f"    against the paper's ablation table, {other}")
         else:
             lines.append("  not run")
     return lines
@@ -121,7 +119,8 @@ def agreement_line(agreement: Agreement, grid: Grid) -> str:
         parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
         fewest, most = agreement.trials
         trials = f"{most}" if fewest == most else f"{fewest} to {most}"
-        return f"{name}: {', '.join(parts)}; from {trials} trials, not judged"
+        noun = "trial" if most == 1 else "trials"
+        return f"{name}: {', '.join(parts)}; from {trials} {noun}, not judged"
     parts = [f"{counts.pop('exact')}/{agreement.total} exact"]
     parts += [f"{count} {outcome}" for outcome, count in counts.items() if count]
     pooled = pooled_text(agreement, grid)

@@ -144,7 +144,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         *(
             Experiment(
                 f"best-of-{budget}",
-                f"the best of the first {budget} candidates of our own search",
+                f"the best of the first {budget} candidate{'s' * (budget > 1)} of our own search",
                 ("gradtree", "dndt", "genetictree", "cart"),
                 "ours",
                 budget=budget,

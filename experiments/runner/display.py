@@ -130,7 +130,7 @@ class LiveDisplay:
 
     def _failures(self) -> Group:
         statuses = {s: n for s, n in self._progress.statuses.items() if s in FAILURES}
-        lines = [Text(f"Not well so far: {counts(statuses)}; the latest:", "yellow")]
+        lines = [Text(f"Failed so far: {counts(statuses)}; the latest:", "yellow")]
         lines += [Text(f"  {text}", "yellow") for text in self._progress.failures]
         return Group(*lines)
 

@@ -225,20 +225,20 @@ def total(plan: Plan) -> str:
     return (
         f"{len(plan.pending):,} of {len(plan.jobs):,} jobs to do: about "
         f"{duration(plan.core_seconds)} of processor time{_before(plan)}, "
-        f"{duration(plan.wall_seconds)} on the clock with {plan.workers} "
+        f"{duration(plan.wall_seconds)} of wall-clock time with {plan.workers} "
         f"worker{'s' if plan.workers > 1 else ''}{_load(plan)}; "
-        f"{duration(plan.limits.seconds)} at most for each job."
+        f"time limit {duration(plan.limits.seconds)} per job."
     )
 
 
 def _before(plan: Plan) -> str:
     if plan.starting < NOTABLE_SHARE * plan.core_seconds:
         return ""
-    return f" ({duration(plan.starting)} of it to start, import and compile)"
+    return f" (including {duration(plan.starting)} to start, import and compile)"
 
 
 def _load(plan: Plan) -> str:
-    return "" if plan.busy < 1 + NOTABLE_SHARE else " beside what else runs on this machine"
+    return "" if plan.busy < 1 + NOTABLE_SHARE else " beside the other programs on this machine"
 
 
 def basis(plan: Plan) -> str:
@@ -253,4 +253,4 @@ def shorter(seconds: Mapping[str, float]) -> str:
         f"--profile {slug} ({duration(spent)} of processor time, {profiles()[slug].about})"
         for slug, spent in seconds.items()
     ]
-    return f"Shorter: {'; '.join(told)}"
+    return f"Shorter profiles: {'; '.join(told)}"

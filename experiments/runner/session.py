@@ -266,12 +266,12 @@ def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: SessionSu
     if states["failed"]:
         say(f"What failed and why: {program()} failures --store {store.folder}")
     if states["unavailable"]:
-        say(f"Skipped for want of data: {', '.join(sorted(without_data))}.")
-        say(f"What to do about it: {program()} data")
+        say(f"Skipped because the data is missing: {', '.join(sorted(without_data))}.")
+        say(f"How to get it: {program()} data")
     if summary.interrupted or states["pending"]:
         if summary.interrupted:
             why = f"Stopped: {summary.problem.rstrip('.')}." if summary.problem else "Stopped."
-            say(f"{why} Nothing that had finished is lost.")
+            say(f"{why} Finished jobs are kept.")
         say(f"Resume with: {resume_command()}")
         return EXIT_INCOMPLETE
     return EXIT_FAILED if statuses["error"] or statuses["crash"] else EXIT_DONE

@@ -36,7 +36,7 @@ def test_all_there(fruit: Register, tmp_path: Path, capsys: pytest.CaptureFixtur
         "verified",
         "mirror",
     ]
-    assert lines[-1] == "1 of 1 datasets are there and verified."
+    assert lines[-1] == "1 of 1 datasets are available and verified."
 
 
 def test_what_is_missing_comes_with_a_remedy(
@@ -47,7 +47,7 @@ def test_what_is_missing_comes_with_a_remedy(
     assert "missing" in out.splitlines()[0]
     assert "Fruit is missing: get fruit.csv from https://example.org/fruit" in out
     assert "  tried cache: nothing in" in out
-    assert "0 of 1 datasets are there and verified." in out
+    assert "0 of 1 datasets are available and verified." in out
 
 
 def test_a_changed_file_is_noted(
@@ -95,4 +95,4 @@ def test_a_terminal_gets_a_live_table(monkeypatch: pytest.MonkeyPatch, lines: in
     shown = terminal.getvalue()
     for text in ("Blood Transfusion", "Splice", "installed sklearn", "verified", "missing", "…"):
         assert text in shown
-    assert "2 of 36 datasets are there and verified." in shown
+    assert "2 of 36 datasets are available and verified." in shown

@@ -67,7 +67,7 @@ NAMES = {
     "run --experiment tunned": "unknown experiment 'tunned'; did you mean tuned?",
     "plan --experiment tunned": "unknown experiment 'tunned'; did you mean tuned?",
     "status --experiment tunned": "unknown experiment 'tunned'; did you mean tuned?",
-    "measure accuracy_score --experiment tunned": "was not asked for paper/tunned; it knows",
+    "measure accuracy_score --experiment tunned": "has no paper/tunned; it has",
     "run --protocol cleen": "unknown protocol 'cleen'; did you mean clean?",
     "search --protocol cleen": "unknown protocol 'cleen'; did you mean clean?",
     "run --profile smok": "unknown profile 'smok'; did you mean smoke?",
@@ -97,17 +97,17 @@ def test_an_unknown_name(
 
 
 NUMBERS = {
-    "--time-limit -1": "--time-limit: '-1' is no number above 0",
-    "--time-limit inf": "--time-limit: 'inf' is no number above 0",
-    "--time-limit nan": "--time-limit: 'nan' is no number above 0",
-    "--time-limit 0": "--time-limit: '0' is no number above 0",
-    "--memory-limit -5": "--memory-limit: '-5' is no number above 0",
-    "--memory-limit inf": "--memory-limit: 'inf' is no number above 0",
-    "--workers 0": "--workers: '0' is no whole number of at least 1",
-    "--workers -2": "--workers: '-2' is no whole number of at least 1",
-    "--workers 1.5": "--workers: '1.5' is no whole number of at least 1",
-    "--threads nan": "--threads: 'nan' is no whole number of at least 1",
-    "--trial 77": "--trial: there are trials 0 to 9, no 77",
+    "--time-limit -1": "--time-limit: '-1' is not a number above 0",
+    "--time-limit inf": "--time-limit: 'inf' is not a number above 0",
+    "--time-limit nan": "--time-limit: 'nan' is not a number above 0",
+    "--time-limit 0": "--time-limit: '0' is not a number above 0",
+    "--memory-limit -5": "--memory-limit: '-5' is not a number above 0",
+    "--memory-limit inf": "--memory-limit: 'inf' is not a number above 0",
+    "--workers 0": "--workers: '0' is not a whole number of at least 1",
+    "--workers -2": "--workers: '-2' is not a whole number of at least 1",
+    "--workers 1.5": "--workers: '1.5' is not a whole number of at least 1",
+    "--threads nan": "--threads: 'nan' is not a whole number of at least 1",
+    "--trial 77": "--trial: trials are numbered 0 to 9, not 77",
     "--trial 5-2": "--trial: '5-2' runs backwards; write 2-5",
     "--trial -3": "--trial: '-3' is not of the form 0-4,7",
     "--trial x": "--trial: 'x' is not of the form 0-4,7",
@@ -210,7 +210,7 @@ def test_a_bug_prints_its_traceback_and_where_to_report_it(
     printed = capsys.readouterr().err
     assert "Traceback" in printed
     assert "ZeroDivisionError: a bug" in printed
-    assert "please report it at" in printed
+    assert "please report it in" in printed
 
 
 def test_an_output_that_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

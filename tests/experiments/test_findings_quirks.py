@@ -144,7 +144,7 @@ def test_the_report_and_the_tables_tell_it(store):
 
 def test_without_records_the_section_says_so():
     (section,) = quirks_section(findings_of([], {}, paper=PAPER))
-    assert section.paragraphs[-1].startswith("No protocol with a quirk replaced has been run")
+    assert section.paragraphs[-1].startswith("No protocol that replaces a quirk has been run")
     assert section.sheets == ()
     assert section.figures == ()
 
@@ -213,7 +213,7 @@ def test_fragile_cells_are_marked_everywhere(tuned):
     )
     page = render(assemble(Inputs(findings=found, records=(), registry=registry()), []))
     assert page.count("<em>†</em>") == 1
-    assert "†: a trial of the cell changes if training rows move by a rounding." in page
+    assert "†: a rounding error in the training rows changes a trial of the cell." in page
     assert 'id="firmness"' in page
 
 

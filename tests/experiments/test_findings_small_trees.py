@@ -142,7 +142,7 @@ def test_no_pair_is_tested_twice(compared: SmallTrees) -> None:
 def test_situations_are_of_both_groups(compared: SmallTrees) -> None:
     few = ("fewer than 500 rows", "small-trees-8")
     assert few not in compared.situations, "three datasets are too few"
-    mean, n = compared.situations["many classes", "small-trees-8"]["cart-control"]
+    mean, n = compared.situations["three or more classes", "small-trees-8"]["cart-control"]
     assert n == 8
     assert mean == pytest.approx(sum(f1_of(slug, "cart-control") for slug in SLUGS[1::2]) / 8)
 

@@ -149,7 +149,7 @@ def test_a_declared_table_of_a_score_that_records_have(tmp_path: Path, store: Pa
     ("text", "problem"),
     [
         ("oops", "cannot be read as tables"),
-        ("[other]\na = 1", r"\[\[table\]\] entries alone"),
+        ("[other]\na = 1", r"may only hold \[\[table\]\] entries"),
         ('[[table]]\nname = "a"\nexperiment = "tuned"', "a lacks 'title'"),
         (
             '[[table]]\nname = "a"\ntitle = "A"\nexperiment = "tuned"',

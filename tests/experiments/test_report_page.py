@@ -166,7 +166,7 @@ def test_beside_the_counts_of_a_column_stands_its_test_over_datasets(page: str) 
         for each in (default, published)
     ]
     matrix = page.split('class="matrix"')[1].split("</table>")[0]
-    assert html.escape(f"{texts[0]}; beside the paper’s ablation table {texts[1]}") in matrix
+    assert html.escape(f"{texts[0]}; against the paper’s ablation table {texts[1]}") in matrix
 
 
 def test_no_p_value_is_printed_as_zero(page: str) -> None:

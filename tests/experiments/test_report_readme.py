@@ -104,4 +104,4 @@ def test_trials_that_are_still_to_come_are_counted(ratios: Path):
     for job in wine[8:]:
         del records[job.key]
     block = results_block(findings_of(jobs, records, paper=PAPER), ratios)
-    assert "3 are so far from fewer trials than the paper’s 10." in block
+    assert "3 come from fewer than 10 trials so far." in block

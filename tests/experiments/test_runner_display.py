@@ -105,7 +105,7 @@ class TestDisplays:
             "75 s",
             "0 of 1 rows complete",
             "fake-two fake-good trial 0: F1 0.500",
-            "Not well so far: 1 crash",
+            "Failed so far: 1 crash",
             "killed by SIGSEGV",
             "left",
         ):

@@ -201,5 +201,5 @@ def test_a_plan_tells_jobs_done_and_time(tmp_path: Path) -> None:
     assert plan.harmless() == {jobs[0].group}
     text = render_jobs(plan)
     assert "6 of 10 jobs to do" in text
-    assert "30 s on the clock with 2 workers" in text
+    assert "30 s of wall-clock time with 2 workers" in text
     assert "6 same parameters" in text

@@ -196,4 +196,4 @@ def test_three_trials_are_compared_trial_by_trial_and_claim_nothing(tmp_path, re
 
 def test_a_store_of_other_jobs_has_nothing_to_compare(tmp_path, results, capsys):
     assert main(["verify", "--store", str(_store(tmp_path / "mine"))]) == 0
-    assert "No fit of yours is among the committed ones" in capsys.readouterr().out
+    assert "The committed records have none of your fits" in capsys.readouterr().out

@@ -126,7 +126,7 @@ def test_the_papers_inconsistencies_are_listed(whole):
 
 
 def test_the_dataset_that_differs_from_its_printed_line_is_named(whole):
-    assert "Loaded otherwise than printed: Echocardiogram." in whole["paper/datasets.tex"]
+    assert "Not loaded as printed: Echocardiogram." in whole["paper/datasets.tex"]
 
 
 def test_searched_hyperparameters_stand_beside_the_published(whole):

@@ -275,7 +275,7 @@ def test_the_default_column_is_also_set_beside_the_published_run():
     at = lines.index("\nTest F1, default hyperparameters") + 1
     assert lines[at].startswith("  GradTree: ")
     assert "mean difference -0.0" in lines[at]
-    assert lines[at + 1] == ("    beside the paper's own ablation table, ST Entmax: 36/36 exact")
+    assert lines[at + 1] == ("    against the paper's ablation table, ST Entmax: 36/36 exact")
 
 
 def _three_trials():

@@ -77,7 +77,7 @@ def test_committed_records_without_a_manifest_are_told(
     monkeypatch.setattr(verify, "COMMITTED", store)
     monkeypatch.setattr(verifying, "FOLDER", store / "nothing accepted")
     assert main(["verify", "--store", str(store)]) == 1
-    assert "hashes.csv is gone" in capsys.readouterr().out
+    assert "hashes.csv is missing" in capsys.readouterr().out
 
 
 def test_what_a_run_adds_is_no_alteration(pristine: Path, tmp_path: Path) -> None:

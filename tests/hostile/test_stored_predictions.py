@@ -141,7 +141,7 @@ def test_a_raised_score_is_found_by_its_predictions(
     raise_one_score(store)
     main(["verify", "--deep", "--store", str(store), "--output", str(store / "out")])
     said = capsys.readouterr().out
-    assert f"Scores computed anew from predictions: {TRIALS} records, 1 differ" in said
+    assert f"Scores recomputed from predictions: {TRIALS} records, 1 differ" in said
     assert "its predictions give" in said
 
 

@@ -127,7 +127,7 @@ def test_a_disk_that_fills_up_in_mid_run_stops_it_cleanly(tmp_path: Path) -> Non
     said = process.communicate(timeout=120)[0]
     assert process.returncode == 3, said
     assert f"Stopped: cannot write to {tmp_path}: File too large" in said
-    assert "Nothing that had finished is lost." in said
+    assert "Finished jobs are kept." in said
     assert "Resume with: " in said
     assert " still to run." in said
     assert "Traceback" not in said

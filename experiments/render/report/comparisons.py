@@ -23,9 +23,9 @@ from experiments.render.report.model import Plate, Section
 DUELS_TITLE = "Is GradTree better than CART?"
 DUELS_FIGURE = "gradtree-against-cart"
 DUELS_CAPTION = (
-    "Mean test F1 of GradTree minus the other’s over the datasets that both finished, with a 95 % "
-    "bootstrap interval over datasets. Filled marks differ from zero by Wilcoxon’s test with "
-    "Holm’s correction over all lines at 0.05."
+    "Mean test F1 of GradTree minus that of the other method, over the datasets that both "
+    "finished, with a 95 % bootstrap interval over datasets. Filled marks differ significantly "
+    "from zero (Wilcoxon’s test with Holm’s correction over all lines, level 0.05)."
 )
 NO_DUELS = "GradTree and CART have not both been run on enough datasets yet."
 
@@ -145,14 +145,14 @@ def duels_picture(found: Sequence[Duel]) -> Figure:
 
 QUIRKS_FIGURE = "quirks"
 QUIRKS_INTRODUCTION = (
-    "Protocol paper does what the published code did, and some of that is odd. Here one oddity at "
-    "a time is replaced by what a careful practitioner would do, everything else as in the paper, "
-    "with default hyperparameters and ten trials. Datasets on which every fit came out the same "
-    "have nothing that the oddity could act on and do not enter."
+    "Protocol paper does what the published code did, including some questionable steps. Here "
+    "each of these quirks in turn is replaced by what a careful practitioner would do. All else is "
+    "as in the paper, with default hyperparameters and ten trials. Datasets on which no fit "
+    "changes are left out: the quirk has nothing to act on there."
 )
 
 
-NO_QUIRKS = "No protocol with a quirk replaced has been run on enough datasets yet."
+NO_QUIRKS = "No protocol that replaces a quirk has been run on enough datasets yet."
 
 
 def quirks_section(found: Findings) -> tuple[Section, ...]:
@@ -173,9 +173,10 @@ def quirks_section(found: Findings) -> tuple[Section, ...]:
 
 
 QUIRKS_CAPTION = (
-    "Mean test F1 with one quirk of protocol paper replaced minus that of protocol paper, default "
-    "hyperparameters, with a 95 % bootstrap interval over datasets (their number in brackets). "
-    "Filled marks differ from zero by Wilcoxon’s test with Holm’s correction over all lines."
+    "Mean test F1 with one quirk replaced minus mean test F1 under protocol paper, with default "
+    "hyperparameters and a 95 % bootstrap interval over datasets (their number in brackets). "
+    "Filled marks differ significantly from zero (Wilcoxon’s test with Holm’s correction over all "
+    "lines)."
 )
 
 
@@ -234,14 +235,15 @@ def _capital(text: str) -> str:
 
 SMALL_TREES_FIGURE = "small-trees"
 SMALL_TREES_INTRODUCTION = (
-    "I want one small, accurate tree today: which? Every learner here gets the same rows and the "
-    "same five inner folds for its one or two parameters of size, scored by macro F1 on real rows "
-    "only; no test row, and the CPU seconds count the tuning. Two readings: whatever size it "
-    "chooses, and at most 8, 16 or 32 leaves. The CARTs are cut back until they fit, GradTree and "
-    "the solvers are capped by depth; ConTree, whose searches take longest, never exceeds depth 3. "
-    "Solvers get as many thresholds as a search of their depth can afford.",
-    "The fresh datasets were named before any learner saw them; the choices above were made "
-    "on the paper’s.",
+    "Which learner gives the best small tree? Every learner gets the same rows and tunes its one "
+    "or two size parameters on the same five inner folds, by macro F1 on original rows only and "
+    "without test rows. CPU seconds include the tuning. Trees are compared at two kinds of size: "
+    "whatever size the learner chooses, and at most 8, 16 or 32 leaves. To meet a limit, the CART "
+    "variants are pruned, and GradTree and the solvers are limited in depth. ConTree, whose "
+    "searches take longest, never exceeds depth 3. Solvers get as many thresholds as a search of "
+    "their depth can afford.",
+    "These choices were made on the paper’s datasets. The fresh datasets were selected before any "
+    "learner was run on them.",
 )
 
 
@@ -283,8 +285,8 @@ def small_trees_plate(found: Findings) -> list[Plate]:
         Plate(
             SMALL_TREES_FIGURE,
             "F1 against leaves",
-            "Protocol clean, mean over the datasets that all learners of a reading finished: "
-            "at most 8, 16 and 32 leaves, and free size (hollow). Dashes are boosting’s F1.",
+            "Protocol clean, mean over the datasets that all learners shown finished: at most 8, "
+            "16 and 32 leaves, and free size (hollow). The dashed line is boosting’s F1.",
             f1_against_leaves(points, ceilings),
         )
     ]

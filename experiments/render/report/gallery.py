@@ -62,8 +62,8 @@ def plates(
     yield Plate(
         "f1-against-size",
         "Test F1 against tree size",
-        "Tuned hyperparameters. Small marks are datasets; large ones the mean F1 and the "
-        "geometric mean size of a method. Up and to the left is better.",
+        "Tuned hyperparameters. Small marks are datasets; large marks are a method’s mean F1 and "
+        "geometric mean size. Up and to the left is better.",
         f1_against_size(_size_points(test, ours["tree-size-tuned"])),
     )
     for comparison in comparisons(test):
@@ -72,27 +72,27 @@ def plates(
     yield Plate(
         "runtime-against-shape",
         "Training time against the shape of the data",
-        "One job at a time, one thread, no restarts. The lines are power laws fitted to the "
-        "datasets, as a guide to the eye.",
+        "One job at a time, one thread, no restarts. The lines are fitted power laws, as a guide "
+        "to the eye.",
         runtime_against_shape(_runtime_points(ours["runtime"], datasets)),
     )
     if curves:
         yield Plate(
             "training-curves",
             "Training curves",
-            "GradTree with tuned hyperparameters, first trial. Strong lines are the run that was "
-            "chosen by its validation loss, faint ones its restarts; the dot is the epoch kept. "
-            "Scales differ: each dataset has its own published loss. That of Glass is negative, "
-            "because the authors’ Poly-1 term on the multi-class focal loss subtracts a constant "
-            "per class and has no gradient.",
+            "GradTree with tuned hyperparameters, first trial. Strong lines show the run chosen by "
+            "its validation loss, faint lines the other restarts; the dot marks the epoch kept. "
+            "Scales differ, because each dataset has its own published loss. The loss on Glass is "
+            "negative, because the authors’ Poly-1 term on the multi-class focal loss subtracts a "
+            "constant per class and has no gradient.",
             training_curves(curves),
         )
     if draws:
         yield Plate(
             SEEDS_FIGURE,
             "Other random draws",
-            "Tuned GradTree, mean test F1 over ten trials: as printed, here with the authors’ "
-            "draws, and with other seeds.",
+            "Mean test F1 of tuned GradTree over ten trials: printed in the paper, measured here "
+            "with the authors’ draws, and with other seeds.",
             other_draws(draws),
         )
     if "test-f1-default" in clean:
@@ -124,8 +124,8 @@ def _first_figure(datasets: Sequence[DatasetPage], scores: Table) -> Iterator[Pl
         yield Plate(
             f"trees-{FIRST_FIGURE_DATASET}",
             "Trees on Echocardiogram, as in the paper’s Figure 1",
-            "The upper part of the trees of one trial, in the units of the raw data; dots mark "
-            "where a tree goes on. The whole trees are in the section of the dataset. "
+            "The upper levels of the trees of one trial, in the units of the raw data; dots mark "
+            "where a tree continues. The dataset’s section shows the whole trees. "
             + _beside_the_first_figure(drawn, scores),
             trees_one_above_another(drawn),
             on_white=True,
@@ -143,9 +143,9 @@ def _beside_the_first_figure(drawn: Sequence[DrawnTree], scores: Table) -> str:
     gradtree, cart = shown["gradtree"], shown["cart"]
     ahead = "as there" if gradtree > cart else "unlike there"
     return (
-        f"The paper’s figure shows GradTree ahead of CART; in the trial shown here it scores "
-        f"{gradtree:.3f} against {cart:.3f}, {ahead}. Over {scores.trials} trials the means are "
-        f"{means['gradtree']:.3f} and {means['cart']:.3f}."
+        f"In the paper’s figure GradTree is ahead of CART. In the trial shown here, {ahead}, "
+        f"GradTree scores {gradtree:.3f} and CART {cart:.3f}. Over {scores.trials} trials the "
+        f"means are {means['gradtree']:.3f} and {means['cart']:.3f}."
     )
 
 
@@ -162,8 +162,8 @@ def _comparison(ours: Table, printed: Table, task: Task) -> Plate:
     return Plate(
         f"ours-against-paper-{task}",
         f"Ours against the paper, {TASK_NAMES[task].lower()}",
-        "Test F1 with tuned hyperparameters, mean ± standard deviation over trials: filled marks "
-        "are this suite’s, hollow ones the paper’s.",
+        "Test F1 with tuned hyperparameters, mean ± standard deviation over trials. Filled marks "
+        "are this suite’s, hollow marks the paper’s.",
         ours_against_paper(pairs),
     )
 
@@ -190,10 +190,10 @@ def _ranks(comparison: Comparison, table: Table) -> Plate:
     return Plate(
         f"critical-difference-{comparison.scope}",
         f"Average ranks, {comparison.title.lower()}",
-        "Average ranks of test F1 with tuned hyperparameters, 1 is best. Methods whose dots are "
-        "joined by a bar are not told apart by Wilcoxon’s test over datasets with Holm’s "
-        f"correction over all pairs (Friedman {numbers.p_phrase(found.friedman.p_value)}). "
-        "A method without results on all of these datasets is left out.",
+        "Average ranks of test F1 with tuned hyperparameters; 1 is best. Methods joined by a bar "
+        "do not differ significantly (Wilcoxon’s test over datasets with Holm’s correction over "
+        f"all pairs; Friedman {numbers.p_phrase(found.friedman.p_value)}). "
+        "Methods without results on all of these datasets are left out.",
         critical_difference(
             dict(zip(found.methods, found.average_ranks, strict=True)),
             found.groups,
@@ -245,7 +245,7 @@ def finding_plates(found: Findings) -> Iterable[Plate]:
         yield Plate(
             GROWTH_FIGURE,
             "How many candidates a search needs",
-            "Test F1 of the best of the first candidates minus that of the winner of the whole "
+            "Test F1 of the best of the first candidates minus test F1 of the winner of the whole "
             "search: median and quartiles over datasets (their number in brackets).",
             search_growth(curves),
         )

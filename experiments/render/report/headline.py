@@ -80,7 +80,7 @@ def _tiles(data: ReportData, found: Tally) -> list[Tile]:
     tiles = []
     if data.repeats is not None and data.repeats.compared:
         equal = f"{data.repeats.equal:,} of {data.repeats.compared:,}"
-        tiles.append(Tile("Fits equal to those on record", equal, "to the last digit"))
+        tiles.append(Tile("Fits equal to the committed ones", equal, "to the last digit"))
     if found.claims:
         rulings = Counter(claim.outcome for claim in data.claims)
         tiles.append(
@@ -94,7 +94,7 @@ def _tiles(data: ReportData, found: Tally) -> list[Tile]:
         tiles += [tile for tile in more if tile]
     tiles.append(
         Tile(
-            "Spent",
+            "Compute",
             f"{data.totals.cpu_hours:,.1f} h",
             f"of processor time for {data.totals.made:,} of {data.totals.planned:,} planned jobs",
         )
@@ -125,7 +125,7 @@ def _exact_tile(data: ReportData, method: str) -> Tile | None:
         return None
     exact = sum(verdict.outcome == "exact" for verdict in verdicts)
     name = data.method_names.get(method, method)
-    return Tile(f"{name} exact", f"{exact} of {len(verdicts)}", "equal to the printed digit")
+    return Tile(f"{name} exact", f"{exact} of {len(verdicts)}", "equal to the printed digits")
 
 
 def primary(data: ReportData) -> ComparedTable | None:
@@ -162,7 +162,7 @@ def _pooled(agreement: Agreement | None, compared: Sequence[Agreement]) -> str:
     text = _difference(agreement)
     published = published_run(agreement, compared)
     if published is not None and _difference(published):
-        text += f"; beside the paper’s ablation table {_difference(published)}"
+        text += f"; against the paper’s ablation table {_difference(published)}"
     return text
 
 

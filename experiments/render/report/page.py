@@ -23,13 +23,16 @@ STYLES = ("base", "summary", "tables", "datasets")
 SCRIPTS = ("core", "theme", "strip", "popover", "csv", "tables", "tree", "datasets")
 
 COMMANDS = (
-    ("make reproduce", "Run everything, as far as it is not done, and rebuild this page."),
+    ("make reproduce", "Run all jobs that are not done yet; write this page to .runs/report."),
     (
         CELL_COMMAND.format(experiment="tuned", protocol="paper", dataset="iris", method="cart"),
         "Repeat one cell, here CART on Iris; add --trial 0 for a single trial.",
     ),
-    (".venv/bin/python -m experiments status", "What is done, what is open."),
-    (".venv/bin/python -m experiments report", "Rebuild this page from the records."),
+    (".venv/bin/python -m experiments status", "Count the jobs that are done and to do."),
+    (
+        ".venv/bin/python -m experiments report",
+        "Write this page from your runs in .runs; `make report` uses the committed records.",
+    ),
 )
 
 
@@ -111,7 +114,7 @@ def _table(compared: ComparedTable) -> dict[str, Any]:
         "name": compared.name,
         "title": _title(compared),
         "caption": f"{table.caption}. Mean ± standard deviation over {table.trials} trials; "
-        f"small figures are ranks, bold is best.{_daggers(compared)}",
+        f"small numbers are ranks, bold is best.{_daggers(compared)}",
         "incomplete": _gaps(compared),
         "judged": bool(compared.verdicts),
         "columns": table.columns,
@@ -124,7 +127,7 @@ def _daggers(compared: ComparedTable) -> str:
     cells = [c for block in compared.ours.blocks for row in block.rows for c in row.cells]
     if not any(cell.fragile for cell in cells):
         return ""
-    return f" {view.FRAGILE}: a trial of the cell changes if training rows move by a rounding."
+    return f" {view.FRAGILE}: a rounding error in the training rows changes a trial of the cell."
 
 
 def _title(compared: ComparedTable) -> str:
@@ -226,7 +229,7 @@ def _failure_sentence(data: ReportData) -> str:
     for failure in data.failures:
         counts[failure.status] = counts.get(failure.status, 0) + len(failure.trials)
     listed = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()))
-    return f"{listed}. A failure is shown with its reason and is never counted as a result."
+    return f"{listed}. Failures are listed with their reason and never count as a result."
 
 
 def ranges(trials: Iterable[int]) -> str:

@@ -35,8 +35,8 @@ FORMAT = "gradtree-report-trees/1"
 NO_NEW_ROW = "no new row"
 """Stands on a branch that no raw value takes, though rows of training did."""
 LEAK_NOTE = (
-    f"A branch marked “{NO_NEW_ROW}” is taken by training rows only: their encoded value depends "
-    "on their own label."
+    f"Only training rows take a branch marked “{NO_NEW_ROW}”: their encoded value depends on their "
+    "own label."
 )
 
 
@@ -94,7 +94,7 @@ def _caption(entry: Mapping[str, Any], nodes: list[list[Any]]) -> str:
     leaks = any(NO_NEW_ROW in node for node in nodes)
     return (
         f"Trial {entry['trial']} of protocol {entry['protocol']}: {size}{score}. "
-        "A leaf names its class, the share of that class and its training rows."
+        "A leaf shows its class, the share of that class and the number of training rows."
         + (f" {LEAK_NOTE}" if leaks else "")
     )
 

@@ -19,8 +19,8 @@ from experiments.render.report.model import Section
 SEEDS_FIGURE = "other-draws"
 SEEDS_INTRODUCTION = (
     "The published hyperparameters were chosen with the authors’ random draws, and this suite "
-    "uses the same ones, number for number. With other seeds the same configuration gives other "
-    "numbers: what it is expected to give is the mean over seeds, what a table prints is one draw."
+    "uses the same draws, number for number. With other seeds the same configuration gives other "
+    "scores. A table prints one draw; what to expect from the configuration is the mean over seeds."
 )
 
 
@@ -142,10 +142,10 @@ def _selector_point(each: SelectorDuel) -> str:
 
 
 FIRM_INTRODUCTION = (
-    "GradTree trains in single precision, where the order of a sum can decide between two features "
-    f"that tie. Every tuned trial was fitted {REFITS} more times with training rows moved by about "
+    "GradTree trains in single precision, where the order of a sum can decide between two tied "
+    f"features. Every tuned trial was fitted {REFITS} more times with training rows moved by about "
     "one unit of float32. A trial is firm if its test F1 stays the same to the last digit each "
-    "time; a cell with a trial that is not firm is fragile and marked † in the tables."
+    "time. A cell is fragile, marked † in the tables, if any of its trials is not firm."
 )
 
 
@@ -187,13 +187,14 @@ def firm_sentence(found: Sequence[Firmness], names: dict[str, str]) -> str:
 GROWTH_FIGURE = "search-growth"
 SEARCH_SHEETS = ("searched", "search-optimism", "search-budget")
 SEARCH_INTRODUCTION = (
-    "The published hyperparameters of CART and GeneticTree won a cross-validation that sees the "
-    "label leak, and those of GradTree won an unpublished estimate. Here every learner gets the "
-    "same rule: 300 random candidates, three stratified folds, macro F1, on the first split. "
-    "Under protocol paper the folds are cut from encoded and rebalanced rows, as the authors did; "
-    "under clean all preprocessing happens inside the folds. DL8.5 has nothing to search.",
-    "The score that makes a candidate win is optimistic where copies of a row and its leaking "
-    "code fall on both sides of a fold: compare it with the test score.",
+    "The authors chose the published hyperparameters of CART and GeneticTree by a cross-validation "
+    "that is affected by the label leak, and those of GradTree by an unpublished criterion. Here "
+    "every learner is tuned in the same way: 300 random candidates, three stratified folds, macro "
+    "F1, on the first split. Under protocol paper the folds are cut from encoded and rebalanced "
+    "rows, as the authors did; under protocol clean all preprocessing happens inside the folds. "
+    "DL8.5 has nothing to search.",
+    "Under protocol paper the winner’s cross-validated score is optimistic: copies of a row, with "
+    "their leaking codes, can fall on both sides of a fold. Compare it with the test score.",
 )
 
 
