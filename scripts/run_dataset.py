@@ -72,9 +72,9 @@ def main() -> int:
     from experiments.render.wording import comparison_text
     from experiments.runner import plugins
     from experiments.runner.catalogue import EXPERIMENTS, jobs_of
-    from experiments.runner.estimate import Progress
     from experiments.runner.plan import make_plan, note_plan, render_jobs
     from experiments.runner.profiles import with_plugins
+    from experiments.runner.progress import Progress
     from experiments.runner.queue import Queue
     from experiments.runner.session import SessionSummary, drive, limits_of, sum_up
 

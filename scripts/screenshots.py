@@ -145,7 +145,8 @@ def draw_terminal(store: Path, path: Path) -> Path:
     from experiments.core.files import write_files
     from experiments.core.store import Store
     from experiments.runner.display import LiveDisplay
-    from experiments.runner.estimate import Estimator, Progress
+    from experiments.runner.estimate import Estimator
+    from experiments.runner.progress import Progress
 
     records = Store(store).latest()
     replay = _replay(records)

@@ -68,9 +68,9 @@ def run(args: argparse.Namespace) -> int:
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.runner.display import Refresher
-    from experiments.runner.estimate import Progress
     from experiments.runner.plan import make_plan, note_plan, render, shard
     from experiments.runner.profiles import every_use
+    from experiments.runner.progress import Progress
     from experiments.runner.queue import Queue
     from experiments.runner.session import SessionSummary, drive, limits_of, sum_up
 
@@ -113,8 +113,9 @@ def fill_predictions(args: argparse.Namespace) -> int:
     from experiments.core.merging import PREDICTIONS_KEPT
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.runner.estimate import Estimator, Progress
+    from experiments.runner.estimate import Estimator
     from experiments.runner.plan import Plan, estimate_all, render_jobs, shard
+    from experiments.runner.progress import Progress
     from experiments.runner.queue import Queue, Refill, without_predictions
     from experiments.runner.session import drive, limits_of, resume_command
 

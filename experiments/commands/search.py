@@ -139,8 +139,8 @@ def random(args: argparse.Namespace, subjects: list[Subject], scores: Path) -> b
     from experiments.core.store import Store
     from experiments.core.text import say
     from experiments.runner.candidates import search_jobs
-    from experiments.runner.estimate import Progress
     from experiments.runner.plan import make_plan, render_jobs, shard
+    from experiments.runner.progress import Progress
     from experiments.runner.queue import Queue
     from experiments.runner.session import drive, limits_of
     from experiments.search.outcome import known_candidates, timed_candidates
@@ -176,7 +176,7 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     """Trial after trial in each study, all studies side by side."""
     from experiments.core.store import Store
     from experiments.core.text import say
-    from experiments.runner.estimate import Progress
+    from experiments.runner.progress import Progress
     from experiments.runner.session import drive, limits_of
     from experiments.search.study import Campaign, CampaignQueue
 

@@ -22,8 +22,8 @@ from rich.text import Text
 from experiments.core.job import Job, Running
 from experiments.core.record import RunRecord
 from experiments.core.text import counts, duration, outcome, say
-from experiments.runner.estimate import FAILURES, Progress, RowsLeft
 from experiments.runner.executors.process import worker_environment
+from experiments.runner.progress import FAILURES, Progress, RowsLeft
 
 HEARTBEAT_SECONDS = 60.0
 

@@ -1,4 +1,4 @@
-"""How long jobs will take by the records of similar ones, and how far a run has come.
+"""How long jobs will take by the records of similar ones.
 
 Seconds of a record count as its machine's calibration relates to that of the
 machine at hand. What each worker spends before its first result (starting,
@@ -11,8 +11,8 @@ import csv
 import math
 import os
 import time
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,6 @@ from experiments.core.job import HOLDOUT, Job, canonical_json
 from experiments.core.machine import calibrate
 from experiments.core.record import RunRecord
 from experiments.core.store import COMMITTED
-from experiments.core.text import outcome
 from experiments.runner import plugins
 
 UNKNOWN_SECONDS = 10.0
@@ -55,6 +54,8 @@ class PowerLaw:
 
     at_one: float
     exponent: float
+    most_cells: float
+    """The largest of these datasets; beyond it the law is not to be trusted."""
 
     def seconds(self, cells: int) -> float:
         return math.exp(self.at_one + self.exponent * math.log(cells))
@@ -63,11 +64,13 @@ class PowerLaw:
 class Estimator:
     """Looks for records of ever less similar jobs: same parameters, same dataset, same learner.
 
-    For the same learner on other datasets, a power law of rows times features
-    is fitted to the mean seconds per dataset. A job that exceeded its time
-    counts with its limit. The candidates of a search differ in what they take
-    by orders of magnitude, and their sum is what matters: there the mean is
-    used, elsewhere the median, which a disturbed run does not move.
+    For the same learner on other datasets, a power law of rows times features is
+    fitted to the mean seconds per dataset. A search on a dataset larger than all
+    that were searched takes as many single fits there as searches take elsewhere.
+    A job that exceeded its time counts with its limit. The candidates of a search
+    differ in what they take by orders of magnitude, and their sum is what matters:
+    there the mean is used, elsewhere the median, which a disturbed run does not
+    move.
 
     Parameters
     ----------
@@ -88,6 +91,7 @@ class Estimator:
         for record in records:
             self._learn(record)
         self._growth = self._fit()
+        self._per_fit = self._compare()
 
     def _learn(self, record: RunRecord) -> None:
         if record.status == "skipped" or "implied_by" in record.extra:
@@ -114,6 +118,15 @@ class Estimator:
             points[evaluation, method].append((math.log(cells), math.log(fmean(seconds) + 1e-4)))
         return {kind: _power_law(found) for kind, found in points.items()}
 
+    def _compare(self) -> dict[Kind, float]:
+        """How many single fits of a dataset a candidate of its search takes, by learner."""
+        found: dict[Kind, list[float]] = defaultdict(list)
+        for (evaluation, method, dataset), seconds in self._by_dataset.items():
+            single = self._by_dataset.get((HOLDOUT, method, dataset))
+            if evaluation != HOLDOUT and single:
+                found[evaluation, method].append(_mean_of_candidates(seconds) / median(single))
+        return {kind: median(multiples) for kind, multiples in found.items()}
+
     def estimate(self, job: Job) -> Estimate:
         kind = (job.evaluation, job.method)
         middle = median if job.evaluation == HOLDOUT else _mean_of_candidates
@@ -121,7 +134,12 @@ class Estimator:
             return self._capped(median(known), "same parameters")
         if known := self._by_dataset.get((*kind, job.dataset)):
             return self._capped(middle(known), "same dataset")
-        if growth := self._growth.get(kind):
+        single = self._by_dataset.get((HOLDOUT, job.method, job.dataset))
+        growth = self._growth.get(kind)
+        beyond = growth is not None and _cells(job.dataset) > growth.most_cells
+        if beyond and single and kind in self._per_fit:
+            return self._capped(self._per_fit[kind] * median(single), "same dataset")
+        if growth is not None:
             return self._capped(growth.seconds(_cells(job.dataset)), "other datasets")
         if job.evaluation != HOLDOUT and (growth := self._growth.get((HOLDOUT, job.method))):
             return self._capped(3 * growth.seconds(_cells(job.dataset)), "other datasets")
@@ -147,9 +165,8 @@ def _power_law(points: Sequence[tuple[float, float]]) -> PowerLaw:
     exponent = min(max(exponent, 0.0), STEEPEST)
     # A mean of logarithms is that of a typical dataset; sums are made by the others too.
     residuals = [y - y_mean - exponent * (x - x_mean) for x, y in points]
-    return PowerLaw(
-        y_mean - exponent * x_mean + math.log(fmean(map(math.exp, residuals))), exponent
-    )
+    at_one = y_mean - exponent * x_mean + math.log(fmean(map(math.exp, residuals)))
+    return PowerLaw(at_one, exponent, math.exp(max(x for x, _ in points)))
 
 
 def _cells(dataset: str) -> int:
@@ -206,91 +223,3 @@ def busy(workers: int) -> float:
     """By how much other programs on this machine stretch the time on the clock."""
     cores = os.cpu_count() or 1
     return max(1.0, (os.getloadavg()[0] + min(workers, cores)) / cores)
-
-
-FAILURES = ("timeout", "memory", "crash", "error")
-FAILURES_SHOWN = 5
-LATEST_SHOWN = 3
-TRUSTED_SHARE = 0.05
-"""Of the expected work that must be done before the pace so far corrects the estimate."""
-
-
-class RowsLeft:
-    """Rows of tables that a run fills: a dataset in an experiment under a protocol."""
-
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self._row_of = {job.key: (job.protocol, job.experiment, job.dataset) for job in jobs}
-        self._jobs_left = Counter(self._row_of.values())
-        self.total = len(self._jobs_left)
-        self.complete = 0
-
-    def completed_by(self, record: RunRecord) -> bool:
-        """Whether this record was the last that its row waited for."""
-        row = self._row_of.pop(record.key, None)
-        if row is None:
-            return False
-        self._jobs_left[row] -= 1
-        self.complete += not self._jobs_left[row]
-        return not self._jobs_left[row]
-
-
-class Progress:
-    """Counts what has ended and estimates when the rest will have.
-
-    Parameters
-    ----------
-    jobs : everything this run has to do.
-    estimates : seconds per job, by key.
-    workers : jobs that run at a time.
-    """
-
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        estimates: Mapping[str, Estimate],
-        workers: int,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.total = Counter(job.method for job in jobs)
-        self.done: Counter[str] = Counter()
-        self.statuses: Counter[str] = Counter()
-        self.failures: deque[str] = deque(maxlen=FAILURES_SHOWN)
-        self.latest: deque[str] = deque(maxlen=LATEST_SHOWN)
-        self.rows = RowsLeft(jobs)
-        self._seconds = {job.key: estimates[job.key].seconds for job in jobs}
-        self._expected = sum(self._seconds.values())
-        self._left = self._expected
-        self._workers = workers
-        self._clock = clock
-        self._began = clock()
-
-    @property
-    def finished(self) -> int:
-        return self.done.total()
-
-    @property
-    def jobs(self) -> int:
-        return self.total.total()
-
-    @property
-    def elapsed(self) -> float:
-        return self._clock() - self._began
-
-    def note(self, record: RunRecord) -> None:
-        self.done[record.method] += 1
-        self.statuses[record.status] += 1
-        self._left -= self._seconds.pop(record.key, 0.0)
-        self.rows.completed_by(record)
-        line = f"{record.dataset} {record.method} trial {record.trial}: {outcome(record)}"
-        if record.status in FAILURES:
-            self.failures.append(line)
-        elif record.status == "ok":
-            self.latest.append(line)
-
-    def seconds_left(self) -> float:
-        """The estimate of what remains, corrected by how the estimate has fared so far."""
-        done = self._expected - self._left
-        pace = 1.0
-        if done > TRUSTED_SHARE * self._expected:
-            pace = self.elapsed * self._workers / done
-        return max(0.0, self._left) * pace / self._workers

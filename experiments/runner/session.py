@@ -28,8 +28,8 @@ from experiments.core.record import SCORES, TEXTS, BadRecordError, Outcome, RunR
 from experiments.core.store import Store
 from experiments.core.text import counts, say, silence_if_gone
 from experiments.runner.display import PlainDisplay
-from experiments.runner.estimate import Progress
 from experiments.runner.executors.local import Executor
+from experiments.runner.progress import Progress
 from experiments.runner.queue import state_of
 
 TICK_SECONDS = 0.5

@@ -16,7 +16,8 @@ from experiments.core.record import RunRecord
 from experiments.core.text import counts, duration, table
 from experiments.runner import plugins
 from experiments.runner.display import LiveDisplay, PlainDisplay
-from experiments.runner.estimate import Estimate, Progress
+from experiments.runner.estimate import Estimate
+from experiments.runner.progress import Progress
 
 
 @pytest.mark.parametrize(

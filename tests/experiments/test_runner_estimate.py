@@ -17,7 +17,7 @@ from experiments.runner import estimate
 from experiments.runner.candidates import candidate, candidate_job
 from experiments.runner.estimate import OVERHEAD_SECONDS, Estimator, speeds, starting
 from experiments.runner.plan import estimate_all
-from experiments.runner.profiles import profiles, select
+from experiments.runner.profiles import profiles, select, smallest_first
 from experiments.search.outcome import timed_candidates
 
 BENCH = COMMITTED.parent / "bench"
@@ -69,6 +69,9 @@ def ratios(kept: int) -> tuple[list[float], float]:
     candidates: dict[str, list[RunRecord]] = defaultdict(list)
     for record in timed_candidates(COMMITTED.parent / "search"):
         candidates[record.method].append(record)
+    fits: dict[str, list[RunRecord]] = defaultdict(list)
+    for record in committed():
+        fits[record.method].append(record)
     per_search, announced, taken = [], 0.0, 0.0
     for (protocol, dataset, method), seconds in searches().items():
         # What other learners took says nothing of this one.
@@ -79,7 +82,10 @@ def ratios(kept: int) -> tuple[list[float], float]:
         if not rest:
             continue
         job = candidate_job(protocol, dataset, method, candidate(dataset, method, rest[0][0]))
-        one = Estimator([*elsewhere, *known], 3600).estimate(job).seconds - OVERHEAD_SECONDS
+        one = (
+            Estimator([*fits[method], *elsewhere, *known], 3600).estimate(job).seconds
+            - OVERHEAD_SECONDS
+        )
         per_search.append(one * len(rest) / sum(spent for _, spent in rest))
         announced += one * len(rest)
         taken += sum(spent for _, spent in rest)
@@ -94,6 +100,24 @@ def test_searches_take_what_the_plan_says(kept: int, most_off: float) -> None:
     assert 0.5 < overall < 2
     off = [ratio for ratio in found if not 0.5 < ratio < 2]
     assert len(off) <= most_off * len(found), sorted(off)
+
+
+@pytest.mark.parametrize("method", ["gradtree", "cart", "dndt"])
+def test_small_searches_tell_what_large_ones_take(method: str) -> None:
+    """Beyond the sizes that were searched: by what a single fit takes there."""
+    candidates = [r for r in timed_candidates(COMMITTED.parent / "search") if r.method == method]
+    fits = [record for record in committed() if record.method == method]
+    slugs = smallest_first(sorted({record.dataset for record in candidates}))
+    small, large = slugs[: len(slugs) // 2], slugs[-len(slugs) // 4 :]
+    estimator = Estimator([*fits, *(r for r in candidates if r.dataset in small)], 3600)
+    announced = taken = 0.0
+    for record in candidates:
+        if record.dataset in large:
+            one = candidate(record.dataset, method, record.trial)
+            job = candidate_job(record.protocol, record.dataset, method, one)
+            announced += estimator.estimate(job).seconds - OVERHEAD_SECONDS
+            taken += record.cpu_seconds or 0.0
+    assert 0.5 < announced / taken < 2
 
 
 def test_seconds_count_as_machines_compare(monkeypatch: pytest.MonkeyPatch) -> None:
