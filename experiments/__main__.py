@@ -9,6 +9,7 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from experiments import commands
 from experiments.commands.arguments import Parser
@@ -28,11 +29,19 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     )
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     names = sorted(info.name for info in pkgutil.iter_modules(commands.__path__))
-    for name in [wanted] if wanted in names else names:
-        module = importlib.import_module(f"{commands.__name__}.{name}")
-        if hasattr(module, "register"):
-            module.register(verbs)
+    known = _registered(verbs, [wanted]) if wanted in names else False
+    if not known:
+        _registered(verbs, names)
     return parser
+
+
+def _registered(verbs: Any, names: Sequence[str]) -> bool:
+    """Whether any of these modules is a verb; the others are what verbs share."""
+    modules = [importlib.import_module(f"{commands.__name__}.{name}") for name in names]
+    found = [module for module in modules if hasattr(module, "register")]
+    for module in found:
+        module.register(verbs)
+    return bool(found)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,7 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
 
     def work() -> int:
-        args = build_parser(words[0] if words else None).parse_args(words)
+        args, unknown = build_parser(words[0] if words else None).parse_known_args(words)
+        if unknown:
+            raise UserError(
+                f"unknown arguments: {' '.join(unknown)}\n"
+                f"See: python -m experiments {args.verb} --help"
+            )
         return int(args.run(args))
 
     return guarded(work)

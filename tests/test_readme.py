@@ -21,7 +21,7 @@ import update_readme  # noqa: E402 - a script of the checkout
 LONGEST = 200
 PROSE = sorted(
     path.relative_to(REPOSITORY)
-    for pattern in ("*.md", "*/README.md", ".github/**/*.md")
+    for pattern in ("*.md", "*/*.md", ".github/**/*.md")
     for path in REPOSITORY.glob(pattern)
     if ".venv" not in path.parts
 )
@@ -167,7 +167,7 @@ def test_the_report_on_reproducibility_tells_the_claims_as_they_came_out() -> No
         claims = list(csv.DictReader(file))
     refuted = [claim for claim in claims if claim["outcome"] == "does not hold"]
     holding = sum(claim["outcome"] == "holds" for claim in claims)
-    text = " ".join(text_of(Path("REPRODUCIBILITY.md")).split())
+    text = " ".join(text_of(Path("results/REPRODUCIBILITY.md")).split())
     assert f"We checked {len(claims)} sentences" in text
     assert f"{holding} hold and {len(refuted)} do not" in text
     for claim in refuted:

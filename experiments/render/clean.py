@@ -28,13 +28,13 @@ TABLES = ("test-f1-default", "test-f1-tuned")
 FIGURE = "clean-against-paper"
 SOURCE = "protocols paper and clean"
 INTRODUCTION = (
-    "The paper encodes a category by the mean label of the other training rows in it, so that a "
-    "training row’s value depends on its own label; validation and test rows carry no such hint. "
-    "Protocol clean encodes every row without its own label (cross-fitted), learns all "
-    "preprocessing on the training part alone, rebalances inside it only, and stratifies the "
-    "splits. Every method is trained anew under both. The leak can act only where there are "
-    "categorical columns; the other datasets show what the remaining differences do. Tuned means "
-    "the published hyperparameters, which were chosen under protocol paper."
+    "The paper encodes a category as the mean label of the other training rows in it. A training "
+    "row’s code therefore depends on its own label; the codes of validation and test rows do not. "
+    "Protocol clean encodes every row without its own label (cross-fitting), fits all "
+    "preprocessing on the training rows, rebalances only those, and stratifies the splits. Every "
+    "method is trained under both protocols. The leak only affects datasets with categorical "
+    "columns; the others show the effect of the remaining differences. Tuned means the published "
+    "hyperparameters, which were chosen under protocol paper."
 )
 
 Pair = tuple[Table, Table]

@@ -70,9 +70,9 @@ def _verdict(means: Means) -> str:
     for name, spoken in (("accuracy", "accuracy"), ("f1", "macro F1")):
         ahead = means["mean", NOW][name] - means["mean", CART][name]
         parts.append(
-            f"In {spoken} its mean is {ahead:+.3f} from CART’s; "
-            f"{_loss(means, name, BY_HAND, 'where numbers were standardised by hand')}, "
-            f"{_loss(means, name, ALONE, 'where that was all the scaling')}."
+            f"GradTree’s mean {spoken} differs from CART’s by {ahead:+.3f}. "
+            f"{_loss(means, name, BY_HAND, 'with numbers standardised by hand')}; "
+            f"{_loss(means, name, ALONE, 'with no other scaling than that')}."
         )
     return " ".join(parts)
 
@@ -82,8 +82,8 @@ def _loss(means: Means, name: str, other: str, where: str) -> str:
     tables = [table for table in dict.fromkeys(table for table, _ in means) if table != "mean"]
     losses = {table: means[table, other][name] - means[table, NOW][name] for table in tables}
     over = [table for table in tables if losses[table] > ALLOWED]
-    found = f"on {', '.join(over)}" if over else "nowhere"
+    found = f"{', '.join(over)}" if over else "none"
     return (
-        f"{found} is it more than {ALLOWED:.2f} below its score {where} "
+        f"Tables where it is more than {ALLOWED:.2f} below its score {where}: {found} "
         f"(largest loss {max(losses.values()):.3f})"
     )

@@ -112,9 +112,9 @@ def _published(found: Findings) -> Iterable[str]:
             continue
         grid, published = grids()[each.table], grids()[other.table]
         yield (
-            f"* **{method_name(each.method)} in “{grid.title}”.** The paper prints another, "
-            "unpublished run there. Beside the published one, which its ablation table prints, "
-            f"ours has {_cell(other, published)}."
+            f"* **{method_name(each.method)} in “{grid.title}”.** This table prints another run "
+            "than the paper’s ablation table; only the run of the latter was published. Compared "
+            f"with that run: {_cell(other, published)}."
         )
 
 
@@ -170,8 +170,8 @@ def _compute(found: Findings) -> str:
     ]
     return (
         f"{sum(one.runs for one in methods):,} fits took "
-        f"{sum(one.hours for one in methods):.1f} core-hours. In hours on one core, and for the "
-        "same runs by the runtimes that the paper prints, measured on a machine with a GPU: "
+        f"{sum(one.hours for one in methods):.1f} core-hours. Core-hours here, "
+        "and hours for the same runs at the paper’s printed runtimes, on a machine with a GPU: "
         f"{'; '.join(pairs)}."
     )
 
@@ -206,7 +206,7 @@ def _seconds(pairs: list[TrialPair]) -> str:
     """Told of the fits that both made on one machine."""
     together = [pair for pair in pairs if pair.same_machine]
     if not together:
-        return " They ran on different machines, so that their times are not compared."
+        return " They ran on different machines, so their times are not compared."
     ours, library = seconds_of(together)
     return (
         f" {len(together):,} of these on one machine took {ours / 3600:.2f} core-hours with "

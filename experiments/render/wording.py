@@ -55,8 +55,8 @@ def title(found: Tally) -> str:
     exact, equivalent = found.counts["exact"], found.counts["equivalent"]
     whole = f"the paper’s {found.total:,} numbers"
     if found.measured < found.total:
-        whole = f"{found.measured:,} numbers measured so far, out of {whole},"
-    return f"Of {whole} {exact:,} come out exact and {equivalent:,} equivalent"
+        whole = f"{found.measured:,} numbers measured so far, out of {whole}"
+    return f"Of {whole}, {exact:,} are exact and {equivalent:,} equivalent"
 
 
 def sentence(found: Tally) -> str:

@@ -84,8 +84,8 @@ def test_the_page_says_where_scaling_inside_loses(tmp_path: Path) -> None:
     path.write_text("\n".join(lines) + "\n")
     page = comparison(path)
     assert "| mean | .800 / .500 | .700 / .500 | .730 / .500 | .710 / .500 |" in page
-    assert "In accuracy its mean is -0.100 from CART’s; on a is it more than 0.02 below" in page
-    assert "by hand (largest loss 0.050), nowhere is it more" in page
-    assert "all the scaling (largest loss 0.010)" in page
-    assert "In macro F1 its mean is +0.000 from CART’s; nowhere is it more" in page
+    assert "GradTree’s mean accuracy differs from CART’s by -0.100. Tables where it is more" in page
+    assert "with numbers standardised by hand: a (largest loss 0.050); " in page
+    assert "with no other scaling than that: none (largest loss 0.010)." in page
+    assert "GradTree’s mean macro F1 differs from CART’s by +0.000. Tables where" in page
     assert "| a | 7 / 1.50 | 7 / 1.50 | 7 / 1.50 | 7 / 1.50 |" in page

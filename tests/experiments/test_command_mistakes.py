@@ -96,6 +96,19 @@ def test_an_unknown_name(
     assert not list(tmp_path.iterdir()), "nothing was begun"
 
 
+def test_an_unknown_option_names_the_help_of_its_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    status, message = told(["run", "--foo", "3"], capsys)
+    assert status == EXIT_USAGE
+    assert message == "unknown arguments: --foo 3\nSee: python -m experiments run --help\n"
+
+
+def test_what_verbs_share_is_no_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    status, message = told(["selection"], capsys)
+    assert status == EXIT_USAGE
+    assert "invalid choice: 'selection'" in message
+    assert "'verify'" in message
+
+
 NUMBERS = {
     "--time-limit -1": "--time-limit: '-1' is not a number above 0",
     "--time-limit inf": "--time-limit: 'inf' is not a number above 0",

@@ -71,7 +71,7 @@ def test_no_difference_is_not_significant():
     assert not any(each.contrast.significant for each in found)
     assert comparisons.duels_answer(found)[0] == (
         "It is not shown. Of 3 comparisons with CART, GradTree is significantly better in none and "
-        "significantly worse in none; 3 do not tell the two apart."
+        "significantly worse in none; 3 show no significant difference."
     )
 
 

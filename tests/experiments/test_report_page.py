@@ -107,7 +107,7 @@ def test_the_headline_counts_what_the_verdicts_say(data: ReportData, page: str) 
     outcomes = Counter(verdict.outcome for verdict in counted)
     assert {"exact", "equivalent", "undecided", "better", "worse"} <= set(outcomes)
     assert (
-        f"Of the paper’s {len(counted):,} numbers {outcomes['exact']:,} come out exact and "
+        f"Of the paper’s {len(counted):,} numbers, {outcomes['exact']:,} are exact and "
         f"{outcomes['equivalent']:,} equivalent" in page
     )
     assert f"{outcomes['undecided']:,} are undecided: 10 trials show neither" in page

@@ -301,9 +301,7 @@ def test_three_trials_never_claim_a_headline():
 def test_ten_trials_count_every_verdict_apart(found):
     counts = tally(found.verdicts)
     assert counts.claims
-    assert wording.title(counts) == (
-        "Of the paper’s 852 numbers 852 come out exact and 0 equivalent"
-    )
+    assert wording.title(counts) == "Of the paper’s 852 numbers, 852 are exact and 0 equivalent"
     mixed = replace(
         counts, counts={**counts.counts, "exact": 800, "undecided": 50, "better": 2, "worse": 0}
     )

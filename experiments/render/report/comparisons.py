@@ -51,7 +51,7 @@ def _significant(found: Sequence[Duel]) -> str:
         f"worse in {len(worse) or 'none'}{_named(worse)}"
     )
     rest = len(found) - len(sure)
-    return f"{text}; {rest} do not tell the two apart." if rest else f"{text}."
+    return f"{text}; {rest} show no significant difference." if rest else f"{text}."
 
 
 def _in_a_word(better: bool, worse: bool) -> str:
@@ -71,8 +71,8 @@ def _tuned_alike(found: Sequence[Duel]) -> list[str]:
     if not lines:
         return []
     return [
-        "Tuned alike by our own search, without the label leak (protocol clean), GradTree minus "
-        f"CART is {' and '.join(lines)}."
+        "With both tuned by our own search and without the label leak (protocol clean), GradTree "
+        f"minus CART is {' and '.join(lines)}."
     ]
 
 
