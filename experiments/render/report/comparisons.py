@@ -203,18 +203,20 @@ def _quirk_points(effects: Sequence[QuirkEffect]) -> list[str]:
     points = []
     for lines in by_variant.values():
         variant = lines[0].variant
-        moved = [
-            f"{method_name(each.method)} {numbers.interval(each.contrast.difference)}"
-            for each in lines
-            if each.contrast.significant
-        ]
-        told = f"moves {', '.join(moved)}" if moved else "moves no learner significantly"
+        moved = [_moved(each) for each in lines if each.contrast.significant]
+        most = max(lines, key=lambda each: abs(each.contrast.difference.estimate))
+        told = f"moves {', '.join(moved)}" if moved else "moves no learner significantly, "
+        told += "" if moved else f"{_moved(most)} most"
         counts = sorted({each.contrast.n for each in lines})
         datasets = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         points.append(
             f"{_capital(variant.quirk)} replaced ({variant.instead}): {told} ({datasets} datasets)."
         )
     return points
+
+
+def _moved(effect: QuirkEffect) -> str:
+    return f"{method_name(effect.method)} {numbers.interval(effect.contrast.difference)}"
 
 
 def _order_points(orders: Sequence[QuirkOrder]) -> list[str]:
