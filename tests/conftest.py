@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -18,6 +19,17 @@ providers.is_local_module_file = lambda path: False
 
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "agg")
+
+
+@pytest.fixture(autouse=True)
+def plugins_end_with_their_test() -> Iterator[None]:
+    """Commands that are told of a plug-in name it to their worker processes by a variable."""
+    before = os.environ.get("GRADTREE_PLUGINS")
+    yield
+    os.environ.pop("GRADTREE_PLUGINS", None)
+    if before is not None:
+        os.environ["GRADTREE_PLUGINS"] = before
+
 
 MOST_PROCESSES = 4
 """Each of them may load TensorFlow and compile the kernels that it uses first."""

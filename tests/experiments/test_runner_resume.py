@@ -209,7 +209,7 @@ def test_an_interrupt_stops_cleanly(tmp_path: Path, number: signal.Signals) -> N
     process.send_signal(number)
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 3, output
-    assert "Stopped. Nothing that had finished is lost." in output
+    assert "Stopped. Finished jobs are kept." in output
     resume = re.search(rf"Resume with: (.*-m experiments run --method {methods}.*)", output)
     assert resume
     assert soon_gone()

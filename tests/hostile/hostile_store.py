@@ -24,17 +24,21 @@ Cells = dict[tuple[Address, str], Cell]
 
 
 def copy_store(target: Path, trials: Collection[int] = TRIALS_KEPT) -> Path:
-    """Committed records of some trials, whole lines as they are, and what lies beside them."""
-    for protocol in ("paper", "clean"):
-        for dataset in DATASETS:
-            lines = _lines(COMMITTED / protocol / f"{dataset}.jsonl.gz")
-            kept = [line for line in lines if line["trial"] in trials]
-            replace_lines(target / protocol / f"{dataset}.jsonl", kept)
+    """Committed records of some trials that the plan asks for, and what lies beside them.
+
+    Lines are as they are; superseded ones, which every verb tells of, are left out.
+    """
     plan = [line for line in _lines(COMMITTED / "planned.jsonl") if line["dataset"] in DATASETS]
     shorter = [
         {**line, "trials": [trial for trial in line["trials"] if trial in trials]} for line in plan
     ]
     replace_lines(target / "planned.jsonl", shorter)
+    asked = {job.key for job in read_plan(target)}
+    for protocol in ("paper", "clean"):
+        for dataset in DATASETS:
+            lines = _lines(COMMITTED / protocol / f"{dataset}.jsonl.gz")
+            kept = [line for line in lines if line["trial"] in trials and line["key"] in asked]
+            replace_lines(target / protocol / f"{dataset}.jsonl", kept)
     for name in ("datasets", "learners", "environments"):
         (target / f"{name}.jsonl").write_bytes((COMMITTED / f"{name}.jsonl").read_bytes())
     manifest.write_hashes(target)
