@@ -29,8 +29,7 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     )
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     names = sorted(info.name for info in pkgutil.iter_modules(commands.__path__))
-    known = _registered(verbs, [wanted]) if wanted in names else False
-    if not known:
+    if wanted not in names or not _registered(verbs, [wanted]):
         _registered(verbs, names)
     return parser
 

@@ -205,13 +205,11 @@ def _quirk_points(effects: Sequence[QuirkEffect]) -> list[str]:
         variant = lines[0].variant
         moved = [_moved(each) for each in lines if each.contrast.significant]
         most = max(lines, key=lambda each: abs(each.contrast.difference.estimate))
-        told = f"moves {', '.join(moved)}" if moved else "moves no learner significantly, "
-        told += "" if moved else f"{_moved(most)} most"
+        told = ", ".join(moved) or f"no learner significantly, {_moved(most)} most"
         counts = sorted({each.contrast.n for each in lines})
         datasets = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        points.append(
-            f"{_capital(variant.quirk)} replaced ({variant.instead}): {told} ({datasets} datasets)."
-        )
+        replaced = f"{_capital(variant.quirk)} replaced ({variant.instead})"
+        points.append(f"{replaced}: moves {told} ({datasets} datasets).")
     return points
 
 
