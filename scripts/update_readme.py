@@ -11,7 +11,7 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -30,21 +30,22 @@ RECORDS = REPOSITORY / "results" / "records"
 RATIOS = REPOSITORY / "results" / "bench" / "ratios.csv"
 RAW_TABLES = REPOSITORY / "results" / "bench" / "raw_tables.csv"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+BLOCK = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
 SNIPPET = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
 
 
-def blocks() -> dict[str, str]:
-    """What stands between the markers, by file."""
+def blocks() -> dict[str, tuple[str, ...]]:
+    """What stands between the markers, by file and in the order of the markers."""
     from experiments.analysis.findings import findings_in
     from experiments.render.raw_tables import comparison
-    from experiments.render.readme import answer_block, results_block
+    from experiments.render.readme import answer_block, defaults_block, results_block
 
     found = findings_in(RECORDS)
     return {
-        "README.md": answer_block(found),
-        "gradtree/README.md": comparison(RAW_TABLES),
-        "results/README.md": results_block(found, RATIOS),
-        "experiments/README.md": profile_table(),
+        "README.md": (answer_block(found),),
+        "gradtree/README.md": (defaults_block(found), comparison(RAW_TABLES)),
+        "results/README.md": (results_block(found, RATIOS),),
+        "experiments/README.md": (profile_table(),),
     }
 
 
@@ -62,11 +63,13 @@ def profile_table() -> str:
     return "\n".join(["| profile | what it runs | jobs |", "|---|---|---|", *rows])
 
 
-def with_block(text: str, block: str) -> str:
-    """``text`` with ``block`` between the markers."""
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    return f"{before}{BEGIN}\n{block}\n{END}{after}"
+def with_blocks(text: str, generated: Sequence[str]) -> str:
+    """``text`` with every generated block between its pair of markers."""
+    blocks = iter(generated)
+    whole = BLOCK.sub(lambda _: f"{BEGIN}\n{next(blocks)}\n{END}", text)
+    if next(blocks, None) is not None:
+        raise ValueError(f"{len(generated)} blocks need as many pairs of {BEGIN} and {END}")
+    return whole
 
 
 def output_of(code: str) -> str:
@@ -96,7 +99,7 @@ def main() -> int:
     for name in PROSE:
         path = REPOSITORY / name
         now = path.read_text(encoding="utf-8")
-        fresh = with_outputs(with_block(now, generated[name]) if name in generated else now)
+        fresh = with_outputs(with_blocks(now, generated[name]) if name in generated else now)
         if fresh != now:
             stale.append(name)
             if not args.check:

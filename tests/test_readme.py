@@ -25,6 +25,7 @@ PROSE = sorted(
     for path in REPOSITORY.glob(pattern)
     if ".venv" not in path.parts
 )
+GENERATED = ("README.md", "gradtree/README.md", "results/README.md", "experiments/README.md")
 PYTHON = sys.executable
 
 # What takes minutes or a cluster is run in a cut-down form that still fails on a wrong option.
@@ -131,15 +132,21 @@ def test_a_snippet_prints_what_stands_below_it(place: str, code: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def blocks() -> dict[str, str]:
+def blocks() -> dict[str, tuple[str, ...]]:
     return update_readme.blocks()
 
 
-@pytest.mark.parametrize("name", ["README.md", "results/README.md", "experiments/README.md"])
-def test_results_are_up_to_date(name: str, blocks: dict[str, str]) -> None:
+@pytest.mark.parametrize("name", GENERATED)
+def test_results_are_up_to_date(name: str, blocks: dict[str, tuple[str, ...]]) -> None:
     text = text_of(Path(name))
-    block = blocks[name]
-    assert update_readme.with_block(text, block) == text, "run scripts/update_readme.py"
+    assert update_readme.with_blocks(text, blocks[name]) == text, "run scripts/update_readme.py"
+
+
+def test_every_block_has_its_markers() -> None:
+    text = f"a {update_readme.BEGIN} old {update_readme.END} b"
+    assert "new" in update_readme.with_blocks(text, ["new"])
+    with pytest.raises(ValueError, match="pairs"):
+        update_readme.with_blocks(text, ["new", "more"])
 
 
 def anchors(path: Path) -> set[str]:

@@ -21,6 +21,8 @@ from experiments.analysis.own_tables import own_tables
 from experiments.analysis.paper import Paper, beyond_grids, grids, load_paper, methods
 from experiments.analysis.quirks import EXPERIMENT as QUIRKS
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, quirk_orders
+from experiments.analysis.revised import EXPERIMENT as DEFAULTS
+from experiments.analysis.revised import Worth, worths
 from experiments.analysis.sensitivity import EXPERIMENT as FIRMNESS
 from experiments.analysis.sensitivity import Firmness, firmness, firmness_sheet, marked
 from experiments.analysis.settings import BUDGETS, CANDIDATES, SCORE, SEARCHED, Searched
@@ -54,6 +56,7 @@ EXPERIMENTS = (
     SEARCHED,
     QUIRKS,
     FIRMNESS,
+    DEFAULTS,
 )
 """In the order of their tables; others follow by name."""
 Setting = Literal["published", "ours"]
@@ -73,6 +76,7 @@ class Findings:
     duels : GradTree against CART, everywhere.
     selectors : ST entmax against ST Gumbel-softmax under protocol ``paper``.
     quirks, quirk_orders : what each quirk of protocol ``paper`` does to scores and order.
+    revised : GradTree's own defaults, and what each of their main choices is worth.
     firmness : per tuned GradTree cell, the trials that a rounding does not move.
     small_trees : learners of one small tree, tuned by the same folds.
     """
@@ -97,6 +101,7 @@ class Findings:
     selectors: tuple[SelectorDuel, ...] = ()
     quirks: tuple[QuirkEffect, ...] = ()
     quirk_orders: tuple[QuirkOrder, ...] = ()
+    revised: tuple[Worth, ...] = ()
     firmness: tuple[Firmness, ...] = ()
     small_trees: SmallTrees = field(default_factory=SmallTrees)
 
@@ -145,6 +150,7 @@ def findings_of(
         selectors=tuple(selector_duels(table_sets["paper"].tables)),
         quirks=tuple(quirk_effects(results, numbers)),
         quirk_orders=tuple(quirk_orders(results, numbers)),
+        revised=tuple(worths(results, numbers)),
         firmness=tuple(firm),
     )
 

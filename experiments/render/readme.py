@@ -10,19 +10,17 @@ from pathlib import Path
 from experiments.analysis.costs import spent
 from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
-from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim
+from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Sheet
 from experiments.analysis.paper import Grid, grids, method_name
 from experiments.analysis.solvers import TrialPair, pairs_of, seconds_of
 from experiments.analysis.verifying import tally
 from experiments.render import clean, numbers, wording
 from experiments.render.markdown import sheet_markdown
-from experiments.render.report import comparisons
-from experiments.render.report.comparisons import quirks_section
+from experiments.render.report import compact, comparisons
 from experiments.render.report.sections import (
+    column_points,
     firmness_section,
-    search_section,
     seeds_section,
-    selectors_section,
 )
 from experiments.render.wording import counted_claims
 
@@ -47,17 +45,31 @@ def results_block(found: Findings, ratios: Path) -> str:
         [
             _opening(found),
             *_tables(found),
+            *_published(found),
+            *_claims(found.claims),
             *_without_leak(found),
+            *_quirks(found),
+            *_selectors(found),
+            *_search(found),
+            "### Other findings",
             "\n".join(points),
         ]
     )
+
+
+def defaults_block(found: Findings) -> str:
+    """For gradtree/README.md: the evidence for the estimator's own defaults."""
+    if not found.revised:
+        return "The experiment has not been run on enough datasets yet."
+    sheet = compact.revised(found.revised)
+    return f"{sheet_markdown(sheet)}\n\n{sheet.caption}."
 
 
 def _against_cart(found: Findings) -> Iterable[str]:
     """First of all, the question that everybody has."""
     if not found.duels:
         return
-    sheet = comparisons.compact_sheet(found.duels)
+    sheet = compact.duels(found.duels)
     yield f"**{comparisons.DUELS_TITLE}**"
     yield " ".join(comparisons.duels_answer(found.duels))
     yield sheet_markdown(sheet)
@@ -112,30 +124,56 @@ def _published(found: Findings) -> Iterable[str]:
             continue
         grid, published = grids()[each.table], grids()[other.table]
         yield (
-            f"* **{method_name(each.method)} in “{grid.title}”.** This table prints another run "
-            "than the paper’s ablation table; only the run of the latter was published. Compared "
-            f"with that run: {_cell(other, published)}."
+            f"For {method_name(each.method)}, “{grid.title}” prints another run than the paper’s "
+            "ablation table; only the run of the latter was published. Compared with that run: "
+            f"{_cell(other, published)}."
         )
 
 
 def _points(found: Findings) -> Iterable[str]:
-    yield f"* **Claims.** {' '.join(_claims(found.claims))}"
-    yield from _published(found)
-    orders = clean.orders(found)
-    if orders:
-        yield f"* **Under protocol `clean`.** {' '.join(orders)}"
-    sections = (
-        ("What each quirk does", quirks_section(found) if found.quirks else ()),
-        ("ST Gumbel softmax", selectors_section(found)),
-        ("Our own search", search_section(found)),
-        ("Other random draws", seeds_section(found.table_sets["paper"].sheets.get("seeds"))),
-        ("Firm and fragile", firmness_section(found)),
-    )
-    for title, told in sections:
-        for section in told:
-            if section.points:
-                yield f"* **{title}.** {' '.join(section.points)}"
+    """What needs no table: one point each."""
+    seeds = seeds_section(found.table_sets["paper"].sheets.get("seeds"))
+    if seeds:
+        yield f"* **Other random draws.** {' '.join(seeds[0].points)}"
+    firmness = firmness_section(found)
+    if firmness:
+        more = "[Which cells](tables/paper/firmness.csv)."
+        yield f"* **Firm and fragile.** {firmness[0].points[0]} {more}"
     yield f"* **Compute.** {_compute(found)}"
+
+
+def _quirks(found: Findings) -> Iterable[str]:
+    """What each quirk of protocol ``paper`` does, and to the distance from CART."""
+    if found.quirks:
+        yield "### What each quirk does"
+        yield comparisons.QUIRKS_INTRODUCTION
+        yield from _shown(compact.quirks(found.quirks))
+        yield (
+            "What a quirk does to the order of the learners, and to the distance between GradTree "
+            "and CART, is in [quirks-order.csv](tables/quirks-order.csv)."
+        )
+
+
+def _selectors(found: Findings) -> Iterable[str]:
+    """ST Gumbel softmax with and without the noise at prediction."""
+    points = column_points(found)
+    if points and found.selectors:
+        yield "### ST Gumbel softmax"
+        yield " ".join(points)
+        yield from _shown(compact.selectors(found.selectors))
+
+
+def _search(found: Findings) -> Iterable[str]:
+    """Published hyperparameters and those of our own search."""
+    sheet = compact.searched(found)
+    if sheet.rows:
+        yield "### Our own search"
+        yield from _shown(sheet)
+
+
+def _shown(sheet: Sheet) -> Iterable[str]:
+    yield sheet_markdown(sheet)
+    yield f"{sheet.caption}."
 
 
 def _without_leak(found: Findings) -> Iterable[str]:
@@ -146,34 +184,41 @@ def _without_leak(found: Findings) -> Iterable[str]:
         yield clean.INTRODUCTION
         yield f"{sheet.caption}:"
         yield sheet_markdown(sheet)
+        orders = clean.orders(found)
+        if orders:
+            yield "\n".join(f"* {order}" for order in orders)
 
 
 def _claims(claims: Sequence[Claim]) -> Iterable[str]:
     """How many hold; every other one in its words, and what is missing to tell the open ones."""
     counts = Counter(claim.outcome for claim in claims)
-    yield f"Of {len(claims)}, {counted_claims(counts)}."
-    for claim in claims:
-        if claim.outcome in ("holds as printed only", "does not hold"):
-            outcome = claim.outcome[0].upper() + claim.outcome[1:]
-            yield f"{outcome}: “{claim.sentence}” ({claim.ours}; paper: {claim.paper})."
-    for claim in claims:
-        if claim.outcome == "cannot be told" and any(counts[one] for one in CLAIM_OUTCOMES[:3]):
-            yield f"Open: “{claim.sentence}” ({claim.ours})."
+    yield "### Claims"
+    lines = [f"Of {len(claims)}, {counted_claims(counts)}."]
+    shown = [claim for claim in claims if claim.outcome in CLAIM_OUTCOMES[1:3]]
+    if any(counts[one] for one in CLAIM_OUTCOMES[:3]):
+        shown += [claim for claim in claims if claim.outcome == CLAIM_OUTCOMES[3]]
+    for claim in shown:
+        paper = "" if claim.outcome == CLAIM_OUTCOMES[3] else f" Paper: {claim.paper}."
+        outcome = claim.outcome[0].upper() + claim.outcome[1:]
+        lines.append(f"* {outcome}: “{claim.sentence}” Here: {claim.ours}.{paper}")
+    yield "\n\n".join([lines[0], "\n".join(lines[1:])]) if shown else lines[0]
 
 
 def _compute(found: Findings) -> str:
     methods = spent(found.results, found.paper)
     compared = {one.method: one for one in methods if one.authors_hours is not None}
-    pairs = [
-        f"{method_name(method)} {one.compared_hours:.2f} here, {one.authors_hours:,.1f} there"
-        for method, one in compared.items()
-    ]
-    return (
+    text = (
         f"{sum(one.runs for one in methods):,} fits took "
-        f"{sum(one.hours for one in methods):.1f} core-hours. Core-hours here, "
-        "and hours for the same runs at the paper’s printed runtimes, on a machine with a GPU: "
-        f"{'; '.join(pairs)}."
+        f"{sum(one.hours for one in methods):.1f} core-hours."
     )
+    ours = compared.get("gradtree")
+    if ours is not None:
+        text += (
+            f" GradTree’s share of the paper’s experiments took {ours.compared_hours:.2f}; at the "
+            f"paper’s printed runtimes, on a machine with a GPU, the same runs take "
+            f"{ours.authors_hours:,.1f} hours ([all learners](tables/paper/compute.csv))."
+        )
+    return text
 
 
 def _speed(ratios: Path) -> Iterable[str]:

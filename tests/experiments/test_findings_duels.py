@@ -24,7 +24,7 @@ from experiments.analysis.paper import load_paper
 from experiments.analysis.settings import SEARCHED
 from experiments.core.job import Job
 from experiments.render.files import files_of
-from experiments.render.report import comparisons
+from experiments.render.report import compact, comparisons
 from experiments.render.report.sections import selectors_section
 
 PAPER = load_paper()
@@ -130,7 +130,7 @@ def test_the_pruned_tree_stands_in_every_setting():
 def test_table_and_picture_show_every_line():
     found = duels(_results({"binary": 0.02, "multi": -0.05}), PAPER)
     assert [row[3] for row in duels_sheet(found).rows] == ["binary", "multi-class", "all"]
-    (row,) = comparisons.compact_sheet(found).rows
+    (row,) = compact.duels(found).rows
     assert row[:3] == ("CART", "published hyperparameters", "paper")
     assert str(row[3]).startswith("+0.020 [+0.02")
     assert ", 22-0-0, p < 0.0001" in str(row[3])
@@ -142,7 +142,7 @@ def test_table_and_picture_show_every_line():
 def test_nothing_run_gives_no_line_and_says_so():
     assert duels(collect([], {}), PAPER) == []
     assert comparisons.duels_answer([]) == [comparisons.NO_DUELS]
-    assert comparisons.compact_sheet([]).rows == ()
+    assert compact.duels([]).rows == ()
 
 
 # ST Gumbel softmax ---------------------------------------------------------------------

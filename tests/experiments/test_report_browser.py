@@ -368,6 +368,12 @@ def test_contents_lead_to_every_section(page: Browser) -> None:
     )
     sections = page.run("[...document.querySelectorAll('main > section')].map(s => s.id)")
     assert links == sections
+    is_open = "document.querySelector('.contents details').open"
+    page.run("document.querySelector('.contents summary').click()")
+    assert page.run(is_open)
+    page.run("document.querySelector('.contents a[href=\"#claims\"]').click()")
+    assert not page.run(is_open)
+    assert page.run("location.hash") == "#claims"
 
 
 def test_everything_that_acts_can_be_reached_and_has_a_name(page: Browser) -> None:

@@ -19,7 +19,7 @@ from experiments.core.record import STATUSES, RunRecord
 from experiments.render.clean import clean_section, pairs_of
 from experiments.render.figures.trees import Curve
 from experiments.render.files import tested_sheets
-from experiments.render.report import comparisons
+from experiments.render.report import compact, comparisons
 from experiments.render.report.comparisons import (
     quirks_section,
     small_trees_plate,
@@ -38,6 +38,7 @@ from experiments.render.report.model import (
     Totals,
 )
 from experiments.render.report.payload import read_trees
+from experiments.render.report.revised import revised_section
 from experiments.render.report.sections import (
     SEARCH_SHEETS,
     draws_of,
@@ -110,6 +111,7 @@ def assemble(inputs: Inputs, figures: Iterable[Plate]) -> ReportData:
             *search_section(found),
             *seeds_section(table_set.sheets.get(SEEDS)),
             *firmness_section(found),
+            *revised_section(found),
             *small_trees_section(found),
         ),
         failures=tuple(failures_of(found.results)),
@@ -132,7 +134,7 @@ def _first(found: Findings) -> Section | None:
         slug="against-cart",
         title=comparisons.DUELS_TITLE,
         paragraphs=tuple(comparisons.duels_answer(found.duels)),
-        sheets=(comparisons.compact_sheet(found.duels),),
+        sheets=(compact.duels(found.duels),),
         figures=(comparisons.DUELS_FIGURE,),
     )
 

@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 
 from experiments.analysis.duels import SCOPES, SETTINGS, Duel
 from experiments.analysis.findings import Findings
-from experiments.analysis.model import Entry, Sheet, SheetColumn
 from experiments.analysis.paper import method_name
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, orders_sheet, quirks_sheet
 from experiments.analysis.settings import SEARCHED
@@ -90,42 +89,6 @@ def _datasets(duel: Duel) -> str:
     if duel.contrast.n == duel.of:
         return f"{duel.of} {kind}datasets"
     return f"{duel.contrast.n} of {duel.of} {kind}datasets"
-
-
-def compact_sheet(found: Sequence[Duel]) -> Sheet:
-    """One row per rival, setting and protocol; binary, multi-class and all side by side."""
-    cells = {(each.rival, each.setting, each.protocol, each.scope): each for each in found}
-    rows: list[tuple[Entry, ...]] = [
-        (
-            method_name(rival),
-            SETTINGS[setting],
-            protocol,
-            *(_cell(cells.get((rival, setting, protocol, scope))) for scope in SCOPES),
-        )
-        for rival, setting, protocol in dict.fromkeys(place[:3] for place in cells)
-    ]
-    return Sheet(
-        name="gradtree-against-cart-compact",
-        title="GradTree against CART",
-        caption="Mean difference of test F1 [95 % interval], wins-ties-losses over datasets, p of "
-        "Wilcoxon’s test with Holm’s correction over all cells; in brackets the number of "
-        "datasets where not all have been run",
-        source="protocols paper and clean",
-        columns=(
-            SheetColumn("GradTree against"),
-            SheetColumn("setting"),
-            SheetColumn("protocol"),
-            *(SheetColumn(name) for name in SCOPES.values()),
-        ),
-        rows=tuple(rows),
-    )
-
-
-def _cell(duel: Duel | None) -> str | None:
-    if duel is None:
-        return None
-    some = "" if duel.contrast.n == duel.of else f" ({duel.contrast.n} of {duel.of})"
-    return numbers.contrast(duel.contrast) + some
 
 
 def duels_picture(found: Sequence[Duel]) -> Figure:

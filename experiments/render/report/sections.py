@@ -8,12 +8,12 @@ from experiments.analysis.duels import PRINTED, PROPER, SelectorDuel, selectors_
 from experiments.analysis.findings import Findings
 from experiments.analysis.judging import agreements
 from experiments.analysis.model import OUTCOMES, Sheet, Statistic
-from experiments.analysis.paper import method_name
 from experiments.analysis.ranking import mean_of
 from experiments.analysis.sensitivity import REFITS, Firmness
-from experiments.analysis.settings import Growth, growth, searched_scores
+from experiments.analysis.settings import Growth, growth
 from experiments.render import numbers
 from experiments.render.figures.changes import Draws
+from experiments.render.report import compact
 from experiments.render.report.model import Section
 
 SEEDS_FIGURE = "other-draws"
@@ -95,7 +95,7 @@ NO_PROPER = "The column without noise at prediction has not been run on enough d
 
 def selectors_section(found: Findings) -> tuple[Section, ...]:
     """ST entmax against ST Gumbel softmax with and without the artefact."""
-    points = _column_points(found)
+    points = column_points(found)
     if not points:
         return ()
     for other in (PRINTED, PROPER):
@@ -114,7 +114,7 @@ def selectors_section(found: Findings) -> tuple[Section, ...]:
     )
 
 
-def _column_points(found: Findings) -> list[str]:
+def column_points(found: Findings) -> list[str]:
     """How the printed column comes out, over both ablation tables."""
     columns = [each for each in agreements(found.verdicts) if each.method == PRINTED and each.n]
     if not columns:
@@ -159,7 +159,7 @@ def firmness_section(found: Findings) -> tuple[Section, ...]:
             slug="firmness",
             title="Firm and fragile",
             paragraphs=(FIRM_INTRODUCTION,),
-            points=(firm_sentence(found.firmness, names_of(found)),),
+            points=tuple(firm_points(found.firmness, names_of(found))),
             sheets=(sheet,),
         ),
     )
@@ -169,19 +169,19 @@ def names_of(found: Findings) -> dict[str, str]:
     return {dataset.slug: dataset.name for dataset in found.paper.datasets}
 
 
-def firm_sentence(found: Sequence[Firmness], names: dict[str, str]) -> str:
-    """How many trials and cells a rounding leaves alone, and which cells it moves."""
+def firm_points(found: Sequence[Firmness], names: dict[str, str]) -> list[str]:
+    """How many trials and cells a rounding leaves alone, then which cells it moves."""
     trials, firm = (sum(getattr(each, name) for each in found) for name in ("trials", "firm"))
     fragile = [each for each in found if each.fragile]
-    text = (
+    points = [
         f"Of {trials:,} tuned GradTree trials, fitted anew {REFITS} times each with training rows "
         f"moved by about one unit of float32, {firm:,} keep their test F1 in every refit; "
-        f"{len(found) - len(fragile)} of {len(found)} cells are firm in all their trials"
-    )
-    if not fragile:
-        return f"{text}."
-    listed = ", ".join(f"{names[each.dataset]} {each.firm}/{each.trials}" for each in fragile)
-    return f"{text}. Fragile (firm trials): {listed}."
+        f"{len(found) - len(fragile)} of {len(found)} cells are firm in all their trials."
+    ]
+    if fragile:
+        listed = ", ".join(f"{names[each.dataset]} {each.firm}/{each.trials}" for each in fragile)
+        points.append(f"Fragile (firm trials): {listed}.")
+    return points
 
 
 GROWTH_FIGURE = "search-growth"
@@ -219,29 +219,7 @@ def search_section(found: Findings) -> tuple[Section, ...]:
             slug="search",
             title="Tuned alike",
             paragraphs=SEARCH_INTRODUCTION,
-            points=tuple(search_points(found)),
-            sheets=tuple(sheets),
+            sheets=(compact.searched(found), *sheets),
             figures=(GROWTH_FIGURE,) if any(curves.values()) else (),
         ),
     )
-
-
-def search_points(found: Findings) -> list[str]:
-    """Per protocol: the mean test F1 of each learner with published hyperparameters and ours."""
-    points = []
-    for protocol in found.table_sets:
-        pairs: dict[str, list[tuple[float, float]]] = {}
-        for _, method, published, ours in searched_scores(found.results, found.paper, protocol):
-            if published.mean is not None and ours.mean is not None:
-                pairs.setdefault(method, []).append((published.mean, ours.mean))
-        parts = [
-            f"{method_name(method)} {numbers.fixed(mean_of([one for one, _ in scores]), 3)} with "
-            f"the published hyperparameters and "
-            f"{numbers.fixed(mean_of([two for _, two in scores]), 3)} with ours ({len(scores)})"
-            for method, scores in pairs.items()
-        ]
-        if parts:
-            points.append(
-                f"Protocol {protocol}, mean test F1 (datasets searched): {'; '.join(parts)}."
-            )
-    return points
