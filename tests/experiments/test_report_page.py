@@ -117,12 +117,17 @@ def test_the_headline_counts_what_the_verdicts_say(data: ReportData, page: str) 
 
 
 def test_every_cell_shows_the_mean_of_its_trials(page: str, content: dict) -> None:
-    shown = dict(re.findall(r'data-c="([^"]+)" tabindex="-1"><span class="o">([\d.,]+)', page))
+    shown = [
+        (content["tables"][table], dataset, at, text)
+        for table, panel in re.findall(r'data-table="([^"]+)"(.*?)</table>', page, re.DOTALL)
+        if table in content["tables"]
+        for dataset, row in re.findall(r'<tr data-dataset="([^"]+)">(.*?)</tr>', panel, re.DOTALL)
+        for at, text in enumerate(re.findall(r'<td class="c[^>]*><span class="o">([^<]*)', row))
+        if re.fullmatch(r"[\d.,]+", text)
+    ]
     assert len(shown) > 1000
-    for identifier, text in shown.items():
-        table, dataset, method = identifier.split("/")
-        about = content["tables"][table]
-        cell = about["cells"][dataset][about["methods"].index(method)]
+    for about, dataset, at, text in shown:
+        cell = about["cells"][dataset][at]
         assert cell["n"] == len(cell["values"]) == len(cell.get("trials", cell["values"]))
         mean = sum(cell["values"]) / cell["n"]
         assert float(text.replace(",", "")) == pytest.approx(

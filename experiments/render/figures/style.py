@@ -173,6 +173,7 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
     """
     with look():
         matplotlib.rcParams["svg.fonttype"] = "none"
+        matplotlib.rcParams["path.simplify_threshold"] = 0.5  # of a point; curves have thousands
         source = _print(figure, "svg", transparent=True).decode()
     body = source[source.index("<svg") :].strip()
     body = re.sub(r"\s*<metadata>.*?</metadata>", "", body, flags=re.DOTALL)

@@ -40,7 +40,6 @@ FRAGILE = "†"
 class CellView:
     """One cell three ways (ours, the paper's, the difference) and its colour."""
 
-    id: str
     outcome: str
     best: bool
     ours: str
@@ -119,24 +118,15 @@ def table_blocks(compared: ComparedTable) -> tuple[BlockView, ...]:
 def _row(compared: ComparedTable, row: Row) -> RowView:
     table = compared.ours
     cells = tuple(
-        _cell(
-            table,
-            f"{compared.name}/{row.dataset}/{column.method}",
-            cell,
-            rank,
-            compared.verdict(row.dataset, column.method),
-        )
+        _cell(table, cell, rank, compared.verdict(row.dataset, column.method))
         for column, cell, rank in zip(table.columns, row.cells, row.ranks, strict=True)
     )
     return RowView(row.dataset, row.name, cells)
 
 
-def _cell(
-    table: Table, identifier: str, cell: Cell, rank: int | None, verdict: Verdict | None
-) -> CellView:
+def _cell(table: Table, cell: Cell, rank: int | None, verdict: Verdict | None) -> CellView:
     printed = verdict.paper if verdict else Cell()
     return CellView(
-        id=identifier,
         outcome=_outcome(cell, verdict),
         best=rank == 1,
         ours=_value(cell, table.decimals),

@@ -5,6 +5,16 @@
   const panels = all(".panel", section);
   const form = document.getElementById("filters");
   if (!tabs.length) return;
+  // Addresses of cells follow from where they stand; writing them out would fill a tenth of the page.
+  for (const panel of panels) {
+    const methods = DATA.tables[panel.dataset.table]?.methods;
+    for (const row of methods ? all("tr[data-dataset]", panel) : []) {
+      all("td.c", row).forEach((cell, at) => {
+        cell.dataset.c = `${panel.dataset.table}/${row.dataset.dataset}/${methods[at]}`;
+        cell.tabIndex = -1;
+      });
+    }
+  }
   const shownPanel = () => panels.find((panel) => panel.classList.contains("shown"));
 
   function choose(name, focus = false) {
