@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from runner_helpers import descendants_left, fake_job, local_cluster, run_all, soon_gone, steady
@@ -11,6 +15,7 @@ from runner_helpers import descendants_left, fake_job, local_cluster, run_all, s
 from experiments.core.job import Limits
 from experiments.core.record import Outcome
 from experiments.runner.executors.local import Executor, InlineExecutor, ProcessExecutor
+from experiments.runner.executors.process import python_environment
 
 LIMITS = Limits(seconds=4.0, memory_mb=300.0)
 PATIENCE_SECONDS = 5.0
@@ -165,3 +170,23 @@ class TestCluster(Supervision):
             left = [" ".join(process.cmdline()) for process in descendants_left()]
             assert not [line for line in left if "executors.worker" in line]
         assert soon_gone()
+
+
+AUTOGROUP = Path("/proc/self/autogroup")
+
+
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="no groups by session on this system")
+def test_nice_counts_for_a_worker_in_a_session_of_its_own() -> None:
+    program = (
+        "from pathlib import Path; from experiments.runner.executors.worker import keep_priority; "
+        f"keep_priority(); print(Path({str(AUTOGROUP)!r}).read_text())"
+    )
+    said = subprocess.run(
+        ["nice", "-n", "7", sys.executable, "-c", program],
+        start_new_session=True,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=python_environment(),
+    ).stdout
+    assert said.split()[-2:] == ["nice", str(os.nice(0) + 7)]

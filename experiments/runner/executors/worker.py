@@ -44,6 +44,7 @@ def main() -> None:
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the supervisor's business
     adopt_orphans()
+    keep_priority()
     plugins.method_slugs()  # found before the clock of the first job starts
     while True:
         try:
@@ -89,6 +90,16 @@ def adopt_orphans() -> None:
     """Let grandchildren whose parents died come to this process, where they can be seen."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def keep_priority() -> None:
+    """Let ``nice`` before a run count for its workers too.
+
+    Linux schedules a session as one group, with a niceness of its own, and every worker has a
+    session of its own.
+    """
+    with contextlib.suppress(OSError):  # not Linux, or without such groups
+        Path("/proc/self/autogroup").write_text(f"{os.nice(0)}\n")
 
 
 def has_children() -> bool:
