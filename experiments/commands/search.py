@@ -10,7 +10,7 @@ from experiments.commands import arguments, selection
 from experiments.core.checks import EXIT_DONE, EXIT_INCOMPLETE, NothingToDoError, UserError
 
 if TYPE_CHECKING:
-    from experiments.search.study import Subject
+    from experiments.core.searched import Subject
 
 TIME_LIMIT = 3600.0
 
@@ -88,10 +88,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.core.files import locked
-    from experiments.core.searched import FOLDER
+    from experiments.core.searched import FOLDER, Subject
     from experiments.runner import plugins
     from experiments.runner.profiles import smallest_first
-    from experiments.search.study import Subject
 
     plugins.use(args.plugin)
     selection.check("protocol", args.protocol, plugins.protocols())
@@ -183,7 +182,7 @@ def tpe(args: argparse.Namespace, subjects: list[Subject]) -> bool:
     if args.shard:
         index, count = args.shard
         subjects[:] = subjects[index - 1 :: count]
-    campaigns = [Campaign(s, "tpe", args.trials, args.search_seed) for s in subjects]
+    campaigns = [Campaign(s, args.trials, args.search_seed) for s in subjects]
     queue = CampaignQueue(campaigns, Store(args.store).latest())
     say(f"{len(campaigns)} studies of {args.trials} trials")
     if args.plan:

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from experiments.core.checks import is_slug
 from experiments.core.files import write_files
@@ -26,6 +26,16 @@ from experiments.core.store import COMMITTED
 
 FOLDER = COMMITTED.parent / "search"
 SECONDS = "_seconds"
+SamplerName = Literal["random", "tpe"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is searched: a learner on a dataset under a protocol."""
+
+    protocol: str
+    dataset: str
+    method: str
 
 
 @dataclass(frozen=True)

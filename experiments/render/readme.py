@@ -17,6 +17,7 @@ from experiments.analysis.verifying import tally
 from experiments.render import clean, numbers, wording
 from experiments.render.markdown import sheet_markdown
 from experiments.render.report import compact, comparisons
+from experiments.render.report.revised import revised_points
 from experiments.render.report.sections import (
     column_points,
     firmness_section,
@@ -61,8 +62,8 @@ def defaults_block(found: Findings) -> str:
     """For gradtree/README.md: the evidence for the estimator's own defaults."""
     if not found.revised:
         return "The experiment has not been run on enough datasets yet."
-    sheet = compact.revised(found.revised)
-    return f"{sheet_markdown(sheet)}\n\n{sheet.caption}."
+    points = "\n".join(f"* {point}" for point in revised_points(found.revised))
+    return "\n\n".join([*_shown(compact.revised(found.revised)), points])
 
 
 def _against_cart(found: Findings) -> Iterable[str]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from experiments.core.job import Job
 from experiments.core.record import RunRecord, Status
 from experiments.core.searched import (
+    SamplerName,
     Scored,
     SearchScores,
+    Subject,
     Winner,
     all_scores,
     read_scores,
     write_scores,
 )
 from experiments.runner.candidates import FOLDS, candidate, candidate_job, published_choice
-from experiments.search.study import Campaign, SamplerName, Subject
 
 
 def known_candidates(folder: Path, subjects: Iterable[Subject], seed: int) -> dict[str, RunRecord]:
@@ -94,30 +96,66 @@ def winner_of(
     seed: int,
     records: Mapping[str, RunRecord],
 ) -> tuple[Winner | None, int]:
-    """The winner of one study if it is finished, and how many trials are missing."""
-    campaign = Campaign(subject, sampler, trials, seed)
-    if sampler == "random":
-        missing = campaign.skip_missing(records)
-    else:
-        campaign.advance(records)
-        missing = trials - campaign.told
-    best = campaign.best()
-    if missing or best is None or best.value is None:
+    """The winner of one search if it is finished, and how many trials are missing."""
+    find = _best_of_random if sampler == "random" else _best_of_study
+    best, failed, missing = find(subject, trials, seed, records)
+    if missing or best is None:
         return None, missing
-    scored = [trial for trial in campaign.study.trials if trial.state.name != "FAIL"]
     winner = Winner(
         protocol=subject.protocol,
         dataset=subject.dataset,
         method=subject.method,
         sampler=sampler,
         trials=trials,
-        failed=trials - len(scored),
+        failed=failed,
         number=best.number,
-        score=best.value,
-        params=dict(best.params),
+        score=best.score,
+        params=best.params,
         published=published_choice(subject.protocol, subject.dataset, subject.method),
     )
     return winner, 0
+
+
+class _Best(NamedTuple):
+    number: int
+    score: float
+    params: dict[str, Any]
+
+
+Found = tuple[_Best | None, int, int]
+"""The best trial, how many failed, how many are missing."""
+
+
+def _best_of_random(
+    subject: Subject, trials: int, seed: int, records: Mapping[str, RunRecord]
+) -> Found:
+    """Of equal scores the earliest trial's; trials do not depend on one another."""
+    best, failed, missing = None, 0, 0
+    for number in range(trials):
+        record = records.get(_job(subject, number, seed).key)
+        if record is None:
+            missing += 1
+        elif record.status != "ok" or record.valid_f1 is None:
+            failed += 1
+        elif best is None or record.valid_f1 > best.score:
+            drawn = candidate(subject.dataset, subject.method, number, seed)
+            best = _Best(number, record.valid_f1, drawn)
+    return best, failed, missing
+
+
+def _best_of_study(
+    subject: Subject, trials: int, seed: int, records: Mapping[str, RunRecord]
+) -> Found:
+    from experiments.search.study import Campaign
+
+    campaign = Campaign(subject, trials, seed)
+    campaign.advance(records)
+    best = campaign.best()
+    failed = sum(trial.state.name == "FAIL" for trial in campaign.study.trials)
+    found = None
+    if best is not None and best.value is not None:
+        found = _Best(best.number, best.value, dict(best.params))
+    return found, failed, trials - campaign.told
 
 
 def render_winner(winner: Winner) -> str:
