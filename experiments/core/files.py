@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,23 +51,28 @@ def append_line(path: Path, value: Mapping[str, Any]) -> int:
     int
         The size of the file afterwards.
     """
-    line = _line(value)
+    return append_lines(path, [value])
+
+
+def append_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> int:
+    """Add lines, all of them or none, and wait for the disk once."""
+    lines = b"".join(map(_line, values))
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            line = b"\n" + line
+            lines = b"\n" + lines
         try:
-            _write_all(descriptor, line)
+            _write_all(descriptor, lines)
             os.fsync(descriptor)
         except OSError:
             # A disk that fills up in mid-line must not leave half of it behind.
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, size)
             raise
-        return size + len(line)
+        return size + len(lines)
     finally:
         os.close(descriptor)
 

@@ -56,6 +56,7 @@ def merge(source: Store, target: Store, with_predictions: bool = True) -> Merged
     known, contents = target.latest(), source.contents()
     merged = Merged(problems=contents.problems, conflicts=conflicts(contents.history))
     doubtful = {ours.key for ours, _ in merged.conflicts}
+    taken = []
     with writing(target.folder):
         _merge_facts(source, target)
         for key, record in resolve(contents.history).items():
@@ -76,7 +77,8 @@ def merge(source: Store, target: Store, with_predictions: bool = True) -> Merged
                 continue
             if with_predictions:
                 predictions.copy(source.folder, target.folder, record)
-            target.append(record)
+            taken.append(record)
+        target.append_all(taken)
     return merged
 
 

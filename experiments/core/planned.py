@@ -25,7 +25,7 @@ from experiments.core.checks import (
     is_whole,
     shown,
 )
-from experiments.core.files import append_line, read_lines, replace_lines
+from experiments.core.files import append_lines, read_lines, replace_lines
 from experiments.core.job import HOLDOUT, PERTURBATION, Job, canonical_json
 from experiments.core.record import EVALUATION, RunRecord
 
@@ -80,8 +80,8 @@ def add_plan(folder: Path, jobs: Iterable[Job]) -> None:
         if _identity(job) not in known:
             shared = tuple(getattr(job, name) for name in _SHARED)
             groups.setdefault((*shared, job.params_json), []).append(job)
-    for group in groups.values():
-        append_line(folder / PLANNED, _plan_line(group))
+    if groups:
+        append_lines(folder / PLANNED, map(_plan_line, groups.values()))
 
 
 def _identity(job: Job) -> tuple[str, str]:
@@ -232,9 +232,9 @@ def add_facts(
         (DATASETS, read_datasets(folder), {each.slug: each for each in datasets}),
         (LEARNERS, read_learners(folder), {each.slug: each for each in learners}),
     ):
-        for slug, facts in new.items():
-            if known.get(slug) != facts:
-                append_line(folder / name, json.loads(json.dumps(asdict(facts))))
+        changed = [asdict(facts) for slug, facts in new.items() if known.get(slug) != facts]
+        if changed:
+            append_lines(folder / name, json.loads(json.dumps(changed)))
 
 
 _DATASET_RULES: dict[str, Callable[[Any], bool]] = {

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.core import machine, manifest, planned
 from experiments.core.checks import is_line_of_text, is_plain_mapping, shown
-from experiments.core.files import PACKED, append_line, read_lines
+from experiments.core.files import PACKED, append_line, append_lines, read_lines
 from experiments.core.job import HOLDOUT, Job, canonical_json
 from experiments.core.record import SCORES, BadRecordError, RunRecord, checked
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 COMMITTED = Path(__file__).resolve().parents[2] / "results" / "records"
 LOCAL = Path(".runs")
 ROLL_AT_BYTES = 900_000
+TOGETHER = 200
 ENVIRONMENTS = "environments.jsonl"
 
 _PREFERENCE = {"ok": 2, "skipped": 0}  # every other status: 1
@@ -70,12 +71,25 @@ class Store:
         """Add one record, durably; the environment of this process goes with it once."""
         if record.environment == machine.describe()["id"]:
             self.append_environment(machine.describe())
-        name = shelf(record)
+        append_line(self._open_file(shelf(record)), record.to_dict())
+
+    def append_all(self, records: Iterable[RunRecord]) -> None:
+        """Add records of other stores, waiting for the disk once per some hundred of them."""
+        shelves: dict[str, list[RunRecord]] = {}
+        for record in records:
+            shelves.setdefault(shelf(record), []).append(record)
+        for name, some in shelves.items():
+            for at in range(0, len(some), TOGETHER):
+                together = some[at : at + TOGETHER]
+                append_lines(self._open_file(name), [record.to_dict() for record in together])
+
+    def _open_file(self, name: str) -> Path:
+        """The file of a shelf that takes more records."""
         part = self._part.get(name, 1)
         while not _takes_more(path := self.file_of(name, part)):
             part += 1
         self._part[name] = part
-        append_line(path, record.to_dict())
+        return path
 
     def append_environment(self, description: dict[str, Any]) -> None:
         """Spell out an environment unless it is known already."""

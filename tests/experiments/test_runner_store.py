@@ -154,6 +154,19 @@ def test_files_stay_small_enough_to_commit(tmp_path: Path, monkeypatch: pytest.M
     assert packed.stat().st_size < sum(sizes) / 4
 
 
+def test_records_added_together_are_those_added_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "ROLL_AT_BYTES", 2000)
+    monkeypatch.setattr(store, "TOGETHER", 3)
+    records = [make_record(f"{slug}{i}", slug) for i in range(20) for slug in ("iris", "wine")]
+    together = Store(tmp_path)
+    together.append_all(records)
+    assert sorted(names(together.records())) == sorted(names(records))
+    assert len(list(tmp_path.glob("paper/*.jsonl"))) > 4
+    assert max(path.stat().st_size for path in tmp_path.glob("paper/*.jsonl")) < 4000
+
+
 def test_compacting_is_a_function_of_the_records(tmp_path: Path) -> None:
     records = [make_record(f"k{i}", trial=i) for i in range(5)]
     failed = make_record("k0", status="crash", test_f1=None, finished="2023-01-01T00:00:00.000Z")
