@@ -29,8 +29,8 @@ SHOWN: tuple[tuple[str, str, int], ...] = (
 )
 """Field of the record, title, decimals."""
 SMALLER_IS_BETTER = ("tree_size",)
-SEPARATE = ("seeds", "runtime", "quirks", "firmness")
-"""Experiments whose attempts are no trials of one cell."""
+SEPARATE = ("seeds", "runtime", "quirks", "firmness", "defaults")
+"""Experiments whose attempts are no trials of one cell, or which have tables of their own."""
 
 
 def other_tables(
