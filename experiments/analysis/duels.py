@@ -62,26 +62,33 @@ def duels(results: Results, paper: Paper) -> list[Duel]:
     for rival in RIVALS:
         for setting in SETTINGS:
             for protocol in PROTOCOLS:
-                lines = _differences(results, paper, protocol, setting, rival)
+                theirs = "default" if rival in UNTUNED else setting
+                sides = (protocol, setting, OURS), (protocol, theirs, rival)
+                lines = differences(results, paper, *sides)
                 for scope in SCOPES:
-                    inside = [difference for task, difference in lines if scope in (task, "all")]
+                    inside = [gap for task, _, gap in lines if scope in (task, "all")]
                     contrast = statistics.contrast_of_known(inside)
                     if contrast is not None:
                         found.append(Duel(rival, setting, protocol, scope, len(inside), contrast))
     return statistics.corrected_lines(found)
 
 
-def _differences(
-    results: Results, paper: Paper, protocol: str, setting: str, rival: str
-) -> list[tuple[str, float | None]]:
-    """(task, mean test F1 of ours minus the rival's) per dataset; ``None`` where one is missing."""
-    theirs = "default" if rival in UNTUNED else setting
-    lines: list[tuple[str, float | None]] = []
+Side = tuple[str, str, str]
+"""protocol, experiment, method"""
+
+
+def differences(
+    results: Results, paper: Paper, mine: Side, other: Side
+) -> list[tuple[Task, str, float | None]]:
+    """(task, dataset, difference of mean test F1); ``None`` where one of the two is missing."""
+    lines: list[tuple[Task, str, float | None]] = []
     for task in TASKS:
         for dataset in paper.of_task(task):
-            mine = results.cell(protocol, setting, dataset.slug, OURS, "test_f1")
-            other = results.cell(protocol, theirs, dataset.slug, rival, "test_f1")
-            lines.append((task, difference(mine, other)))
+            ours, theirs = (
+                results.cell(protocol, experiment, dataset.slug, method, "test_f1")
+                for protocol, experiment, method in (mine, other)
+            )
+            lines.append((task, dataset.slug, difference(ours, theirs)))
     return lines
 
 

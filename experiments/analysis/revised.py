@@ -7,7 +7,7 @@ others, dataset by dataset.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from experiments.analysis import statistics
@@ -15,11 +15,12 @@ from experiments.analysis.duels import (
     CONTRAST_COLUMNS,
     PROTOCOLS,
     SCOPES,
+    Side,
     contrast_entries,
-    difference,
+    differences,
 )
 from experiments.analysis.grids import Results
-from experiments.analysis.model import TASKS, Entry, Sheet, SheetColumn
+from experiments.analysis.model import Entry, Sheet, SheetColumn
 from experiments.analysis.paper import Paper
 from experiments.analysis.ranking import mean_of
 from experiments.analysis.statistics import Contrast
@@ -71,35 +72,25 @@ def worths(results: Results, paper: Paper) -> list[Worth]:
     found = []
     for choice in CHOICES:
         for protocol in PROTOCOLS:
+            sides = (protocol, EXPERIMENT, REVISED), (protocol, EXPERIMENT, choice.method)
+            lines = differences(results, paper, *sides)
             for scope in SCOPES:
-                line = _worth(results, paper, choice, protocol, scope)
-                if line is not None:
-                    found.append(line)
+                known = {
+                    dataset: gap
+                    for task, dataset, gap in lines
+                    if scope in (task, "all") and gap is not None
+                }
+                contrast = statistics.contrast_of_known(known.values())
+                if contrast is not None:
+                    sizes = [_nodes(results, side, known) for side in sides]
+                    found.append(Worth(choice, protocol, scope, contrast, *sizes))
     return statistics.corrected_lines(found)
 
 
-def _worth(
-    results: Results, paper: Paper, choice: Choice, protocol: str, scope: str
-) -> Worth | None:
-    differences, sizes = [], []
-    for task in TASKS:
-        if scope not in (task, "all"):
-            continue
-        for dataset in paper.of_task(task):
-            mine, other = (
-                (protocol, EXPERIMENT, dataset.slug, method) for method in (REVISED, choice.method)
-            )
-            gap = difference(results.cell(*mine, "test_f1"), results.cell(*other, "test_f1"))
-            if gap is not None:
-                differences.append(gap)
-                sizes.append(
-                    [results.cell(*place, "tree_size").mean or 0.0 for place in (mine, other)]
-                )
-    contrast = statistics.contrast_of_known(differences)
-    if contrast is None:
-        return None
-    nodes, other_nodes = (mean_of(list(side)) for side in zip(*sizes, strict=True))
-    return Worth(choice, protocol, scope, contrast, nodes, other_nodes)
+def _nodes(results: Results, side: Side, datasets: Iterable[str]) -> float:
+    protocol, experiment, method = side
+    cells = (results.cell(protocol, experiment, slug, method, "tree_size") for slug in datasets)
+    return mean_of([cell.mean or 0.0 for cell in cells])
 
 
 def worths_sheet(found: Sequence[Worth]) -> Sheet:

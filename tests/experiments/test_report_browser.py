@@ -368,11 +368,9 @@ def test_contents_lead_to_every_section(page: Browser) -> None:
     )
     sections = page.run("[...document.querySelectorAll('main > section')].map(s => s.id)")
     assert links == sections
-    is_open = "document.querySelector('.contents details').open"
-    page.run("document.querySelector('.contents summary').click()")
-    assert page.run(is_open)
-    page.run("document.querySelector('.contents a[href=\"#claims\"]').click()")
-    assert not page.run(is_open)
+    contents = "document.querySelector('.contents details')"
+    assert page.run(f"{contents}.querySelector('summary').click(); {contents}.open")
+    assert not page.run(f"{contents}.querySelector('[href=\"#claims\"]').click(); {contents}.open")
     assert page.run("location.hash") == "#claims"
 
 
