@@ -13,7 +13,7 @@ from baselines.algorithms.genetic.evolution import next_generation
 from baselines.algorithms.genetic.growing import grow, plant_stumps
 from baselines.algorithms.genetic.judging import judge
 from baselines.algorithms.genetic.nodes import LEAF, NO_PARENT, NODE, ROOT
-from baselines.algorithms.genetic.population import describe
+from baselines.algorithms.genetic.population import undescribed
 from baselines.algorithms.genetic.rows import encode, reach, score, thresholds_of
 from baselines.algorithms.genetic.rows import workspace as descent_workspace
 from baselines.algorithms.genetic.settings import Settings
@@ -248,7 +248,9 @@ def slow_selection(fitness: np.ndarray, n: int, start: float) -> list[int]:
 def test_selection_is_stochastic_universal(values: list[float], n: int, seed: int) -> None:
     fitness = np.array(values)
     expected = slow_selection(fitness, n, np.random.RandomState(seed).random_sample())
-    assert select(fitness, n, np.random.RandomState(seed)).tolist() == expected
+    selected, n_different = select(fitness, n, np.random.RandomState(seed))
+    assert selected.tolist() == expected
+    assert n_different == len(set(expected))
 
 
 def test_elite_takes_the_first_of_equals_of_what_the_swaps_left() -> None:
@@ -264,13 +266,10 @@ def test_crossing_at_the_root_takes_the_bare_branch(
     X, y = sample
     data = encode(X, y, thresholds_of(X, 10), 3)
     old, _ = plant_stumps(np.arange(2), data)
-    brood = describe(
-        recipient=np.array([0, 1]),
-        point=np.array([0, 2]),
-        donor=np.array([1, 0]),
-        branch=np.array([2, 0]),
-        rng=jkiss.states(np.arange(2)),
-    )
+    brood = undescribed(2)
+    brood.recipient[:], brood.point[:] = [0, 1], [0, 2]
+    brood.donor[:], brood.branch[:] = [1, 0], [2, 0]
+    brood.rng[:] = jkiss.states(np.arange(2))
     judge(old, brood, data)
     young = grow(old, brood, np.arange(2), data, np.empty(0, dtype=NODE))
     branch, whole = young.tree(0), young.tree(1)

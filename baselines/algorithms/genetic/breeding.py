@@ -6,166 +6,228 @@ for the choice of parents, and for the rest that of the parent concerned.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from baselines.algorithms.genetic import jkiss
-from baselines.algorithms.genetic.population import MUTANT, SURVIVOR, Brood, describe
+from baselines.algorithms.genetic.population import MUTANT, SURVIVOR, Brood, undescribed
 from baselines.algorithms.genetic.settings import Settings
 from gradtree.compiling import entry_kernel
 
 SMALLEST_SHARE = 1e-7
 
+Integers = NDArray[np.int64]
 
-def fittest(fitness: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+
+class Chosen(NamedTuple):
+    """The children that grow up: those selected to be parents, and the elite.
+
+    Attributes
+    ----------
+    adults : all of them, each once, in order.
+    selected : parents to be, each once and in order, then the repetitions.
+    tree : of each of the selected, its number among the adults.
+    elite, elite_tree : the fittest, best first, and their numbers among the adults.
+    n_different : how many of the selected are not repetitions.
+    """
+
+    adults: Integers
+    selected: Integers
+    tree: Integers
+    elite: Integers
+    elite_tree: Integers
+    n_different: int
+
+
+def choose(fitness: NDArray[np.float64], settings: Settings, random: RandomState) -> Chosen:
+    """Select parents and the elite among children of that fitness."""
+    elite = fittest(fitness, settings.n_elitism)
+    selected, n_different = select(fitness, settings.n_trees, random)
+    tree, elite_tree = np.empty_like(selected), np.empty_like(elite)
+    adults, place = np.empty(len(selected) + len(elite), np.int64), np.zeros(len(fitness), np.int64)
+    n_adults = _number(selected, elite, tree, elite_tree, adults, place)
+    return Chosen(adults[:n_adults], selected, tree, elite, elite_tree, n_different)
+
+
+def fittest(fitness: NDArray[np.float64], n: int) -> Integers:
     """The ``n`` best, the first of equals first after every swap: partial selection sort.
 
     NumPy's own partial sort did just this for up to three elements, and today
     orders equals differently from one processor to the next.
     """
     order = np.arange(len(fitness))
-    for place in range(min(n, len(order))):
-        best = place + int(fitness[order[place:]].argmax())
-        order[[place, best]] = order[[best, place]]
+    _put_fittest_first(fitness, min(n, len(order)), order)
     return order[:n]
 
 
-def select(fitness: NDArray[np.float64], n: int, random: RandomState) -> NDArray[np.int64]:
+def select(
+    fitness: NDArray[np.float64], n: int, random: RandomState
+) -> tuple[NDArray[np.int64], int]:
     """Stochastic universal selection: ``n`` equidistant pointers on the stacked fitness shares.
 
     Returns
     -------
-    ndarray of int64
-        Indices of the selected: each one once, in order, then the repetitions.
+    selected : indices, each one once, in order, then the repetitions.
+    n_different : how many are no repetitions.
     """
-    edges = np.cumsum(_shares(fitness))
-    steps = np.full(n, 1 / n)
-    steps[0] = random.random_sample() * steps[0]
-    chosen = np.searchsorted(edges / edges[-1], np.minimum(np.cumsum(steps), 1.0))
-    repeated = np.concatenate([[False], chosen[1:] == chosen[:-1]])
-    return np.concatenate([chosen[~repeated], chosen[repeated]])
+    found, selected = np.empty((2, n), dtype=np.int64)
+    edges = np.empty(len(fitness))
+    n_different = _select(fitness, random.random_sample(), edges, found, selected)
+    return selected, n_different
 
 
-def _shares(fitness: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Fitness made positive; none for what must not be selected."""
-    smallest = np.abs(fitness).min() or SMALLEST_SHARE
-    return np.where(np.isfinite(fitness), np.maximum(fitness, smallest), 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Parents:
-    """Selected parents; a tree that is selected repeatedly occurs repeatedly.
-
-    Attributes
-    ----------
-    tree, n_nodes : number among the grown trees, and size.
-    home : row of ``rng``; repetitions have rows of their own.
-    rng : uint64, shape (rows, 4)
-    """
-
-    tree: NDArray[np.int64]
-    n_nodes: NDArray[np.int64]
-    home: NDArray[np.int64]
-    rng: NDArray[np.uint64]
-
-
-def seat(selected: NDArray[np.int64], tree: NDArray[np.int64], brood: Brood) -> Parents:
-    """Give the selected children generators: the first of each its own, repetitions a new one.
-
-    Parameters
-    ----------
-    selected : children, each once and then the repetitions.
-    tree : their numbers among the grown trees.
-    """
-    n_different = len(np.unique(selected))
-    repetitions = selected[n_different:]
-    new = np.empty((len(repetitions), jkiss.WORDS), dtype=np.uint64)
-    spawn(brood.rng, repetitions, new)
-    new_home = len(brood.rng) + np.arange(len(repetitions))
-    return Parents(
-        tree,
-        brood.n_nodes[selected],
-        np.concatenate([selected[:n_different], new_home]),
-        np.concatenate([brood.rng, new]),
-    )
-
-
-def breed(
-    parents: Parents,
-    elite_tree: NDArray[np.int64],
-    elite_home: NDArray[np.int64],
-    settings: Settings,
-    random: RandomState,
-) -> Brood:
+def breed(chosen: Chosen, brood: Brood, settings: Settings, random: RandomState) -> Brood:
     """Describe the children: mutants, then crossings, then the elite as it is."""
-    mutants = settings.quirks.mutated(len(parents.tree), settings.mutation_prob, random)
-    mutant_rng = np.empty((len(mutants), jkiss.WORDS), dtype=np.uint64)
-    spawn(parents.rng, parents.home[mutants], mutant_rng)
-    crossed = _cross(parents, settings.cross_prob, random)
-    return _join(
-        _unpaired(parents.tree[mutants], MUTANT, mutant_rng),
-        crossed,
-        _unpaired(elite_tree, SURVIVOR, parents.rng[elite_home]),
-    )
-
-
-def _unpaired(tree: NDArray[np.int64], kind: np.int64, rng: NDArray[np.uint64]) -> Brood:
-    unknown = np.zeros(len(tree), dtype=np.int64)
-    return describe(tree, unknown, np.full(len(tree), kind), unknown, rng)
-
-
-def _join(*broods: Brood) -> Brood:
-    return Brood(*(np.concatenate(parts) for parts in zip(*broods, strict=True)))
-
-
-def _cross(parents: Parents, cross_prob: float, random: RandomState) -> Brood:
-    """Pair parents at random, both ways; a child that is a bare branch gets a fresh seed."""
-    n = len(parents.tree)
-    first = np.flatnonzero(random.random_sample(n) < cross_prob)
+    n = len(chosen.selected)
+    mutants = settings.quirks.mutated(n, settings.mutation_prob, random)
+    first = np.flatnonzero(random.random_sample(n) < settings.cross_prob)
     second = random.randint(0, n - 1, len(first))
-    second += second >= first
-    node = np.empty((len(first), 2), dtype=np.int64)
-    rng = np.empty((2 * len(first), jkiss.WORDS), dtype=np.uint64)
-    draw_crossings(first, second, parents.n_nodes, parents.home, parents.rng, node, rng)
-    couple = np.stack([first, second], axis=1)
-    point, branch = node.ravel(), node[:, ::-1].ravel()
-    bare = np.flatnonzero(point == 0)
-    rng[bare] = jkiss.states(random.randint(jkiss.SEED_RANGE, size=len(bare)))
-    recipient, donor = parents.tree[couple.ravel()], parents.tree[couple[:, ::-1].ravel()]
-    return describe(recipient, point, donor, branch, rng)
+    # A parent that is selected repeatedly has a generator each time: its own, then new ones.
+    repetitions = np.empty((n - chosen.n_different, jkiss.WORDS), dtype=np.uint64)
+    generators = np.concatenate([brood.rng, repetitions])
+    children = undescribed(len(mutants) + 2 * len(first) + len(chosen.elite))
+    home, bare = np.empty((2, n + len(children.point)), dtype=np.int64)
+    n_bare = _breed(chosen, brood.n_nodes, mutants, first, second, generators, children, home, bare)
+    fresh = random.randint(jkiss.SEED_RANGE, size=n_bare)
+    children.rng[bare[:n_bare]] = jkiss.states(fresh)
+    return children
 
 
 @entry_kernel()
-def spawn(
-    rng: NDArray[np.uint64], parents: NDArray[np.int64], children: NDArray[np.uint64]
-) -> None:
-    """Seed each child's generator by a draw of its parent's."""
-    for child in range(len(parents)):
-        jkiss.seed(children[child], jkiss.below(rng[parents[child]], jkiss.SEED_RANGE))
+def _put_fittest_first(fitness: NDArray[np.float64], n: int | np.int64, order: Integers) -> None:
+    for place in range(n):
+        best = place
+        for i in range(place + 1, len(order)):
+            if fitness[order[i]] > fitness[order[best]]:
+                best = i
+        order[place], order[best] = order[best], order[place]
 
 
 @entry_kernel()
-def draw_crossings(
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    n_nodes: NDArray[np.int64],
-    home: NDArray[np.int64],
-    rng: NDArray[np.uint64],
-    node: NDArray[np.int64],
-    child_rng: NDArray[np.uint64],
-) -> None:
-    """Choose a node of both parents, shape (couples, 2), and seed the two children.
+def _select(
+    fitness: NDArray[np.float64],
+    start: float,
+    edges: NDArray[np.float64],
+    found: Integers,
+    selected: Integers,
+) -> int | np.int64:
+    """Fill ``selected``; return how many different ones there are."""
+    smallest = np.inf
+    for i in range(len(fitness)):
+        smallest = min(smallest, abs(fitness[i]))
+    if smallest == 0:
+        smallest = SMALLEST_SHARE
+    # Shares are fitness made positive; what must not be selected has none.
+    total = 0.0
+    for i in range(len(fitness)):
+        total += max(fitness[i], smallest) if np.isfinite(fitness[i]) else 0.0
+        edges[i] = total
+    step = 1 / len(found)
+    pointer, at, n_different = start * step, 0, 0
+    for k in range(len(found)):
+        while edges[at] / total < min(pointer, 1.0):
+            at += 1
+        found[k] = at
+        n_different += k == 0 or found[k] != found[k - 1]
+        pointer += step
+    one, again = 0, n_different
+    for k in range(len(found)):
+        if k == 0 or found[k] != found[k - 1]:
+            selected[one] = found[k]
+            one += 1
+        else:
+            selected[again] = found[k]
+            again += 1
+    return n_different
 
-    A child whose recipient gives way at the root is no copy of it, and gets no seed from it.
+
+@entry_kernel()
+def _number(
+    selected: Integers,
+    elite: Integers,
+    tree: Integers,
+    elite_tree: Integers,
+    adults: Integers,
+    place: Integers,
+) -> int | np.int64:
+    """List the children that grow up, in order, and number them; return how many they are."""
+    for i in range(len(selected)):
+        place[selected[i]] = 1
+    for i in range(len(elite)):
+        place[elite[i]] = 1
+    count = 0
+    for child in range(len(place)):
+        if place[child]:
+            adults[count], place[child] = child, count
+            count += 1
+    for i in range(len(selected)):
+        tree[i] = place[selected[i]]
+    for i in range(len(elite)):
+        elite_tree[i] = place[elite[i]]
+    return count
+
+
+@entry_kernel()
+def _breed(
+    chosen: Chosen,
+    n_nodes: Integers,
+    mutants: Integers,
+    first: Integers,
+    second: Integers,
+    generators: NDArray[np.uint64],
+    children: Brood,
+    home: Integers,
+    bare: Integers,
+) -> int | np.int64:
+    """Write down all children, and in ``bare`` those that are to be seeded from outside.
+
+    ``generators`` has room for those of repetitions; ``home`` is room to note whose is whose.
     """
+    selected, tree, n_different = chosen.selected, chosen.tree, chosen.n_different
+    recipient, donor, rng = children.recipient, children.donor, children.rng
+    point, branch = children.point, children.branch
+    new = len(generators) - len(selected)  # the first of the repetitions is number n_different
+    for i in range(len(selected)):
+        home[i] = selected[i]
+        if i >= n_different:
+            home[i] = new + i
+            _spawn(generators, selected[i], generators, new + i)
+    for i in range(len(mutants)):
+        recipient[i], donor[i] = tree[mutants[i]], MUTANT
+        _spawn(generators, home[mutants[i]], rng, i)
+    child, n_bare = len(mutants), 0
     for i in range(len(first)):
-        one, other = home[first[i]], home[second[i]]
-        node[i, 0] = jkiss.below(rng[one], n_nodes[first[i]])
-        node[i, 1] = jkiss.below(rng[other], n_nodes[second[i]])
-        if node[i, 0]:
-            jkiss.seed(child_rng[2 * i], jkiss.below(rng[one], jkiss.SEED_RANGE))
-        if node[i, 1]:
-            jkiss.seed(child_rng[2 * i + 1], jkiss.below(rng[other], jkiss.SEED_RANGE))
+        one, other = first[i], second[i] + (second[i] >= first[i])
+        mine = jkiss.below(generators[home[one]], n_nodes[selected[one]])
+        yours = jkiss.below(generators[home[other]], n_nodes[selected[other]])
+        point[child] = branch[child + 1] = mine
+        point[child + 1] = branch[child] = yours
+        for parent, partner in ((one, other), (other, one)):
+            recipient[child], donor[child] = tree[parent], tree[partner]
+            # A child whose recipient gives way at the root is no copy of it, so it gets no seed.
+            if point[child]:
+                _spawn(generators, home[parent], rng, child)
+            else:
+                bare[n_bare] = child
+                n_bare += 1
+            child += 1
+    for i in range(len(chosen.elite)):
+        recipient[child], donor[child] = chosen.elite_tree[i], SURVIVOR
+        for word in range(jkiss.WORDS):
+            rng[child, word] = generators[chosen.elite[i], word]
+        child += 1
+    return n_bare
+
+
+@entry_kernel()
+def _spawn(
+    parents: NDArray[np.uint64],
+    parent: int | np.int64,
+    children: NDArray[np.uint64],
+    child: int | np.int64,
+) -> None:
+    """Seed a child's generator by a draw of its parent's."""
+    jkiss.seed(children[child], jkiss.below(parents[parent], jkiss.SEED_RANGE))

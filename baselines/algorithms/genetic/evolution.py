@@ -10,7 +10,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from baselines.algorithms.genetic import jkiss
-from baselines.algorithms.genetic.breeding import breed, fittest, seat, select
+from baselines.algorithms.genetic.breeding import breed, choose
 from baselines.algorithms.genetic.growing import grow, plant_stumps
 from baselines.algorithms.genetic.judging import judge
 from baselines.algorithms.genetic.nodes import NODE, Nodes
@@ -60,12 +60,9 @@ def next_generation(
     fitness : of the children.
     spare : room for nodes that nobody needs any more.
     """
-    elite = fittest(fitness, settings.n_elitism)
-    selected = select(fitness, settings.n_trees, random)
-    adults = np.union1d(selected, elite)
-    trees = grow(trees, brood, adults, data, spare)
-    parents = seat(selected, np.searchsorted(adults, selected), brood)
-    brood = breed(parents, np.searchsorted(adults, elite), elite, settings, random)
+    chosen = choose(fitness, settings, random)
+    trees = grow(trees, brood, chosen.adults, data, spare)
+    brood = breed(chosen, brood, settings, random)
     judge(trees, brood, data)
     return trees, brood
 

@@ -24,11 +24,14 @@ from baselines.algorithms.genetic.population import (
     SURVIVOR,
     Brood,
     Trees,
-    describe,
     room_for,
+    undescribed,
 )
 from baselines.algorithms.genetic.rows import Descent, RowSets, reach, score
 from gradtree.compiling import entry_kernel
+
+STUMP = 3
+"""Nodes of a tree of one split."""
 
 
 def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]:
@@ -38,13 +41,16 @@ def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]
     -------
     trees, brood : the stumps, and all of them as their own survivors.
     """
-    stumps = room_for(np.full(len(seeds), 3), np.empty(0, dtype=NODE))
-    rng = jkiss.states(seeds)
-    _plant(stumps, rng, data, rows.workspace(len(data.everyone), 1))
-    everyone, nothing = np.arange(len(seeds)), np.zeros(len(seeds), dtype=np.int64)
-    brood = describe(everyone, nothing, np.full_like(everyone, SURVIVOR), nothing, rng)
-    known = {name: getattr(stumps, name).copy() for name in ("n_nodes", "depth", "hits")}
-    return stumps, brood._replace(**known)
+    start, n_nodes, depth, hits = np.zeros((4, len(seeds)), dtype=np.int64)
+    start[:], n_nodes[:] = STUMP * np.arange(len(seeds)), STUMP
+    room = room_for(STUMP * len(seeds), np.empty(0, dtype=NODE))
+    stumps = Trees(room, start, n_nodes, depth, hits)
+    brood = undescribed(len(seeds))
+    brood.recipient[:], brood.donor[:] = np.arange(len(seeds)), SURVIVOR
+    brood.rng[:] = jkiss.states(seeds)
+    _plant(stumps, brood.rng, data, rows.workspace(len(data.everyone), 1))
+    brood.n_nodes[:], brood.depth[:], brood.hits[:] = stumps.n_nodes, stumps.depth, stumps.hits
+    return stumps, brood
 
 
 def grow(
@@ -54,13 +60,10 @@ def grow(
 
     That saves fetching memory anew.
     """
-    # A child that loses nodes keeps the gaps until they are closed.
-    keeps_gaps = (brood.donor[chosen] >= 0) & (brood.point[chosen] != ROOT)
-    before = np.where(keeps_gaps, parents.n_nodes[brood.recipient[chosen]], 0)
-    young = room_for(np.maximum(before, brood.n_nodes[chosen]), spare)
-    young.n_nodes[:] = brood.n_nodes[chosen]
-    young.depth[:], young.hits[:] = brood.depth[chosen], brood.hits[chosen]
-    knife = nodes.workspace(int(parents.n_nodes.max() + young.n_nodes.max()))
+    start, n_nodes, depth, hits = np.empty((4, len(chosen)), dtype=np.int64)
+    room = _lay_out(parents.n_nodes, brood, chosen, start, n_nodes, depth, hits)
+    young = Trees(room_for(room, spare), start, n_nodes, depth, hits)
+    knife = nodes.workspace(int(parents.n_nodes.max() + n_nodes.max()))
     work = rows.workspace(len(data.everyone), 2 * int(parents.depth.max()) + 1)
     _grow(parents, brood, chosen, young, data, work, knife)
     return young
@@ -79,6 +82,29 @@ def _plant(stumps: Trees, rng: NDArray[np.uint64], data: RowSets, work: Descent)
         put_leaf(tree, ROOT + 2, ROOT, jkiss.below(rng[i], n_classes))
         stumps.depth[i] = 1
         stumps.hits[i] = _send_rows(tree, ROOT, data, work)
+
+
+@entry_kernel()
+def _lay_out(
+    n_before: NDArray[np.int64],
+    brood: Brood,
+    chosen: NDArray[np.int64],
+    start: NDArray[np.int64],
+    n_nodes: NDArray[np.int64],
+    depth: NDArray[np.int64],
+    hits: NDArray[np.int64],
+) -> Index:
+    """What is known of the chosen, and where each shall begin; return the room they need."""
+    room = 0
+    for i in range(len(chosen)):
+        child = chosen[i]
+        n_nodes[i], depth[i], hits[i] = brood.n_nodes[child], brood.depth[child], brood.hits[child]
+        start[i] = room
+        # A child that loses nodes keeps the gaps until they are closed.
+        keeps_gaps = brood.donor[child] >= 0 and brood.point[child] != ROOT
+        before = n_before[brood.recipient[child]] if keeps_gaps else 0
+        room += max(before, n_nodes[i])
+    return room
 
 
 @entry_kernel()

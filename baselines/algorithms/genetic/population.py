@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.algorithms.genetic import jkiss
 from baselines.algorithms.genetic.nodes import NODE, Nodes
 
 MUTANT = np.int64(-1)
@@ -64,24 +65,12 @@ class Brood(NamedTuple):
     rng: NDArray[np.uint64]
 
 
-def describe(
-    recipient: NDArray[np.int64],
-    point: NDArray[np.int64],
-    donor: NDArray[np.int64],
-    branch: NDArray[np.int64],
-    rng: NDArray[np.uint64],
-) -> Brood:
-    """Children that nothing is known of yet."""
-    unknown = np.zeros((5, len(recipient)), dtype=np.int64)
-    feature, cut, n_nodes, depth, hits = unknown
-    return Brood(recipient, point, donor, branch, feature, cut, n_nodes, depth, hits, rng)
+def undescribed(n: int) -> Brood:
+    """That many children, all at the root of the first tree, of whom nothing is known yet."""
+    rng = np.empty((n, jkiss.WORDS), dtype=np.uint64)
+    return Brood._make([*np.zeros((9, n), dtype=np.int64), rng])
 
 
-def room_for(n_nodes: NDArray[np.int64], spare: Nodes) -> Trees:
-    """Unwritten trees with room for that many nodes each, in ``spare`` if they fit there."""
-    ends = np.cumsum(n_nodes)
-    if len(spare) < ends[-1]:
-        spare = np.empty(ends[-1] + ends[-1] // 4, dtype=NODE)
-    return Trees(
-        spare, ends - n_nodes, n_nodes.copy(), np.zeros_like(n_nodes), np.zeros_like(n_nodes)
-    )
+def room_for(n_nodes: int, spare: Nodes) -> Nodes:
+    """Room for that many nodes: ``spare`` if they fit there, else with some to spare."""
+    return spare if len(spare) >= n_nodes else np.empty(n_nodes + n_nodes // 4, dtype=NODE)
