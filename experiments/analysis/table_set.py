@@ -82,7 +82,7 @@ def our_table_set(
         seeds_sheet(results, paper, protocol),
         solvers_sheet(results, paper, protocol),
         solver_times_sheet(results, paper, protocol),
-        searched_sheet(results, paper, protocol),
+        searched_sheet(results, paper, protocol, found),
         optimism_sheet(results, paper, protocol, found),
         growth_sheet(growth(results, paper, protocol), protocol),
     ]

@@ -185,9 +185,15 @@ def winners_for(store: Path) -> tuple[Winner, ...]:
 
 
 def write_winners(new: Iterable[Winner], path: Path) -> None:
-    """Add winners to a table, replacing older ones of the same subject."""
+    """Add winners to a table, replacing older ones of the same subject.
+
+    One found among more candidates stays: the shorter search is the beginning of the longer one.
+    """
     known = {winner.subject: winner for winner in read_winners(path)}
-    known.update({winner.subject: winner for winner in new})
+    for winner in new:
+        old = known.get(winner.subject)
+        if old is None or old.sampler != winner.sampler or old.trials <= winner.trials:
+            known[winner.subject] = winner
     text = io.StringIO()
     writer = csv.DictWriter(text, [f.name for f in fields(Winner)], lineterminator="\n")
     writer.writeheader()

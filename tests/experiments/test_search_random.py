@@ -182,6 +182,8 @@ class TestSearch:
         write_winners([found], table)
         write_winners([Winner(**{**found.__dict__, "dataset": "wine", "score": 0.1})], table)
         write_winners([Winner(**{**found.__dict__, "dataset": "wine"})], table)
+        fewer = Winner(**{**found.__dict__, "trials": found.trials - 1, "score": 0.2})
+        write_winners([fewer], table)  # the longer search includes it
         assert [w.dataset for w in read_winners()] == ["iris", "wine"]
         assert read_winners()[0] == found
         (ours,) = jobs_of("tuned", "paper", ["iris"], ["cart"], [0], setting="ours")
