@@ -24,7 +24,7 @@ def hashes(folder: Path) -> dict[str, tuple[str, int]]:
 
 def _covered(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Records, what lies beside them, and packed predictions; not those of single jobs."""
-    for pattern in ("*.jsonl", "*/*.jsonl", "*/*.jsonl.gz", "predictions/*/*.npz"):
+    for pattern in ("*.jsonl", "*.jsonl.gz", "*/*.jsonl", "*/*.jsonl.gz", "predictions/*/*.npz"):
         for path in folder.glob(pattern):
             with contextlib.suppress(OSError):
                 if path.is_file() and path.stat().st_size <= LARGEST_FILE:

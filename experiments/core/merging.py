@@ -121,6 +121,8 @@ def compact(store: Store) -> None:
             f"of {conflict_text(*disagreeing[0])}"
         )
     every = sorted(resolve(contents.history).values(), key=_shelf_order)
+    if (store.folder / planned.PACKED_PLAN).is_file():
+        _content(store.folder / planned.PACKED_PLAN)  # what cannot be read would be lost
     plan = store.plan()
     kept = {job.key for job in plan if job.experiment in PREDICTIONS_KEPT}
     with writing(store.folder):
@@ -178,7 +180,7 @@ def _content(path: Path) -> bytes:
         return content_of(path)
     except DamagedFileError as problem:
         raise UserError(
-            f"{path}: {problem}; bring it back, or remove it to do without its records"
+            f"{path}: {problem}; bring it back, or remove it to do without what it held"
         ) from problem
 
 

@@ -2,7 +2,8 @@
 
 ``planned.jsonl`` has one line per experiment, protocol, dataset, learner and
 parameters, with its trials and seeds, from which the jobs and their keys
-follow. Tables are made of these lines and the records under those keys, so
+follow; in a compact store it is packed, and what is planned later stands
+beside it again. Tables are made of these lines and the records under those keys, so
 nothing downstream asks a learner what belongs to which table. Of two plans
 for the same place the later one counts; records that only an earlier plan
 asked for are superseded. ``datasets.jsonl`` and ``learners.jsonl`` hold the
@@ -12,7 +13,7 @@ names and shapes that tables print.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -25,11 +26,12 @@ from experiments.core.checks import (
     is_whole,
     shown,
 )
-from experiments.core.files import append_lines, read_lines, replace_lines
+from experiments.core.files import PACKED, append_lines, read_lines, replace_lines
 from experiments.core.job import HOLDOUT, PERTURBATION, Job, canonical_json
 from experiments.core.record import EVALUATION, RunRecord
 
 PLANNED, DATASETS, LEARNERS = "planned.jsonl", "datasets.jsonl", "learners.jsonl"
+PACKED_PLAN = PLANNED + PACKED
 
 Place = tuple[str, str, str, str]
 """protocol, experiment, dataset, method"""
@@ -99,12 +101,17 @@ def _plan_line(jobs: Sequence[Job]) -> dict[str, Any]:
 
 
 def write_plan(folder: Path, jobs: Iterable[Job]) -> None:
-    """Write a plan anew, without what later lines replaced, in an order that is always the same."""
+    """Write a plan anew, packed, without what later lines replaced, in an order that is always
+    the same.
+
+    A kill before the old lines are gone does no harm: they end with what is packed.
+    """
     groups: dict[tuple[str, ...], list[Job]] = {}
     for job in jobs:
         shared = tuple(getattr(job, name) for name in _SHARED)
         groups.setdefault((*shared, job.params_json), []).append(job)
-    replace_lines(folder / PLANNED, [_plan_line(groups[at]) for at in sorted(groups)])
+    replace_lines(folder / PACKED_PLAN, [_plan_line(groups[at]) for at in sorted(groups)])
+    (folder / PLANNED).unlink(missing_ok=True)
 
 
 def read_plan(
@@ -119,11 +126,9 @@ def read_plan(
     problems : gets a line for everything that is no plan.
     replaced : gets the jobs in whose place later lines ask for others.
     """
-    path = folder / PLANNED
-    lines = read_lines(path)
     found: dict[tuple[Place, int, int, str], Job] = {}
-    bad = list(lines.problems)
-    for number, values in lines.values:
+    bad: list[str] = []
+    for path, number, values in _lines_in(folder, bad):
         try:
             jobs = _jobs_of(values)
         except ValueError as problem:
@@ -139,6 +144,15 @@ def read_plan(
     if problems is not None:
         problems += bad
     return list(found.values())
+
+
+def _lines_in(folder: Path, problems: list[str]) -> Iterator[tuple[Path, int, Any]]:
+    """What is packed, then what came later."""
+    for path in (folder / PACKED_PLAN, folder / PLANNED):
+        lines = read_lines(path)
+        problems += lines.problems
+        for number, values in lines.values:
+            yield path, number, values
 
 
 def _is_replaced(earlier: Job, later: Job) -> bool:

@@ -4,7 +4,7 @@ Records lie in ``<protocol>/<dataset>.jsonl`` (those of searches in
 ``search-<protocol>/``), rolled over before a file grows too large to commit;
 ``merge --compact`` packs them into one ``.jsonl.gz`` each, a ninth of the size.
 Versions and machines are spelled out once, in ``environments.jsonl``; what the
-store was asked for is in ``planned.jsonl``. Which record of a key counts
+store was asked for is in ``planned.jsonl``, packed likewise. Which record of a key counts
 depends on the records alone, so stores of several machines can be merged in
 any order. Lines that are no records are set aside and named, never believed.
 """

@@ -13,7 +13,7 @@ from experiments.analysis.model import Cell
 from experiments.core import manifest
 from experiments.core.files import content_of, replace_lines
 from experiments.core.job import Job
-from experiments.core.planned import read_plan, superseded
+from experiments.core.planned import PACKED_PLAN, read_plan, superseded
 from experiments.core.store import COMMITTED, Store, resolve
 
 DATASETS = ("iris", "zoo")
@@ -28,7 +28,7 @@ def copy_store(target: Path, trials: Collection[int] = TRIALS_KEPT) -> Path:
 
     Lines are as they are; superseded ones, which every verb tells of, are left out.
     """
-    plan = [line for line in _lines(COMMITTED / "planned.jsonl") if line["dataset"] in DATASETS]
+    plan = [line for line in _lines(COMMITTED / PACKED_PLAN) if line["dataset"] in DATASETS]
     shorter = [
         {**line, "trials": [trial for trial in line["trials"] if trial in trials]} for line in plan
     ]

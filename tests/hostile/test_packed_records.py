@@ -6,11 +6,14 @@ import random
 from pathlib import Path
 
 import pytest
+from tables_support import job
 from test_runner_store import make_record
 
 from experiments.core import files
 from experiments.core.checks import UserError
+from experiments.core.job import Job
 from experiments.core.merging import compact
+from experiments.core.planned import PACKED_PLAN, PLANNED, add_plan, read_plan
 from experiments.core.store import Store
 
 MUTATIONS = 400
@@ -88,3 +91,52 @@ def test_compacting_refuses_a_damaged_file_and_keeps_everything(packed: Path) ->
     with pytest.raises(UserError, match=r"iris\.jsonl\.gz: a damaged file .* bring it back"):
         compact(store)
     assert {path: path.read_bytes() for path in store.files()} == before
+
+
+# The plan is packed like the records, and what is planned later stands beside it.
+
+
+def cart(trial: int, **fields: str) -> Job:
+    return job("tuned", "iris", "cart", trial, **fields)
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Path:
+    """A compact store that was asked for three trials of one job."""
+    add_plan(tmp_path, [cart(trial=trial) for trial in range(3)])
+    compact(Store(tmp_path))
+    (tmp_path / "hashes.csv").unlink()
+    return tmp_path
+
+
+def test_what_is_planned_later_counts_until_and_after_it_is_packed(planned: Path) -> None:
+    assert not (planned / PLANNED).exists()
+    assert sorted(job.trial for job in read_plan(planned)) == [0, 1, 2]
+    newer = cart(trial=1, method_version="2")
+    add_plan(planned, [cart(trial=0), newer, cart(trial=3)])
+    both = {job.key for job in read_plan(planned)}
+    assert newer.key in both
+    assert sorted(job.trial for job in read_plan(planned)) == [0, 1, 2, 3]
+    compact(Store(planned))
+    assert not (planned / PLANNED).exists()
+    assert {job.key for job in read_plan(planned)} == both
+
+
+def test_a_kill_before_the_old_lines_are_gone_changes_no_plan(planned: Path) -> None:
+    add_plan(planned, [cart(trial=1, method_version="2")])
+    old, wanted = (planned / PLANNED).read_bytes(), {job.key for job in read_plan(planned)}
+    compact(Store(planned))
+    (planned / PLANNED).write_bytes(old)
+    assert {job.key for job in read_plan(planned)} == wanted
+
+
+def test_a_damaged_plan_is_named_and_not_packed_over(planned: Path) -> None:
+    path = planned / PACKED_PLAN
+    path.write_bytes(path.read_bytes()[:-20])
+    damaged = path.read_bytes()
+    problems: list[str] = []
+    assert read_plan(planned, problems) == []
+    assert problems[0].startswith(f"{path}: a damaged file")
+    with pytest.raises(UserError, match=r"planned\.jsonl\.gz: a damaged file .* bring it back"):
+        compact(Store(planned))
+    assert path.read_bytes() == damaged
