@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.analysis import statistics
+from experiments.analysis import distilled, statistics
 from experiments.analysis.grids import Results, summarise
 from experiments.analysis.ranking import mean_of
 from experiments.core.planned import DatasetFacts
@@ -97,6 +97,8 @@ class SmallTrees:
         default_factory=dict
     )
     """(situation, reading) -> learner -> mean F1 under ``clean`` and number of datasets."""
+    distilled: Mapping[str, statistics.Contrast] = field(default_factory=dict)
+    """Reading -> the prototype of a distilled tree against the control."""
 
 
 def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> SmallTrees:
@@ -113,7 +115,11 @@ def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> SmallTree
                 for against in (PRUNED, CONTROL):
                     tests += _tests(scores, place, inside, against)
     tested = tuple(statistics.corrected_lines(tests))
-    return SmallTrees(tuple(lines), tested, _situations(scores, datasets))
+    control = {
+        reading: scores.get((PROTOCOLS[0], reading), {}).get(CONTROL, {}) for reading in READINGS
+    }
+    against = distilled.against_control(control)
+    return SmallTrees(tuple(lines), tested, _situations(scores, datasets), against)
 
 
 Scores = dict[tuple[str, str], dict[str, dict[str, float]]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from experiments.analysis.distilled import LEAST_GAIN
 from experiments.analysis.model import Entry, Sheet, SheetColumn
 from experiments.analysis.paper import method_name
 from experiments.analysis.small_trees import (
@@ -150,7 +151,7 @@ def answer(found: SmallTrees) -> list[str]:
         for (situation, reading), means in found.situations.items()
         if reading in (FREE, "small-trees-8")
     ]
-    return [*sentences, *_against_control(found), *_time(found)]
+    return [*sentences, *_against_control(found), *_distilled(found), *_time(found)]
 
 
 def _groups(found: SmallTrees) -> list[tuple[str, str]]:
@@ -193,6 +194,27 @@ def _against_control(found: SmallTrees) -> list[str]:
     if not told:
         return [f"After Holm’s correction no learner differs from {method_name(CONTROL)}."]
     return [f"After Holm’s correction these differ from {method_name(CONTROL)}: {'; '.join(told)}."]
+
+
+def _distilled(found: SmallTrees) -> list[str]:
+    """Why there is no learner, or why there should be one."""
+    if not found.distilled:
+        return []
+    parts = ", ".join(
+        f"{READINGS[reading]} {contrast.difference.estimate:+.3f} "
+        f"[{contrast.difference.low:+.3f}, {contrast.difference.high:+.3f}]"
+        for reading, contrast in found.distilled.items()
+    )
+    n = max(contrast.n for contrast in found.distilled.values())
+    best = max(contrast.difference.estimate for contrast in found.distilled.values())
+    verdict = (
+        "so it is no learner of the suite" if best <= LEAST_GAIN else "so it should become one"
+    )
+    return [
+        "A distilled tree, which learns a forest’s probabilities instead of the labels, was tried as "
+        f"a prototype on {n} fresh datasets; its F1 minus that of {method_name(CONTROL)}: {parts}. "
+        f"At its best size it gains {best:+.3f}, and {LEAST_GAIN} was asked for, {verdict}."
+    ]
 
 
 def _time(found: SmallTrees) -> list[str]:

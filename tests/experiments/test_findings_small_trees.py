@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tables_support import Records, job
 
+from experiments.analysis.distilled import against_control
 from experiments.analysis.findings import findings_of
 from experiments.analysis.grids import collect
 from experiments.analysis.small_trees import READINGS, Line, SmallTrees, compare
@@ -198,3 +199,37 @@ def test_gradtree_as_published_and_boosting_are_those_of_the_default_experiment(
     default = {each.key for each in jobs_of("default", "clean", ["iris"])}
     free = jobs_of("small-trees", "clean", ["iris"], ["gradtree", "boosting"])
     assert {each.key for each in free} <= default
+
+
+def distilled_table(path: Path, lead: float) -> Path:
+    """Scores of a prototype that is ahead of the control by ``lead`` on every fresh dataset."""
+    rows = [
+        f"{dataset},{trial},small-trees-8,{f1_of(dataset, 'cart-control') + lead},6\n"
+        for dataset in SLUGS[10:]
+        for trial in range(2)
+    ]
+    path.write_text("dataset,trial,reading,test_f1,leaves\n" + "".join(rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("lead", "verdict"), [(0.004, "no learner of the suite"), (0.02, "should become one")]
+)
+def test_the_prototype_of_a_distilled_tree_is_judged_by_the_control(
+    compared: SmallTrees, tmp_path: Path, lead: float, verdict: str
+) -> None:
+    control = {
+        "small-trees-8": {slug: f1_of(slug, "cart-control") for slug in SLUGS},
+    }
+    found = against_control(control, distilled_table(tmp_path / "distilled.csv", lead))
+    assert list(found) == ["small-trees-8"]
+    assert found["small-trees-8"].n == 6
+    (sentence,) = [
+        each for each in answer(replace(compared, distilled=found)) if "distilled" in each
+    ]
+    assert f"at most 8 leaves +{lead:.3f}" in sentence
+    assert verdict in sentence
+
+
+def test_without_the_prototypes_scores_nothing_is_said(tmp_path: Path) -> None:
+    assert against_control({"small-trees-8": {}}, tmp_path / "none.csv") == {}
