@@ -115,11 +115,10 @@ def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> SmallTree
                 for against in (PRUNED, CONTROL):
                     tests += _tests(scores, place, inside, against)
     tested = tuple(statistics.corrected_lines(tests))
-    control = {
-        reading: scores.get((PROTOCOLS[0], reading), {}).get(CONTROL, {}) for reading in READINGS
-    }
-    against = distilled.against_control(control)
-    return SmallTrees(tuple(lines), tested, _situations(scores, datasets), against)
+    clean = {reading: scores.get((PROTOCOLS[0], reading), {}) for reading in READINGS}
+    control = {reading: methods.get(CONTROL, {}) for reading, methods in clean.items()}
+    prototype = distilled.against_control(control)
+    return SmallTrees(tuple(lines), tested, _situations(scores, datasets), prototype)
 
 
 Scores = dict[tuple[str, str], dict[str, dict[str, float]]]

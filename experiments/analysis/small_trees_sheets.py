@@ -207,13 +207,12 @@ def _distilled(found: SmallTrees) -> list[str]:
     )
     n = max(contrast.n for contrast in found.distilled.values())
     best = max(contrast.difference.estimate for contrast in found.distilled.values())
-    verdict = (
-        "so it is no learner of the suite" if best <= LEAST_GAIN else "so it should become one"
-    )
+    verdict = "is no learner of the suite" if best <= LEAST_GAIN else "should become one"
     return [
-        "A distilled tree, which learns a forest’s probabilities instead of the labels, was tried as "
-        f"a prototype on {n} fresh datasets; its F1 minus that of {method_name(CONTROL)}: {parts}. "
-        f"At its best size it gains {best:+.3f}, and {LEAST_GAIN} was asked for, {verdict}."
+        "A distilled tree, which learns a forest’s probabilities instead of the labels, was tried "
+        f"as a prototype on {n} fresh datasets; its F1 minus that of {method_name(CONTROL)}: "
+        f"{parts}. At its best size it gains {best:+.3f}, and {LEAST_GAIN} was asked for, so it "
+        f"{verdict}."
     ]
 
 
