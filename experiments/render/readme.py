@@ -12,6 +12,7 @@ from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Sheet
 from experiments.analysis.paper import Grid, grids, method_name
+from experiments.analysis.small_trees_sheets import answer
 from experiments.analysis.solvers import TrialPair, pairs_of, seconds_of
 from experiments.analysis.verifying import tally
 from experiments.render import clean, numbers, wording
@@ -52,6 +53,7 @@ def results_block(found: Findings, ratios: Path) -> str:
             *_quirks(found),
             *_selectors(found),
             *_search(found),
+            *_small_trees(found),
             "### Other findings",
             "\n".join(points),
         ]
@@ -170,6 +172,15 @@ def _search(found: Findings) -> Iterable[str]:
     if sheet.rows:
         yield "### Our own search"
         yield from _shown(sheet)
+
+
+def _small_trees(found: Findings) -> Iterable[str]:
+    """Which small tree to use today."""
+    sheet = compact.small_trees(found.small_trees)
+    if sheet.rows:
+        yield "### One small tree"
+        yield from _shown(sheet)
+        yield "\n".join(f"* {sentence}" for sentence in answer(found.small_trees))
 
 
 def _shown(sheet: Sheet) -> Iterable[str]:

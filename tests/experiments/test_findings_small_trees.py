@@ -16,6 +16,7 @@ from experiments.analysis.small_trees_sheets import answer, sheets_of
 from experiments.core.job import Job
 from experiments.core.planned import DatasetFacts
 from experiments.core.record import RunRecord
+from experiments.render.report.compact import small_trees
 from experiments.render.report.comparisons import small_trees_plate, small_trees_section
 from experiments.runner.catalogue import EXPERIMENTS, jobs_of
 from experiments.runner.profiles import profiles, select
@@ -233,3 +234,17 @@ def test_the_prototype_of_a_distilled_tree_is_judged_by_the_control(
 
 def test_without_the_prototypes_scores_nothing_is_said(tmp_path: Path) -> None:
     assert against_control({"small-trees-8": {}}, tmp_path / "none.csv") == {}
+
+
+def test_the_compact_table_has_a_row_per_learner_and_a_star_for_who_differs(
+    compared: SmallTrees,
+) -> None:
+    sheet = small_trees(compared)
+    names = [column.name for column in sheet.columns]
+    assert names[1] == "free size (9)"  # ConTree lacks one
+    rows = {row[0]: row for row in sheet.rows}
+    assert set(rows) == {"CART, pruned", "CART, weighted on a grid", "ConTree", "Boosting"}
+    assert rows["CART, pruned"][1] == "0.650"
+    assert str(rows["CART, weighted on a grid"][1]).startswith("0.670")
+    assert rows["CART, pruned"][-2:] == (15.0, 1.5)
+    assert rows["Boosting"][names.index("at most 8 leaves (9)")] is None

@@ -17,6 +17,7 @@ from experiments.render import numbers
 from experiments.render.clean import order_phrase
 from experiments.render.figures.changes import Effect, forest
 from experiments.render.figures.cost import Point, f1_against_leaves
+from experiments.render.report import compact
 from experiments.render.report.model import Plate, Section
 
 DUELS_TITLE = "Is GradTree better than CART?"
@@ -221,7 +222,7 @@ def small_trees_section(found: Findings) -> tuple[Section, ...]:
             title="One small tree",
             paragraphs=SMALL_TREES_INTRODUCTION,
             points=tuple(answer(compared)),
-            sheets=tuple(sheets_of(compared)),
+            sheets=(compact.small_trees(compared), *sheets_of(compared)),
             figures=(SMALL_TREES_FIGURE,),
         ),
     )
