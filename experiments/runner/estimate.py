@@ -38,6 +38,10 @@ START = "start"
 CALIBRATION = "calibration_ms"
 
 Kind = tuple[str, str]
+"""evaluation, method"""
+Place = tuple[str, str, str, str]
+"""evaluation, method, dataset, protocol; ``ANY`` protocol for all of them together"""
+ANY = ""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ class PowerLaw:
 class Estimator:
     """Looks for records of ever less similar jobs: same parameters, same dataset, same learner.
 
-    For the same learner on other datasets, a power law of rows times features is
+    Records of the same protocol go before those of others, whose encoding may make more columns of
+    the same data, or fewer. For the same learner on other datasets, a power law of rows times features is
     fitted to the mean seconds per dataset. A search on a dataset larger than all
     that were searched takes as many single fits there as searches take elsewhere.
     A job that exceeded its time counts with its limit. The candidates of a search
@@ -86,8 +91,8 @@ class Estimator:
     ) -> None:
         self._limit = time_limit
         self._speed = speed or {}
-        self._by_params: dict[tuple[str, ...], list[float]] = defaultdict(list)
-        self._by_dataset: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        self._by_params: dict[tuple[Place, str], list[float]] = defaultdict(list)
+        self._by_dataset: dict[Place, list[float]] = defaultdict(list)
         for record in records:
             self._learn(record)
         self._growth = self._fit()
@@ -104,13 +109,17 @@ class Estimator:
             seconds = record.extra.get("limit")
         if seconds is None:
             return
-        kind = (record.evaluation, record.method)
-        self._by_params[(*kind, record.dataset, canonical_json(record.params))].append(seconds)
-        self._by_dataset[(*kind, record.dataset)].append(seconds)
+        params = canonical_json(record.params)
+        for protocol in (record.protocol, ANY):
+            place = (record.evaluation, record.method, record.dataset, protocol)
+            self._by_params[place, params].append(seconds)
+            self._by_dataset[place].append(seconds)
 
     def _fit(self) -> dict[Kind, PowerLaw]:
         points: dict[Kind, list[tuple[float, float]]] = defaultdict(list)
-        for (evaluation, method, dataset), seconds in self._by_dataset.items():
+        for (evaluation, method, dataset, protocol), seconds in self._by_dataset.items():
+            if protocol != ANY:
+                continue
             try:
                 cells = _cells(dataset)
             except LookupError:  # a dataset that the suite no longer has
@@ -121,20 +130,23 @@ class Estimator:
     def _compare(self) -> dict[Kind, float]:
         """How many single fits of a dataset a candidate of its search takes, by learner."""
         found: dict[Kind, list[float]] = defaultdict(list)
-        for (evaluation, method, dataset), seconds in self._by_dataset.items():
-            single = self._by_dataset.get((HOLDOUT, method, dataset))
-            if evaluation != HOLDOUT and single:
+        for (evaluation, method, dataset, protocol), seconds in self._by_dataset.items():
+            single = self._by_dataset.get((HOLDOUT, method, dataset, protocol))
+            if evaluation != HOLDOUT and protocol != ANY and single:
                 found[evaluation, method].append(_mean_of_candidates(seconds) / median(single))
         return {kind: median(multiples) for kind, multiples in found.items()}
 
     def estimate(self, job: Job) -> Estimate:
         kind = (job.evaluation, job.method)
         middle = median if job.evaluation == HOLDOUT else _mean_of_candidates
-        if known := self._by_params.get((*kind, job.dataset, job.params_json)):
-            return self._capped(median(known), "same parameters")
-        if known := self._by_dataset.get((*kind, job.dataset)):
-            return self._capped(middle(known), "same dataset")
-        single = self._by_dataset.get((HOLDOUT, job.method, job.dataset))
+        places: list[Place] = [(*kind, job.dataset, name) for name in (job.protocol, ANY)]
+        for place in places:
+            if known := self._by_params.get((place, job.params_json)):
+                return self._capped(median(known), "same parameters")
+            if known := self._by_dataset.get(place):
+                return self._capped(middle(known), "same dataset")
+        fits = (self._by_dataset.get((HOLDOUT, *place[1:])) for place in places)
+        single = next(filter(None, fits), None)
         growth = self._growth.get(kind)
         beyond = growth is not None and _cells(job.dataset) > growth.most_cells
         if beyond and single and kind in self._per_fit:
