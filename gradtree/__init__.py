@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradtree.classifier import GradTreeClassifier
+    from gradtree.distilled import DistilledTreeClassifier
     from gradtree.settings.losses import CustomLoss, Loss
     from gradtree.settings.presets import PAPER
     from gradtree.settings.selectors import Selector
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PAPER",
     "CustomLoss",
+    "DistilledTreeClassifier",
     "GradTreeClassifier",
     "Loss",
     "Rule",
@@ -41,6 +43,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CustomLoss": "settings.losses",
+    "DistilledTreeClassifier": "distilled",
     "GradTreeClassifier": "classifier",
     "Loss": "settings.losses",
     "PAPER": "settings.presets",

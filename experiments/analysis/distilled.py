@@ -1,9 +1,8 @@
-"""Whether a distilled tree earns a place among the small trees: its prototype against the control.
+"""How the distilled tree earned its place among the small trees: its prototype and the control.
 
-A distilled tree learns a forest's probabilities instead of the labels, by
-alternating optimisation of its splits. Its prototype is no learner of the
-suite. Its test scores on the fresh datasets under protocol ``clean``, trial by
-trial, are in ``results/small_trees/distilled.csv``; the control's are run records.
+The prototype's test scores on the fresh datasets under protocol ``clean``, trial by trial, are in
+``results/small_trees/distilled.csv``; the control's are run records. What came of it, the learner
+``distilled-tree``, has records like every other.
 """
 
 from __future__ import annotations

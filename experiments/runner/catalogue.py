@@ -52,6 +52,8 @@ SEARCH = "search"
 
 Setting = Literal["default", "published", "ours"]
 SMALL_TREES = "small-trees"
+OF_THEIR_OWN_SIZE = ("gradtree", "gradtree-revised", "distilled-tree")
+"""Learners of small trees that need no folds to choose a size."""
 
 
 @dataclass(frozen=True)
@@ -89,17 +91,17 @@ def small_trees(cap: int | None) -> Experiment:
     trees = (*PRUNED_CARTS, *SOLVERS)
     if cap is None:
         free = {"cart-pruned": {"max_leaves": 0}}
-        every = (*trees, "gradtree", "gradtree-revised", "boosting")
+        every = (*trees, *OF_THEIR_OWN_SIZE, "boosting")
         return Experiment(SMALL_TREES, "one tree of any size", every, "default", free)
     overrides: dict[str, dict[str, Any]] = {
         slug: {"max_leaves": cap} for slug in trees if slug != "contree"
     }
     overrides["gradtree"] = {"depth": cap.bit_length() - 1}
-    overrides["gradtree-revised"] = {"max_leaf_nodes": cap}
+    overrides["gradtree-revised"] = overrides["distilled-tree"] = {"max_leaf_nodes": cap}
     return Experiment(
         f"{SMALL_TREES}-{cap}",
         f"one tree of at most {cap} leaves",
-        (*trees, "gradtree", "gradtree-revised"),
+        (*trees, *OF_THEIR_OWN_SIZE),
         "default",
         overrides,
     )

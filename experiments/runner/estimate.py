@@ -68,9 +68,9 @@ class PowerLaw:
 class Estimator:
     """Looks for records of ever less similar jobs: same parameters, same dataset, same learner.
 
-    Records of the same protocol go before those of others, whose encoding may make more columns of
-    the same data, or fewer. For the same learner on other datasets, a power law of rows times features is
-    fitted to the mean seconds per dataset. A search on a dataset larger than all
+    Records of the same protocol go before those of others, whose encoding may make more columns
+    of the same data, or fewer. For the same learner on other datasets, a power law of rows times
+    features is fitted to the mean seconds per dataset. A search on a dataset larger than all
     that were searched takes as many single fits there as searches take elsewhere.
     A job that exceeded its time counts with its limit. The candidates of a search
     differ in what they take by orders of magnitude, and their sum is what matters:

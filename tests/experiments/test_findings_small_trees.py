@@ -214,7 +214,7 @@ def distilled_table(path: Path, lead: float) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("lead", "verdict"), [(0.004, "no learner of the suite"), (0.02, "should become one")]
+    ("lead", "verdict"), [(0.004, "so it did not become"), (0.02, "so it became")]
 )
 def test_the_prototype_of_a_distilled_tree_is_judged_by_the_control(
     compared: SmallTrees, tmp_path: Path, lead: float, verdict: str

@@ -1,0 +1,1 @@
+"""The distilled tree: a forest's lesson, learned by one tree through alternating optimisation."""
