@@ -8,23 +8,38 @@ its rules, without folds; capped by ``max_leaf_nodes`` (``None``: by those rules
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
 
+OWN: dict[str, Any] = {
+    "max_leaf_nodes": None,
+    "n_trees": 100,
+    "n_synthetic": 6000,
+    "n_starts": 3,
+    "passes": 5,
+    "label_share": None,
+    "class_weight": "sqrt-balanced",
+}
+"""The estimator's defaults, by name, so that a job says what it ran."""
 
-def defaults(task: Task) -> dict[str, Any]:
-    return {
-        "max_leaf_nodes": None,
-        "n_trees": 100,
-        "n_synthetic": 6000,
-        "n_starts": 3,
-        "passes": 5,
-        "label_share": None,
-        "class_weight": "sqrt-balanced",
-    }
+SET_BACK: dict[str, tuple[str, dict[str, Any]]] = {
+    "labels": ("labels alone", {"label_share": 1.0, "n_synthetic": 0}),
+    "forest-alone": ("forest alone", {"label_share": 0.0}),
+    "real-rows": ("real rows alone", {"n_synthetic": 0}),
+    "no-passes": ("no passes", {"passes": 0}),
+    "one-start": ("one start", {"n_starts": 1}),
+    "small-forest": ("25 trees", {"n_trees": 25}),
+    "unweighted": ("no class weights", {"class_weight": None}),
+}
+"""One choice set back: the end of a slug, words, and parameters."""
+
+
+def defaults(task: Task, changes: Params) -> dict[str, Any]:
+    return {**OWN, **changes}
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
@@ -40,11 +55,21 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     return Fitted(estimator, X, y, tree, tree.node_count, extra=extra)
 
 
-LEARNER = Learner(
-    slug="distilled-tree",
-    name="Distilled tree",
-    version="1",
-    defaults=defaults,
-    fit=fit,
-    in_paper=False,
+def variant(slug: str, name: str, changes: Params) -> Learner:
+    return Learner(
+        slug=slug,
+        name=name,
+        version="1",
+        defaults=partial(defaults, changes=changes),
+        fit=fit,
+        in_paper=False,
+    )
+
+
+LEARNERS = (
+    variant("distilled-tree", "Distilled tree", {}),
+    *(
+        variant(f"distilled-tree-{end}", f"Distilled tree, {words}", changes)
+        for end, (words, changes) in SET_BACK.items()
+    ),
 )

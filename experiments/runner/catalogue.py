@@ -31,6 +31,16 @@ REVISED = (
     "gradtree-revised-free-leaves",
     "cart",
 )
+DISTILLED = (
+    "distilled-tree",
+    "distilled-tree-labels",
+    "distilled-tree-forest-alone",
+    "distilled-tree-real-rows",
+    "distilled-tree-no-passes",
+    "distilled-tree-one-start",
+    "distilled-tree-small-forest",
+    "distilled-tree-unweighted",
+)
 BEYOND = ("boosting", "cart-pruned", "optimal-tree")
 """Learners that the paper does not have and that join its default experiment elsewhere."""
 PRUNED_CARTS = ("cart-pruned", "cart-shrunk", "cart-weighted", "cart-control")
@@ -165,6 +175,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             "GradTree as published, with its revised defaults, and each main choice set back",
             REVISED,
             "default",
+        ),
+        Experiment(
+            "distilled",
+            "the distilled tree of at most 32 leaves, and each main choice set back",
+            DISTILLED,
+            "default",
+            overrides={slug: {"max_leaf_nodes": 32} for slug in DISTILLED},
         ),
         Experiment(
             "quirks",
