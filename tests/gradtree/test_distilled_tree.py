@@ -137,3 +137,14 @@ def test_without_new_rows_and_passes_it_is_cart_on_soft_labels():
     X, y = load_iris(return_X_y=True)
     model = quick(n_synthetic=0, passes=0, n_starts=1).fit(X, y)
     assert model.score(X, y) > 0.9
+
+
+def test_errors_name_this_estimator():
+    from scipy.sparse import csr_matrix
+
+    X, y = boxes()
+    with pytest.raises(TypeError, match="DistilledTreeClassifier needs dense rows"):
+        quick().fit(csr_matrix(X), y)
+    text = np.array([["red"], ["blue"]] * 20)
+    with pytest.raises(ValueError, match=r"DistilledTreeClassifier\(categorical_features"):
+        quick().fit(text, [0, 1] * 20)
