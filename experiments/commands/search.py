@@ -206,20 +206,23 @@ def report(
     records = {**known, **Store(args.store).latest()}
     if args.sampler == "random":
         keep_scores(scores, subjects, args.trials, args.search_seed, records)
-    winners, unfinished = [], []
+    winners, unfinished, without = [], [], []
     for subject in subjects:
         winner, missing = winner_of(subject, args.sampler, args.trials, args.search_seed, records)
         if winner is not None:
             winners.append(winner)
-        else:
+        elif missing:
             unfinished.append((subject, missing))
+        else:
+            without.append(subject)
     if winners:
         write_winners(winners, scores / WINNERS)
         say("\n".join(["", *map(render_winner, winners)]))
         say(f"\nWinners are in {scores / WINNERS}.")
+    for subject in without:
+        say(f"{subject}: no winner, since no candidate could be fitted and scored")
     for subject, missing in unfinished:
-        where = f"{subject.protocol} {subject.dataset} {subject.method}"
-        say(f"{where}: {missing} of {args.trials} trials missing")
+        say(f"{subject}: {missing} of {args.trials} trials missing")
     if interrupted or unfinished:
         say(f"Resume with: {resume_command()}")
         return EXIT_INCOMPLETE

@@ -37,6 +37,9 @@ class Subject:
     dataset: str
     method: str
 
+    def __str__(self) -> str:
+        return f"{self.protocol} {self.dataset} {self.method}"
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -63,6 +66,11 @@ class SearchScores:
             if number < trials and one.score is not None
         }
         return max(scores, key=lambda number: (scores[number], -number), default=None)
+
+    def all_skipped(self, method: str) -> bool:
+        """Whether the learner cannot handle the dataset, so that no search finds a winner."""
+        column = self.methods.get(method, {})
+        return bool(column) and all(one.status == "skipped" for one in column.values())
 
     def missing(self, method: str, trials: int) -> int:
         """How many of the first so many candidates have not been scored."""

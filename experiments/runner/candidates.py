@@ -128,13 +128,19 @@ def use_winners_of(store: Path) -> None:
 def winning_params(
     protocol: str, dataset: str, method: str, budget: int | None = None
 ) -> dict[str, Any]:
-    """All parameters of the winner, or of the best among the first ``budget`` candidates."""
+    """All parameters of the winner, or of the best among the first ``budget`` candidates.
+
+    The published ones where every candidate was skipped.
+    """
     for winner in winners_for(_store):
         if winner.subject == (protocol, dataset, method):
             drawn = winner.params
             if budget is not None and budget < winner.trials:
                 drawn = candidate(dataset, method, _best_of(winner.subject, budget))
             return complete(protocol, dataset, method, drawn)
+    tables = [read_scores(folder, protocol, dataset) for folder in (_store / "search", FOLDER)]
+    if any(scores.all_skipped(method) for scores in tables):
+        return complete(protocol, dataset, method, {})  # will be skipped, and say why
     raise LookupError(
         f"no search of {method} on {dataset} under {protocol} has been finished; run "
         f"`python -m experiments search --protocol {protocol} --dataset {dataset} "

@@ -15,8 +15,18 @@ from runner_helpers import run_all
 from experiments.core import searched
 from experiments.core.job import Job
 from experiments.core.record import RunRecord
-from experiments.core.searched import FOLDER, Subject, Winner, read_winners, write_winners
+from experiments.core.searched import (
+    FOLDER,
+    Scored,
+    SearchScores,
+    Subject,
+    Winner,
+    read_winners,
+    write_scores,
+    write_winners,
+)
 from experiments.core.store import Store
+from experiments.runner import candidates
 from experiments.runner.candidates import (
     CV_SEED,
     SEED,
@@ -203,6 +213,22 @@ class TestSearch:
         run_session(Queue(jobs), store, InlineExecutor())
         assert to_do(jobs, store.latest(), Limits()) == []
         assert (tmp_path / "search-paper" / "fake-three.jsonl").exists()
+
+
+def test_a_learner_that_skips_a_dataset_has_no_winner_and_is_skipped_in_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "_store", tmp_path)
+    subject = Subject("clean", "car", "dndt")
+    scores = SearchScores("clean", "car", {"dndt": {n: Scored(None, "skipped") for n in range(3)}})
+    write_scores(tmp_path / "search", scores)
+    known = known_candidates(tmp_path / "search", [subject], SEED)
+    assert winner_of(subject, "random", 3, SEED, known) == (None, 0)
+    published = candidates.complete("clean", "car", "dndt", {})
+    assert winning_params("clean", "car", "dndt") == published
+    scores.methods["dndt"][1] = Scored(None, "timeout")
+    assert not scores.all_skipped("dndt")
+    assert not scores.all_skipped("cart")
 
 
 def test_committed_winners_follow_from_the_committed_scores() -> None:
