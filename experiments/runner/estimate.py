@@ -29,7 +29,7 @@ UNKNOWN_SECONDS = 10.0
 OVERHEAD_SECONDS = 0.05
 """Loading, measuring and storing, on top of fitting."""
 STEEPEST = 1.5
-"""Exponent of rows x features above which no learner of the suite grows."""
+"""Exponent of rows x features x classes above which no learner of the suite grows."""
 COMPILED_IN = 2
 """How many records of a new search may hold the time to compile: one per worker."""
 FIRST_USE = COMMITTED.parent / "bench" / "first_use.csv"
@@ -54,7 +54,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """Seconds of a learner as a power of rows x features, fitted over datasets."""
+    """Seconds of a learner as a power of rows x features x classes, fitted over datasets."""
 
     at_one: float
     exponent: float
@@ -70,8 +70,9 @@ class Estimator:
 
     Records of the same protocol go before those of others, whose encoding may make more columns
     of the same data, or fewer. For the same learner on other datasets, a power law of rows times
-    features is fitted to the mean seconds per dataset. A search on a dataset larger than all
-    that were searched takes as many single fits there as searches take elsewhere.
+    features times classes is fitted to the mean seconds per dataset. A search of a dataset that
+    only single fits are known of takes what two rules say on average: that law, and as many
+    single fits as searches take elsewhere; beyond the sizes that were searched, the second alone.
     A job that exceeded its time counts with its limit. The candidates of a search
     differ in what they take by orders of magnitude, and their sum is what matters:
     there the mean is used, elsewhere the median, which a disturbed run does not
@@ -148,9 +149,11 @@ class Estimator:
         fits = (self._by_dataset.get((HOLDOUT, *place[1:])) for place in places)
         single = next(filter(None, fits), None)
         growth = self._growth.get(kind)
-        beyond = growth is not None and _cells(job.dataset) > growth.most_cells
-        if beyond and single and kind in self._per_fit:
-            return self._capped(self._per_fit[kind] * median(single), "same dataset")
+        if single and kind in self._per_fit and growth is not None:
+            by_fits = self._per_fit[kind] * median(single)
+            beyond = _cells(job.dataset) > growth.most_cells
+            by_size = by_fits if beyond else growth.seconds(_cells(job.dataset))
+            return self._capped(math.sqrt(by_fits * by_size), "same dataset")
         if growth is not None:
             return self._capped(growth.seconds(_cells(job.dataset)), "other datasets")
         if job.evaluation != HOLDOUT and (growth := self._growth.get((HOLDOUT, job.method))):
@@ -183,7 +186,7 @@ def _power_law(points: Sequence[tuple[float, float]]) -> PowerLaw:
 
 def _cells(dataset: str) -> int:
     facts = plugins.facts(dataset)
-    return facts.n_rows * facts.n_features
+    return facts.n_rows * facts.n_features * len(facts.class_counts)
 
 
 def speeds(records: Iterable[RunRecord]) -> dict[str, float]:
