@@ -30,8 +30,7 @@ def fit(split: SplitLike, params: Params, seed: int, on_grid: bool) -> Fitted:
 
     from baselines.algorithms.cart_prices import MOST_PRICES, grown, price_scores
     from baselines.algorithms.inner_folds import best_of, inner_folds, real_rows
-    from baselines.algorithms.weighted_tree import WeightedTreeClassifier
-    from gradtree.distilling.grid import grid_of
+    from baselines.algorithms.weighted_tree import WeightedTreeClassifier, grid_of
     from gradtree.trees.tree import Tree
 
     X, y = split.X_train_valid, split.y_train_valid

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradtree.classifier import GradTreeClassifier
-    from gradtree.distilled import DistilledTreeClassifier
     from gradtree.settings.losses import CustomLoss, Loss
     from gradtree.settings.presets import PAPER
     from gradtree.settings.selectors import Selector
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "PAPER",
     "CustomLoss",
-    "DistilledTreeClassifier",
     "GradTreeClassifier",
     "Loss",
     "Rule",
@@ -43,7 +41,6 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CustomLoss": "settings.losses",
-    "DistilledTreeClassifier": "distilled",
     "GradTreeClassifier": "classifier",
     "Loss": "settings.losses",
     "PAPER": "settings.presets",

@@ -37,7 +37,7 @@ INTERPRETED = bool(getattr(config, "DISABLE_JIT", 0))
 
 _njit: Any = njit
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-_COMPILED_FOLDERS = ("distilling", "engines", "settings", "trees")
+_COMPILED_FOLDERS = ("engines", "settings", "trees")
 _announced = False
 
 

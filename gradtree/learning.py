@@ -3,48 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
 
 from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
+    categorical_mask,
     coded_rows,
+    learned_columns,
     read_training_rows,
     read_validation,
 )
 from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.memory import check_fits
 from gradtree.inputs.parameters import check_parameters, finish_config, train_config
+from gradtree.predicting import TreePredictor
 from gradtree.settings.config import FinishConfig
-from gradtree.table_learner import TableLearner
 from gradtree.training.finishing import FittedRows, all_rows, finished, path_of
 from gradtree.training.progress import ProgressBar
 from gradtree.training.streaming import Trainer
-from gradtree.training.train import RunHistory, TrainConfig, TrainResult, train
+from gradtree.training.train import TrainConfig, TrainResult, train
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.simplify import PruningPath
-from gradtree.units.inner import table_tree
+from gradtree.units.inner import inner_matrix, learn_inner, table_tree
+from gradtree.units.scales import InnerColumn, Labels
 
 # A stream's tree is pruned by so many of its latest rows.
 RECENT_ROWS = 2048
 
 
-class TreeLearner(TableLearner):
+class TreeLearner(TreePredictor):
     """Learns ``tree_`` by gradient descent; the parameters are those of its subclass."""
 
     validation_fraction: float
+    scale: str | None
+    categorical_features: Any
     prune: bool
     refit_leaves: bool
     warm_start: bool
+    random_state: Any
     verbose: int
     dtype: str
     dense_: DenseTree
-    history_: tuple[RunHistory, ...]
+    n_features_in_: int
+    _inner: tuple[InnerColumn, ...] | None
     _trainer: Trainer | None
     _path: PruningPath | None
     _recent: NDArray[Any]
@@ -174,12 +182,31 @@ class TreeLearner(TableLearner):
         assert grown._path is not None
         return grown._path
 
-    def plot_history(self, **options: Any) -> Any:
-        """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
-        from gradtree.views.plot import plot_history
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-        check_is_fitted(self)
-        return plot_history(self.history_, **options)
+    def _learn_columns(
+        self, data: TrainingRows, trained: NDArray[np.intp], stream: bool = False
+    ) -> None:
+        """Learn what the columns hold and how they become those of the training matrix."""
+        names = getattr(self, "feature_names_in_", None)
+        mask = categorical_mask(self.categorical_features, data.rows, names)
+        self.columns_ = learned_columns(data.rows, trained, mask, names)
+        coded = coded_rows(data.rows, self.columns_)
+        numbers = all(column.kind == "number" for column in self.columns_)
+        if self.scale is None and numbers and not np.isnan(coded).any():
+            self._inner = None
+            return
+        weight = np.ones(len(data.y)) if data.weight is None else data.weight
+        weight = weight[trained] / weight[trained].mean()
+        labels = Labels(data.y[trained], weight, len(data.classes))
+        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale, stream)
+
+    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
+        """What the engine is trained on."""
+        return coded if self._inner is None else inner_matrix(coded, self._inner)
 
     def _trained(
         self,

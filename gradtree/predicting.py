@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradtree.columns.coding import Column
 from gradtree.inputs.arrays import coded_rows, has_categories, read_rows
+from gradtree.training.train import RunHistory
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.views.readable import ReadableTree
 
@@ -20,6 +21,7 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
 
     classes_: NDArray[Any]
     columns_: tuple[Column, ...]
+    history_: tuple[RunHistory, ...]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
@@ -51,3 +53,10 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def plot_history(self, **options: Any) -> Any:
+        """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
+        from gradtree.views.plot import plot_history
+
+        check_is_fitted(self)
+        return plot_history(self.history_, **options)

@@ -21,8 +21,8 @@ from experiments.analysis.own_tables import own_tables
 from experiments.analysis.paper import Paper, beyond_grids, grids, load_paper, methods
 from experiments.analysis.quirks import EXPERIMENT as QUIRKS
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, quirk_effects, quirk_orders
-from experiments.analysis.revised import DISTILLED, Worth, worths
 from experiments.analysis.revised import EXPERIMENT as DEFAULTS
+from experiments.analysis.revised import Worth, worths
 from experiments.analysis.sensitivity import EXPERIMENT as FIRMNESS
 from experiments.analysis.sensitivity import Firmness, firmness, firmness_sheet, marked
 from experiments.analysis.settings import BUDGETS, CANDIDATES, SCORE, SEARCHED, Searched
@@ -77,7 +77,6 @@ class Findings:
     selectors : ST entmax against ST Gumbel-softmax under protocol ``paper``.
     quirks, quirk_orders : what each quirk of protocol ``paper`` does to scores and order.
     revised : GradTree's own defaults, and what each of their main choices is worth.
-    distilled : the same of the distilled tree.
     firmness : per tuned GradTree cell, the trials that a rounding does not move.
     small_trees : learners of one small tree, tuned by the same folds.
     """
@@ -103,7 +102,6 @@ class Findings:
     quirks: tuple[QuirkEffect, ...] = ()
     quirk_orders: tuple[QuirkOrder, ...] = ()
     revised: tuple[Worth, ...] = ()
-    distilled: tuple[Worth, ...] = ()
     firmness: tuple[Firmness, ...] = ()
     small_trees: SmallTrees = field(default_factory=SmallTrees)
 
@@ -153,7 +151,6 @@ def findings_of(
         quirks=tuple(quirk_effects(results, numbers)),
         quirk_orders=tuple(quirk_orders(results, numbers)),
         revised=tuple(worths(results, numbers)),
-        distilled=tuple(worths(results, numbers, DISTILLED)),
         firmness=tuple(firm),
     )
 

@@ -1,8 +1,8 @@
-"""What the defaults of an estimator are worth: against others, and with one choice set back.
+"""Whether GradTree's own defaults are better than the paper's, and what each choice is worth.
 
 The experiment ``defaults`` fits GradTree as published, with its revised defaults, and with one
-of their main choices set back at a time; ``distilled`` does so for the distilled tree. Here the
-own defaults are set against each of the others, dataset by dataset.
+of their main choices set back at a time. Here the revised defaults are set against each of the
+others, dataset by dataset.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ EXPERIMENT, REVISED = "defaults", "gradtree-revised"
 
 @dataclass(frozen=True)
 class Choice:
-    """What the own defaults do, and what the other learner does instead.
-
-    ``set_back``: whether the other learner is the same one with this choice alone set back.
-    """
+    """What the revised defaults do, and what the other learner does instead."""
 
     method: str
     choice: str
     instead: str
-    set_back: bool = True
+
+    @property
+    def set_back(self) -> bool:
+        """Whether the other learner is the revised one with this choice alone set back."""
+        return self.method.startswith(REVISED)
 
 
 CHOICES = (
-    Choice("gradtree", "all defaults", "GradTree as published", set_back=False),
-    Choice("cart", "all defaults", "CART", set_back=False),
+    Choice("gradtree", "all defaults", "GradTree as published"),
+    Choice("cart", "all defaults", "CART"),
     Choice(f"{REVISED}-learned-leaves", "leaves refitted on all rows", "learned leaves"),
     Choice(f"{REVISED}-by-loss", "run and epoch chosen by F1", "chosen by loss"),
     Choice(f"{REVISED}-four-long-runs", "sixteen short runs", "four long runs"),
@@ -55,49 +56,8 @@ CHOICES = (
 
 
 @dataclass(frozen=True)
-class Study:
-    """An experiment that sets the choices of one learner back, and what its table is called."""
-
-    experiment: str
-    own: str
-    choices: tuple[Choice, ...]
-    name: str
-    title: str
-    whose: str
-    protocols: tuple[str, ...] = tuple(PROTOCOLS)
-
-
-GRADTREE = Study(
-    EXPERIMENT,
-    REVISED,
-    CHOICES,
-    "gradtree-defaults",
-    "GradTree's own defaults",
-    "GradTree with its own defaults",
-)
-TREE = "distilled-tree"
-DISTILLED = Study(
-    "distilled",
-    TREE,
-    (
-        Choice(f"{TREE}-labels", "soft labels of a forest", "the labels, and no new rows"),
-        Choice(f"{TREE}-forest-alone", "labels join where the forest errs little", "never"),
-        Choice(f"{TREE}-real-rows", "6,000 new rows", "real rows alone"),
-        Choice(f"{TREE}-no-passes", "splits improved by alternation", "as CART found them"),
-        Choice(f"{TREE}-one-start", "three first trees", "one"),
-        Choice(f"{TREE}-small-forest", "100 trees in the forest", "25"),
-        Choice(f"{TREE}-unweighted", "class weights", "none"),
-    ),
-    "distilled-choices",
-    "The choices of the distilled tree",
-    "the distilled tree of at most 32 leaves",
-    ("clean",),
-)
-
-
-@dataclass(frozen=True)
 class Worth:
-    """Test F1 of the own defaults minus the other learner's; mean nodes of both."""
+    """Test F1 of the revised defaults minus the other learner's; mean nodes of both."""
 
     choice: Choice
     protocol: str
@@ -107,13 +67,12 @@ class Worth:
     other_nodes: float
 
 
-def worths(results: Results, paper: Paper, study: Study = GRADTREE) -> list[Worth]:
+def worths(results: Results, paper: Paper) -> list[Worth]:
     """Every choice, protocol and task with enough datasets; Holm's correction is over all."""
     found = []
-    for choice in study.choices:
-        for protocol in study.protocols:
-            own, other = ((protocol, study.experiment, m) for m in (study.own, choice.method))
-            sides = own, other
+    for choice in CHOICES:
+        for protocol in PROTOCOLS:
+            sides = (protocol, EXPERIMENT, REVISED), (protocol, EXPERIMENT, choice.method)
             lines = differences(results, paper, *sides)
             for scope in SCOPES:
                 known = {
@@ -134,7 +93,7 @@ def _nodes(results: Results, side: Side, datasets: Iterable[str]) -> float:
     return mean_of([cell.mean or 0.0 for cell in cells])
 
 
-def worths_sheet(found: Sequence[Worth], study: Study = GRADTREE) -> Sheet:
+def worths_sheet(found: Sequence[Worth]) -> Sheet:
     """Every line with all its figures."""
     rows: list[tuple[Entry, ...]] = [
         (
@@ -150,13 +109,13 @@ def worths_sheet(found: Sequence[Worth], study: Study = GRADTREE) -> Sheet:
         for each in found
     ]
     return Sheet(
-        name=study.name,
-        title=study.title,
-        caption=f"Mean test F1 of {study.whose} minus that of the other learner, "
+        name="gradtree-defaults",
+        title="GradTree's own defaults",
+        caption="Mean test F1 of GradTree with its own defaults minus that of the other learner, "
         "over datasets, with a 95 % interval (paired bootstrap over datasets); mean nodes of both; "
         "wins, ties and losses; Wilcoxon's p, uncorrected and with Holm's correction over this "
         "table",
-        source=f"protocol{'s' * (len(study.protocols) > 1)} {' and '.join(study.protocols)}",
+        source="protocols paper and clean",
         columns=(
             SheetColumn("Choice"),
             SheetColumn("Instead"),

@@ -97,8 +97,8 @@ class SmallTrees:
         default_factory=dict
     )
     """(situation, reading) -> learner -> mean F1 under ``clean`` and number of datasets."""
-    distilled: Mapping[str, statistics.Contrast] = field(default_factory=dict)
-    """Reading -> the prototype of a distilled tree against the control."""
+    distilled: Mapping[distilled.Attempt, statistics.Contrast] = field(default_factory=dict)
+    """Two attempts at a distilled tree against the control."""
 
 
 def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> SmallTrees:
@@ -117,8 +117,8 @@ def compare(results: Results, datasets: Mapping[str, DatasetFacts]) -> SmallTree
     tested = tuple(statistics.corrected_lines(tests))
     clean = {reading: scores.get((PROTOCOLS[0], reading), {}) for reading in READINGS}
     control = {reading: methods.get(CONTROL, {}) for reading, methods in clean.items()}
-    prototype = distilled.against_control(control)
-    return SmallTrees(tuple(lines), tested, _situations(scores, datasets), prototype)
+    attempts = distilled.against_control(control)
+    return SmallTrees(tuple(lines), tested, _situations(scores, datasets), attempts)
 
 
 Scores = dict[tuple[str, str], dict[str, dict[str, float]]]

@@ -16,7 +16,7 @@ from experiments.analysis.findings import Findings
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, TASKS, Claim, Sheet, Table, Verdict
 from experiments.analysis.paper import grids
 from experiments.analysis.quirks import orders_sheet, quirks_sheet
-from experiments.analysis.revised import DISTILLED, worths_sheet
+from experiments.analysis.revised import worths_sheet
 from experiments.analysis.sensitivity import changes
 from experiments.analysis.significance import comparisons, intervals_sheet, pairs_sheet, ranks_sheet
 from experiments.analysis.small_trees_sheets import sheets_of as small_trees_sheets
@@ -57,7 +57,6 @@ def shared_sheets(found: Findings) -> list[Sheet]:
         quirks_sheet(found.quirks),
         orders_sheet(found.quirk_orders),
         worths_sheet(found.revised),
-        worths_sheet(found.distilled, DISTILLED),
         *small_trees_sheets(found.small_trees),
     ]
 

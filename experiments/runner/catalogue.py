@@ -31,16 +31,6 @@ REVISED = (
     "gradtree-revised-free-leaves",
     "cart",
 )
-DISTILLED = (
-    "distilled-tree",
-    "distilled-tree-labels",
-    "distilled-tree-forest-alone",
-    "distilled-tree-real-rows",
-    "distilled-tree-no-passes",
-    "distilled-tree-one-start",
-    "distilled-tree-small-forest",
-    "distilled-tree-unweighted",
-)
 BEYOND = ("boosting", "cart-pruned", "optimal-tree")
 """Learners that the paper does not have and that join its default experiment elsewhere."""
 PRUNED_CARTS = ("cart-pruned", "cart-shrunk", "cart-weighted", "cart-control")
@@ -62,8 +52,6 @@ SEARCH = "search"
 
 Setting = Literal["default", "published", "ours"]
 SMALL_TREES = "small-trees"
-OF_THEIR_OWN_SIZE = ("gradtree", "gradtree-revised", "distilled-tree")
-"""Learners of small trees that need no folds to choose a size."""
 
 
 @dataclass(frozen=True)
@@ -101,17 +89,17 @@ def small_trees(cap: int | None) -> Experiment:
     trees = (*PRUNED_CARTS, *SOLVERS)
     if cap is None:
         free = {"cart-pruned": {"max_leaves": 0}}
-        every = (*trees, *OF_THEIR_OWN_SIZE, "boosting")
+        every = (*trees, "gradtree", "gradtree-revised", "boosting")
         return Experiment(SMALL_TREES, "one tree of any size", every, "default", free)
     overrides: dict[str, dict[str, Any]] = {
         slug: {"max_leaves": cap} for slug in trees if slug != "contree"
     }
     overrides["gradtree"] = {"depth": cap.bit_length() - 1}
-    overrides["gradtree-revised"] = overrides["distilled-tree"] = {"max_leaf_nodes": cap}
+    overrides["gradtree-revised"] = {"max_leaf_nodes": cap}
     return Experiment(
         f"{SMALL_TREES}-{cap}",
         f"one tree of at most {cap} leaves",
-        (*trees, *OF_THEIR_OWN_SIZE),
+        (*trees, "gradtree", "gradtree-revised"),
         "default",
         overrides,
     )
@@ -175,13 +163,6 @@ EXPERIMENTS: dict[str, Experiment] = {
             "GradTree as published, with its revised defaults, and each main choice set back",
             REVISED,
             "default",
-        ),
-        Experiment(
-            "distilled",
-            "the distilled tree of at most 32 leaves, and each main choice set back",
-            DISTILLED,
-            "default",
-            overrides={slug: {"max_leaf_nodes": 32} for slug in DISTILLED},
         ),
         Experiment(
             "quirks",

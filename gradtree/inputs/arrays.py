@@ -49,7 +49,7 @@ def read_rows(
     """
     if issparse(X):
         raise TypeError(
-            f"Sparse data was passed, but {_name(estimator)} needs dense rows, because a split "
+            "Sparse data was passed, but GradTreeClassifier needs dense rows, because a split "
             "looks at every value; pass X.toarray(), or fewer columns (for example by "
             "sklearn.feature_selection.SelectKBest) where that does not fit into memory"
         )
@@ -76,11 +76,7 @@ def read_rows(
             )
         )
     except ValueError as error:
-        raise ValueError(f"{error}{_remedy(str(error), _name(estimator))}") from error
-
-
-def _name(estimator: BaseEstimator) -> str:
-    return type(estimator).__name__
+        raise ValueError(f"{error}{_remedy(str(error))}") from error
 
 
 def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:
@@ -357,11 +353,11 @@ def read_validation(
     return rows, class_indices(labels, classes, "y_valid")
 
 
-def _remedy(message: str, name: str) -> str:
+def _remedy(message: str) -> str:
     """What to do about rows that scikit-learn refuses."""
     if "convert" not in message and "string" not in message:
         return ""
     return (
         "\nGradTree: pass text as columns of a DataFrame, or say which columns of the array hold "
-        f"categories: {name}(categorical_features=[...])."
+        "categories: GradTreeClassifier(categorical_features=[...])."
     )

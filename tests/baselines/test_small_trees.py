@@ -15,9 +15,8 @@ from baselines.algorithms.guessed_columns import first_columns, ranked_columns
 from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, tuned
 from baselines.algorithms.price_pruning import error_risk, priced
 from baselines.algorithms.shrunk_tree import ShrunkTreeClassifier
-from baselines.algorithms.weighted_tree import WeightedTreeClassifier
+from baselines.algorithms.weighted_tree import WeightedTreeClassifier, grid_of
 from datasets.split import Split
-from gradtree.distilling.grid import grid_of
 
 SEED = 7
 CAPPED = (

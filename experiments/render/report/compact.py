@@ -13,7 +13,7 @@ from experiments.analysis.model import Entry, Sheet, SheetColumn
 from experiments.analysis.paper import method_name
 from experiments.analysis.quirks import METHODS, QuirkEffect
 from experiments.analysis.ranking import mean_of
-from experiments.analysis.revised import GRADTREE, Study, Worth
+from experiments.analysis.revised import Worth
 from experiments.analysis.settings import searched_scores
 from experiments.analysis.small_trees import FREE, PRUNED, READINGS, Line, Place, SmallTrees
 from experiments.analysis.statistics import Contrast
@@ -193,10 +193,10 @@ def _costs(free: Line | None) -> tuple[float | None, float | None]:
     return (None, None) if free is None else (free.means["tree_size"], free.means["cpu_seconds"])
 
 
-def revised(found: Sequence[Worth], study: Study = GRADTREE) -> Sheet:
-    """One row per choice among an estimator's defaults; protocols and tasks side by side."""
+def revised(found: Sequence[Worth]) -> Sheet:
+    """One row per choice of GradTree's own defaults; protocols and tasks side by side."""
     cells = {(each.choice, each.protocol, each.scope): each for each in found}
-    places = [(protocol, scope) for protocol in study.protocols for scope in ("binary", "multi")]
+    places = [(protocol, scope) for protocol in PROTOCOLS for scope in ("binary", "multi")]
     rows: list[tuple[Entry, ...]] = []
     for choice in dict.fromkeys(each.choice for each in found):
         worths = [cells.get((choice, *place)) for place in places]
@@ -210,7 +210,7 @@ def revised(found: Sequence[Worth], study: Study = GRADTREE) -> Sheet:
             )
         )
     return Sheet(
-        name=f"{study.name}-compact",
+        name="gradtree-defaults-compact",
         title="What each default is worth",
         caption="Mean test F1 with the own defaults minus that with the alternative [95 % "
         f"interval]; {STAR}; mean nodes of both under protocol {PROTOCOLS[-1]}",

@@ -8,10 +8,8 @@ from matplotlib.figure import Figure
 
 from experiments.analysis.duels import SCOPES, SETTINGS, Duel
 from experiments.analysis.findings import Findings
-from experiments.analysis.model import Sheet
 from experiments.analysis.paper import method_name
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, orders_sheet, quirks_sheet
-from experiments.analysis.revised import DISTILLED, Worth, worths_sheet
 from experiments.analysis.settings import SEARCHED
 from experiments.analysis.small_trees import CEILING, FREE
 from experiments.analysis.small_trees_sheets import answer, sheets_of
@@ -224,21 +222,10 @@ def small_trees_section(found: Findings) -> tuple[Section, ...]:
             title="One small tree",
             paragraphs=SMALL_TREES_INTRODUCTION,
             points=tuple(answer(compared)),
-            sheets=(
-                compact.small_trees(compared),
-                *sheets_of(compared),
-                *_distilled_sheets(found.distilled),
-            ),
+            sheets=(compact.small_trees(compared), *sheets_of(compared)),
             figures=(SMALL_TREES_FIGURE,),
         ),
     )
-
-
-def _distilled_sheets(found: Sequence[Worth]) -> tuple[Sheet, ...]:
-    """What the choices of the distilled tree are worth; none before they were set back."""
-    if not found:
-        return ()
-    return compact.revised(found, DISTILLED), worths_sheet(found, DISTILLED)
 
 
 def small_trees_plate(found: Findings) -> list[Plate]:

@@ -1,1 +1,0 @@
-"""The distilled tree: a forest's lesson, learned by one tree through alternating optimisation."""
