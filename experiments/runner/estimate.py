@@ -29,7 +29,7 @@ UNKNOWN_SECONDS = 10.0
 OVERHEAD_SECONDS = 0.05
 """Loading, measuring and storing, on top of fitting."""
 STEEPEST = 1.5
-"""Exponent of rows x features x classes above which no learner of the suite grows."""
+"""Exponent of balanced rows x features x classes above which no learner of the suite grows."""
 COMPILED_IN = 2
 """How many records of a new search may hold the time to compile: one per worker."""
 FIRST_USE = COMMITTED.parent / "bench" / "first_use.csv"
@@ -54,7 +54,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """Seconds of a learner as a power of rows x features x classes, fitted over datasets."""
+    """Seconds of a learner as a power of the size of datasets, see :func:`_cells`."""
 
     at_one: float
     exponent: float
@@ -69,10 +69,11 @@ class Estimator:
     """Looks for records of ever less similar jobs: same parameters, same dataset, same learner.
 
     Records of the same protocol go before those of others, whose encoding may make more columns
-    of the same data, or fewer. For the same learner on other datasets, a power law of rows times
-    features times classes is fitted to the mean seconds per dataset. A search of a dataset that
-    only single fits are known of takes what two rules say on average: that law, and as many
-    single fits as searches take elsewhere; beyond the sizes that were searched, the second alone.
+    of the same data, or fewer. For the same learner on other datasets, a power law of rows (with
+    classes balanced) times features times classes is fitted to the mean seconds per dataset. A
+    search of a dataset that only single fits are known of takes what two rules say on average:
+    that law, and as many single fits as searches take elsewhere; beyond the sizes that were
+    searched, the second alone.
     A job that exceeded its time counts with its limit. The candidates of a search
     differ in what they take by orders of magnitude, and their sum is what matters:
     there the mean is used, elsewhere the median, which a disturbed run does not
@@ -185,8 +186,10 @@ def _power_law(points: Sequence[tuple[float, float]]) -> PowerLaw:
 
 
 def _cells(dataset: str) -> int:
+    """What the seconds of a fit grow with: columns, classes, and rows once classes are balanced."""
     facts = plugins.facts(dataset)
-    return facts.n_rows * facts.n_features * len(facts.class_counts)
+    n_classes = len(facts.class_counts)
+    return n_classes * max(facts.class_counts) * facts.n_features * n_classes
 
 
 def speeds(records: Iterable[RunRecord]) -> dict[str, float]:
