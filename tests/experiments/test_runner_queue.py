@@ -154,7 +154,7 @@ def test_estimates_come_from_the_most_similar_records() -> None:
     assert estimator.estimate(fake_job("good", 9, "fake-two", shift=2)).basis == "same dataset"
     other = estimator.estimate(fake_job("good", 0, "fake-three"))
     assert other.basis == "other datasets"
-    assert other.seconds == pytest.approx(4 * (90 * 5) / (60 * 4), abs=0.1)
+    assert other.seconds == pytest.approx(4 * (90 * 5 * 3) / (60 * 4 * 2), abs=0.1)
     guess = estimator.estimate(fake_job("trivial"))
     assert guess.basis == "a guess"
     assert guess.seconds == pytest.approx(UNKNOWN_SECONDS, abs=0.1)
