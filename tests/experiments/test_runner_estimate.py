@@ -102,6 +102,12 @@ def test_searches_take_what_the_plan_says(kept: int, most_off: float) -> None:
     assert len(off) <= most_off * len(found), sorted(off)
 
 
+DNDT_IS_OFF = (
+    "announced less than half: how long DNDT trains is decided by the learning rate that was drawn "
+    "more than by the data, and the published one of a single fit tells little about that"
+)
+
+
 @cache
 def beyond_sizes(method: str) -> tuple[float, float]:
     """Announced and taken for the largest quarter of datasets, by what the smallest half took."""
@@ -121,14 +127,18 @@ def beyond_sizes(method: str) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(
-    "methods", [["gradtree"], ["cart"], ["genetictree"], list(METHODS)], ids="+".join
+    "methods",
+    [
+        ["gradtree"],
+        ["cart"],
+        ["genetictree"],
+        pytest.param(["dndt"], marks=pytest.mark.xfail(strict=True, reason=DNDT_IS_OFF)),
+        list(METHODS),
+    ],
+    ids="+".join,
 )
 def test_small_searches_tell_what_large_ones_take(methods: list[str]) -> None:
-    """Beyond the sizes that were searched: by what a single fit takes there.
-
-    Not of DNDT alone: how long it trains is decided by the learning rate that was drawn more than
-    by the data, and the published one of a single fit tells little about that.
-    """
+    """Beyond the sizes that were searched: by what a single fit takes there."""
     announced, taken = map(sum, zip(*map(beyond_sizes, methods), strict=True))
     assert 0.5 < announced / taken < 2
 
