@@ -37,6 +37,7 @@ GROUPS: dict[str, Callable[[DatasetFacts], bool]] = {
 SITUATIONS: dict[str, Callable[[DatasetFacts], bool]] = {
     "binary": lambda facts: facts.task == "binary",
     "three or more classes": lambda facts: facts.task == "multi",
+    "five or more classes": lambda facts: len(facts.class_counts) >= 5,
     "fewer than 500 rows": lambda facts: facts.n_rows < 500,
     "five or more categorical columns": lambda facts: len(facts.categorical) >= 5,
 }

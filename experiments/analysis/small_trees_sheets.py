@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from experiments.analysis.distilled import KEPT, LEAST_GAIN
 from experiments.analysis.model import Entry, Sheet, SheetColumn
@@ -17,9 +17,12 @@ from experiments.analysis.small_trees import (
     READINGS,
     Place,
     SmallTrees,
+    Test,
 )
 
-LEVEL = 0.05
+SMALLEST = "small-trees-8"
+QUICK_SECONDS = 1.0
+"""What a fit with its tuning may take to count as quick."""
 SOURCE = "clean and paper"
 
 
@@ -144,30 +147,47 @@ def situations_sheet(found: SmallTrees) -> Sheet:
 
 
 def answer(found: SmallTrees) -> list[str]:
-    """What to use, in sentences made of the numbers."""
-    sentences = [_overall(found, group) for group in dict.fromkeys(_groups(found))]
-    sentences += [
-        f"{situation.capitalize()}, {READINGS[reading]}: {_best_two(means)}."
-        for (situation, reading), means in found.situations.items()
-        if reading in (FREE, "small-trees-8")
+    """Which tree to use, in sentences made of the numbers."""
+    return [
+        *_by_size(found),
+        *_by_situation(found),
+        *_told_apart(found, PRUNED),
+        *_told_apart(found, CONTROL),
+        *_time(found),
+        *_distilled(found),
     ]
-    return [*sentences, *_against_control(found), *_distilled(found), *_time(found)]
 
 
-def _groups(found: SmallTrees) -> list[tuple[str, str]]:
-    places = [line.place for line in found.lines if line.place.protocol == "clean"]
-    return [(place.group, place.reading) for place in places]
+def _by_size(found: SmallTrees) -> list[str]:
+    """The best tree of each size, on each group of datasets."""
+    sentences = []
+    for reading, size in READINGS.items():
+        parts = [
+            f"{_best_two(means)} on {group}"
+            for group in GROUPS
+            if (means := _means(found, Place("clean", group, reading)))
+        ]
+        if parts:
+            sentences.append(f"{_capital(size)}: {'; '.join(parts)}.")
+    return sentences
 
 
-def _overall(found: SmallTrees, where: tuple[str, str]) -> str:
-    lines = [
-        line
-        for line in found.lines
-        if line.place.protocol == "clean" and (line.place.group, line.place.reading) == where
-    ]
-    trees = {line.method: (line.f1.estimate, line.n) for line in lines}
-    group, reading = where
-    return f"On {group}, {READINGS[reading]}: {_best_two(trees)}."
+def _by_situation(found: SmallTrees) -> list[str]:
+    """The best trees of a kind of dataset, of any size and the smallest."""
+    sentences = []
+    for situation in dict.fromkeys(situation for situation, _ in found.situations):
+        parts = [
+            f"{READINGS[reading]} {_best_two(means)}"
+            for reading in (FREE, SMALLEST)
+            if (means := found.situations.get((situation, reading)))
+        ]
+        if parts:
+            sentences.append(f"{_capital(situation)}: {'; '.join(parts)}.")
+    return sentences
+
+
+def _means(found: SmallTrees, place: Place) -> dict[str, tuple[float, int]]:
+    return {line.method: (line.f1.estimate, line.n) for line in found.lines if line.place == place}
 
 
 def _best_two(means: Mapping[str, tuple[float, int]]) -> str:
@@ -175,25 +195,42 @@ def _best_two(means: Mapping[str, tuple[float, int]]) -> str:
     trees = {method: mean for method, (mean, _) in means.items() if method != CEILING}
     best = max(trees, key=trees.__getitem__)
     n = next(iter(means.values()))[1]
-    text = f"{method_name(best)} {trees[best]:.3f}"
+    other = ""
     if best != PRUNED and PRUNED in trees:
-        text += f", {method_name(PRUNED)} {trees[PRUNED]:.3f}"
-    return f"{text} ({n} datasets)"
+        other = f"; {method_name(PRUNED)} {trees[PRUNED]:.3f}"
+    return f"{method_name(best)} {trees[best]:.3f} ({n} datasets{other})"
 
 
-def _against_control(found: SmallTrees) -> list[str]:
-    """Who is told apart from the control under ``clean`` once corrected."""
-    told = [
-        f"{method_name(test.method)} {test.contrast.difference.estimate:+.3f} "
-        f"({READINGS[test.place.reading]}, {test.place.group})"
-        for test in found.tests
-        if test.against == CONTROL and test.place.protocol == "clean" and test.contrast.significant
+def _told_apart(found: SmallTrees, against: str) -> list[str]:
+    """Who is better and who is worse than one learner under ``clean``, once corrected."""
+    tests = [
+        test for test in found.tests if test.against == against and test.place.protocol == "clean"
     ]
-    if not any(test.against == CONTROL for test in found.tests):
+    if not tests:
         return []
-    if not told:
-        return [f"After Holm’s correction no learner differs from {method_name(CONTROL)}."]
-    return [f"After Holm’s correction these differ from {method_name(CONTROL)}: {'; '.join(told)}."]
+    sure = [test for test in tests if test.contrast.significant]
+    name = method_name(against)
+    if not sure:
+        return [f"After Holm’s correction no learner differs from {name} at any size."]
+    better, worse = (
+        [test for test in sure if (test.contrast.difference.estimate > 0) == above]
+        for above in (True, False)
+    )
+    return [
+        f"Significantly better than {name} after Holm’s correction: {_listed(better)}. "
+        f"Significantly worse: {_listed(worse)}."
+    ]
+
+
+def _listed(tests: Sequence[Test]) -> str:
+    """Learner by learner, with the differences at each size and group."""
+    differences: dict[str, list[str]] = {}
+    for test in tests:
+        place = f"{READINGS[test.place.reading]}, {test.place.group}"
+        told = f"{test.contrast.difference.estimate:+.3f} {place}"
+        differences.setdefault(test.method, []).append(told)
+    parts = [f"{method_name(method)} ({'; '.join(own)})" for method, own in differences.items()]
+    return ", ".join(parts) or "nobody"
 
 
 def _distilled(found: SmallTrees) -> list[str]:
@@ -225,12 +262,19 @@ def _distilled(found: SmallTrees) -> list[str]:
 
 
 def _time(found: SmallTrees) -> list[str]:
-    """CPU seconds of a fit with tuning, at free size."""
-    free = Place("clean", next(iter(GROUPS)), FREE)
-    lines = [line for line in found.lines if line.place == free]
-    seconds = {line.method: line.means["cpu_seconds"] for line in lines}
-    known = sorted((value, method) for method, value in seconds.items() if value is not None)
+    """CPU seconds of a fit with tuning, and the best tree among those that are quick."""
+    place = Place("clean", next(iter(GROUPS)), FREE)
+    lines = [line for line in found.lines if line.place == place and line.method != CEILING]
+    timed = {line.method: line.means["cpu_seconds"] for line in lines}
+    known = sorted((value, method) for method, value in timed.items() if value is not None)
     if not known:
         return []
     parts = ", ".join(f"{method_name(method)} {value:.1f}" for value, method in known)
-    return [f"CPU seconds of a fit including tuning: {parts}."]
+    quick = {method for value, method in known if value <= QUICK_SECONDS}
+    means = {method: mean for method, mean in _means(found, place).items() if method in quick}
+    best = f" Within {QUICK_SECONDS:.0f} s, {_best_two(means)}." if means else ""
+    return [f"CPU seconds of a fit with its tuning at {READINGS[FREE]}: {parts}.{best}"]
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tables_support import Records, job
 
+from experiments.analysis import small_trees_sheets
 from experiments.analysis.distilled import against_control
 from experiments.analysis.findings import findings_of
 from experiments.analysis.grids import collect
@@ -151,9 +152,38 @@ def test_situations_are_of_both_groups(compared: SmallTrees) -> None:
 
 def test_the_answer_names_the_best_tree_and_not_the_ceiling(compared: SmallTrees) -> None:
     sentences = answer(compared)
-    assert sentences[0].startswith("On the paper’s datasets, free size: CART, weighted on a grid")
-    assert "CART, pruned" in sentences[0]
-    assert not any("Boosting 0.7" in sentence for sentence in sentences[:-1])
+    assert sentences[0] == (
+        "Free size: CART, weighted on a grid 0.670 (9 datasets; CART, pruned 0.650) on the paper’s "
+        "datasets; CART, weighted on a grid 0.745 (6 datasets; CART, pruned 0.725) on fresh "
+        "datasets."
+    )
+    assert not any("Boosting" in sentence for sentence in sentences)
+
+
+def test_the_answer_tells_who_is_surely_better_and_worse(compared: SmallTrees) -> None:
+    (told,) = [each for each in answer(compared) if "better than CART, pruned" in each]
+    better, worse = told.split(" Significantly worse: ")
+    assert "CART, weighted on a grid (+0.020 free size, the paper’s datasets" in better
+    assert worse == "nobody.", "on nine datasets ConTree cannot be told apart"
+    sure = [
+        replace(each, contrast=replace(each.contrast, p_adjusted=0.01)) for each in compared.tests
+    ]
+    (told,) = [
+        each
+        for each in answer(replace(compared, tests=tuple(sure)))
+        if "better than CART, pruned" in each
+    ]
+    assert "worse: ConTree (-0.050 free size, the paper’s datasets; -0.050 at most 8 leaves" in told
+
+
+@pytest.mark.parametrize(("limit", "quick"), [(1.0, False), (2.0, True)])
+def test_the_answer_knows_who_is_quick(
+    compared: SmallTrees, monkeypatch: pytest.MonkeyPatch, limit: float, quick: bool
+) -> None:
+    monkeypatch.setattr(small_trees_sheets, "QUICK_SECONDS", limit)
+    (told,) = [each for each in answer(compared) if each.startswith("CPU seconds")]
+    assert "CART, pruned 1.5" in told
+    assert ("Within 2 s, CART, weighted on a grid 0.670" in told) == quick
 
 
 def test_sheets_have_an_entry_per_column(compared: SmallTrees) -> None:
