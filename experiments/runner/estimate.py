@@ -7,6 +7,7 @@ importing, compiling kernels) comes from one measured table.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import math
 import os
@@ -73,7 +74,8 @@ class Estimator:
     classes balanced) times features times classes is fitted to the mean seconds per dataset. A
     search of a dataset that only single fits are known of takes what two rules say on average:
     that law, and as many single fits as searches take elsewhere; beyond the sizes that were
-    searched, the second alone.
+    searched, the second alone. The single fits are those with default parameters if there are
+    any: published ones differ between datasets, and what they take says less of other datasets.
     A job that exceeded its time counts with its limit. The candidates of a search
     differ in what they take by orders of magnitude, and their sum is what matters:
     there the mean is used, elsewhere the median, which a disturbed run does not
@@ -133,10 +135,19 @@ class Estimator:
         """How many single fits of a dataset a candidate of its search takes, by learner."""
         found: dict[Kind, list[float]] = defaultdict(list)
         for (evaluation, method, dataset, protocol), seconds in self._by_dataset.items():
-            single = self._by_dataset.get((HOLDOUT, method, dataset, protocol))
+            single = self._single_fits((HOLDOUT, method, dataset, protocol))
             if evaluation != HOLDOUT and protocol != ANY and single:
                 found[evaluation, method].append(_mean_of_candidates(seconds) / median(single))
-        return {kind: median(multiples) for kind, multiples in found.items()}
+        return {kind: fmean(multiples) for kind, multiples in found.items()}
+
+    def _single_fits(self, place: Place) -> list[float] | None:
+        """Seconds with default parameters, which are alike on all datasets, or with any."""
+        _, method, dataset, _ = place
+        with contextlib.suppress(LookupError):  # a dataset or learner that the suite no longer has
+            defaults = plugins.learner(method).defaults(plugins.facts(dataset).task)
+            if known := self._by_params.get((place, canonical_json(defaults))):
+                return known
+        return self._by_dataset.get(place)
 
     def estimate(self, job: Job) -> Estimate:
         kind = (job.evaluation, job.method)
@@ -147,7 +158,7 @@ class Estimator:
                 return self._capped(median(known), "same parameters")
             if known := self._by_dataset.get(place):
                 return self._capped(middle(known), "same dataset")
-        fits = (self._by_dataset.get((HOLDOUT, *place[1:])) for place in places)
+        fits = (self._single_fits((HOLDOUT, *place[1:])) for place in places)
         single = next(filter(None, fits), None)
         growth = self._growth.get(kind)
         if single and kind in self._per_fit and growth is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def ratios(kept: int) -> tuple[list[float], float]:
     return per_search, announced / taken
 
 
-@pytest.mark.parametrize(("kept", "most_off"), [(0, 0.15), (FEW, 0.05)])
+@pytest.mark.parametrize(("kept", "most_off"), [(0, 0.10), (FEW, 0.05)])
 def test_searches_take_what_the_plan_says(kept: int, most_off: float) -> None:
     """Within a factor of two in all, and one by one for nearly all searches on record."""
     found, overall = ratios(kept)
@@ -100,12 +101,6 @@ def test_searches_take_what_the_plan_says(kept: int, most_off: float) -> None:
     assert 0.5 < overall < 2
     off = [ratio for ratio in found if not 0.5 < ratio < 2]
     assert len(off) <= most_off * len(found), sorted(off)
-
-
-DNDT_IS_OFF = (
-    "announced less than half: how long DNDT trains is decided by the learning rate that was drawn "
-    "more than by the data, and the published one of a single fit tells little about that"
-)
 
 
 @cache
@@ -126,18 +121,8 @@ def beyond_sizes(method: str) -> tuple[float, float]:
     return announced, taken
 
 
-@pytest.mark.parametrize(
-    "methods",
-    [
-        ["gradtree"],
-        ["cart"],
-        ["genetictree"],
-        pytest.param(["dndt"], marks=pytest.mark.xfail(strict=True, reason=DNDT_IS_OFF)),
-        list(METHODS),
-    ],
-    ids="+".join,
-)
-def test_small_searches_tell_what_large_ones_take(methods: list[str]) -> None:
+@pytest.mark.parametrize("methods", [*([each] for each in METHODS), METHODS], ids="+".join)
+def test_small_searches_tell_what_large_ones_take(methods: Sequence[str]) -> None:
     """Beyond the sizes that were searched: by what a single fit takes there."""
     announced, taken = map(sum, zip(*map(beyond_sizes, methods), strict=True))
     assert 0.5 < announced / taken < 2
