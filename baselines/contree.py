@@ -18,7 +18,7 @@ from baselines.contract import Fitted, Learner, Params, SplitLike, Task
 
 
 def defaults(task: Task) -> dict[str, Any]:
-    return {"max_leaves": 8, "work": 3e8, "time_limit": 10.0, "tuning_limit": 6.0}
+    return {"max_leaves": 8, "work": 2e8, "time_limit": 10.0, "tuning_limit": 2.0}
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
