@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 
 from experiments.analysis.grids import Results
 from experiments.analysis.model import TASK_NAMES, TASKS, Cell, Entry, Sheet, SheetColumn
@@ -115,14 +116,48 @@ ALONE = "solvers-alone"
 SOLVERS = (OURS, LIBRARY, "dl85-pytrees", "dl85-streed")
 
 
+@dataclass(frozen=True)
+class Times:
+    """One dataset by solvers that ran one at a time, over the trials that all of them finished.
+
+    Attributes
+    ----------
+    errors, seconds : by solver; training rows misclassified, and CPU seconds.
+    """
+
+    errors: Mapping[str, int]
+    seconds: Mapping[str, float]
+
+    @property
+    def alike(self) -> bool:
+        return len(set(self.errors.values())) == 1
+
+    def ratio(self, method: str) -> float | None:
+        """Of a solver's seconds to ours."""
+        return self.seconds[method] / self.seconds[OURS] if method in self.seconds else None
+
+
+def times_of(results: Results, protocol: str, dataset: str) -> Times | None:
+    """What solvers took; ``None`` where ours has not finished."""
+    found = {method: _finished(results, protocol, ALONE, dataset, method) for method in SOLVERS}
+    finished = {method: own for method, own in found.items() if own}
+    if OURS not in finished:
+        return None
+    shared = set.intersection(*map(set, finished.values()))
+    errors = {m: sum(own[t].extra["errors"] for t in shared) for m, own in finished.items()}
+    seconds = {m: sum(own[t].cpu_seconds or 0.0 for t in shared) for m, own in finished.items()}
+    return Times(errors, seconds)
+
+
 def solver_times_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
     """Where jobs ran one at a time: training errors and CPU seconds of each solver."""
-    rows = [
-        (dataset.name, TASK_NAMES[task], *entries)
-        for task in TASKS
-        for dataset in paper.of_task(task)
-        if (entries := _times(results, protocol, dataset.slug))
-    ]
+    rows: list[tuple[Entry, ...]] = []
+    for task in TASKS:
+        for dataset in paper.of_task(task):
+            times = times_of(results, protocol, dataset.slug)
+            if times is not None:
+                entries = _entries(times, results, protocol, dataset.slug)
+                rows.append((dataset.name, TASK_NAMES[task], *entries))
     return Sheet(
         name=ALONE,
         title="The optimal tree of depth 4 over yes/no columns by four solvers",
@@ -142,25 +177,38 @@ def solver_times_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
     )
 
 
-def _times(results: Results, protocol: str, dataset: str) -> tuple[Entry, ...]:
-    """Errors, whether all agree, seconds and ratios of the trials that all who ran finished."""
-    found = {method: _finished(results, protocol, ALONE, dataset, method) for method in SOLVERS}
-    finished = {method: own for method, own in found.items() if own}
-    if OURS not in finished:
-        return ()
-    shared = set.intersection(*map(set, finished.values()))
-    errors, seconds = (
-        {method: sum(value(own[trial]) for trial in shared) for method, own in finished.items()}
-        for value in (lambda run: run.extra["errors"], lambda run: run.cpu_seconds)
-    )
+def _entries(times: Times, results: Results, protocol: str, dataset: str) -> tuple[Entry, ...]:
+    """Errors, whether all agree, seconds and ratios; for who did not finish, why."""
     return (
-        errors[OURS],
-        "yes" if len(set(errors.values())) == 1 else "no",
+        times.errors[OURS],
+        "yes" if times.alike else "no",
         *(
-            seconds[method]
-            if method in seconds
+            times.seconds[method]
+            if method in times.seconds
             else results.cell(protocol, ALONE, dataset, method, "test_f1").missing or None
             for method in SOLVERS
         ),
-        *(seconds[method] / seconds[OURS] if method in seconds else None for method in SOLVERS[1:]),
+        *(times.ratio(method) for method in SOLVERS[1:]),
+    )
+
+
+def times_sentence(results: Results, paper: Paper, protocol: str = "clean") -> str | None:
+    """Who agrees with ours and how much longer each takes; ``None`` where nobody else ran."""
+    found = [times_of(results, protocol, dataset.slug) for dataset in paper.datasets]
+    times = [each for each in found if each is not None and len(each.seconds) > 1]
+    parts = []
+    for method in SOLVERS[1:]:
+        ratios = sorted(ratio for each in times if (ratio := each.ratio(method)) is not None)
+        if ratios:
+            parts.append(
+                f"{method_name(method)} {median(ratios):.1f} [{ratios[0]:.1f}, {ratios[-1]:.1f}] "
+                f"on {len(ratios)}"
+            )
+    if not parts:
+        return None
+    return (
+        f"The optimal tree of depth 4, one solver at a time on one machine: all who finished agree "
+        f"on its errors on {sum(each.alike for each in times)} of {len(times)} datasets. CPU "
+        f"seconds divided by ours, median [least, most] over the datasets that a solver finished: "
+        f"{', '.join(parts)}."
     )

@@ -13,7 +13,7 @@ from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Sheet
 from experiments.analysis.paper import Grid, grids, method_name
 from experiments.analysis.small_trees_sheets import answer
-from experiments.analysis.solvers import TrialPair, pairs_of, seconds_of
+from experiments.analysis.solvers import TrialPair, pairs_of, seconds_of, times_sentence
 from experiments.analysis.verifying import tally
 from experiments.render import clean, numbers, wording
 from experiments.render.markdown import sheet_markdown
@@ -251,6 +251,9 @@ def _solvers(found: Findings) -> Iterable[str]:
     """How our search for DL8.5's tree compares with the library's, where both have run."""
     by_dataset = [pairs_of(found.results, "paper", each.slug) for each in found.paper.datasets]
     pairs = [pair for some in by_dataset for pair in some]
+    times = times_sentence(found.results, found.paper)
+    if times:
+        yield f"* **Solvers.** {times}"
     if pairs:
         yield (
             "* **DL8.5.** Our kernels and pydl8.5 0.1.8 ended in the same scores and tree size in "

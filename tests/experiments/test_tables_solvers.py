@@ -10,7 +10,14 @@ from tables_support import runs
 
 from experiments.analysis.grids import collect
 from experiments.analysis.paper import load_paper
-from experiments.analysis.solvers import LIBRARY, OURS, pairs_of, solver_times_sheet, solvers_sheet
+from experiments.analysis.solvers import (
+    LIBRARY,
+    OURS,
+    pairs_of,
+    solver_times_sheet,
+    solvers_sheet,
+    times_sentence,
+)
 from experiments.core.record import RunRecord
 from experiments.core.store import Store
 from experiments.runner.catalogue import jobs_of
@@ -89,6 +96,16 @@ def test_solvers_that_ran_alone_are_timed_beside_ours():
     jobs, records = alone(dict.fromkeys(seconds, 7), seconds)
     (row,) = solver_times_sheet(collect(jobs, records), PAPER, "clean").rows
     assert row == ("Iris", "Multi-class", 7, "yes", 0.5, 4.0, None, 1.0, 8.0, None, 2.0)
+
+
+def test_a_sentence_says_how_much_longer_the_others_take():
+    seconds = {OURS: 0.5, LIBRARY: 4.0, "dl85-streed": 1.0}
+    jobs, records = alone(dict.fromkeys(seconds, 7), seconds)
+    told = times_sentence(collect(jobs, records), PAPER)
+    assert "agree on its errors on 1 of 1 datasets" in told
+    assert told.endswith("pydl8.5 8.0 [8.0, 8.0] on 1, DL8.5 by STreeD 2.0 [2.0, 2.0] on 1.")
+    jobs, records = alone({OURS: 7}, seconds)
+    assert times_sentence(collect(jobs, records), PAPER) is None, "nobody to compare with"
 
 
 def test_a_solver_with_other_errors_is_told():
