@@ -71,7 +71,8 @@ class Line:
     method: str
     n: int
     f1: statistics.Interval
-    rank: float
+    rank: float | None
+    """Among the trees; the ceiling has none."""
     means: Mapping[str, float | None]
     """Other measures by field of the record; ``None`` where a record lacks one."""
     ceiling: float | None
@@ -142,8 +143,9 @@ def _lines(results: Results, scores: Scores, place: Place, inside: set[str]) -> 
     shared = sorted(set.intersection(*map(set, methods.values()))) if methods else []
     if len(shared) < statistics.FEWEST_DATASETS:
         return []
-    table = np.array([[-own[slug] for own in methods.values()] for slug in shared])
-    ranks = dict(zip(methods, _mean_ranks(table), strict=True))
+    trees = {method: own for method, own in methods.items() if method != CEILING}
+    table = np.array([[-own[slug] for own in trees.values()] for slug in shared])
+    ranks = dict(zip(trees, _mean_ranks(table), strict=True)) if trees else {}
     top = _ceiling(scores, place, shared)
     lines = []
     for method, own in methods.items():
@@ -152,7 +154,7 @@ def _lines(results: Results, scores: Scores, place: Place, inside: set[str]) -> 
             measure: _mean(results, place, method, shared, measure) for measure in MEASURES[1:]
         }
         share = None if top is None else f1.estimate / top
-        lines.append(Line(place, method, len(shared), f1, ranks[method], means, share))
+        lines.append(Line(place, method, len(shared), f1, ranks.get(method), means, share))
     return lines
 
 

@@ -12,7 +12,7 @@ from experiments.analysis.findings import Findings
 from experiments.analysis.judging import Agreement, agreements, published_run
 from experiments.analysis.model import CLAIM_OUTCOMES, OUTCOMES, Claim, Sheet
 from experiments.analysis.paper import Grid, grids, method_name
-from experiments.analysis.small_trees_sheets import answer
+from experiments.analysis.small_trees_answer import answer, recommendation
 from experiments.analysis.solvers import TrialPair, pairs_of, seconds_of, times_sentence
 from experiments.analysis.verifying import tally
 from experiments.render import clean, numbers, wording
@@ -27,6 +27,7 @@ from experiments.render.report.sections import (
 from experiments.render.wording import counted_claims
 
 NOT_RUN = "not run yet"
+SMALL_TREES_TITLE = "One small tree"
 PICTURE = f"results/figures/{comparisons.DUELS_FIGURE}.png"
 NAMED_SIZES = ("banknote", "spambase")
 """Groups of the benchmark that have the shape of a dataset."""
@@ -37,7 +38,7 @@ def answer_block(found: Findings) -> str:
     """For README.md: GradTree against CART, and how many of the paper's numbers reproduce."""
     counts = tally(found.verdicts)
     told = f"**{wording.title(counts)}.** {wording.sentence(counts)}"
-    return "\n\n".join([*_against_cart(found), told])
+    return "\n\n".join([*_against_cart(found), *_which_tree(found), told])
 
 
 def results_block(found: Findings, ratios: Path) -> str:
@@ -78,6 +79,17 @@ def _against_cart(found: Findings) -> Iterable[str]:
     yield sheet_markdown(sheet)
     yield f"{sheet.caption}."
     yield f"![GradTree against CART: mean differences with intervals]({PICTURE})"
+
+
+def _which_tree(found: Findings) -> Iterable[str]:
+    """What to use today, in a sentence, and where the rest is told."""
+    told = recommendation(found.small_trees)
+    if told:
+        place = SMALL_TREES_TITLE.lower().replace(" ", "-")
+        yield (
+            f"**Which small tree should I use?** {told} "
+            f"[By size and situation](results/README.md#{place})."
+        )
 
 
 def _opening(found: Findings) -> str:
@@ -178,7 +190,7 @@ def _small_trees(found: Findings) -> Iterable[str]:
     """Which small tree to use today."""
     sheet = compact.small_trees(found.small_trees)
     if sheet.rows:
-        yield "### One small tree"
+        yield f"### {SMALL_TREES_TITLE}"
         yield from _shown(sheet)
         yield "\n".join(f"* {sentence}" for sentence in answer(found.small_trees))
 

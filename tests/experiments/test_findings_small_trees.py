@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from tables_support import Records, job
 
-from experiments.analysis import small_trees_sheets
+from experiments.analysis import small_trees_answer
 from experiments.analysis.distilled import against_control
 from experiments.analysis.findings import findings_of
 from experiments.analysis.grids import collect
 from experiments.analysis.small_trees import READINGS, Line, SmallTrees, compare
-from experiments.analysis.small_trees_sheets import answer, sheets_of
+from experiments.analysis.small_trees_answer import answer, recommendation
+from experiments.analysis.small_trees_sheets import sheets_of
 from experiments.core.job import Job
 from experiments.core.planned import DatasetFacts
 from experiments.core.record import RunRecord
@@ -180,10 +181,18 @@ def test_the_answer_tells_who_is_surely_better_and_worse(compared: SmallTrees) -
 def test_the_answer_knows_who_is_quick(
     compared: SmallTrees, monkeypatch: pytest.MonkeyPatch, limit: float, quick: bool
 ) -> None:
-    monkeypatch.setattr(small_trees_sheets, "QUICK_SECONDS", limit)
+    monkeypatch.setattr(small_trees_answer, "QUICK_SECONDS", limit)
     (told,) = [each for each in answer(compared) if each.startswith("CPU seconds")]
     assert "CART, pruned 1.5" in told
     assert ("Within 2 s, CART, weighted on a grid 0.670" in told) == quick
+
+
+def test_the_recommendation_ranks_trees_of_limited_and_of_free_size(compared: SmallTrees) -> None:
+    told = recommendation(compared)
+    assert told is not None
+    order = "CART, weighted on a grid (1.0), then CART, pruned (2.0), ConTree (3.0)"
+    assert f"of at most 8, 16 or 32 leaves: {order}; of any size: {order}." in told
+    assert recommendation(SmallTrees()) is None
 
 
 def test_sheets_have_an_entry_per_column(compared: SmallTrees) -> None:

@@ -12,7 +12,8 @@ from experiments.analysis.paper import method_name
 from experiments.analysis.quirks import QuirkEffect, QuirkOrder, orders_sheet, quirks_sheet
 from experiments.analysis.settings import SEARCHED
 from experiments.analysis.small_trees import CEILING, FREE
-from experiments.analysis.small_trees_sheets import answer, sheets_of
+from experiments.analysis.small_trees_answer import answer
+from experiments.analysis.small_trees_sheets import sheets_of
 from experiments.render import numbers
 from experiments.render.clean import order_phrase
 from experiments.render.figures.changes import Effect, forest
