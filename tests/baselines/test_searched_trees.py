@@ -21,6 +21,7 @@ from baselines.algorithms.binarise import Binariser, paper_binariser
 from baselines.algorithms.branch_and_bound.solver import Solved
 from baselines.algorithms.dl85 import DL85Classifier
 from baselines.algorithms.optimal_tree import OptimalTreeClassifier
+from baselines.algorithms.solver_tree import SolverTreeClassifier
 from baselines.algorithms.yes_no_tree import Branch, Leaf
 
 NEEDS_LIBRARY = pytest.mark.skipif(
@@ -178,6 +179,13 @@ def test_without_anything_to_split_the_largest_class_is_predicted() -> None:
         assert model.size_ == 1
 
 
-@parametrize_with_checks([OptimalTreeClassifier(), DL85Classifier()])
+@parametrize_with_checks(
+    [
+        OptimalTreeClassifier(),
+        DL85Classifier(),
+        SolverTreeClassifier("dl85", max_depth=3, complexity=0.005),
+        SolverTreeClassifier("streed", max_depth=2),
+    ]
+)
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)
