@@ -17,6 +17,7 @@ from experiments.analysis.model import (
 )
 from experiments.analysis.paper import Paper, grids, method_name
 from experiments.analysis.ranking import mean_of
+from experiments.analysis.small_trees import READINGS
 from experiments.core.record import RunRecord
 
 SECONDS_PER_HOUR = 3600.0
@@ -31,7 +32,8 @@ class Spent:
     """Runs of one learner that ended well; hours of the processor, and by the authors' runtimes.
 
     The authors' runtimes are printed for single runs on tuned hyperparameters: a training that
-    was restarted counts as many times. ``None`` where the paper prints none for the learner.
+    was restarted counts as many times, and trees that were kept small are not compared. ``None``
+    where the paper prints none for the learner.
     """
 
     method: str
@@ -65,7 +67,7 @@ def _spent(method: str, records: list[RunRecord], paper: Paper) -> Spent:
     compared, theirs = [], 0.0
     for record in records:
         cell = printed.get((record.dataset, program))
-        if cell is not None and cell.mean is not None:
+        if cell is not None and cell.mean is not None and record.experiment not in READINGS:
             compared.append(record)
             theirs += cell.mean * (1 + int(record.params.get("restarts") or 0))
     return Spent(

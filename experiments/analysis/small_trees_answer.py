@@ -20,6 +20,11 @@ from experiments.analysis.small_trees import (
 )
 
 SMALLEST = "small-trees-8"
+AS_PUBLISHED, OWN_DEFAULTS = "gradtree", "gradtree-revised"
+RANKED_SIZES = {
+    "at most 8, 16 or 32 leaves": [reading for reading in READINGS if reading != FREE],
+    "any size": [FREE],
+}
 QUICK_SECONDS = 1.0
 """What a fit with its tuning may take to count as quick."""
 
@@ -37,23 +42,29 @@ def answer(found: SmallTrees) -> list[str]:
 
 
 def recommendation(found: SmallTrees) -> str | None:
-    """Who ranks first among trees of limited and of free size; ``None`` before anything ran."""
-    sizes = {
-        "at most 8, 16 or 32 leaves": [reading for reading in READINGS if reading != FREE],
-        "any size": [FREE],
-    }
-    parts = []
-    for size, readings in sizes.items():
-        ranks = _mean_ranks(found, readings)
-        if ranks:
-            first, *rest = (f"{method_name(method)} ({rank:.1f})" for method, rank in ranks)
-            parts.append(f"of {size}: {first}, then {', '.join(rest)}")
-    if not parts:
+    """Whether anybody beats pruned CART, and who ranks first; ``None`` before anything ran."""
+    tests = _tests_against(found, PRUNED)
+    if not tests:
         return None
-    return (
-        "Mean rank by test F1 under protocol clean, over sizes and over the paper’s and the fresh "
-        f"datasets, among trees {'; '.join(parts)}."
+    better = [test for test in tests if _surely(test, better=True)]
+    parts = []
+    for size, readings in RANKED_SIZES.items():
+        ranks = dict(_mean_ranks(found, readings))
+        if ranks:
+            first = next(iter(ranks))
+            named = [m for m in (PRUNED, OWN_DEFAULTS, AS_PUBLISHED) if m in ranks and m != first]
+            listed = ", ".join(f"{method_name(m)} {ranks[m]:.1f}" for m in named)
+            parts.append(
+                f"{method_name(first)} among {len(ranks)} of {size} ({ranks[first]:.1f}; {listed})"
+            )
+    learners = len({test.method for test in tests})
+    others = f"of {learners} other learners of one tree, tuned by the same folds under protocol"
+    verdict = (
+        f"Significantly better than {method_name(PRUNED)}, {others} clean: {_listed(better)}."
+        if better
+        else f"{method_name(PRUNED)}: {others} clean, none is significantly better at any size."
     )
+    return f"{verdict} Best mean rank over datasets: {'; '.join(parts)}." if parts else verdict
 
 
 def _mean_ranks(found: SmallTrees, readings: Sequence[str]) -> list[tuple[str, float]]:
@@ -117,34 +128,39 @@ def _best_two(means: Mapping[str, tuple[float, int]]) -> str:
 
 def _told_apart(found: SmallTrees, against: str) -> list[str]:
     """Who is better and who is worse than one learner under ``clean``, once corrected."""
-    tests = [
-        test for test in found.tests if test.against == against and test.place.protocol == "clean"
-    ]
+    tests = _tests_against(found, against)
     if not tests:
         return []
-    sure = [test for test in tests if test.contrast.significant]
+    better, worse = ([test for test in tests if _surely(test, side)] for side in (True, False))
     name = method_name(against)
-    if not sure:
+    if not better and not worse:
         return [f"After Holm’s correction no learner differs from {name} at any size."]
-    better, worse = (
-        [test for test in sure if (test.contrast.difference.estimate > 0) == above]
-        for above in (True, False)
-    )
     return [
         f"Significantly better than {name} after Holm’s correction: {_listed(better)}. "
         f"Significantly worse: {_listed(worse)}."
     ]
 
 
+def _tests_against(found: SmallTrees, against: str) -> list[Test]:
+    return [t for t in found.tests if t.against == against and t.place.protocol == "clean"]
+
+
+def _surely(test: Test, better: bool) -> bool:
+    return test.contrast.significant and (test.contrast.difference.estimate > 0) == better
+
+
 def _listed(tests: Sequence[Test]) -> str:
-    """Learner by learner, with the differences at each size and group."""
-    differences: dict[str, list[str]] = {}
+    """By group of datasets and learner, the difference at each size."""
+    groups: dict[str, dict[str, list[str]]] = {}
     for test in tests:
-        place = f"{READINGS[test.place.reading]}, {test.place.group}"
-        told = f"{test.contrast.difference.estimate:+.3f} {place}"
-        differences.setdefault(test.method, []).append(told)
-    parts = [f"{method_name(method)} ({'; '.join(own)})" for method, own in differences.items()]
-    return ", ".join(parts) or "nobody"
+        told = f"{READINGS[test.place.reading]} {test.contrast.difference.estimate:+.3f}"
+        groups.setdefault(test.place.group, {}).setdefault(test.method, []).append(told)
+    parts = [
+        f"on {group} "
+        + ", ".join(f"{method_name(method)} ({', '.join(own)})" for method, own in methods.items())
+        for group, methods in groups.items()
+    ]
+    return "; ".join(parts) or "nobody"
 
 
 def _distilled(found: SmallTrees) -> list[str]:

@@ -164,7 +164,7 @@ def test_the_answer_names_the_best_tree_and_not_the_ceiling(compared: SmallTrees
 def test_the_answer_tells_who_is_surely_better_and_worse(compared: SmallTrees) -> None:
     (told,) = [each for each in answer(compared) if "better than CART, pruned" in each]
     better, worse = told.split(" Significantly worse: ")
-    assert "CART, weighted on a grid (+0.020 free size, the paper’s datasets" in better
+    assert "on the paper’s datasets CART, weighted on a grid (free size +0.020" in better
     assert worse == "nobody.", "on nine datasets ConTree cannot be told apart"
     sure = [
         replace(each, contrast=replace(each.contrast, p_adjusted=0.01)) for each in compared.tests
@@ -174,7 +174,9 @@ def test_the_answer_tells_who_is_surely_better_and_worse(compared: SmallTrees) -
         for each in answer(replace(compared, tests=tuple(sure)))
         if "better than CART, pruned" in each
     ]
-    assert "worse: ConTree (-0.050 free size, the paper’s datasets; -0.050 at most 8 leaves" in told
+    assert (
+        "worse: on the paper’s datasets ConTree (free size -0.050, at most 8 leaves -0.050" in told
+    )
 
 
 @pytest.mark.parametrize(("limit", "quick"), [(1.0, False), (2.0, True)])
@@ -187,11 +189,19 @@ def test_the_answer_knows_who_is_quick(
     assert ("Within 2 s, CART, weighted on a grid 0.670" in told) == quick
 
 
-def test_the_recommendation_ranks_trees_of_limited_and_of_free_size(compared: SmallTrees) -> None:
+def test_the_recommendation_says_who_beats_pruned_cart_and_who_ranks_first(
+    compared: SmallTrees,
+) -> None:
     told = recommendation(compared)
     assert told is not None
-    order = "CART, weighted on a grid (1.0), then CART, pruned (2.0), ConTree (3.0)"
-    assert f"of at most 8, 16 or 32 leaves: {order}; of any size: {order}." in told
+    assert told.startswith("Significantly better than CART, pruned, of 2 other learners")
+    assert "clean: on the paper’s datasets CART, weighted on a grid (free size +0.020" in told
+    first = "CART, weighted on a grid among 3 of"
+    assert f"{first} at most 8, 16 or 32 leaves (1.0; CART, pruned 2.0)" in told
+    assert f"{first} any size (1.0; CART, pruned 2.0)." in told
+    worse = [each for each in compared.tests if each.method == "contree"]
+    told = recommendation(replace(compared, tests=tuple(worse)))
+    assert str(told).startswith("CART, pruned: of 1 other learners of one tree, tuned by the same")
     assert recommendation(SmallTrees()) is None
 
 
