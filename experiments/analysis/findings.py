@@ -78,7 +78,7 @@ class Findings:
     quirks, quirk_orders : what each quirk of protocol ``paper`` does to scores and order.
     revised : GradTree's own defaults, and what each of their main choices is worth.
     firmness : per tuned GradTree cell, the trials that a rounding does not move.
-    small_trees : learners of one small tree, tuned by the same folds.
+    small_trees : learners of one small tree.
     """
 
     paper: Paper

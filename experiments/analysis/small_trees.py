@@ -1,4 +1,4 @@
-"""Which small tree: learners tuned by the same folds, of any size and of equal size.
+"""Which small tree: learners of one tree, of any size and of equal size.
 
 A line is one learner in one reading: free size, or at most 8, 16 or 32 leaves.
 Means are over the datasets on which every learner that has a line finished all

@@ -18,8 +18,13 @@ from experiments.analysis.small_trees import (
     SmallTrees,
     Test,
 )
+from experiments.core.text import capital
 
 SMALLEST = "small-trees-8"
+HOW_TUNED = (
+    "CARTs and solvers choose their size by the same inner folds; GradTree is not tuned, it has "
+    "its published or its own default settings."
+)
 AS_PUBLISHED, OWN_DEFAULTS = "gradtree", "gradtree-revised"
 RANKED_SIZES = {
     "at most 8, 16 or 32 leaves": [reading for reading in READINGS if reading != FREE],
@@ -58,12 +63,13 @@ def recommendation(found: SmallTrees) -> str | None:
                 f"{method_name(first)} among {len(ranks)} of {size} ({ranks[first]:.1f}; {listed})"
             )
     learners = len({test.method for test in tests})
-    others = f"of {learners} other learners of one tree, tuned by the same folds under protocol"
+    others = f"of {learners} other learners of one tree under protocol clean"
     verdict = (
-        f"Significantly better than {method_name(PRUNED)}, {others} clean: {_listed(better)}."
+        f"Significantly better than {method_name(PRUNED)}, {others}: {_listed(better)}."
         if better
-        else f"{method_name(PRUNED)}: {others} clean, none is significantly better at any size."
+        else f"{method_name(PRUNED)}: {others}, none is significantly better at any size."
     )
+    verdict = f"{verdict} {HOW_TUNED}"
     return f"{verdict} Best mean rank over datasets: {'; '.join(parts)}." if parts else verdict
 
 
@@ -93,7 +99,7 @@ def _by_size(found: SmallTrees) -> list[str]:
             if (means := _means(found, Place("clean", group, reading)))
         ]
         if parts:
-            sentences.append(f"{_capital(size)}: {'; '.join(parts)}.")
+            sentences.append(f"{capital(size)}: {'; '.join(parts)}.")
     return sentences
 
 
@@ -107,7 +113,7 @@ def _by_situation(found: SmallTrees) -> list[str]:
             if (means := found.situations.get((situation, reading)))
         ]
         if parts:
-            sentences.append(f"{_capital(situation)}: {'; '.join(parts)}.")
+            sentences.append(f"{capital(situation)}: {'; '.join(parts)}.")
     return sentences
 
 
@@ -204,7 +210,3 @@ def _time(found: SmallTrees) -> list[str]:
     means = {method: mean for method, mean in _means(found, place).items() if method in quick}
     best = f" Within {QUICK_SECONDS:.0f} s, {_best_two(means)}." if means else ""
     return [f"CPU seconds of a fit with its tuning at {READINGS[FREE]}: {parts}.{best}"]
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -46,6 +46,11 @@ def speak_plainly() -> None:
             stream.reconfigure(errors="replace")
 
 
+def capital(text: str) -> str:
+    """With a capital first letter, the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def duration(seconds: float) -> str:
     """A length of time at a precision people use: ``8 s``, ``3 min 20 s``, ``5 h 10 min``."""
     if seconds < 10:

@@ -15,6 +15,7 @@ from experiments.analysis.paper import Grid, grids, method_name
 from experiments.analysis.small_trees_answer import answer, recommendation
 from experiments.analysis.solvers import TrialPair, pairs_of, seconds_of, times_sentence
 from experiments.analysis.verifying import tally
+from experiments.core.text import capital
 from experiments.render import clean, numbers, wording
 from experiments.render.markdown import sheet_markdown
 from experiments.render.report import compact, comparisons
@@ -223,7 +224,7 @@ def _claims(claims: Sequence[Claim]) -> Iterable[str]:
         shown += [claim for claim in claims if claim.outcome == CLAIM_OUTCOMES[3]]
     for claim in shown:
         paper = "" if claim.outcome == CLAIM_OUTCOMES[3] else f" Paper: {claim.paper}."
-        outcome = claim.outcome[0].upper() + claim.outcome[1:]
+        outcome = capital(claim.outcome)
         lines.append(f"* {outcome}: “{claim.sentence}” Here: {claim.ours}.{paper}")
     yield "\n\n".join([lines[0], "\n".join(lines[1:])]) if shown else lines[0]
 
@@ -238,8 +239,9 @@ def _compute(found: Findings) -> str:
     ours = compared.get("gradtree")
     if ours is not None:
         text += (
-            f" GradTree’s share of the paper’s experiments took {ours.compared_hours:.2f}; at the "
-            f"paper’s printed runtimes, on a machine with a GPU, the same runs take "
+            f" GradTree’s fits on the paper’s datasets, small trees aside, took "
+            f"{ours.compared_hours:.2f}; at the paper’s printed runtimes, on a machine "
+            "with a GPU, the same runs take "
             f"{ours.authors_hours:,.1f} hours ([all learners](tables/paper/compute.csv))."
         )
     return text

@@ -81,8 +81,9 @@ class Experiment:
 
 
 def small_trees(cap: int | None) -> Experiment:
-    """One small tree, of any size or of at most so many leaves, everyone tuned by the same folds.
+    """One small tree, of any size or of at most so many leaves.
 
+    CARTs and solvers choose their size by the same folds; GradTree and boosting have defaults.
     Solvers cannot search deeper than 5 levels, so at free size they are those of 32 leaves;
     ConTree cannot search deeper than 3, so it is the same in every reading.
     """

@@ -18,9 +18,10 @@ from experiments.analysis.small_trees_sheets import sheets_of
 from experiments.core.job import Job
 from experiments.core.planned import DatasetFacts
 from experiments.core.record import RunRecord
+from experiments.core.store import COMMITTED, Store
 from experiments.render.report.compact import small_trees
 from experiments.render.report.comparisons import small_trees_plate, small_trees_section
-from experiments.runner.catalogue import EXPERIMENTS, jobs_of
+from experiments.runner.catalogue import CAPS, EXPERIMENTS, jobs_of
 from experiments.runner.profiles import profiles, select
 
 LEAD = {"cart-pruned": 0.0, "cart-control": 0.02, "contree": -0.05, "boosting": 0.1}
@@ -201,7 +202,7 @@ def test_the_recommendation_says_who_beats_pruned_cart_and_who_ranks_first(
     assert f"{first} any size (1.0; CART, pruned 2.0)." in told
     worse = [each for each in compared.tests if each.method == "contree"]
     told = recommendation(replace(compared, tests=tuple(worse)))
-    assert str(told).startswith("CART, pruned: of 1 other learners of one tree, tuned by the same")
+    assert str(told).startswith("CART, pruned: of 1 other learners of one tree under protocol")
     assert recommendation(SmallTrees()) is None
 
 
@@ -232,6 +233,19 @@ def test_every_reading_is_an_experiment_of_the_profile() -> None:
     assert {each.dataset for each in jobs} >= {"iris", "yeast"}
     caps = {each.params["max_leaves"] for each in jobs if each.method == "cart-control"}
     assert caps == {0, 8, 16, 32}
+
+
+def test_no_committed_tree_exceeds_the_leaves_of_its_reading() -> None:
+    records = Store(COMMITTED).latest()
+    checked = 0
+    for cap in CAPS:
+        for each in jobs_of(f"small-trees-{cap}", "clean"):
+            record = records.get(each.key)
+            if record is not None and record.status == "ok":
+                assert record.leaves is not None
+                assert record.leaves <= cap, each
+                checked += 1
+    assert checked > 10_000
 
 
 def test_what_readings_share_is_run_once() -> None:

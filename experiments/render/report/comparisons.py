@@ -14,6 +14,7 @@ from experiments.analysis.settings import SEARCHED
 from experiments.analysis.small_trees import CEILING, FREE
 from experiments.analysis.small_trees_answer import answer
 from experiments.analysis.small_trees_sheets import sheets_of
+from experiments.core.text import capital
 from experiments.render import numbers
 from experiments.render.clean import order_phrase
 from experiments.render.figures.changes import Effect, forest
@@ -151,7 +152,7 @@ def quirks_picture(effects: Sequence[QuirkEffect]) -> Figure:
         [
             Effect.of(
                 each.contrast,
-                f"{_capital(each.variant.quirk)} → {each.variant.instead}",
+                f"{capital(each.variant.quirk)} → {each.variant.instead}",
                 method_name(each.method),
             )
             for each in effects
@@ -173,7 +174,7 @@ def _quirk_points(effects: Sequence[QuirkEffect]) -> list[str]:
         told = ", ".join(moved) or f"no learner significantly, {_moved(most)} most"
         counts = sorted({each.contrast.n for each in lines})
         datasets = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        replaced = f"{_capital(variant.quirk)} replaced ({variant.instead})"
+        replaced = f"{capital(variant.quirk)} replaced ({variant.instead})"
         points.append(f"{replaced}: moves {told} ({datasets} datasets).")
     return points
 
@@ -185,7 +186,7 @@ def _moved(effect: QuirkEffect) -> str:
 def _order_points(orders: Sequence[QuirkOrder]) -> list[str]:
     points = []
     for each in orders:
-        text = f"{_capital(each.variant.quirk)} replaced ({each.variant.instead}): "
+        text = f"{capital(each.variant.quirk)} replaced ({each.variant.instead}): "
         text += f"{order_phrase(each.order)} ({each.order.datasets} datasets)"
         if each.before is not None and each.after is not None:
             before, after = (numbers.interval(one.difference) for one in (each.before, each.after))
@@ -194,16 +195,14 @@ def _order_points(orders: Sequence[QuirkOrder]) -> list[str]:
     return points
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
 SMALL_TREES_FIGURE = "small-trees"
 SMALL_TREES_INTRODUCTION = (
-    "Which learner gives the best small tree? Every learner gets the same rows and tunes its one "
-    "or two size parameters on the same five inner folds, by macro F1 on original rows only and "
-    "without test rows. CPU seconds include the tuning. Trees are compared at two kinds of size: "
-    "whatever size the learner chooses, and at most 8, 16 or 32 leaves. To meet a limit, the CART "
+    "Which learner gives the best small tree? Every learner gets the same rows. CARTs and solvers "
+    "tune their one or two size parameters on the same five inner folds, by macro F1 on original "
+    "rows only and without test rows. GradTree is not tuned: it has its published or its own "
+    "default settings, and boosting has its defaults. CPU seconds include the tuning. Trees "
+    "are compared at two kinds of size: whatever size the learner chooses, and at most 8, 16 or 32 "
+    "leaves. To meet a limit, the CART "
     "variants are pruned, and GradTree and the solvers are limited in depth. ConTree, whose "
     "searches take longest, never exceeds depth 3. Solvers get as many thresholds as a search of "
     "their depth can afford.",
