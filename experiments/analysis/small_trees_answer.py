@@ -21,11 +21,11 @@ from experiments.analysis.small_trees import (
 from experiments.core.text import capital
 
 SMALLEST = "small-trees-8"
+AS_PUBLISHED, OWN_DEFAULTS, TUNED = "gradtree", "gradtree-revised", "gradtree-tuned"
 HOW_TUNED = (
-    "CARTs and solvers choose their size by the same inner folds; GradTree is not tuned, it has "
-    "its published or its own default settings."
+    "All choose their size by the same inner folds, except {published} and {own}, which have the "
+    "published settings and our default ones."
 )
-AS_PUBLISHED, OWN_DEFAULTS = "gradtree", "gradtree-revised"
 RANKED_SIZES = {
     "at most 8, 16 or 32 leaves": [reading for reading in READINGS if reading != FREE],
     "any size": [FREE],
@@ -57,7 +57,8 @@ def recommendation(found: SmallTrees) -> str | None:
         ranks = dict(_mean_ranks(found, readings))
         if ranks:
             first = next(iter(ranks))
-            named = [m for m in (PRUNED, OWN_DEFAULTS, AS_PUBLISHED) if m in ranks and m != first]
+            compared = (PRUNED, TUNED, OWN_DEFAULTS, AS_PUBLISHED)
+            named = [method for method in compared if method in ranks and method != first]
             listed = ", ".join(f"{method_name(m)} {ranks[m]:.1f}" for m in named)
             parts.append(
                 f"{method_name(first)} among {len(ranks)} of {size} ({ranks[first]:.1f}; {listed})"
@@ -69,7 +70,8 @@ def recommendation(found: SmallTrees) -> str | None:
         if better
         else f"{method_name(PRUNED)}: {others}, none is significantly better at any size."
     )
-    verdict = f"{verdict} {HOW_TUNED}"
+    names = {"published": method_name(AS_PUBLISHED), "own": method_name(OWN_DEFAULTS)}
+    verdict = f"{verdict} {HOW_TUNED.format(**names)}"
     return f"{verdict} Best mean rank over datasets: {'; '.join(parts)}." if parts else verdict
 
 

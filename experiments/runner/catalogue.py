@@ -35,6 +35,7 @@ BEYOND = ("boosting", "cart-pruned", "optimal-tree")
 """Learners that the paper does not have and that join its default experiment elsewhere."""
 PRUNED_CARTS = ("cart-pruned", "cart-shrunk", "cart-weighted", "cart-control")
 SOLVERS = ("dl85-tuned", "streed", "licketysplit", "contree")
+GRADTREES = ("gradtree", "gradtree-revised", "gradtree-tuned")
 CAPS = (8, 16, 32)
 """Most leaves in the readings of equal size."""
 DL85_SOLVERS = ("dl85", "dl85-original", "dl85-pytrees", "dl85-streed")
@@ -83,24 +84,26 @@ class Experiment:
 def small_trees(cap: int | None) -> Experiment:
     """One small tree, of any size or of at most so many leaves.
 
-    CARTs and solvers choose their size by the same folds; GradTree and boosting have defaults.
+    All choose their size by the same folds, except GradTree as published or with its own
+    defaults, and boosting.
     Solvers cannot search deeper than 5 levels, so at free size they are those of 32 leaves;
     ConTree cannot search deeper than 3, so it is the same in every reading.
     """
-    trees = (*PRUNED_CARTS, *SOLVERS)
+    trees = (*PRUNED_CARTS, *SOLVERS, *GRADTREES)
     if cap is None:
         free = {"cart-pruned": {"max_leaves": 0}}
-        every = (*trees, "gradtree", "gradtree-revised", "boosting")
+        every = (*trees, "boosting")
         return Experiment(SMALL_TREES, "one tree of any size", every, "default", free)
+    tuned = (*PRUNED_CARTS, *SOLVERS, "gradtree-tuned")
     overrides: dict[str, dict[str, Any]] = {
-        slug: {"max_leaves": cap} for slug in trees if slug != "contree"
+        slug: {"max_leaves": cap} for slug in tuned if slug != "contree"
     }
     overrides["gradtree"] = {"depth": cap.bit_length() - 1}
     overrides["gradtree-revised"] = {"max_leaf_nodes": cap}
     return Experiment(
         f"{SMALL_TREES}-{cap}",
         f"one tree of at most {cap} leaves",
-        (*trees, "gradtree", "gradtree-revised"),
+        trees,
         "default",
         overrides,
     )

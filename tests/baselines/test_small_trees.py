@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +11,19 @@ from learner_splits import made_up_split
 from sklearn.tree import DecisionTreeClassifier
 
 import baselines
+from baselines import gradtree_tuned
 from baselines.algorithms.cart_prices import grown
 from baselines.algorithms.guessed_columns import first_columns, ranked_columns
 from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, tuned
 from baselines.algorithms.price_pruning import error_risk, priced
 from baselines.algorithms.shrunk_tree import ShrunkTreeClassifier
 from baselines.algorithms.weighted_tree import WeightedTreeClassifier, grid_of
+from baselines.gradtree_tuned import DEPTHS, PRICES, cut_back
+from baselines.gradtree_variants import REVISED
 from datasets.split import Split
+from gradtree import PAPER, GradTreeClassifier
+from gradtree.trees.simplify import pruned
+from gradtree.trees.tree import Tree
 
 SEED = 7
 CAPPED = (
@@ -28,6 +35,7 @@ CAPPED = (
     "streed",
     "licketysplit",
     "contree",
+    "gradtree-tuned",
 )
 
 
@@ -162,6 +170,49 @@ def test_a_cap_on_leaves_holds(slug: str) -> None:
     fitted = learner.fit(split, {**learner.defaults("multi"), "max_leaves": 8}, SEED)
     assert fitted.tree is not None
     assert 2 <= fitted.tree.n_leaves <= 8
+
+
+@pytest.mark.parametrize("most", [None, 4])
+def test_cutting_back_gives_the_tree_that_gradtree_grows_at_the_price(most: int | None) -> None:
+    split = made_up_split(3, n_rows=400)
+    X, y = split.X_train, split.y_train
+    settings = {**PAPER, **REVISED, "depth": 5, "restarts": 1, "epochs": 40}
+    grown = GradTreeClassifier(**{**settings, "ccp_alpha": 0.0}, random_state=SEED).fit(X, y)
+    trees = cut_back(grown, X, y, most)
+    assert max(tree.n_leaves for tree in trees) == most or len({t.n_leaves for t in trees}) > 2
+    for price, tree in zip(PRICES, trees, strict=True):
+        changed = {**settings, "ccp_alpha": price, "max_leaf_nodes": most}
+        expected = GradTreeClassifier(**changed, random_state=SEED).fit(X, y).tree_
+        assert tree == expected
+
+
+def test_tuned_gradtree_learns_from_no_copy_and_takes_what_its_folds_prefer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[int] = []
+
+    def counting(model: GradTreeClassifier, X: Any, y: Any, most: int | None) -> list[Tree]:
+        seen.append(len(X))
+        trees = cut_back(model, X, y, most)
+        # Of all candidates only the second depth at the third price is any good.
+        good = 2 if model.depth == DEPTHS[1] else None
+        return [each if at == good else stump(each) for at, each in enumerate(trees)]
+
+    monkeypatch.setattr(gradtree_tuned, "cut_back", counting)
+    split = rebalanced_split()
+    quick = {**gradtree_tuned.defaults("multi"), "epochs": 40, "restarts": 1, "fold_restarts": 0}
+    fitted = gradtree_tuned.fit(split, quick, SEED)
+    n_real = split.provenance.rows_before_rebalancing + len(split.y_valid)
+    assert seen == [n_real * 4 // 5] * 5 * len(DEPTHS)
+    assert fitted.extra == {"chosen": {"depth": DEPTHS[1], "ccp_alpha": PRICES[2]}}
+    assert fitted.estimator.depth == DEPTHS[1]
+    assert fitted.estimator.ccp_alpha == PRICES[2]
+    assert fitted.estimator.restarts == 1
+
+
+def stump(tree: Tree) -> Tree:
+    """The root alone."""
+    return pruned(tree, np.ones((tree.node_count, tree.n_classes)), 1.0, None)
 
 
 def test_an_absent_package_is_named_with_the_command_that_installs_it() -> None:

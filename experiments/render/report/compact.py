@@ -162,9 +162,8 @@ def small_trees(found: SmallTrees) -> Sheet:
     return Sheet(
         name="small-trees-compact",
         title="One small tree",
-        caption="Mean test F1 under protocol clean (CARTs and solvers tuned by the same inner "
-        "folds) over the datasets that every learner shown at a size finished (in brackets how "
-        "many); * where it "
+        caption="Mean test F1 under protocol clean over the datasets that every learner shown at "
+        "a size finished (in brackets how many); * where it "
         f"differs from {method_name(PRUNED)} by Wilcoxon’s test with Holm’s correction at 0.05; "
         "nodes and CPU seconds of a fit with its tuning, at free size",
         source="clean",

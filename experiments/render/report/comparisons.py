@@ -197,15 +197,15 @@ def _order_points(orders: Sequence[QuirkOrder]) -> list[str]:
 
 SMALL_TREES_FIGURE = "small-trees"
 SMALL_TREES_INTRODUCTION = (
-    "Which learner gives the best small tree? Every learner gets the same rows. CARTs and solvers "
-    "tune their one or two size parameters on the same five inner folds, by macro F1 on original "
-    "rows only and without test rows. GradTree is not tuned: it has its published or its own "
-    "default settings, and boosting has its defaults. CPU seconds include the tuning. Trees "
-    "are compared at two kinds of size: whatever size the learner chooses, and at most 8, 16 or 32 "
-    "leaves. To meet a limit, the CART "
-    "variants are pruned, and GradTree and the solvers are limited in depth. ConTree, whose "
-    "searches take longest, never exceeds depth 3. Solvers get as many thresholds as a search of "
-    "their depth can afford.",
+    "Which learner gives the best small tree? Every learner gets the same rows. CARTs, solvers and "
+    "GradTree, revised and tuned, choose their one or two size parameters by the same five inner "
+    "folds: by macro F1 on original rows only, without test rows. GradTree has its published "
+    "settings; GradTree, revised, and boosting have their defaults. CPU seconds include the "
+    "tuning. Trees are compared at two kinds of size: whatever size the learner chooses, and at "
+    "most 8, 16 or 32 leaves. To meet a limit, CARTs are pruned, GradTree, revised, tuned or not, "
+    "has its weakest leaves joined, and GradTree and the solvers are limited in depth. ConTree, "
+    "whose searches take longest, never exceeds depth 3. Solvers get as many thresholds as a "
+    "search of their depth can afford.",
     "These choices were made on the paper’s datasets. The fresh datasets were selected before any "
     "learner was run on them.",
 )
