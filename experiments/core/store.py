@@ -12,7 +12,7 @@ any order. Lines that are no records are set aside and named, never believed.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -120,17 +120,7 @@ class Store:
 
     def contents(self) -> Contents:
         """Read every file of records, and look at what lies beside them."""
-        found = Contents()
-        torn = 0
-        for path in self.files():
-            lines = read_lines(path)
-            torn += lines.torn
-            found.problems.extend(lines.problems)
-            for number, values in lines.values:
-                try:
-                    found.history.append(checked(values))
-                except BadRecordError as problem:
-                    found.problems.append(f"{path}:{number}: {problem}")
+        found = _read(self.files())
         planned.read_plan(self.folder, found.problems)
         planned.read_datasets(self.folder, found.problems)
         planned.read_learners(self.folder, found.problems)
@@ -143,7 +133,7 @@ class Store:
                 f"{self.folder}: {len(disagreeing):,} jobs have two records that "
                 f"contradict each other, e.g. {conflict_text(*disagreeing[0])}"
             )
-        return Contents(found.history, found.problems, torn)
+        return found
 
     def latest(self) -> dict[str, RunRecord]:
         """The record that counts for each key."""
@@ -152,6 +142,12 @@ class Store:
     def records(self) -> list[RunRecord]:
         """The records that count, one per key."""
         return list(self.latest().values())
+
+    def records_of(self, datasets: Collection[str]) -> list[RunRecord]:
+        """The records that count of some datasets; no other file is read."""
+        starts = tuple(f"{slug}." for slug in datasets)
+        history = _read(path for path in self.files() if path.name.startswith(starts)).history
+        return list(resolve(r for r in history if r.dataset in datasets).values())
 
     def plan(self) -> list[Job]:
         """What the store was asked for."""
@@ -176,6 +172,21 @@ class Store:
     def file_of(self, name: str, part: int) -> Path:
         """The file of a shelf, of which there may be several."""
         return self.folder / (f"{name}.jsonl" if part == 1 else f"{name}.{part}.jsonl")
+
+
+def _read(paths: Iterable[Path]) -> Contents:
+    """The records of files, and what is wrong with the rest of their lines."""
+    history, problems, torn = [], [], 0
+    for path in paths:
+        lines = read_lines(path)
+        torn += lines.torn
+        problems += lines.problems
+        for number, values in lines.values:
+            try:
+                history.append(checked(values))
+            except BadRecordError as problem:
+                problems.append(f"{path}:{number}: {problem}")
+    return Contents(history, problems, torn)
 
 
 def _takes_more(path: Path) -> bool:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 from experiments.core.job import HOLDOUT, Job, canonical_json
 from experiments.core.machine import calibrate
@@ -113,7 +114,7 @@ class Estimator:
             seconds = record.extra.get("limit")
         if seconds is None:
             return
-        params = canonical_json(record.params)
+        params = _text_of(record.params)
         for protocol in (record.protocol, ANY):
             place = (record.evaluation, record.method, record.dataset, protocol)
             self._by_params[place, params].append(seconds)
@@ -149,6 +150,10 @@ class Estimator:
                 return known
         return self._by_dataset.get(place)
 
+    def knows(self, job: Job) -> bool:
+        """Whether there are records of the same learner on the same dataset."""
+        return (job.evaluation, job.method, job.dataset, ANY) in self._by_dataset
+
     def estimate(self, job: Job) -> Estimate:
         kind = (job.evaluation, job.method)
         middle = median if job.evaluation == HOLDOUT else _mean_of_candidates
@@ -174,6 +179,20 @@ class Estimator:
 
     def _capped(self, seconds: float, basis: str) -> Estimate:
         return Estimate(min(seconds, self._limit) + OVERHEAD_SECONDS, basis)
+
+
+def _text_of(params: Mapping[str, Any]) -> str:
+    """Canonical JSON; most records share their parameters, which are then spelled out once."""
+    try:
+        # 1, 1.0 and True are equal but not spelled alike.
+        return _spelled(tuple((name, type(value), value) for name, value in params.items()))
+    except TypeError:  # a list among them
+        return canonical_json(params)
+
+
+@cache
+def _spelled(typed: tuple[tuple[str, type, Any], ...]) -> str:
+    return canonical_json({name: value for name, _, value in typed})
 
 
 def _mean_of_candidates(seconds: Sequence[float]) -> float:

@@ -103,13 +103,12 @@ def make_plan(
     hints : further records that help with the times.
     """
     records = {**(done or {}), **store.latest()}
-    similar = [*Store(COMMITTED).records(), *hints, *records.values()]
-    estimator = Estimator(similar, limits.seconds, speeds(similar))
     pending = to_do(jobs, records, limits, retry)
+    others = [one for one in profiles().values() if one.short] if len(jobs) > MANY_JOBS else []
+    estimator = _estimator(pending, [*hints, *records.values()], limits, full=bool(others))
     estimates = estimate_all(pending, estimator, limits)
     compiled = kernels_compiled()
     tried = [job for job in pending if estimates[job.key] is not SKIPPED]
-    others = [one for one in profiles().values() if one.short] if len(jobs) > MANY_JOBS else []
     return Plan(
         jobs,
         pending,
@@ -120,6 +119,27 @@ def make_plan(
         busy(workers),
         {one.slug: _core_seconds(one, estimator, limits, workers, compiled) for one in others},
     )
+
+
+def _estimator(
+    jobs: Sequence[Job], known: Sequence[RunRecord], limits: Limits, full: bool
+) -> Estimator:
+    """By the committed records of the same datasets, which are read in no time; or by all.
+
+    Those of other datasets help with jobs whose learner has not been run on theirs, unless no
+    record is of that learner.
+    """
+    if not full:
+        datasets = {job.dataset for job in jobs}
+        similar = [*Store(COMMITTED).records_of(datasets), *known]
+        speed = speeds(similar)
+        estimator = Estimator(similar, limits.seconds, speed)
+        learners, declined = planned.read_learners(COMMITTED), _skips(jobs)
+        told = [job for job in jobs if job.method in learners and _place(job) not in declined]
+        if not told or (speed and all(map(estimator.knows, told))):
+            return estimator
+    similar = [*Store(COMMITTED).records(), *known]
+    return Estimator(similar, limits.seconds, speeds(similar))
 
 
 def _core_seconds(

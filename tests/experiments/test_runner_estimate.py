@@ -5,19 +5,22 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from experiments.core.job import Limits
+from experiments.core import planned, store
+from experiments.core.files import Lines, read_lines
+from experiments.core.job import Job, Limits, canonical_json
 from experiments.core.record import RunRecord
 from experiments.core.searched import all_scores
 from experiments.core.store import COMMITTED, Store
 from experiments.runner import estimate
 from experiments.runner.candidates import METHODS, candidate, candidate_job
-from experiments.runner.estimate import OVERHEAD_SECONDS, Estimator, speeds, starting
-from experiments.runner.plan import estimate_all
+from experiments.runner.estimate import OVERHEAD_SECONDS, Estimate, Estimator, speeds, starting
+from experiments.runner.plan import estimate_all, make_plan
 from experiments.runner.profiles import profiles, select, smallest_first
 from experiments.search.outcome import timed_candidates
 
@@ -146,3 +149,58 @@ def test_compiling_is_counted_once_per_worker_and_family() -> None:
 
 def test_a_learner_that_was_never_timed_costs_its_process_alone(tmp_path: Path) -> None:
     assert starting([], 2, compiled=False) == 0
+
+
+def test_equal_numbers_of_another_type_are_other_parameters() -> None:
+    known = next(r for r in committed() if (r.dataset, r.method) == ("iris", "cart"))
+    for value in (1, 1.0, True):
+        job = Job(known.protocol, "default", "iris", "cart", canonical_json({"a": value}), 0, 42)
+        others = [v for v in (1, 1.0, True) if type(v) is not type(value)]
+        records = [replace(known, params={"a": v}, cpu_seconds=9.0) for v in others]
+        own = replace(known, params={"a": value}, cpu_seconds=3.0)
+        assert Estimator([*records, own], 3600).estimate(job).seconds == pytest.approx(3.05)
+
+
+def read_by_plan(
+    job: Job, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Estimate, set[str]]:
+    """What a plan says of one job, and the datasets whose committed records it read for that."""
+    read: list[Path] = []
+
+    def noting(path: Path) -> Lines:
+        read.append(path)
+        return read_lines(path)
+
+    monkeypatch.setattr(store, "read_lines", noting)
+    made = make_plan([job], Store(folder), Limits(), workers=1)
+    shelves = {path.name.split(".")[0] for path in read if path.parent.parent == COMMITTED}
+    return made.estimates[job.key], shelves
+
+
+def test_a_plan_reads_no_other_datasets_where_the_learner_was_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = next(r for r in committed() if (r.dataset, r.method) == ("iris", "cart"))
+    job = Job(known.protocol, "default", "iris", "cart", canonical_json(known.params), 0, 42)
+    found, shelves = read_by_plan(job, tmp_path, monkeypatch)
+    assert shelves == {"iris"}
+    whole = Estimator(committed(), Limits().seconds, speeds(committed())).estimate(job)
+    assert found.basis == whole.basis == "same parameters"
+    assert found.seconds == pytest.approx(whole.seconds, rel=0.2, abs=0.01)
+
+
+def test_a_plan_reads_other_datasets_where_only_they_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = candidate_job("paper", "iris", "cart", candidate("iris", "cart", 0))
+    found, shelves = read_by_plan(job, tmp_path, monkeypatch)
+    assert len(shelves) > 36
+    assert found.basis == "other datasets"
+
+
+def test_a_plan_reads_no_other_datasets_for_a_learner_without_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planned, "read_learners", lambda folder, problems=None: {})
+    job = candidate_job("paper", "iris", "cart", candidate("iris", "cart", 0))
+    assert read_by_plan(job, tmp_path, monkeypatch)[1] == {"iris"}
