@@ -22,6 +22,14 @@ def hashes(folder: Path) -> dict[str, tuple[str, int]]:
     return found
 
 
+def digest_of(path: Path) -> str | None:
+    """SHA-256 of a file, ``None`` of what is none, cannot be read or is too large."""
+    with contextlib.suppress(OSError):
+        if path.is_file() and path.stat().st_size <= LARGEST_FILE:
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+    return None
+
+
 def _covered(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Records, what lies beside them, and packed predictions; not those of single jobs."""
     for pattern in ("*.jsonl", "*.jsonl.gz", "*/*.jsonl", "*/*.jsonl.gz", "predictions/*/*.npz"):

@@ -27,6 +27,7 @@ from experiments.core.store import (
     conflict_text,
     conflicts,
     precedence,
+    read_records,
     resolve,
     shelf,
 )
@@ -160,7 +161,8 @@ def _set_aside(store: Store) -> None:
     """Keep the lines that a compact store has no place for, as they are."""
     found = []
     for path in store.files():
-        if not path.is_file():
+        found_in = read_records([path])
+        if not path.is_file() or not (found_in.problems or found_in.torn):
             continue
         raw = _content(path).split(b"\n")
         lines = read_lines(path)

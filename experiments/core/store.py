@@ -120,7 +120,7 @@ class Store:
 
     def contents(self) -> Contents:
         """Read every file of records, and look at what lies beside them."""
-        found = _read(self.files())
+        found = read_records(self.files())
         planned.read_plan(self.folder, found.problems)
         planned.read_datasets(self.folder, found.problems)
         planned.read_learners(self.folder, found.problems)
@@ -146,7 +146,8 @@ class Store:
     def records_of(self, datasets: Collection[str]) -> list[RunRecord]:
         """The records that count of some datasets; no other file is read."""
         starts = tuple(f"{slug}." for slug in datasets)
-        history = _read(path for path in self.files() if path.name.startswith(starts)).history
+        paths = [path for path in self.files() if path.name.startswith(starts)]
+        history = read_records(paths).history
         return list(resolve(r for r in history if r.dataset in datasets).values())
 
     def plan(self) -> list[Job]:
@@ -174,19 +175,36 @@ class Store:
         return self.folder / (f"{name}.jsonl" if part == 1 else f"{name}.{part}.jsonl")
 
 
-def _read(paths: Iterable[Path]) -> Contents:
+_faultless: dict[str, list[RunRecord]] = {}
+"""Records of packed files without a fault, by the SHA-256 of a file: a process reads each once."""
+
+
+def read_records(paths: Iterable[Path]) -> Contents:
     """The records of files, and what is wrong with the rest of their lines."""
     history, problems, torn = [], [], 0
     for path in paths:
-        lines = read_lines(path)
-        torn += lines.torn
-        problems += lines.problems
-        for number, values in lines.values:
-            try:
-                history.append(checked(values))
-            except BadRecordError as problem:
-                problems.append(f"{path}:{number}: {problem}")
+        digest = manifest.digest_of(path) if path.suffix == PACKED else None
+        if digest in _faultless:
+            history += _faultless[digest]
+            continue
+        found = _read_one(path)
+        if digest is not None and not found.problems and not found.torn:
+            _faultless[digest] = found.history
+        history += found.history
+        problems += found.problems
+        torn += found.torn
     return Contents(history, problems, torn)
+
+
+def _read_one(path: Path) -> Contents:
+    lines = read_lines(path)
+    history, problems = [], list(lines.problems)
+    for number, values in lines.values:
+        try:
+            history.append(checked(values))
+        except BadRecordError as problem:
+            problems.append(f"{path}:{number}: {problem}")
+    return Contents(history, problems, lines.torn)
 
 
 def _takes_more(path: Path) -> bool:

@@ -10,6 +10,7 @@ from tables_support import job
 from test_runner_store import make_record
 
 from experiments.core import files
+from experiments.core import store as store_module
 from experiments.core.checks import UserError
 from experiments.core.job import Job
 from experiments.core.merging import compact
@@ -78,9 +79,34 @@ def test_a_packed_file_that_grows_beyond_the_limit_is_not_read(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "LARGEST_FILE", packed.stat().st_size + 1)
+    monkeypatch.setattr(store_module, "_faultless", {})  # as in a process that has read nothing
     contents = Store(packed.parents[1]).contents()
     assert contents.history == []
     assert contents.problems == [f"{packed}: larger than 0 MB when unpacked"]
+
+
+def test_a_packed_file_is_parsed_once_and_again_when_it_has_changed(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "_faultless", {})
+    parsed: list[Path] = []
+
+    def noting(path: Path) -> files.Lines:
+        parsed.append(path)
+        return files.read_lines(path)
+
+    monkeypatch.setattr(store_module, "read_lines", noting)
+    store = Store(packed.parents[1])
+    records = store.records()
+    assert store.records() == records
+    assert parsed.count(packed) == 1
+    lines = [record.to_dict() for record in records]
+    files.replace_lines(packed, [*lines[1:], {"key": "no record"}])
+    for _ in range(2):  # what has a fault is named every time
+        contents = store.contents()
+        assert len(contents.history) == len(records) - 1
+        assert f"{packed}:{len(records)}: no protocol" in contents.problems
+    assert parsed.count(packed) == 3
 
 
 def test_compacting_refuses_a_damaged_file_and_keeps_everything(packed: Path) -> None:
