@@ -52,7 +52,8 @@
       const value = { ours: cell.mean, paper: cell.paper?.[0], difference: cell.difference }[shown()];
       return value ?? null;
     }
-    const text = row.cells[column].dataset.v;
+    const cell = row.cells[column];
+    const text = cell.dataset.v ?? cell.textContent.trim();
     if (button.dataset.kind === "number") return text === "" ? null : Number(text);
     return text.toLowerCase();
   }
