@@ -44,8 +44,7 @@ CUT_DOWN = {
     "--store STORE --dataset wine --method cart --inline",
     "--shard 2/2": f"{PYTHON} -m experiments run --profile quick --shard 2/2 "
     "--store STORE --dataset wine --method cart --inline",
-    "experiments merge": f"{PYTHON} -m experiments merge results/records --into STORE "
-    "--no-predictions",
+    "experiments merge": f"{PYTHON} -m experiments merge STORE --into STORE-merged",
     "dask scheduler": f"{PYTHON} -m dask scheduler --version",
     "dask worker": f"{PYTHON} -m dask worker --version",
     "--scheduler": f"{PYTHON} -m experiments run --help",
