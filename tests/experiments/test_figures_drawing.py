@@ -287,3 +287,11 @@ def test_the_papers_methods_differ_in_colour_for_every_colour_vision(
 def test_every_method_has_a_mark_of_its_own_for_print_in_grey() -> None:
     markers = [mark.marker for mark in style.MARKS.values()]
     assert len(set(markers)) == len(markers)
+
+
+def test_a_slim_path_has_the_same_points() -> None:
+    path = "M 1.00 2.00 L 3.25 4.00 L 5.00 6.00 C 1 2 3 4 5 6 L 7 8 L 9 10 M 1 2 L 3 4 z"
+    slim = "M 1.00 2.00 3.25 4.00 5.00 6.00 C 1 2 3 4 5 6 L 7 8 9 10 M 1 2 3 4 z"
+    assert style._slim_path(path) == slim
+    curve = "M 0.00 0.00" + "".join(f" L {x}.25 {x}.38" for x in range(100))
+    assert style._slim_path(curve) == "M 0.0 0.0" + "".join(f" {x}.2 {x}.4" for x in range(100))

@@ -192,8 +192,8 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
 def _slim(svg: str) -> str:
     """The same picture in half the bytes: a page holds many.
 
-    Coordinates to a hundredth of a point, which no screen tells apart; no
-    comments, no groups around nothing or around one shape, no ids that nothing
+    Coordinates to a hundredth of a point, long curves to a tenth, which no
+    screen tells apart; no comments, no groups around nothing or around one shape, no ids that nothing
     refers to, no line breaks.
     """
     svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{3,}(?=[\s\"),])", lambda n: f"{float(n[0]):.2f}", svg)
@@ -202,12 +202,25 @@ def _slim(svg: str) -> str:
     svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
     svg = re.sub(r">\s+<", "><", svg)
     svg = re.sub(r"\s*\n\s*", " ", svg).replace(' "', '"')
+    svg = re.sub(r'(?<= d=")[^"]+', lambda path: _slim_path(path[0]), svg)
     before = ""
     while svg != before:
         before = svg
         svg = re.sub(r"<g/>|<g></g>", "", svg)
         svg = re.sub(r"<g>(<(?:path|use|rect)\b[^>]*/>)</g>", r"\1", svg)
     return svg
+
+
+MANY_POINTS = 50
+
+
+def _slim_path(path: str) -> str:
+    """The same path without the names of lines: numbers after a move or a line are a line's."""
+    while path != (shorter := re.sub(r"([ML][^A-Za-z]*) L ", r"\1 ", path)):
+        path = shorter
+    if path.count(" ") > 2 * MANY_POINTS:
+        path = re.sub(r"\d+\.\d\d", lambda number: f"{float(number[0]):.1f}", path)
+    return path
 
 
 def _print(figure: Figure, kind: str, *, transparent: bool = False) -> bytes:
