@@ -193,8 +193,8 @@ def _slim(svg: str) -> str:
     """The same picture in half the bytes: a page holds many.
 
     Coordinates to a hundredth of a point, long curves to a tenth, which no
-    screen tells apart; no comments, no groups around nothing or around one shape, no ids that nothing
-    refers to, no line breaks.
+    screen tells apart; no comments, no groups around nothing or around one
+    shape, no ids that nothing refers to, no line breaks.
     """
     svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{3,}(?=[\s\"),])", lambda n: f"{float(n[0]):.2f}", svg)
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
