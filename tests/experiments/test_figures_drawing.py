@@ -22,8 +22,10 @@ from experiments.render.figures.changes import (
 )
 from experiments.render.figures.comparison import CellPair, critical_difference, ours_against_paper
 from experiments.render.figures.cost import (
+    Point,
     RuntimePoint,
     SizePoint,
+    f1_against_leaves,
     f1_against_size,
     runtime_against_shape,
 )
@@ -295,3 +297,11 @@ def test_a_slim_path_has_the_same_points() -> None:
     assert style._slim_path(path) == slim
     curve = "M 0.00 0.00" + "".join(f" L {x}.25 {x}.38" for x in range(100))
     assert style._slim_path(curve) == "M 0.0 0.0" + "".join(f" {x}.2 {x}.4" for x in range(100))
+
+
+def test_learners_of_small_trees_look_different() -> None:
+    points = [Point("all", f"learner {at}", 8.0, 0.7, False) for at in range(13)]
+    (axes,) = [each for each in f1_against_leaves(points, {}).axes if each.get_title("left")]
+    looks = [(line.get_color(), line.get_marker()) for line in axes.get_lines()]
+    assert len(looks) >= 13
+    assert len(set(looks)) == len({marker for _, marker in looks}) == 13

@@ -172,6 +172,7 @@ def read_by_plan(
         return read_lines(path)
 
     monkeypatch.setattr(store, "read_lines", noting)
+    monkeypatch.setattr(store, "_faultless", {})  # as in a process that has read nothing
     made = make_plan([job], Store(folder), Limits(), workers=1)
     shelves = {path.name.split(".")[0] for path in read if path.parent.parent == COMMITTED}
     return made.estimates[job.key], shelves

@@ -143,25 +143,20 @@ def _size_panel(axes: Axes, points: Sequence[SizePoint]) -> None:
     style.quiet(axes)
 
 
-LOOKS = tuple(
-    style.Mark(colour, marker)
-    for colour, marker in zip(
-        (
-            style.VERMILION,
-            style.ORANGE,
-            style.PURPLE,
-            style.INK,
-            style.GREEN,
-            style.SKY,
-            style.BLUE,
-            style.GREY,
-            style.MUTED,
-            style.PAPER_MARK,
-        ),
-        "soDP^vXh<>",
-        strict=True,
-    )
+COLOURS = (
+    style.VERMILION,
+    style.ORANGE,
+    style.PURPLE,
+    style.INK,
+    style.GREEN,
+    style.SKY,
+    style.BLUE,
+    style.GREY,
+    style.MUTED,
+    style.PAPER_MARK,
 )
+MARKERS = "soDP^vXh<>p*d"
+"""More of them than colours, so that learners of one colour differ in their marks."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +183,7 @@ def f1_against_leaves(points: Sequence[Point], ceilings: dict[str, float]) -> Fi
         if not points:
             return style.empty(figure, "No small tree has been measured yet.")
         names = list(dict.fromkeys(point.name for point in points))
-        looks = {name: LOOKS[at % len(LOOKS)] for at, name in enumerate(names)}
+        looks = {name: look_of(at) for at, name in enumerate(names)}
         for axes, panel in zip(
             figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
         ):
@@ -197,6 +192,10 @@ def f1_against_leaves(points: Sequence[Point], ceilings: dict[str, float]) -> Fi
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4)
         return figure
+
+
+def look_of(at: int) -> style.Mark:
+    return style.Mark(COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)])
 
 
 def _leaves_panel(
