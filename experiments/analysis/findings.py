@@ -173,7 +173,7 @@ def findings_in(
     plan = read_plan(store)
     records = resolve(contents.history)
     numbers = load_paper()
-    jobs = _in_order(_as_tuned(plan, setting), numbers)
+    jobs = in_order(plan, setting, numbers)
     datasets = {**read_datasets(COMMITTED), **read_datasets(store)}
     found = findings_of(jobs, records, datasets, _searched(winners_for(store)), numbers)
     return replace(
@@ -226,7 +226,7 @@ def _as_tuned(jobs: Iterable[Job], setting: Setting | None) -> list[Job]:
     ]
 
 
-def _in_order(jobs: Iterable[Job], paper: Paper) -> list[Job]:
+def in_order(jobs: Iterable[Job], setting: Setting | None, paper: Paper) -> list[Job]:
     """Table by table, row by row, whatever order the jobs were planned in."""
     order = {
         **{name: at for at, name in enumerate((*PROTOCOLS, *EXPERIMENTS))},
@@ -238,7 +238,7 @@ def _in_order(jobs: Iterable[Job], paper: Paper) -> list[Job]:
         names = (job.protocol, job.experiment, job.seed, job.dataset, job.method, job.trial)
         return tuple((order.get(n, len(order)), n) if isinstance(n, str) else (n,) for n in names)
 
-    return sorted(jobs, key=place)
+    return sorted(_as_tuned(jobs, setting), key=place)
 
 
 def _searched(winners: Iterable[Winner]) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:

@@ -102,8 +102,8 @@ def searched_sheet(results: Results, paper: Paper, protocol: str, searched: Sear
         name=SEARCHED,
         title="Our own hyperparameter search",
         caption="Test F1 with the published hyperparameters and with the winners of our search: "
-        "random candidates, cross-validated on the first split, as in the paper; 300, or so far "
-        "the first 100 of the same sequence for every learner of a dataset",
+        "random candidates, cross-validated on the first split, as in the paper; 300, or to save "
+        "time the first 100 of the same sequence, for every learner of a dataset alike",
         source=protocol,
         columns=(
             SheetColumn("Dataset"),

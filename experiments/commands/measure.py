@@ -34,10 +34,13 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.analysis.findings import findings_in
+    from experiments.analysis.findings import in_order
+    from experiments.analysis.grids import collect
     from experiments.analysis.own_tables import metric_table
+    from experiments.analysis.paper import load_paper
     from experiments.core import planned, predictions
     from experiments.core.files import write_files
+    from experiments.core.store import Store, resolve
     from experiments.render import csvfiles, latex
     from experiments.render.wording import table_text
     from experiments.runner.session import program
@@ -45,18 +48,23 @@ def run(args: argparse.Namespace) -> int:
     arguments.require_store(args.store)
     given = keywords(args.options)
     check_metric(args.metric, given)
-    found = findings_in(args.store, args.params)
-    arguments.tell_problems(found.problems)
-    known = {place[:2] for place in found.results.attempts}
-    if (args.protocol, args.experiment) not in known:
-        listed = ", ".join(sorted(f"{protocol}/{experiment}" for protocol, experiment in known))
-        raise UserError(f"{args.store} has no {args.protocol}/{args.experiment}; it has {listed}")
+    jobs = in_order(planned.read_plan(args.store), args.params, load_paper())
+    known = {f"{job.protocol}/{job.experiment}" for job in jobs}
+    wanted = f"{args.protocol}/{args.experiment}"
+    if wanted not in known:
+        raise UserError(f"{args.store} has no {wanted}; it has {', '.join(sorted(known))}")
+    contents = Store(args.store).contents()
+    arguments.tell_problems(contents.problems)
+    results = collect(
+        (job for job in jobs if f"{job.protocol}/{job.experiment}" == wanted),
+        resolve(contents.history),
+    )
     table = metric_table(
         args.metric,
         given,
         (args.protocol, args.experiment),
         lambda record: predictions.classes(args.store, record),
-        found.results,
+        results,
         planned.read_datasets(args.store),
         planned.read_learners(args.store),
     )
@@ -64,8 +72,7 @@ def run(args: argparse.Namespace) -> int:
     cells = [cell for block in table.blocks for row in block.rows for cell in row.cells]
     ok = sum(
         attempt.record is not None and attempt.record.status == "ok"
-        for place, attempts in found.results.attempts.items()
-        if place[:2] == (args.protocol, args.experiment)
+        for attempts in results.attempts.values()
         for attempt in attempts
     )
     scored = sum(cell.n for cell in cells)
