@@ -1,7 +1,7 @@
 """How long jobs will take by the records of similar ones.
 
-Seconds of a record count as its machine's calibration relates to that of the
-machine at hand. What each worker spends before its first result (starting,
+Seconds of a record count as its machine's calibration on its day, or on any, relates
+to that of the machine at hand. What each worker spends before its first result (starting,
 importing, compiling kernels) comes from one measured table.
 """
 
@@ -44,6 +44,8 @@ Kind = tuple[str, str]
 Place = tuple[str, str, str, str]
 """evaluation, method, dataset, protocol; ``ANY`` protocol for all of them together"""
 ANY = ""
+Speeds = Mapping[tuple[str, str], float]
+"""environment and day, ``ANY`` for all of its days -> see :func:`speeds`"""
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,14 @@ class Estimator:
     Parameters
     ----------
     time_limit : no job takes longer.
-    speed : seconds of this machine for one of each environment, see :func:`speeds`.
+    speed : seconds of this machine for one of each environment and day, see :func:`speeds`.
     """
 
     def __init__(
         self,
         records: Iterable[RunRecord],
         time_limit: float,
-        speed: Mapping[str, float] | None = None,
+        speed: Speeds | None = None,
     ) -> None:
         self._limit = time_limit
         self._speed = speed or {}
@@ -109,7 +111,8 @@ class Estimator:
         # CPU time is what a job takes on a machine that has nothing else to do.
         seconds = record.cpu_seconds if record.cpu_seconds is not None else record.wall_seconds
         if seconds is not None:
-            seconds *= self._speed.get(record.environment, 1.0)
+            usual = self._speed.get((record.environment, ANY), 1.0)
+            seconds *= self._speed.get((record.environment, _day(record)), usual)
         if record.status == "timeout":
             seconds = record.extra.get("limit")
         if seconds is None:
@@ -222,14 +225,22 @@ def _cells(dataset: str) -> int:
     return n_classes * max(facts.class_counts) * facts.n_features * n_classes
 
 
-def speeds(records: Iterable[RunRecord]) -> dict[str, float]:
-    """How many seconds of this machine one second of each calibrated environment is."""
-    found: dict[str, list[float]] = defaultdict(list)
+def speeds(records: Iterable[RunRecord]) -> dict[tuple[str, str], float]:
+    """How many seconds of this machine one second of each calibrated environment is.
+
+    Day by day: machines that are described alike can differ by a factor of two.
+    """
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in records:
         if CALIBRATION in record.extra:
-            found[record.environment].append(record.extra[CALIBRATION] / 1000)
+            for day in (_day(record), ANY):
+                found[record.environment, day].append(record.extra[CALIBRATION] / 1000)
     here = calibrate(time.thread_time) if found else 0.0
-    return {environment: here / median(seconds) for environment, seconds in found.items()}
+    return {when: here / median(seconds) for when, seconds in found.items()}
+
+
+def _day(record: RunRecord) -> str:
+    return record.finished[:10]
 
 
 @cache

@@ -134,9 +134,34 @@ def test_small_searches_tell_what_large_ones_take(methods: Sequence[str]) -> Non
 def test_seconds_count_as_machines_compare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimate, "calibrate", lambda clock: 0.03)
     record = next(r for r in committed() if "calibration_ms" in r.extra)
-    twice = [*[record] * 3]
-    found = speeds(twice)
-    assert found == {record.environment: pytest.approx(30 / record.extra["calibration_ms"])}
+    slower = replace(
+        record,
+        finished="2026-01-01T00:00:00+00:00",
+        extra={"calibration_ms": 2 * record.extra["calibration_ms"]},
+    )
+    ratio = 30 / record.extra["calibration_ms"]
+    assert speeds([record, record, record, slower]) == {
+        (record.environment, record.finished[:10]): pytest.approx(ratio),
+        (record.environment, "2026-01-01"): pytest.approx(ratio / 2),
+        (record.environment, ""): pytest.approx(ratio),
+    }
+
+
+def test_seconds_count_as_their_day_does() -> None:
+    job = next(job for job in select(profiles()["smoke"]) if job.method == "cart")
+    record = replace(
+        RunRecord.of(job, "ok", cpu_seconds=10.0),
+        environment="a",
+        finished="2026-01-01T00:00:00+00:00",
+    )
+    for speed, seconds in (
+        ({}, 10.0),
+        ({("a", ""): 3.0}, 30.0),
+        ({("a", ""): 3.0, ("a", "2026-01-01"): 2.0}, 20.0),
+        ({("b", ""): 3.0, ("a", "2026-01-02"): 2.0}, 10.0),
+    ):
+        announced = Estimator([record], 3600, speed).estimate(job).seconds
+        assert announced == pytest.approx(seconds + OVERHEAD_SECONDS)
 
 
 def test_compiling_is_counted_once_per_worker_and_family() -> None:
