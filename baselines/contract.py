@@ -79,6 +79,8 @@ class Fitted:
     size : nodes as the paper counts them; ``None`` for what is no tree.
     epochs : passes over the data, for learners that make passes.
     extra : what else the run record shall keep, such as parameters chosen inside.
+    shared_seconds : processor time of work that an earlier fit in this process has done for this
+        one, too; alone, this fit would have taken so much longer.
     """
 
     estimator: Any
@@ -88,6 +90,7 @@ class Fitted:
     size: int | None
     epochs: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    shared_seconds: float = 0.0
 
 
 def _as_given(params: Params, task: Task) -> dict[str, Any]:

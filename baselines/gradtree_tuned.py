@@ -1,8 +1,8 @@
 """Beyond the paper: GradTree with its own defaults, its depth and price of a leaf tuned.
 
 Both are chosen by the folds of real rows, without copies: class weights do their work. One
-training per depth and fold answers for all prices, with two runs (``fold_restarts``) where the
-final one has 16. Capped (``max_leaves``, 0: any number) by cutting weakest links, in folds too.
+training per depth and fold answers for all prices and caps, with two runs (``fold_restarts``)
+where the final one has 16. ``max_leaves`` (0: any number) cuts weakest links, in folds too.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines import gradtree_variants
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+from baselines.gradtree_variants import REVISED, UNCUT, grown
 
 if TYPE_CHECKING:
     from gradtree import GradTreeClassifier
@@ -27,32 +27,32 @@ PRICES = (0.04, 0.02, 0.01, 0.005, 0.0025, 0.00125, 0.0006, 0.0003, 0.0)
 
 
 def defaults(task: Task) -> dict[str, Any]:
-    fixed = {name: value for name, value in gradtree_variants.REVISED.items() if name not in CHOSEN}
+    fixed = {name: value for name, value in REVISED.items() if name not in CHOSEN}
     return {**fixed, "max_leaves": 0, "fold_restarts": 1}
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
+    from baselines.algorithms.gradtree_trainings import Trainings
     from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, real_rows
-    from gradtree import PAPER, GradTreeClassifier
+    from gradtree import PAPER
 
-    settings = {**PAPER, **params}
+    trainings = Trainings(split, params, seed)
+    settings = {**PAPER, **params, **UNCUT, "random_state": seed}
     most = settings.pop("max_leaves") or None
-    runs = {"restarts": settings.pop("fold_restarts"), "ccp_alpha": 0.0, "max_leaf_nodes": None}
+    settings["restarts"] = settings.pop("fold_restarts")
+    trained = [{**settings, "depth": depth} for depth in DEPTHS]
     n_real, classes = len(real_rows(split)[1]), np.arange(split.n_classes)
     candidates = [{"depth": depth, "ccp_alpha": price} for depth in DEPTHS for price in PRICES]
     scores = []
-    for fold in inner_folds(split, seed):
+    for number, fold in enumerate(inner_folds(split, seed)):
         own = n_real - len(fold.y_held)  # copies stand behind the rows of the fold
         X, y = fold.X[:own], fold.y[:own]
-        trees = []
-        for depth in DEPTHS:
-            model = GradTreeClassifier(**{**settings, **runs, "depth": depth}, random_state=seed)
-            trees += cut_back(model.fit(X, y, classes=classes), X, y, most)
-        labels = [tree.predict(fold.X_held) for tree in trees]
+        models = [trainings.get(each, number, X, y, classes=classes) for each in trained]
+        labels = [t.predict(fold.X_held) for one in models for t in cut_back(one, X, y, most)]
         scores.append([macro_f1(fold.y_held, each, split.n_classes) for each in labels])
     chosen = best_of(candidates, np.array(scores))
-    final = {name: value for name, value in params.items() if name in gradtree_variants.REVISED}
-    fitted = gradtree_variants.fit(split, {**final, **chosen, "max_leaf_nodes": most}, seed)
+    final = {name: value for name, value in params.items() if name in REVISED}
+    fitted = grown(split, {**final, **chosen, "max_leaf_nodes": most}, seed, trainings)
     return replace(fitted, extra={"chosen": chosen})
 
 

@@ -7,12 +7,19 @@ validation rows; the test rows are for the score alone.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+
+if TYPE_CHECKING:
+    from baselines.algorithms.gradtree_trainings import Trainings
+    from gradtree import GradTreeClassifier
+    from gradtree.trees.tree import Tree
 
 REVISED: dict[str, Any] = {
     "depth": 7,
@@ -41,6 +48,8 @@ REVISED: dict[str, Any] = {
     "stream": "numpy",
 }
 """The estimator's defaults, by name, so that a job says what it ran."""
+UNCUT: dict[str, Any] = {"ccp_alpha": 0.0, "max_leaf_nodes": None}
+"""What a training does not depend on; fits that differ in nothing else share one."""
 
 SET_BACK: dict[str, tuple[str, dict[str, Any]]] = {
     "learned-leaves": ("learned leaves", {"refit_leaves": False}),
@@ -63,18 +72,55 @@ def defaults(task: Task, changes: Params) -> dict[str, Any]:
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     """Train on the original training rows; validation rows choose and then join the leaves."""
-    from gradtree import PAPER, GradTreeClassifier
+    from baselines.algorithms.gradtree_trainings import Trainings
+
+    return grown(split, params, seed, Trainings(split, params, seed))
+
+
+def grown(split: SplitLike, params: Params, seed: int, trainings: Trainings) -> Fitted:
+    """The same, by a training that another fit of the split may have done."""
+    from gradtree import PAPER
 
     n_rows = split.provenance.rows_before_rebalancing
     X, y = split.X_train[:n_rows], split.y_train[:n_rows]
-    estimator = GradTreeClassifier(**{**PAPER, **params}, random_state=seed)
-    estimator.fit(
-        X, y, X_valid=split.X_valid, y_valid=split.y_valid, classes=np.arange(split.n_classes)
+    settings = {**PAPER, **params, "random_state": seed}
+    shared = trainings.get(
+        {**settings, **UNCUT},
+        "the split",
+        X,
+        y,
+        X_valid=split.X_valid,
+        y_valid=split.y_valid,
+        classes=np.arange(split.n_classes),
     )
+    estimator = copy(shared).set_params(**settings)
+    estimator.tree_ = finished_tree(estimator, X, y, split)
     if params["refit_leaves"]:
         X, y = np.concatenate([X, split.X_valid]), np.concatenate([y, split.y_valid])
     tree = estimator.tree_
-    return Fitted(estimator, X, y, tree, tree.node_count, estimator.n_epochs_)
+    return Fitted(
+        estimator,
+        X,
+        y,
+        tree,
+        tree.node_count,
+        estimator.n_epochs_,
+        shared_seconds=trainings.saved,
+    )
+
+
+def finished_tree(
+    estimator: GradTreeClassifier, X: NDArray[np.float64], y: NDArray[np.int64], split: SplitLike
+) -> Tree:
+    """What the estimator's own ``fit`` would make of its training with its present settings."""
+    from gradtree.inputs.arrays import class_weights
+    from gradtree.inputs.parameters import finish_config
+    from gradtree.training.finishing import all_rows, finished
+
+    weights = class_weights(estimator.class_weight, y, estimator.classes_)
+    own, valid = None if weights is None else weights[y], (split.X_valid, split.y_valid)
+    rows = all_rows(X, y, own, np.empty(0, dtype=np.intp), valid, weights)
+    return finished(estimator.dense_, rows, finish_config(estimator.get_params()))
 
 
 def variant(slug: str, name: str, changes: Params) -> Learner:

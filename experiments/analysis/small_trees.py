@@ -50,7 +50,7 @@ MEASURES = (
     "tree_size",
     "leaves",
     "path_length",
-    "cpu_seconds",
+    "cpu_seconds_alone",
 )
 
 

@@ -203,7 +203,7 @@ def _time(found: SmallTrees) -> list[str]:
     """CPU seconds of a fit with tuning, and the best tree among those that are quick."""
     place = Place("clean", next(iter(GROUPS)), FREE)
     lines = [line for line in found.lines if line.place == place and line.method != CEILING]
-    timed = {line.method: line.means["cpu_seconds"] for line in lines}
+    timed = {line.method: line.means["cpu_seconds_alone"] for line in lines}
     known = sorted((value, method) for method, value in timed.items() if value is not None)
     if not known:
         return []

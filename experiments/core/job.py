@@ -104,6 +104,15 @@ class Job:
         where = (self.protocol, self.dataset, self.method)
         return (*where, self.params_json, self.measured, self.evaluation)
 
+    @property
+    def sibling(self) -> tuple[Any, ...]:
+        """Fits that differ in parameters only: a learner may do once what these have in common.
+
+        The candidates of a search have nothing in common.
+        """
+        drawn = None if self.evaluation == HOLDOUT else self.params_json
+        return self.protocol, self.dataset, self.method, self.trial, self.seed, drawn
+
     def __str__(self) -> str:
         what = f"{self.protocol}/{self.experiment} {self.dataset} {self.method}"
         if self.evaluation == HOLDOUT:

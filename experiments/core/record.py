@@ -58,6 +58,8 @@ SCORES = (
 """Fields that two runs of the same job must agree in."""
 
 LOG_ROUNDING = 1e-12
+SHARED_SECONDS = "shared_seconds"
+"""In ``extra``: processor time of what an earlier fit has done for this one, too."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,14 @@ class RunRecord:
             status=status,
             **outcome,
         )
+
+    @property
+    def cpu_seconds_alone(self) -> float | None:
+        """Processor time of a fit that shares nothing with others."""
+        if self.cpu_seconds is None:
+            return None
+        shared: float = self.extra.get(SHARED_SECONDS, 0.0)
+        return self.cpu_seconds + shared
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that say something: those at their default are left out."""
@@ -238,6 +248,7 @@ _Rule = tuple[Callable[[Any], bool], str]
 _REMARKS: dict[str, Callable[[Any], bool]] = {
     "limit": is_amount,
     "calibration_ms": is_amount,
+    SHARED_SECONDS: is_amount,
     "implied_by": lambda value: isinstance(value, str) and _KEY.fullmatch(value) is not None,
     "shape": lambda value: is_list_of_wholes(value) and len(value) == 2,
 }

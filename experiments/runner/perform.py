@@ -20,7 +20,7 @@ import numpy as np
 from datasets.errors import DatasetUnavailable
 from experiments.core import machine, predictions
 from experiments.core.job import HOLDOUT, Job, now
-from experiments.core.record import Outcome, RunRecord, Status
+from experiments.core.record import SHARED_SECONDS, Outcome, RunRecord, Status
 from experiments.runner import plugins
 from experiments.runner.scores import Measurement, measure
 
@@ -85,7 +85,7 @@ def _attempt(job: Job) -> Outcome:
         "ok",
         wall_seconds=round(wall, 4),
         cpu_seconds=round(cpu, 4),
-        extra={**_calibration(job), **fitted.extra},
+        extra={**_calibration(job), **_shared(fitted), **fitted.extra},
         **measurement.scores,
     )
     return Outcome(record, packed(measurement, fitted.tree))
@@ -183,6 +183,11 @@ def _calibration(job: Job) -> dict[str, Any]:
     from experiments.core.machine import calibrate
 
     return {"calibration_ms": round(1000 * calibrate(), 2)}
+
+
+def _shared(fitted: Fitted) -> dict[str, float]:
+    """What other fits of the same worker did for this one."""
+    return {SHARED_SECONDS: round(fitted.shared_seconds, 4)} if fitted.shared_seconds else {}
 
 
 UNAVAILABLE: dict[str, Exception] = {}

@@ -33,6 +33,8 @@ class Profile:
     ----------
     short : made to be over in minutes, to try the suite with.
     time_limit : seconds after which one job is stopped.
+    together : the jobs of one trial and learner follow each other, so that what they have in
+        common can be done once.
     """
 
     slug: str
@@ -40,6 +42,7 @@ class Profile:
     time_limit: float
     parts: tuple[Part, ...]
     short: bool = False
+    together: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,11 @@ def select(profile: Profile, filters: Filters | None = None) -> list[Job]:
     filters = filters or Filters()
     jobs = [job for part in profile.parts for job in _jobs_of_part(part, filters)]
     unique = {job.key: job for job in reversed(jobs)}
-    return [job for job in jobs if unique.get(job.key) is job]
+    jobs = [job for job in jobs if unique.get(job.key) is job]
+    if not profile.together:
+        return jobs
+    first = {job.sibling: at for at, job in reversed(list(enumerate(jobs)))}
+    return sorted(jobs, key=lambda job: first[job.sibling])
 
 
 def every_use(profile: Profile, filters: Filters | None = None) -> list[Job]:

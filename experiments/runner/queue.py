@@ -73,10 +73,11 @@ Group = tuple[str, ...]
 class Queue:
     """Hands out jobs one by one and draws conclusions from how they end.
 
-    Jobs keep their order, with two exceptions. Where a group may exceed its
+    Jobs keep their order, with three exceptions. Where a group may exceed its
     limits, its first job goes ahead as a scout and the others wait for it,
-    since they need not run if it does. Jobs that must run alone come last and
-    only when nothing else runs.
+    since they need not run if it does. While a job runs, its siblings let others
+    pass, and so come to the same worker, which may have kept what they share.
+    Jobs that must run alone come last and only when nothing else runs.
 
     Parameters
     ----------
@@ -130,11 +131,16 @@ class Queue:
         return [_foregone(other, record) for other in hopeless]
 
     def _next_shared(self) -> Job | None:
+        siblings = {job.sibling for job in self._in_flight.values()}
+        second_choice = None
         for job in self._shared.values():
             scout_is_out = job.group in self._scouted and job.group not in self._proven
-            if not (self._give_up and scout_is_out):
+            if self._give_up and scout_is_out:
+                continue
+            if job.sibling not in siblings:
                 return job
-        return None
+            second_choice = second_choice or job
+        return second_choice
 
     def _pending(self) -> Iterable[Job]:
         yield from self._shared.values()

@@ -210,6 +210,55 @@ def test_tuned_gradtree_learns_from_no_copy_and_takes_what_its_folds_prefer(
     assert fitted.estimator.restarts == 1
 
 
+QUICK = {**REVISED, "restarts": 1, "epochs": 40}
+
+
+@pytest.mark.parametrize("changes", [{}, {"refit_leaves": False}], ids=["refitted", "learned"])
+def test_sizes_share_a_training_and_are_what_each_would_be_alone(changes: dict[str, Any]) -> None:
+    split = rebalanced_split()
+    n_rows = split.provenance.rows_before_rebalancing
+    X, y = split.X_train[:n_rows], split.y_train[:n_rows]
+    valid = {"X_valid": split.X_valid, "y_valid": split.y_valid}
+    learner = baselines.learner("gradtree-revised")
+    sizes = set()
+    for number, cap in enumerate((None, 8, 4)):
+        params = {**QUICK, **changes, "max_leaf_nodes": cap}
+        fitted = learner.fit(split, params, SEED)
+        assert (fitted.shared_seconds > 0) == (number > 0)
+        alone = GradTreeClassifier(**{**PAPER, **params}, random_state=SEED)
+        alone.fit(X, y, **valid, classes=np.arange(split.n_classes))
+        assert fitted.tree == alone.tree_
+        assert fitted.estimator.get_params() == alone.get_params()
+        probabilities = fitted.estimator.predict_proba(split.X_test)
+        np.testing.assert_array_equal(probabilities, alone.predict_proba(split.X_test))
+        sizes.add(alone.tree_.n_leaves)
+    assert len(sizes) == 3
+
+
+def test_nothing_is_shared_by_the_same_fit_by_other_rows_or_by_another_training() -> None:
+    split, learner = rebalanced_split(), baselines.learner("gradtree-revised")
+    for other, params, seed in (
+        (split, QUICK, SEED),
+        (split, QUICK, SEED),
+        (split, {**QUICK, "max_leaf_nodes": 4}, SEED + 1),
+        (split, {**QUICK, "max_leaf_nodes": 4, "depth": 4}, SEED),
+        (replace(split), {**QUICK, "max_leaf_nodes": 5}, SEED),
+    ):
+        assert learner.fit(other, params, seed).shared_seconds == 0
+
+
+def test_tuned_gradtree_trains_its_folds_once_for_all_sizes() -> None:
+    split, learner = rebalanced_split(), baselines.learner("gradtree-tuned")
+    free = {**learner.defaults("multi"), "epochs": 40, "restarts": 1, "fold_restarts": 0}
+    small = {**free, "max_leaves": 4}
+    alone = learner.fit(replace(split), small, SEED)
+    assert learner.fit(split, free, SEED).shared_seconds == alone.shared_seconds == 0
+    shared = learner.fit(split, small, SEED)
+    assert shared.shared_seconds > 0
+    assert shared.tree == alone.tree
+    assert shared.extra == alone.extra
+
+
 def stump(tree: Tree) -> Tree:
     """The root alone."""
     return pruned(tree, np.ones((tree.node_count, tree.n_classes)), 1.0, None)

@@ -118,7 +118,7 @@ def test_sizes_seconds_and_probabilities_are_averaged(compared: SmallTrees) -> N
         "tree_size": 15.0,
         "leaves": 8.0,
         "path_length": 3.0,
-        "cpu_seconds": 1.5,
+        "cpu_seconds_alone": 1.5,
     }
     assert line_of(compared, "boosting", "small-trees", "fresh").means["leaves"] is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
@@ -232,6 +232,17 @@ def test_rows_are_whole_before_the_next_begins() -> None:
     assert changes == 35
     assert paper[0] in ("iris", "echocardiogram", "blood-transfusion")
     assert paper[-1] == "credit-card"
+
+
+def test_sizes_of_a_tree_follow_each_other() -> None:
+    profile = profiles()["small-trees"]
+    jobs = select(profile, Filters(datasets=["iris", "wine"]))
+    apart = select(replace(profile, together=False), Filters(datasets=["iris", "wine"]))
+    assert jobs != apart
+    assert set(jobs) == set(apart)
+    runs = [sibling for sibling, _ in groupby(job.sibling for job in jobs)]
+    assert len(runs) == len(set(runs))
+    assert [job.dataset for job in jobs] == sorted(job.dataset for job in jobs)
 
 
 def test_filters_narrow() -> None:

@@ -136,7 +136,7 @@ def test_seconds_count_as_machines_compare(monkeypatch: pytest.MonkeyPatch) -> N
     record = next(r for r in committed() if "calibration_ms" in r.extra)
     slower = replace(
         record,
-        finished="2026-01-01T00:00:00+00:00",
+        finished="2026-01-01T00:00:00Z",
         extra={"calibration_ms": 2 * record.extra["calibration_ms"]},
     )
     ratio = 30 / record.extra["calibration_ms"]
@@ -152,7 +152,7 @@ def test_seconds_count_as_their_day_does() -> None:
     record = replace(
         RunRecord.of(job, "ok", cpu_seconds=10.0),
         environment="a",
-        finished="2026-01-01T00:00:00+00:00",
+        finished="2026-01-01T00:00:00Z",
     )
     for speed, seconds in (
         ({}, 10.0),

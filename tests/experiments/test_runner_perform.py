@@ -60,6 +60,22 @@ class TestPerform:
         perform.perform(job)
         assert len(calls) == 3
 
+    def test_what_other_fits_did_for_this_one_is_on_record(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        good = plugins.learner("fake-good")
+
+        def fit(split: Any, params: Any, seed: int) -> Any:
+            return replace(good.fit(split, params, seed), shared_seconds=2.0)
+
+        assert perform.perform(fake_job("good")).record.extra == {}
+        monkeypatch.setattr(plugins, "learner", lambda slug: replace(good, fit=fit))
+        record = perform.perform(fake_job("good")).record
+        assert record.extra == {"shared_seconds": 2.0}
+        assert record.cpu_seconds is not None
+        assert record.cpu_seconds_alone == record.cpu_seconds + 2
+        assert record.cpu_seconds < 2
+
     def test_an_unavailable_dataset_is_a_skip_that_says_what_to_do(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

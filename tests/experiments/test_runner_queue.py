@@ -57,6 +57,22 @@ def test_after_a_successful_scout_all_may_go() -> None:
     assert take_all(queue) == jobs[1:]
 
 
+def test_siblings_let_others_pass_while_one_of_them_runs() -> None:
+    free, capped = (fake_job("good", trial, most=most) for trial, most in ((0, 0), (0, 8)))
+    other = fake_job("good", 1, most=0)
+    queue = Queue([free, capped, other], give_up=False)
+    assert [queue.take(), queue.take()] == [free, other]
+    queue.finish(ok(free))
+    assert queue.take() == capped
+    eager = Queue([free, capped], give_up=False)
+    assert take_all(eager) == [free, capped]
+
+
+def test_candidates_of_a_search_are_no_siblings() -> None:
+    jobs = [replace(fake_job("good", most=most), evaluation="cv:3") for most in range(3)]
+    assert take_all(Queue([*jobs, fake_job("good", 1)], give_up=False))[:3] == jobs
+
+
 def test_no_scout_where_records_show_no_danger_or_all_are_wanted() -> None:
     jobs = [fake_job("good", trial) for trial in range(3)]
     assert take_all(Queue(jobs, harmless={jobs[0].group})) == jobs
@@ -66,7 +82,7 @@ def test_no_scout_where_records_show_no_danger_or_all_are_wanted() -> None:
 
 
 def test_other_parameters_are_another_group() -> None:
-    jobs = [fake_job("sleeps", trial, seconds=s) for s in (1, 2) for trial in (0, 1)]
+    jobs = [fake_job("sleeps", trial, seconds=s) for s, trial in ((1, 0), (1, 1), (2, 2), (2, 3))]
     queue = Queue(jobs)
     assert take_all(queue) == [jobs[0], jobs[2]]
     queue.finish(timeout(jobs[0]))

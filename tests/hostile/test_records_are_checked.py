@@ -60,6 +60,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "an experiment that is a path": ({"experiment": "../x"}, "not a name"),
     "parameters as a list": ({"params": []}, "params is []"),
     "a limit as text": ({"extra": {"limit": "long"}}, "not a mapping of remarks"),
+    "shared seconds below 0": ({"extra": {"shared_seconds": -1.0}}, "not a mapping of remarks"),
     "a shape of one": ({"extra": {"shape": [3]}}, "not a mapping of remarks"),
     "a date of another kind": ({"finished": "tomorrow"}, "finished is 'tomorrow', not a date"),
     "a field of a newer suite": ({"surprise": 1}, "unknown field 'surprise'"),

@@ -190,7 +190,9 @@ def _small_tree(line: Line | None, test: Contrast | None) -> str | None:
 
 
 def _costs(free: Line | None) -> tuple[float | None, float | None]:
-    return (None, None) if free is None else (free.means["tree_size"], free.means["cpu_seconds"])
+    return (
+        (None, None) if free is None else (free.means["tree_size"], free.means["cpu_seconds_alone"])
+    )
 
 
 def revised(found: Sequence[Worth]) -> Sheet:
