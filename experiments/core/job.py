@@ -105,8 +105,8 @@ class Job:
         return (*where, self.params_json, self.measured, self.evaluation)
 
     @property
-    def sibling(self) -> tuple[Any, ...]:
-        """Fits that differ in parameters only: a learner may do once what these have in common.
+    def family(self) -> tuple[Any, ...]:
+        """Of fits that differ in parameters only, and may have work in common.
 
         The candidates of a search have nothing in common.
         """

@@ -75,8 +75,8 @@ def select(profile: Profile, filters: Filters | None = None) -> list[Job]:
     jobs = [job for job in jobs if unique.get(job.key) is job]
     if not profile.together:
         return jobs
-    first = {job.sibling: at for at, job in reversed(list(enumerate(jobs)))}
-    return sorted(jobs, key=lambda job: first[job.sibling])
+    first = {job.family: at for at, job in reversed(list(enumerate(jobs)))}
+    return sorted(jobs, key=lambda job: first[job.family])
 
 
 def every_use(profile: Profile, filters: Filters | None = None) -> list[Job]:

@@ -131,13 +131,13 @@ class Queue:
         return [_foregone(other, record) for other in hopeless]
 
     def _next_shared(self) -> Job | None:
-        siblings = {job.sibling for job in self._in_flight.values()}
+        at_work = {job.family for job in self._in_flight.values()}
         second_choice = None
         for job in self._shared.values():
             scout_is_out = job.group in self._scouted and job.group not in self._proven
             if self._give_up and scout_is_out:
                 continue
-            if job.sibling not in siblings:
+            if job.family not in at_work:
                 return job
             second_choice = second_choice or job
         return second_choice

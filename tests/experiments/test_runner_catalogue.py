@@ -240,7 +240,7 @@ def test_sizes_of_a_tree_follow_each_other() -> None:
     apart = select(replace(profile, together=False), Filters(datasets=["iris", "wine"]))
     assert jobs != apart
     assert set(jobs) == set(apart)
-    runs = [sibling for sibling, _ in groupby(job.sibling for job in jobs)]
+    runs = [family for family, _ in groupby(job.family for job in jobs)]
     assert len(runs) == len(set(runs))
     assert [job.dataset for job in jobs] == sorted(job.dataset for job in jobs)
 
