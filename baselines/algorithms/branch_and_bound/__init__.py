@@ -13,10 +13,12 @@ remembers, and the habits of the library's that are not in the publication:
 * class numbers are taken to have no gaps (``rows.encode``).
 
 What cannot change the outcome is done faster: rows are sorted by class, so that
-one pass over a set of rows counts all classes, and a pair of columns is counted
-once for both orders.
+one pass over a set of rows counts all classes; a pair of columns is counted
+once for both orders, and on the smaller side of a candidate for both sides; and
+counting and judging go over many columns with one instruction.
 
 ``rows``        the training rows as sets of bits
+``pair_counts`` rows with a yes in both of two columns
 ``depth_two``   the best tree of depth two on a set of rows, without branching
 ``cache``       what is known of each set of conditions
 ``levels``      the path from the root to the node that is being searched

@@ -7,55 +7,69 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.bits import bit_count
 from baselines.algorithms.branch_and_bound.cache import Nodes
-from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words, leaf
+from baselines.algorithms.branch_and_bound.pair_counts import BLOCK, Counter, whole_blocks
+from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, leaf
 from gradtree.compiling import entry_kernel
 
+Integers = NDArray[np.int32]
 IMPOSSIBLE = np.iinfo(np.int32).max // 2
+NO_PAIR = np.iinfo(np.int32).max // 4
+"""More rows with both than any column has: no corner is large enough for a leaf."""
+NO, YES = 0, 1
 
 
-class Pairs(NamedTuple):
-    """Working memory.
+class Stumps(NamedTuple):
+    """Working memory: the best split of the rows on either side of every column.
 
     Attributes
     ----------
-    column : int64, shape (n_columns,)
-        Columns that split the rows at all, in order; all others count from these.
-    kept : uint64, shape (n_columns, n_words)
-        The rows of each, without words that are empty for the whole set.
-    starts : int64, shape (n_classes + 2,)
-        First word of each class in ``kept``.
-    counts : int64, shape (n_columns, n_classes + 1)
+    error, test : int32, shape (2, n_columns)
+        Fewest errors when the rows with a no (a yes) are split, and the first column to do so.
+    single : int32, shape (n_classes + 1, n_columns)
         Rows with a yes, per class.
-    support : int64, shape (n_columns,)
-    no, yes : int32, shape (n_columns, n_columns)
-        Errors when the rows with a no (a yes) in the first column are split by the second.
+    support, classed : int32, shape (n_columns,)
+        Rows with a yes, all of them and those that belong to a class.
+    both : int32, shape (n_columns,)
+        Rows with a yes in one column and in each of the others.
+    met : int32, shape (n_columns,)
+        The same for one class.
+    most : int32, shape (4, n_columns)
+        The largest class of the rows with a yes in both, in one, in the other, in neither.
+    judged : int32, shape (n_columns,)
+        Errors of a column's pairs.
     total, side : int64, shape (n_classes + 1,)
     """
 
-    column: NDArray[np.int64]
-    kept: Words
-    starts: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    support: NDArray[np.int64]
-    no: NDArray[np.int32]
-    yes: NDArray[np.int32]
+    error: NDArray[np.int32]
+    test: NDArray[np.int32]
+    single: NDArray[np.int32]
+    support: NDArray[np.int32]
+    classed: NDArray[np.int32]
+    both: NDArray[np.int32]
+    met: NDArray[np.int32]
+    most: NDArray[np.int32]
+    judged: NDArray[np.int32]
     total: NDArray[np.int64]
     side: NDArray[np.int64]
 
 
-def room_for_pairs(rows: SortedRows) -> Pairs:
-    n_columns, n_words = rows.yes.shape
-    n_groups = len(rows.starts) - 1
-    return Pairs(
-        column=np.empty(n_columns, dtype=np.int64),
-        kept=np.empty((n_columns, n_words), dtype=np.uint64),
-        starts=np.empty(n_groups + 1, dtype=np.int64),
-        counts=np.empty((n_columns, n_groups), dtype=np.int64),
-        support=np.empty(n_columns, dtype=np.int64),
-        no=np.empty((n_columns, n_columns), dtype=np.int32),
-        yes=np.empty((n_columns, n_columns), dtype=np.int32),
+def room_for_stumps(rows: SortedRows) -> Stumps:
+    n_columns, n_groups = whole_blocks(len(rows.yes)), len(rows.starts) - 1
+
+    def integers(*shape: int) -> NDArray[np.int32]:
+        return np.empty(shape, dtype=np.int32)
+
+    return Stumps(
+        error=integers(2, n_columns),
+        test=integers(2, n_columns),
+        single=integers(n_groups, n_columns),
+        support=integers(n_columns),
+        classed=integers(n_columns),
+        both=integers(n_columns),
+        met=integers(n_columns),
+        most=integers(4, n_columns),
+        judged=integers(n_columns),
         total=np.empty(n_groups, dtype=np.int64),
         side=np.empty(n_groups, dtype=np.int64),
     )
@@ -66,13 +80,16 @@ def best_of_depth_two(
     rows: SortedRows,
     nodes: Nodes,
     node: Index,
-    cover: Words,
-    support: Index,
-    candidates: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    counter: Counter,
+    is_rest: bool,
     min_rows: Index,
-    pairs: Pairs,
+    stumps: Stumps,
 ) -> None:
-    """Write the best tree of depth two for the rows of ``cover`` into ``node``.
+    """Write the best tree of depth two into ``node``.
+
+    Its rows are those counted as ``part`` or, with ``is_rest``, those of ``whole`` that are not
+    in it.
 
     Of equally good trees the first is taken, in the order of columns. Two
     habits of the library's are kept. A column whose yes-side could not be split
@@ -81,38 +98,51 @@ def best_of_depth_two(
     reaches the lower bound, counts as one node, which may decide between it and
     equally good trees further up.
     """
-    n = _select(rows, cover, support, candidates, min_rows, pairs)
-    _judge_pairs(rows, n, support, min_rows, pairs)
+    n = len(columns)
+    support = _take_single(n, counter, is_rest, len(rows.class_rows), stumps)
+    _judge_pairs(n, support, counter, is_rest, len(rows.class_rows), min_rows, stumps)
     bound = nodes.bound[node]
     best = np.inf
     for i in range(n):
-        rows_yes = pairs.support[i]
+        rows_yes = np.int64(stumps.support[i])
         rows_no = support - rows_yes
-        if rows_yes < 2 * min_rows:
+        if rows_yes < 2 * min_rows or rows_no < min_rows:
             continue
-        for group in range(len(pairs.total)):
-            pairs.side[group] = pairs.total[group] - pairs.counts[i, group]
-        leaf_no, class_no = leaf(pairs.side, rows.class_rows)
-        error_no, test_no = _best_split(pairs.no[i], n, leaf_no, best, -np.inf)
+        for group in range(len(stumps.total)):
+            stumps.side[group] = stumps.total[group] - stumps.single[group, i]
+        leaf_no, class_no = leaf(stumps.side, rows.class_rows)
+        error_no, test_no = _best_split(stumps, NO, i, leaf_no, best)
         if rows_no < 2 * min_rows:
-            error_no, test_no = float(leaf_no), -1
+            error_no, test_no = float(leaf_no), np.int64(-1)
         if error_no >= best:
             continue
-        leaf_yes, class_yes = leaf(pairs.counts[i], rows.class_rows)
+        for group in range(len(stumps.total)):
+            stumps.side[group] = stumps.single[group, i]
+        leaf_yes, class_yes = leaf(stumps.side, rows.class_rows)
         reached = error_no + leaf_yes == bound
         if reached:
-            error_yes, test_yes = float(leaf_yes), -1
+            error_yes, test_yes = float(leaf_yes), np.int64(-1)
         else:
-            error_yes, test_yes = _best_split(
-                pairs.yes[i], n, leaf_yes, best - error_no, bound - error_no
-            )
+            error_yes, test_yes = _best_split(stumps, YES, i, leaf_yes, best - error_no)
+            if error_yes < bound - error_no:
+                error_yes, test_yes = _first_within_bound(
+                    n,
+                    i,
+                    counter,
+                    is_rest,
+                    min_rows,
+                    stumps,
+                    leaf_yes,
+                    best - error_no,
+                    bound - error_no,
+                )
             if error_yes >= best - error_no:
                 continue
         best = error_no + error_yes
         nodes.error[node] = best
-        nodes.test[node] = pairs.column[i]
-        nodes.test_no[node] = pairs.column[test_no] if test_no >= 0 else -1 - class_no
-        nodes.test_yes[node] = pairs.column[test_yes] if test_yes >= 0 else -1 - class_yes
+        nodes.test[node] = columns[i]
+        nodes.test_no[node] = columns[test_no] if test_no >= 0 else -1 - class_no
+        nodes.test_yes[node] = columns[test_yes] if test_yes >= 0 else -1 - class_yes
         nodes.size[node] = 1 if reached else 3 + 2 * (test_no >= 0) + 2 * (test_yes >= 0)
         if best == bound:
             break
@@ -128,114 +158,314 @@ def best_of_depth_two(
 
 @entry_kernel()
 def _best_split(
-    errors: NDArray[np.int32], n: Index, leaf_error: Index, limit: Index, enough: Index
+    stumps: Stumps, side: Index, column: Index, leaf_error: Index, limit: Index
 ) -> tuple[Index, Index]:
     """Fewest errors of a leaf or a split, and the first column that has them, or -1.
 
-    A split as good as a leaf is left out. ``enough`` ends the search; from
-    ``limit`` on nothing counts.
+    A split as good as a leaf is left out. From ``limit`` on nothing counts.
     """
-    best = float(leaf_error) if leaf_error < limit else np.inf
-    test = np.int64(-1)
-    for j in range(n):
-        error = float(errors[j])
-        if error >= limit or errors[j] == IMPOSSIBLE:
+    error = stumps.error[side, column]
+    if error < leaf_error and error < limit:
+        return float(error), np.int64(stumps.test[side, column])
+    return float(leaf_error) if leaf_error < limit else np.inf, np.int64(-1)
+
+
+@entry_kernel()
+def _first_within_bound(
+    n: Index,
+    column: Index,
+    counter: Counter,
+    is_rest: bool,
+    min_rows: Index,
+    stumps: Stumps,
+    leaf_error: Index,
+    limit: Index,
+    enough: Index,
+) -> tuple[Index, Index]:
+    """The split of the yes-side on which the library's search ends when the bound is too high.
+
+    A bound from similar rows can be: their trees are not always the best. The search ends with the
+    first split that has just as many errors as the bound, though others have fewer.
+    """
+    n_classes = len(stumps.total) - 1
+    support = np.int64(stumps.support[column])
+    best, test = float(leaf_error) if leaf_error < limit else np.inf, np.int64(-1)
+    for other in range(n):
+        first, last = min(column, other), max(column, other)
+        both, most_both, most_rest = np.int64(0), np.int64(0), np.int64(0)
+        for group in range(n_classes + 1):
+            count = np.int64(counter.part.pairs[first, group, last])
+            if is_rest:
+                count = np.int64(counter.whole.pairs[first, group, last]) - count
+            both += count
+            if group < n_classes:
+                most_both = max(most_both, count)
+                most_rest = max(most_rest, stumps.single[group, column] - count)
+        if other == column or both < min_rows or support - both < min_rows:
+            continue
+        error = float(stumps.classed[column] - most_both - most_rest)
+        if error >= limit:
             continue
         limit = error
         if error != leaf_error:
-            best, test = error, np.int64(j)
+            best, test = error, np.int64(other)
         if error == 0 or error == enough:
             break
     return best, test
 
 
 @entry_kernel()
-def _select(
-    rows: SortedRows,
-    cover: Words,
-    support: Index,
-    candidates: NDArray[np.int64],
-    min_rows: Index,
-    pairs: Pairs,
+def _take_single(
+    n: Index, counter: Counter, is_rest: bool, n_classes: Index, stumps: Stumps
 ) -> Index:
-    """Keep the words that have rows, and the columns that split them; return how many do."""
-    n_groups = len(pairs.total)
-    n = 0
-    for column in candidates:
-        yes, kept = rows.yes[column], pairs.kept[n]
-        at = 0
-        found = np.int64(0)
-        for group in range(n_groups):
-            pairs.starts[group] = at
-            count = np.uint64(0)
-            for word in range(rows.starts[group], rows.starts[group + 1]):
-                both = cover[word] & yes[word]
-                kept[at] = both
-                count += bit_count(both)
-                # Without a branch: an empty word is overwritten by the next. Deep down most are.
-                at += cover[word] != 0
-            pairs.counts[n, group] = np.int64(count)
-            found += np.int64(count)
-        pairs.starts[n_groups] = at
-        if found >= min_rows and support - found >= min_rows:
-            pairs.column[n], pairs.support[n] = column, found
-            n += 1
-    for group in range(n_groups):
-        count = np.uint64(0)
-        for word in range(rows.starts[group], rows.starts[group + 1]):
-            count += bit_count(cover[word])
-        pairs.total[group] = np.int64(count)
-    return n
+    """Take over the counts of single columns; return the number of rows."""
+    width = whole_blocks(n)
+    support, classed = stumps.support[:width], stumps.classed[:width]
+    support[:] = 0
+    classed[:] = 0
+    n_rows = np.int64(0)
+    for group in range(n_classes + 1):
+        part, single = counter.part.single[group, :width], stumps.single[group, :width]
+        total = np.int64(counter.part.total[group])
+        if is_rest:
+            whole = counter.whole.single[group, :width]
+            total = np.int64(counter.whole.total[group]) - total
+            for place in range(width):
+                single[place] = whole[place] - part[place]
+        else:
+            for place in range(width):
+                single[place] = part[place]
+        for place in range(width):
+            support[place] += single[place]
+        if group < n_classes:
+            for place in range(width):
+                classed[place] += single[place]
+        stumps.total[group] = total
+        n_rows += total
+    return n_rows
 
 
 @entry_kernel()
-def _judge_pairs(rows: SortedRows, n: Index, support: Index, min_rows: Index, pairs: Pairs) -> None:
-    """Errors of every column below every other one, on either side of it."""
-    n_classes = len(rows.class_rows)
-    n_groups = len(pairs.total)
+def _judge_pairs(
+    n: Index,
+    n_rows: Index,
+    counter: Counter,
+    is_rest: bool,
+    n_classes: Index,
+    min_rows: Index,
+    stumps: Stumps,
+) -> None:
+    """Find the best split of the rows on either side of every column.
+
+    One count of rows with a yes in both gives all four corners of a pair, and so both of its
+    orders: the counts of single columns are known, and the corners add up to them.
+    """
+    error, test = stumps.error, stumps.test
     in_classes = np.int64(0)
     for group in range(n_classes):
-        in_classes += pairs.total[group]
-    for i in range(n):
-        pairs.no[i, i] = pairs.yes[i, i] = IMPOSSIBLE
-        classed_i = _classed(pairs.counts[i], n_classes)
-        for j in range(i + 1, n):
-            both = np.int64(0)
-            most_both = most_i = most_j = most_none = np.int64(0)
-            for group in range(n_groups):
-                met = np.uint64(0)
-                for word in range(pairs.starts[group], pairs.starts[group + 1]):
-                    met += bit_count(pairs.kept[i, word] & pairs.kept[j, word])
-                count = np.int64(met)
-                both += count
-                if group < n_classes:
-                    # One intersection gives all four corners, and so both orders of the pair:
-                    # the counts of single columns are known, and the corners add up to them.
-                    only_i = pairs.counts[i, group] - count
-                    only_j = pairs.counts[j, group] - count
-                    neither = pairs.total[group] - pairs.counts[i, group] - only_j
-                    most_both = max(most_both, count)
-                    most_i = max(most_i, only_i)
-                    most_j = max(most_j, only_j)
-                    most_none = max(most_none, neither)
-            i_only, j_only = pairs.support[i] - both, pairs.support[j] - both
-            none = support - pairs.support[i] - j_only
-            classed_j = _classed(pairs.counts[j], n_classes)
-            pairs.yes[i, j] = pairs.yes[j, i] = pairs.no[i, j] = pairs.no[j, i] = IMPOSSIBLE
-            if both >= min_rows and i_only >= min_rows:
-                pairs.yes[i, j] = classed_i - most_both - most_i
-            if both >= min_rows and j_only >= min_rows:
-                pairs.yes[j, i] = classed_j - most_both - most_j
-            if j_only >= min_rows and none >= min_rows:
-                pairs.no[i, j] = in_classes - classed_i - most_j - most_none
-            if i_only >= min_rows and none >= min_rows:
-                pairs.no[j, i] = in_classes - classed_j - most_i - most_none
+        in_classes += stumps.total[group]
+    width = whole_blocks(n)
+    error[:, :width] = IMPOSSIBLE
+    test[:, :width] = -1
+    least, every = np.int32(min_rows), np.int32(in_classes)
+    for one in range(n):
+        _count_corners(width, one, counter, is_rest, n_classes, stumps)
+        _split_one(width, one, least, every, np.int32(n_rows), stumps)
+        _split_others(width, one, least, every, np.int32(n_rows), stumps)
 
 
 @entry_kernel()
-def _classed(counts: NDArray[np.int64], n_classes: Index) -> Index:
-    """Rows that belong to a class."""
-    total = np.int64(0)
-    for number in range(n_classes):
-        total += counts[number]
-    return total
+def _count_corners(
+    width: Index, one: Index, counter: Counter, is_rest: bool, n_classes: Index, stumps: Stumps
+) -> None:
+    """The rows and the largest class in the corners of a column's pairs with later ones."""
+    first = one // BLOCK * BLOCK
+    both, met = stumps.both[first:width], stumps.met[first:width]
+    in_both, in_one = stumps.most[0, first:width], stumps.most[1, first:width]
+    in_other, in_none = stumps.most[2, first:width], stumps.most[3, first:width]
+    both[:] = 0
+    for corner in range(4):
+        stumps.most[corner, first:width] = 0
+    for group in range(n_classes + 1):
+        if stumps.total[group] == 0:
+            continue
+        count = counter.part.pairs[one, group, first:width]
+        if is_rest:
+            _subtract(counter.whole.pairs[one, group, first:width], count, met)
+            count = met
+        if group == n_classes:
+            _add(count, both)
+            continue
+        single = stumps.single[group]
+        mine, rest = single[one], np.int32(stumps.total[group] - single[one])
+        _largest_with(count, mine, both, in_both, in_one)
+        _largest_without(count, single[first:width], rest, in_other, in_none)
+    both[: one + 1 - first] = NO_PAIR
+
+
+@entry_kernel()
+def _subtract(whole: Integers, part: Integers, rest: Integers) -> None:
+    for place in range(len(rest)):
+        rest[place] = whole[place] - part[place]
+
+
+@entry_kernel()
+def _add(more: Integers, total: Integers) -> None:
+    for place in range(len(total)):
+        total[place] += more[place]
+
+
+@entry_kernel()
+def _largest_with(
+    count: Integers, mine: Index, both: Integers, in_both: Integers, in_one: Integers
+) -> None:
+    for place in range(len(both)):
+        met = count[place]
+        both[place] += met
+        in_both[place] = max(in_both[place], met)
+        in_one[place] = max(in_one[place], np.int32(mine - met))
+
+
+@entry_kernel()
+def _largest_without(
+    count: Integers, single: Integers, rest: Index, in_other: Integers, in_none: Integers
+) -> None:
+    for place in range(len(count)):
+        only_other = np.int32(single[place] - count[place])
+        in_other[place] = max(in_other[place], only_other)
+        in_none[place] = max(in_none[place], np.int32(rest - only_other))
+
+
+@entry_kernel()
+def _split_one(
+    width: Index, one: Index, least: Index, in_classes: Index, n_rows: Index, stumps: Stumps
+) -> None:
+    """Split the rows on either side of this column by later ones."""
+    first = one // BLOCK * BLOCK
+    both, support = stumps.both[first:width], stumps.support[first:width]
+    in_both, in_one = stumps.most[0, first:width], stumps.most[1, first:width]
+    in_other, in_none = stumps.most[2, first:width], stumps.most[3, first:width]
+    judged, mine, classed = stumps.judged[first:width], stumps.support[one], stumps.classed[one]
+    fewest = _judge_yes_of_one(both, in_both, in_one, mine, classed, least, judged)
+    _note_first(judged, fewest, one, first, YES, stumps)
+    rest, classed_no = np.int32(n_rows - mine), np.int32(in_classes - classed)
+    fewest = _judge_no_of_one(both, support, in_other, in_none, rest, classed_no, least, judged)
+    _note_first(judged, fewest, one, first, NO, stumps)
+
+
+@entry_kernel()
+def _judge_yes_of_one(
+    both: Integers,
+    in_both: Integers,
+    in_one: Integers,
+    mine: Index,
+    classed: Index,
+    least: Index,
+    judged: Integers,
+) -> Index:
+    fewest = np.int32(IMPOSSIBLE)
+    for place in range(len(judged)):
+        error = np.int32(np.int32(classed - in_both[place]) - in_one[place])
+        possible = (both[place] >= least) & (np.int32(mine - both[place]) >= least)
+        judged[place] = error if possible else np.int32(IMPOSSIBLE)
+        fewest = min(fewest, judged[place])
+    return fewest
+
+
+@entry_kernel()
+def _judge_no_of_one(
+    both: Integers,
+    support: Integers,
+    in_other: Integers,
+    in_none: Integers,
+    rest: Index,
+    classed: Index,
+    least: Index,
+    judged: Integers,
+) -> Index:
+    fewest = np.int32(IMPOSSIBLE)
+    for place in range(len(judged)):
+        only_other = np.int32(support[place] - both[place])
+        error = np.int32(np.int32(classed - in_other[place]) - in_none[place])
+        possible = (only_other >= least) & (np.int32(rest - only_other) >= least)
+        judged[place] = error if possible else np.int32(IMPOSSIBLE)
+        fewest = min(fewest, judged[place])
+    return fewest
+
+
+@entry_kernel()
+def _note_first(
+    judged: Integers, fewest: Index, one: Index, first: Index, side: Index, stumps: Stumps
+) -> None:
+    if fewest < stumps.error[side, one]:
+        place = 0
+        while judged[place] != fewest:
+            place += 1
+        stumps.error[side, one], stumps.test[side, one] = fewest, first + place
+
+
+@entry_kernel()
+def _split_others(
+    width: Index, one: Index, least: Index, in_classes: Index, n_rows: Index, stumps: Stumps
+) -> None:
+    """Split the rows on either side of later columns by this one."""
+    first = one // BLOCK * BLOCK
+    both, support = stumps.both[first:width], stumps.support[first:width]
+    classed, judged = stumps.classed[first:width], stumps.judged[first:width]
+    in_both, in_one = stumps.most[0, first:width], stumps.most[1, first:width]
+    in_other, in_none = stumps.most[2, first:width], stumps.most[3, first:width]
+    _judge_yes_of_others(both, support, classed, in_both, in_other, least, judged)
+    _keep_better(judged, one, stumps.error[YES, first:width], stumps.test[YES, first:width])
+    mine, rest = stumps.support[one], np.int32(n_rows - stumps.support[one])
+    _judge_no_of_others(
+        both, support, classed, in_one, in_none, mine, rest, in_classes, least, judged
+    )
+    _keep_better(judged, one, stumps.error[NO, first:width], stumps.test[NO, first:width])
+
+
+@entry_kernel()
+def _judge_yes_of_others(
+    both: Integers,
+    support: Integers,
+    classed: Integers,
+    in_both: Integers,
+    in_other: Integers,
+    least: Index,
+    judged: Integers,
+) -> None:
+    for place in range(len(judged)):
+        error = np.int32(np.int32(classed[place] - in_both[place]) - in_other[place])
+        only_other = np.int32(support[place] - both[place])
+        possible = (both[place] >= least) & (only_other >= least)
+        judged[place] = error if possible else np.int32(IMPOSSIBLE)
+
+
+@entry_kernel()
+def _judge_no_of_others(
+    both: Integers,
+    support: Integers,
+    classed: Integers,
+    in_one: Integers,
+    in_none: Integers,
+    mine: Index,
+    rest: Index,
+    in_classes: Index,
+    least: Index,
+    judged: Integers,
+) -> None:
+    for place in range(len(judged)):
+        error = np.int32(np.int32(in_classes - classed[place]) - in_one[place])
+        error = np.int32(error - in_none[place])
+        only_other = np.int32(support[place] - both[place])
+        possible = np.int32(mine - both[place]) >= least
+        possible &= np.int32(rest - only_other) >= least
+        judged[place] = error if possible else np.int32(IMPOSSIBLE)
+
+
+@entry_kernel()
+def _keep_better(judged: Integers, one: Index, error: Integers, test: Integers) -> None:
+    by_one = np.int32(one)
+    for place in range(len(judged)):
+        better = judged[place] < error[place]
+        error[place] = judged[place] if better else error[place]
+        test[place] = by_one if better else test[place]

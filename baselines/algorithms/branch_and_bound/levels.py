@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.branch_and_bound.cache import Nodes
-from baselines.algorithms.branch_and_bound.depth_two import Pairs, room_for_pairs
+from baselines.algorithms.branch_and_bound.depth_two import Stumps, room_for_stumps
+from baselines.algorithms.branch_and_bound.pair_counts import Counter, room_for_counts
 from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words
 
 NO_COLUMN = -1
@@ -75,7 +76,8 @@ class Search(NamedTuple):
 
     rows: SortedRows
     nodes: Nodes
-    pairs: Pairs
+    counter: Counter
+    stumps: Stumps
     levels: Levels
     max_depth: Index
     min_rows: Index
@@ -108,4 +110,5 @@ def prepare(rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int) -> Se
         similar_error=np.zeros((n, 2)),
     )
     signals = np.zeros(2, dtype=np.uint8)
-    return Search(rows, nodes, room_for_pairs(rows), levels, max_depth, min_rows, signals)
+    counter, stumps = room_for_counts(rows), room_for_stumps(rows)
+    return Search(rows, nodes, counter, stumps, levels, max_depth, min_rows, signals)

@@ -27,6 +27,7 @@ from baselines.algorithms.branch_and_bound.levels import (
     Levels,
     Search,
 )
+from baselines.algorithms.branch_and_bound.pair_counts import begin_node, count_part, count_whole
 from baselines.algorithms.branch_and_bound.rows import (
     Index,
     Words,
@@ -37,7 +38,7 @@ from baselines.algorithms.branch_and_bound.rows import (
     keep_side,
     leaf,
 )
-from gradtree.compiling import entry_kernel
+from gradtree.compiling import entry_kernel, kernel
 
 
 @entry_kernel()
@@ -56,10 +57,7 @@ def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
                 child_done(search, depth)
             continue
         if levels.step[depth] == FIRST:
-            cover = everyone
-            if depth > 0:
-                cover = levels.sides[depth - 1, _side_in_turn(levels, depth - 1)]
-            look_at_sides(search, depth, cover)
+            look_at_sides(search, depth, _cover(search, depth))
             is_open = open_child(search, depth)
         elif levels.step[depth] == SECOND and second_side_may_help(search, depth):
             is_open = open_child(search, depth)
@@ -78,7 +76,7 @@ def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
 @entry_kernel()
 def enter(search: Search, code: Index, cover: Words) -> Index:
     """A new node for the rows of ``cover``."""
-    counts = search.pairs.side
+    counts = search.stumps.side
     count_classes(search.rows, cover, counts)
     error, label = leaf(counts, search.rows.class_rows)
     return add(search.nodes, code, error, label)
@@ -120,12 +118,7 @@ def open_level(
     mine = levels.candidates[depth]
     n = 0
     if search.max_depth - depth == 2 and support >= 2 * min_rows:
-        for column in candidates:
-            mine[n] = column
-            n += column != last
-        best_of_depth_two(
-            search.rows, nodes, node, cover, support, mine[:n], min_rows, search.pairs
-        )
+        solve_two_levels(search, node, depth, cover, candidates)
         return False
     if support >= 2 * min_rows:
         for column in candidates:
@@ -140,7 +133,50 @@ def open_level(
     levels.limit[depth] = levels.best[depth] = limit
     levels.least[depth] = np.inf
     levels.similar_error[depth] = -1.0
+    begin_node(search.counter)
     return True
+
+
+@entry_kernel()
+def solve_two_levels(
+    search: Search, node: Index, depth: Index, cover: Words, candidates: NDArray[np.int64]
+) -> None:
+    """Find the best tree of depth two for a node, the child of the level above if there is one.
+
+    Of the rows on either side of that level's candidate, the fewer are counted; the others are
+    what is left of all rows of the level.
+    """
+    rows, levels, counter, above = search.rows, search.levels, search.counter, depth - 1
+    is_rest = False
+    if above < 0:
+        count_part(rows, cover, cover, np.int64(0), candidates, counter)
+    else:
+        supports = levels.supports[above]
+        fewer = NO if supports[NO] < supports[YES] else YES
+        is_rest = _side_in_turn(levels, above) != fewer
+        whole, part = _cover(search, above), levels.sides[above, fewer]
+        count_part(rows, whole, part, levels.at[above], candidates, counter)
+        if is_rest:
+            count_whole(rows, whole, candidates, counter)
+    best_of_depth_two(
+        search.rows,
+        search.nodes,
+        node,
+        candidates,
+        counter,
+        is_rest,
+        search.min_rows,
+        search.stumps,
+    )
+
+
+@kernel(inline="always")  # no kernel can return an array
+def _cover(search: Search, depth: Index) -> Words:
+    """The rows of the node that a level searches."""
+    cover = search.rows.everyone
+    if depth > 0:
+        cover = search.levels.sides[depth - 1, _side_in_turn(search.levels, depth - 1)]
+    return cover
 
 
 @entry_kernel()
