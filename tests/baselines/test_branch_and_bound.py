@@ -48,6 +48,19 @@ def test_the_same_tree_as_the_library(case: tuple[int, int, int]) -> None:
         assert_same(*problem(seed, max_columns), depth, min_sup)
 
 
+@pytest.mark.parametrize(("depth", "max_columns", "min_sup"), [(3, 20, 1), (4, 14, 1), (5, 8, 3)])
+def test_the_same_tree_where_columns_are_the_same(
+    depth: int, max_columns: int, min_sup: int
+) -> None:
+    """Much is then taken from nodes that have the same rows."""
+    needs_library()
+    for seed in range(20):
+        columns, labels = problem(seed, max_columns)
+        n = columns.shape[1]
+        drawn = np.random.default_rng(seed).integers(0, n, 2 * n)
+        assert_same(columns[:, drawn], labels, depth, min_sup)
+
+
 @pytest.mark.parametrize("missing", [0, 1])
 def test_the_same_tree_where_a_class_has_no_rows(missing: int) -> None:
     needs_library()

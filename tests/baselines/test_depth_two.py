@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baselines.algorithms.branch_and_bound import cache
-from baselines.algorithms.branch_and_bound.depth_two import best_of_depth_two, room_for_stumps
+from baselines.algorithms.branch_and_bound.depth_two import best_of_depth_two
 from baselines.algorithms.branch_and_bound.pair_counts import (
     BLOCK,
     begin_node,
@@ -18,6 +18,7 @@ from baselines.algorithms.branch_and_bound.pair_counts import (
     room_for_counts,
 )
 from baselines.algorithms.branch_and_bound.rows import encode
+from baselines.algorithms.branch_and_bound.stumps import room_for_stumps
 
 NONE = -1
 

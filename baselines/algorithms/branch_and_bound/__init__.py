@@ -14,14 +14,17 @@ remembers, and the habits of the library's that are not in the publication:
 
 What cannot change the outcome is done faster: rows are sorted by class, so that
 one pass over a set of rows counts all classes; a pair of columns is counted
-once for both orders, and on the smaller side of a candidate for both sides; and
-counting and judging go over many columns with one instruction.
+once for both orders, and on the smaller side of a candidate for both sides;
+what columns with the same rows lead to is found once; and counting and judging
+go over many columns with one instruction.
 
 ``rows``        the training rows as sets of bits
 ``pair_counts`` rows with a yes in both of two columns
+``stumps``      the best split of the rows on either side of every column
 ``depth_two``   the best tree of depth two on a set of rows, without branching
 ``cache``       what is known of each set of conditions
 ``levels``      the path from the root to the node that is being searched
-``search``      branching, with bounds, down to where two levels are left
+``two_levels``  a node with two levels left
+``search``      branching, with bounds, down to there
 ``solver``      what Python calls: the search, its deadline, the tree it found
 """

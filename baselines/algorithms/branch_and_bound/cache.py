@@ -26,6 +26,7 @@ class Nodes(NamedTuple):
     test : column at the root of the best tree, or ``-1 - class`` of a leaf.
     test_no, test_yes : the same for its two children, where a tree of depth two is known.
     size : number of nodes of the best tree, as the library counts them.
+    bound_then : the bound when the best tree of depth two was found; negative where none was.
     slots, codes : a hash table from the code of a set to its entry.
     used : number of entries, in a field of its own to be written to.
     """
@@ -37,6 +38,7 @@ class Nodes(NamedTuple):
     test_no: NDArray[np.int32]
     test_yes: NDArray[np.int32]
     size: NDArray[np.int32]
+    bound_then: NDArray[np.float64]
     slots: NDArray[np.int32]
     codes: NDArray[np.int64]
     used: NDArray[np.int64]
@@ -67,6 +69,7 @@ def room_for(n_columns: int, most_conditions: int) -> Nodes:
         test_no=np.empty(capacity, dtype=np.int32),
         test_yes=np.empty(capacity, dtype=np.int32),
         size=np.empty(capacity, dtype=np.int32),
+        bound_then=np.empty(capacity),
         slots=np.zeros(table, dtype=np.int32),  # entry + 1, so that 0 means free
         codes=np.empty(table, dtype=np.int64),
         used=np.zeros(1, dtype=np.int64),
@@ -131,6 +134,6 @@ def add(nodes: Nodes, code: Index, leaf_error: Index, leaf_class: Index) -> Inde
     slot = _slot(nodes, code)
     nodes.slots[slot], nodes.codes[slot] = entry + 1, code
     nodes.error[entry], nodes.bound[entry] = np.inf, 0.0
-    nodes.leaf_error[entry] = leaf_error
+    nodes.leaf_error[entry], nodes.bound_then[entry] = leaf_error, -1.0
     nodes.test[entry], nodes.size[entry] = -1 - leaf_class, 1
     return entry

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.branch_and_bound.cache import Nodes
-from baselines.algorithms.branch_and_bound.depth_two import Stumps, room_for_stumps
 from baselines.algorithms.branch_and_bound.pair_counts import Counter, room_for_counts
 from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words
+from baselines.algorithms.branch_and_bound.stumps import Stumps, room_for_stumps
+from gradtree.compiling import entry_kernel, kernel
 
 NO_COLUMN = -1
-NO, YES = 0, 1
 STOP, FULL = 0, 1
 """Signals: time is up (Python sets it), and no room for more nodes (the search sets it)."""
 FIRST, SECOND, BOTH = 0, 1, 2
@@ -28,6 +28,8 @@ class Levels(NamedTuple):
     node : int64, shape (n_levels,)
     conditions : int64, shape (n_levels, n_levels)
         That lead to the node, sorted.
+    twin : int64, shape (2, n_levels)
+        Working memory for other conditions that lead to the same rows.
     candidates, n_candidates : int64, shapes (n_levels, n_columns) and (n_levels,)
         Columns that split the rows of the node.
     at, step : int64, shape (n_levels,)
@@ -49,6 +51,7 @@ class Levels(NamedTuple):
 
     node: NDArray[np.int64]
     conditions: NDArray[np.int64]
+    twin: NDArray[np.int64]
     candidates: NDArray[np.int64]
     n_candidates: NDArray[np.int64]
     at: NDArray[np.int64]
@@ -94,6 +97,7 @@ def prepare(rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int) -> Se
     levels = Levels(
         node=integers(n),
         conditions=integers(n, n),
+        twin=integers(2, n),
         candidates=integers(n, n_columns),
         n_candidates=integers(n),
         at=integers(n),
@@ -112,3 +116,19 @@ def prepare(rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int) -> Se
     signals = np.zeros(2, dtype=np.uint8)
     counter, stumps = room_for_counts(rows), room_for_stumps(rows)
     return Search(rows, nodes, counter, stumps, levels, max_depth, min_rows, signals)
+
+
+@entry_kernel()
+def side_in_turn(levels: Levels, depth: Index) -> Index:
+    """The side of the candidate that the level tries now."""
+    first = levels.first[depth]
+    return 1 - first if levels.step[depth] == SECOND else first
+
+
+@kernel(inline="always")  # no kernel can return an array
+def cover_of(search: Search, depth: Index) -> Words:
+    """The rows of the node that a level searches."""
+    cover = search.rows.everyone
+    if depth > 0:
+        cover = search.levels.sides[depth - 1, side_in_turn(search.levels, depth - 1)]
+    return cover

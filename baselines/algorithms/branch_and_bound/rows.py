@@ -15,6 +15,8 @@ Index = Any
 """An integer, of Python or of a kernel."""
 
 WORD_BITS = 64
+NO, YES = 0, 1
+"""The two sides of a column."""
 
 
 class SortedRows(NamedTuple):
@@ -29,12 +31,15 @@ class SortedRows(NamedTuple):
         First word of each class, of the rows of no class, and the end.
     class_rows : int64, shape (n_classes,)
         Rows per class, which decide between classes that tie in a leaf.
+    same_as : int64, shape (n_columns,)
+        The first column with the same rows, in most cases the column itself.
     """
 
     yes: Words
     everyone: Words
     starts: NDArray[np.int64]
     class_rows: NDArray[np.int64]
+    same_as: NDArray[np.int64]
 
 
 def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> SortedRows:
@@ -59,7 +64,13 @@ def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> SortedRows:
             everyone[start:end] = pack(np.ones((1, len(rows)), dtype=np.bool_))[0]
     class_rows = np.zeros(n_classes, dtype=np.int64)
     class_rows[: len(counts)] = counts
-    return SortedRows(yes, everyone, starts, class_rows)
+    return SortedRows(yes, everyone, starts, class_rows, _same_as(yes))
+
+
+def _same_as(yes: Words) -> NDArray[np.int64]:
+    """For every column the first that is equal."""
+    first: dict[bytes, int] = {}
+    return np.array([first.setdefault(c.tobytes(), at) for at, c in enumerate(yes)], dtype=np.int64)
 
 
 def groups_of(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:

@@ -14,21 +14,21 @@ from baselines.algorithms.branch_and_bound.cache import (
     find,
     insert,
 )
-from baselines.algorithms.branch_and_bound.depth_two import best_of_depth_two
 from baselines.algorithms.branch_and_bound.levels import (
     BOTH,
     FIRST,
     FULL,
-    NO,
     NO_COLUMN,
     SECOND,
     STOP,
-    YES,
-    Levels,
     Search,
+    cover_of,
+    side_in_turn,
 )
-from baselines.algorithms.branch_and_bound.pair_counts import begin_node, count_part, count_whole
+from baselines.algorithms.branch_and_bound.pair_counts import begin_node
 from baselines.algorithms.branch_and_bound.rows import (
+    NO,
+    YES,
     Index,
     Words,
     count_classes,
@@ -38,7 +38,8 @@ from baselines.algorithms.branch_and_bound.rows import (
     keep_side,
     leaf,
 )
-from gradtree.compiling import entry_kernel, kernel
+from baselines.algorithms.branch_and_bound.two_levels import solve_two_levels
+from gradtree.compiling import entry_kernel
 
 
 @entry_kernel()
@@ -57,7 +58,7 @@ def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
                 child_done(search, depth)
             continue
         if levels.step[depth] == FIRST:
-            look_at_sides(search, depth, _cover(search, depth))
+            look_at_sides(search, depth, cover_of(search, depth))
             is_open = open_child(search, depth)
         elif levels.step[depth] == SECOND and second_side_may_help(search, depth):
             is_open = open_child(search, depth)
@@ -138,48 +139,6 @@ def open_level(
 
 
 @entry_kernel()
-def solve_two_levels(
-    search: Search, node: Index, depth: Index, cover: Words, candidates: NDArray[np.int64]
-) -> None:
-    """Find the best tree of depth two for a node, the child of the level above if there is one.
-
-    Of the rows on either side of that level's candidate, the fewer are counted; the others are
-    what is left of all rows of the level.
-    """
-    rows, levels, counter, above = search.rows, search.levels, search.counter, depth - 1
-    is_rest = False
-    if above < 0:
-        count_part(rows, cover, cover, np.int64(0), candidates, counter)
-    else:
-        supports = levels.supports[above]
-        fewer = NO if supports[NO] < supports[YES] else YES
-        is_rest = _side_in_turn(levels, above) != fewer
-        whole, part = _cover(search, above), levels.sides[above, fewer]
-        count_part(rows, whole, part, levels.at[above], candidates, counter)
-        if is_rest:
-            count_whole(rows, whole, candidates, counter)
-    best_of_depth_two(
-        search.rows,
-        search.nodes,
-        node,
-        candidates,
-        counter,
-        is_rest,
-        search.min_rows,
-        search.stumps,
-    )
-
-
-@kernel(inline="always")  # no kernel can return an array
-def _cover(search: Search, depth: Index) -> Words:
-    """The rows of the node that a level searches."""
-    cover = search.rows.everyone
-    if depth > 0:
-        cover = search.levels.sides[depth - 1, _side_in_turn(search.levels, depth - 1)]
-    return cover
-
-
-@entry_kernel()
 def close_level(search: Search, depth: Index) -> None:
     """Without a tree below the limit, there is at least a better bound."""
     nodes, levels = search.nodes, search.levels
@@ -240,7 +199,7 @@ def open_child(search: Search, depth: Index) -> bool:
     levels, nodes = search.levels, search.nodes
     column = levels.candidates[depth, levels.at[depth]]
     second = levels.step[depth] == SECOND
-    side = _side_in_turn(levels, depth)
+    side = side_in_turn(levels, depth)
     rows, support = levels.sides[depth, side], levels.supports[depth, side]
     code = _code(search, depth, 2 * column + side)
     child = find(nodes, code)
@@ -274,7 +233,7 @@ def open_child(search: Search, depth: Index) -> bool:
 def child_done(search: Search, depth: Index) -> None:
     """Remember a child's rows, in place of the more similar of two others, and go on."""
     levels = search.levels
-    side = _side_in_turn(levels, depth)
+    side = side_in_turn(levels, depth)
     levels.step[depth] = BOTH if levels.step[depth] == SECOND else SECOND
     error = _fewest_errors(search.nodes, levels.children[depth, side])
     if error == 0:
@@ -324,10 +283,3 @@ def weigh(search: Search, depth: Index) -> None:
     # Nothing can be better than the bound: later candidates could at most be as good.
     if nodes.error[node] == nodes.bound[node] or search.signals[STOP]:
         levels.n_candidates[depth] = levels.at[depth] + 1
-
-
-@entry_kernel()
-def _side_in_turn(levels: Levels, depth: Index) -> Index:
-    """The side of the candidate that the level tries now."""
-    first = levels.first[depth]
-    return 1 - first if levels.step[depth] == SECOND else first
