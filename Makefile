@@ -27,6 +27,7 @@ reproduce: setup ## Run the experiments, tables and report into .runs (PROFILE=s
 ifeq ($(PROFILE),full)
 	@$(PY) -m experiments plan --profile paper --workers $(WORKERS)
 	@$(PY) -m experiments search --protocol paper,clean --workers $(WORKERS) --plan
+	@$(PY) -m experiments plan --profile searched --workers $(WORKERS)
 	@$(PY) -m experiments run --profile paper --workers $(WORKERS) --refresh tables,report $(ARGS)
 	@$(PY) -m experiments search --protocol paper,clean --workers $(WORKERS) $(ARGS)
 	@$(PY) -m experiments run --profile searched --workers $(WORKERS) --refresh tables,report $(ARGS)

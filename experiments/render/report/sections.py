@@ -194,7 +194,7 @@ SEARCH_INTRODUCTION = (
     "macro F1, on the first split. Under protocol paper the folds are cut from encoded and "
     "rebalanced rows, as the authors did; under protocol clean all preprocessing happens inside "
     "the folds. "
-    "DL8.5 has nothing to search.",
+    "DL8.5 has nothing to search; the tables show it as it is.",
     "Under protocol paper the winner’s cross-validated score is optimistic: copies of a row, with "
     "their leaking codes, can fall on both sides of a fold. Compare it with the test score.",
 )
