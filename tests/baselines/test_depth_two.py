@@ -19,6 +19,7 @@ from baselines.algorithms.branch_and_bound.pair_counts import (
 )
 from baselines.algorithms.branch_and_bound.rows import encode
 from baselines.algorithms.branch_and_bound.stumps import room_for_stumps
+from gradtree.compiling import from_python
 
 NONE = -1
 
@@ -102,12 +103,13 @@ def by_kernel(given: Problem, is_rest: bool, least: int, bound: float) -> Found:
     rows = encode(np.column_stack([columns, given.part]), labels)
     nodes, counter = cache.room_for(columns.shape[1], 1), room_for_counts(rows)
     every, part = np.arange(columns.shape[1]), rows.yes[-1]
-    begin_node(counter)
-    count_part(rows, rows.everyone, part, 0, every, counter)
-    count_whole(rows, rows.everyone, every, counter)
+    from_python(begin_node)(counter)
+    from_python(count_part)(rows, rows.everyone, part, 0, every, counter)
+    from_python(count_whole)(rows, rows.everyone, every, counter)
     node = cache.add(nodes, 1, len(labels), 0)
     nodes.bound[node] = bound
-    best_of_depth_two(rows, nodes, node, every, counter, is_rest, least, room_for_stumps(rows))
+    solve = from_python(best_of_depth_two)
+    solve(rows, nodes, node, every, counter, is_rest, least, room_for_stumps(rows))
     tests = nodes.test[node], nodes.test_no[node], nodes.test_yes[node]
     if (nodes.test[node] < 0) or nodes.error[node] == nodes.leaf_error[node]:
         return Found(np.inf, NONE, NONE, NONE)

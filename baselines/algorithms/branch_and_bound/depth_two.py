@@ -9,10 +9,10 @@ from baselines.algorithms.branch_and_bound.cache import Nodes
 from baselines.algorithms.branch_and_bound.pair_counts import Counter
 from baselines.algorithms.branch_and_bound.rows import NO, YES, Index, SortedRows, leaf
 from baselines.algorithms.branch_and_bound.stumps import Stumps, judge_pairs, take_single
-from gradtree.compiling import entry_kernel
+from gradtree.compiling import kernel
 
 
-@entry_kernel()
+@kernel(inline="always")
 def best_of_depth_two(
     rows: SortedRows,
     nodes: Nodes,
@@ -93,7 +93,7 @@ def best_of_depth_two(
         nodes.size[node], nodes.test[node] = 1, nodes.test_yes[node]
 
 
-@entry_kernel()
+@kernel()
 def _best_split(
     stumps: Stumps, side: Index, column: Index, leaf_error: Index, limit: Index
 ) -> tuple[Index, Index]:
@@ -107,7 +107,7 @@ def _best_split(
     return float(leaf_error) if leaf_error < limit else np.inf, np.int64(-1)
 
 
-@entry_kernel()
+@kernel()
 def _first_within_bound(
     n: Index,
     column: Index,

@@ -11,7 +11,7 @@ from baselines.algorithms.branch_and_bound.cache import Nodes
 from baselines.algorithms.branch_and_bound.pair_counts import Counter, room_for_counts
 from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words
 from baselines.algorithms.branch_and_bound.stumps import Stumps, room_for_stumps
-from gradtree.compiling import entry_kernel, kernel
+from gradtree.compiling import kernel
 
 NO_COLUMN = -1
 STOP, FULL = 0, 1
@@ -118,7 +118,7 @@ def prepare(rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int) -> Se
     return Search(rows, nodes, counter, stumps, levels, max_depth, min_rows, signals)
 
 
-@entry_kernel()
+@kernel()
 def side_in_turn(levels: Levels, depth: Index) -> Index:
     """The side of the candidate that the level tries now."""
     first = levels.first[depth]

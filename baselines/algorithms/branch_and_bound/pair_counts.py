@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from baselines.algorithms.bits import bit_count
 from baselines.algorithms.branch_and_bound.rows import WORD_BITS, SortedRows, Words
-from gradtree.compiling import entry_kernel
+from gradtree.compiling import entry_kernel, kernel
 
 BLOCK = 64
 """Columns; a multiple of what the widest vector instructions do in one step of a loop."""
@@ -99,14 +99,14 @@ def room_for_counts(rows: SortedRows) -> Counter:
     )
 
 
-@entry_kernel()
+@kernel()
 def begin_node(counter: Counter) -> None:
     """Another node is searched: what was counted is of no use."""
     counter.state[0] = counter.state[1] = MISSING
     counter.state[2] = NOBODY
 
 
-@entry_kernel()
+@kernel()
 def count_whole(
     rows: SortedRows, cover: Words, columns: NDArray[np.int64], counter: Counter
 ) -> None:
@@ -117,7 +117,7 @@ def count_whole(
         _count(rows, cover, len(columns), counter, counter.whole)
 
 
-@entry_kernel()
+@kernel()
 def count_part(
     rows: SortedRows,
     cover: Words,
@@ -133,7 +133,7 @@ def count_part(
         _count(rows, side, len(columns), counter, counter.part)
 
 
-@entry_kernel()
+@kernel()
 def _read_answers(
     rows: SortedRows, cover: Words, columns: NDArray[np.int64], counter: Counter
 ) -> None:
@@ -150,7 +150,7 @@ def _read_answers(
         line[len(columns) : whole_blocks(len(columns))] = 0
 
 
-@entry_kernel()
+@kernel()
 def _find_places(rows: SortedRows, cover: Words, counter: Counter) -> np.int64:
     """Note the bits of ``cover`` that are set, class by class; return how many they are."""
     places, starts = counter.places, counter.starts
@@ -171,7 +171,7 @@ def _find_places(rows: SortedRows, cover: Words, counter: Counter) -> np.int64:
     return np.int64(at)
 
 
-@entry_kernel()
+@kernel()
 def _count(rows: SortedRows, cover: Words, n: np.int64, counter: Counter, counts: Counts) -> None:
     _find_places(rows, cover, counter)
     starts, width = counter.starts, whole_blocks(n)
@@ -189,7 +189,7 @@ def _count(rows: SortedRows, cover: Words, n: np.int64, counter: Counter, counts
                 _count_both(words, one, first, counter.met[: width - first], line)
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _gather(start: np.int64, end: np.int64, width: np.int64, counter: Counter) -> np.int64:
     """Write the rows of a class side by side; return how many words they take."""
     places, answers, kept = counter.places, counter.answers, counter.kept
@@ -205,7 +205,7 @@ def _gather(start: np.int64, end: np.int64, width: np.int64, counter: Counter) -
     return n_words
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _count_single(words: Words, met: NDArray[np.int64], counts: NDArray[np.int32]) -> None:
     met[:] = 0
     for word in range(len(words)):
@@ -216,7 +216,7 @@ def _count_single(words: Words, met: NDArray[np.int64], counts: NDArray[np.int32
         counts[place] = met[place]
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _count_both(
     words: Words, one: np.int64, first: np.int64, met: NDArray[np.int64], counts: NDArray[np.int32]
 ) -> None:

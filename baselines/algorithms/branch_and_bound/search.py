@@ -39,7 +39,7 @@ from baselines.algorithms.branch_and_bound.rows import (
     leaf,
 )
 from baselines.algorithms.branch_and_bound.two_levels import solve_two_levels
-from gradtree.compiling import entry_kernel
+from gradtree.compiling import entry_kernel, kernel
 
 
 @entry_kernel()
@@ -48,7 +48,8 @@ def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
     levels, signals = search.levels, search.signals
     everyone = search.rows.everyone
     root = enter(search, np.int64(ROOT_CODE), everyone)
-    is_open = open_level(search, root, 0, everyone, n_rows, n_rows, np.inf, every_column, NO_COLUMN)
+    top, nowhere = np.int64(0), np.int64(NO_COLUMN)  # a literal would be a type of its own
+    is_open = open_level(search, root, top, everyone, n_rows, n_rows, np.inf, every_column, nowhere)
     depth = np.int64(0 if is_open else -1)
     while depth >= 0 and not signals[FULL]:
         if levels.at[depth] == levels.n_candidates[depth]:
@@ -59,22 +60,19 @@ def run(search: Search, every_column: NDArray[np.int64], n_rows: Index) -> None:
             continue
         if levels.step[depth] == FIRST:
             look_at_sides(search, depth, cover_of(search, depth))
-            is_open = open_child(search, depth)
-        elif levels.step[depth] == SECOND and second_side_may_help(search, depth):
-            is_open = open_child(search, depth)
-        else:
+        elif levels.step[depth] == BOTH or not second_side_may_help(search, depth):
             if levels.step[depth] == BOTH:
                 weigh(search, depth)
             levels.step[depth] = FIRST
             levels.at[depth] += 1
             continue
-        if is_open:
+        if open_child(search, depth):
             depth += 1
         elif not signals[FULL]:
             child_done(search, depth)
 
 
-@entry_kernel()
+@kernel()
 def enter(search: Search, code: Index, cover: Words) -> Index:
     """A new node for the rows of ``cover``."""
     counts = search.stumps.side
@@ -83,7 +81,7 @@ def enter(search: Search, code: Index, cover: Words) -> Index:
     return add(search.nodes, code, error, label)
 
 
-@entry_kernel()
+@kernel()
 def open_level(
     search: Search,
     node: Index,
@@ -138,7 +136,7 @@ def open_level(
     return True
 
 
-@entry_kernel()
+@kernel(inline="always")
 def close_level(search: Search, depth: Index) -> None:
     """Without a tree below the limit, there is at least a better bound."""
     nodes, levels = search.nodes, search.levels
@@ -150,7 +148,7 @@ def close_level(search: Search, depth: Index) -> None:
         nodes.bound[node] = max(nodes.bound[node], least)
 
 
-@entry_kernel()
+@kernel(inline="always")
 def look_at_sides(search: Search, depth: Index, cover: Words) -> None:
     """Divide the rows by the candidate; the side with more errors for sure comes first."""
     levels = search.levels
@@ -165,7 +163,7 @@ def look_at_sides(search: Search, depth: Index, cover: Words) -> None:
     levels.first[depth] = YES if yes_first else NO
 
 
-@entry_kernel()
+@kernel()
 def _bound_of_side(search: Search, depth: Index, condition: Index, rows: Words) -> Index:
     levels = search.levels
     bound = 0.0
@@ -181,19 +179,19 @@ def _bound_of_side(search: Search, depth: Index, condition: Index, rows: Words) 
     return bound
 
 
-@entry_kernel()
+@kernel()
 def _fewest_errors(nodes: Nodes, node: Index) -> Index:
     """Of the best tree, or of any tree as far as is known."""
     return nodes.error[node] if nodes.error[node] < np.inf else nodes.bound[node]
 
 
-@entry_kernel()
+@kernel()
 def _code(search: Search, depth: Index, condition: Index) -> Index:
     base = 2 * len(search.rows.yes) + 1
     return code_of(search.levels.conditions[depth], depth, condition, base)
 
 
-@entry_kernel()
+@kernel(inline="always")
 def open_child(search: Search, depth: Index) -> bool:
     """Open the level of the child on the side whose turn it is, unless it is settled at once."""
     levels, nodes = search.levels, search.nodes
@@ -229,7 +227,7 @@ def open_child(search: Search, depth: Index) -> bool:
     )
 
 
-@entry_kernel()
+@kernel()
 def child_done(search: Search, depth: Index) -> None:
     """Remember a child's rows, in place of the more similar of two others, and go on."""
     levels = search.levels
@@ -251,7 +249,7 @@ def child_done(search: Search, depth: Index) -> None:
         levels.similar[depth, place, word] = rows[word]
 
 
-@entry_kernel()
+@kernel(inline="always")
 def second_side_may_help(search: Search, depth: Index) -> bool:
     """Whether the first side leaves room below the limit; if not, note what is known of both."""
     levels, nodes = search.levels, search.nodes
@@ -265,7 +263,7 @@ def second_side_may_help(search: Search, depth: Index) -> bool:
     return False
 
 
-@entry_kernel()
+@kernel(inline="always")
 def weigh(search: Search, depth: Index) -> None:
     """Take the tree of the candidate if it is better, or as good and smaller."""
     levels, nodes = search.levels, search.nodes

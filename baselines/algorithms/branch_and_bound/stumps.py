@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from baselines.algorithms.branch_and_bound.pair_counts import BLOCK, Counter, whole_blocks
 from baselines.algorithms.branch_and_bound.rows import NO, YES, Index, SortedRows
-from gradtree.compiling import entry_kernel
+from gradtree.compiling import kernel
 
 Integers = NDArray[np.int32]
 IMPOSSIBLE = np.iinfo(np.int32).max // 2
@@ -73,7 +73,7 @@ def room_for_stumps(rows: SortedRows) -> Stumps:
     )
 
 
-@entry_kernel()
+@kernel(inline="always")
 def take_single(
     n: Index, counter: Counter, is_rest: bool, n_classes: Index, stumps: Stumps
 ) -> Index:
@@ -104,7 +104,7 @@ def take_single(
     return n_rows
 
 
-@entry_kernel()
+@kernel()
 def judge_pairs(
     n: Index,
     n_rows: Index,
@@ -133,7 +133,7 @@ def judge_pairs(
         _split_others(width, one, least, every, np.int32(n_rows), stumps)
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _count_corners(
     width: Index, one: Index, counter: Counter, is_rest: bool, n_classes: Index, stumps: Stumps
 ) -> None:
@@ -162,19 +162,19 @@ def _count_corners(
     both[: one + 1 - first] = NO_PAIR
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _subtract(whole: Integers, part: Integers, rest: Integers) -> None:
     for place in range(len(rest)):
         rest[place] = whole[place] - part[place]
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _add(more: Integers, total: Integers) -> None:
     for place in range(len(total)):
         total[place] += more[place]
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _largest_with(
     count: Integers, mine: Index, both: Integers, in_both: Integers, in_one: Integers
 ) -> None:
@@ -185,7 +185,7 @@ def _largest_with(
         in_one[place] = max(in_one[place], np.int32(mine - met))
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _largest_without(
     count: Integers, single: Integers, rest: Index, in_other: Integers, in_none: Integers
 ) -> None:
@@ -195,7 +195,7 @@ def _largest_without(
         in_none[place] = max(in_none[place], np.int32(rest - only_other))
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _split_one(
     width: Index, one: Index, least: Index, in_classes: Index, n_rows: Index, stumps: Stumps
 ) -> None:
@@ -212,7 +212,7 @@ def _split_one(
     _note_first(judged, fewest, one, first, NO, stumps)
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _judge_yes_of_one(
     both: Integers,
     in_both: Integers,
@@ -231,7 +231,7 @@ def _judge_yes_of_one(
     return fewest
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _judge_no_of_one(
     both: Integers,
     support: Integers,
@@ -252,7 +252,7 @@ def _judge_no_of_one(
     return fewest
 
 
-@entry_kernel()
+@kernel()
 def _note_first(
     judged: Integers, fewest: Index, one: Index, first: Index, side: Index, stumps: Stumps
 ) -> None:
@@ -263,7 +263,7 @@ def _note_first(
         stumps.error[side, one], stumps.test[side, one] = fewest, first + place
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _split_others(
     width: Index, one: Index, least: Index, in_classes: Index, n_rows: Index, stumps: Stumps
 ) -> None:
@@ -282,7 +282,7 @@ def _split_others(
     _keep_better(judged, one, stumps.error[NO, first:width], stumps.test[NO, first:width])
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _judge_yes_of_others(
     both: Integers,
     support: Integers,
@@ -299,7 +299,7 @@ def _judge_yes_of_others(
         judged[place] = error if possible else np.int32(IMPOSSIBLE)
 
 
-@entry_kernel()
+@kernel(inline="always")
 def _judge_no_of_others(
     both: Integers,
     support: Integers,
@@ -321,7 +321,7 @@ def _judge_no_of_others(
         judged[place] = error if possible else np.int32(IMPOSSIBLE)
 
 
-@entry_kernel()
+@kernel()
 def _keep_better(judged: Integers, one: Index, error: Integers, test: Integers) -> None:
     by_one = np.int32(one)
     for place in range(len(judged)):

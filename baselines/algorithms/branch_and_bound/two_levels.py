@@ -10,10 +10,10 @@ from baselines.algorithms.branch_and_bound.depth_two import best_of_depth_two
 from baselines.algorithms.branch_and_bound.levels import Search, cover_of, side_in_turn
 from baselines.algorithms.branch_and_bound.pair_counts import count_part, count_whole
 from baselines.algorithms.branch_and_bound.rows import NO, YES, Index, Words
-from gradtree.compiling import entry_kernel
+from gradtree.compiling import kernel
 
 
-@entry_kernel()
+@kernel(inline="always")
 def solve_two_levels(
     search: Search, node: Index, depth: Index, cover: Words, candidates: NDArray[np.int64]
 ) -> None:
@@ -45,7 +45,7 @@ def solve_two_levels(
     nodes.bound_then[node] = nodes.bound[node]
 
 
-@entry_kernel()
+@kernel()
 def known_of_twin(search: Search, node: Index, depth: Index) -> bool:
     """Take over the tree of a node with the same rows, if there is one.
 
