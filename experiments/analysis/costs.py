@@ -32,8 +32,8 @@ class Spent:
     """Runs of one learner that ended well; hours of the processor, and by the authors' runtimes.
 
     The authors' runtimes are printed for single runs on tuned hyperparameters: a training that
-    was restarted counts as many times, and trees that were kept small are not compared. ``None``
-    where the paper prints none for the learner.
+    was restarted counts as many times, and what only the experiments of small trees use is not
+    compared. ``None`` where the paper prints none for the learner.
     """
 
     method: str
@@ -47,27 +47,30 @@ class Spent:
 def spent(results: Results, paper: Paper) -> list[Spent]:
     """One entry per learner, of all protocols and experiments; a shared run counts once."""
     by_method: dict[str, dict[str, RunRecord]] = {}
-    for attempts in results.attempts.values():
+    compared = set()
+    for (_, experiment, _, _), attempts in results.attempts.items():
         for attempt in attempts:
             record = attempt.record
             if record is not None and record.status == "ok":
                 by_method.setdefault(record.method, {})[record.key] = record
+                if experiment not in READINGS:
+                    compared.add(record.key)
     known = [column.method for grid in grids().values() for column in grid.columns]
     order = [*dict.fromkeys(known), *sorted(by_method.keys() - set(known))]
     return [
-        _spent(method, [found[key] for key in sorted(found)], paper)
+        _spent(method, [found[key] for key in sorted(found)], compared, paper)
         for method in order
         if (found := by_method.get(method))
     ]
 
 
-def _spent(method: str, records: list[RunRecord], paper: Paper) -> Spent:
+def _spent(method: str, records: list[RunRecord], comparable: set[str], paper: Paper) -> Spent:
     printed = paper.cells["runtime"]
     program = SAME_PROGRAM.get(method, method)
     compared, theirs = [], 0.0
     for record in records:
         cell = printed.get((record.dataset, program))
-        if cell is not None and cell.mean is not None and record.experiment not in READINGS:
+        if cell is not None and cell.mean is not None and record.key in comparable:
             compared.append(record)
             theirs += cell.mean * (1 + int(record.params.get("restarts") or 0))
     return Spent(

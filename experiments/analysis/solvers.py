@@ -29,8 +29,8 @@ class TrialPair:
         return all(getattr(self.ours, name) == getattr(self.library, name) for name in OUTCOME)
 
     @property
-    def same_machine(self) -> bool:
-        """Only then may their seconds be divided."""
+    def same_kind(self) -> bool:
+        """Whether the machines and libraries are described alike: else no seconds are divided."""
         return self.ours.environment == self.library.environment
 
 
@@ -74,7 +74,7 @@ def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
             if pairs:
                 ours, library = seconds_of(pairs)
                 same = sum(pair.same for pair in pairs)
-                comparable = bool(ours) and all(pair.same_machine for pair in pairs)
+                comparable = bool(ours) and all(pair.same_kind for pair in pairs)
                 ratio = library / ours if comparable else None
                 rows.append((*row, len(pairs), same, ours, library, ratio))
             elif cells[dataset.slug].missing:
@@ -89,10 +89,10 @@ def solvers_sheet(results: Results, paper: Paper, protocol: str) -> Sheet:
         SheetColumn("pydl8.5", 2, group="Seconds"),
         SheetColumn("ratio", 1),
     )
-    told = "; their ratio where both ran on the same machine"
+    told = "; their ratio where both ran on machines of one kind"
     if not any(row[-1] is not None for row in rows):  # no ratio, no column for it
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-        told = ", which ran on different machines"
+        told = ", which ran on machines of different kinds"
     return Sheet(
         name=EXPERIMENT,
         title="DL8.5 by our kernels and by pydl8.5",

@@ -277,12 +277,12 @@ def _solvers(found: Findings) -> Iterable[str]:
 
 
 def _seconds(pairs: list[TrialPair]) -> str:
-    """Told of the fits that both made on one machine."""
-    together = [pair for pair in pairs if pair.same_machine]
+    """Told of the fits that both made on machines of one kind."""
+    together = [pair for pair in pairs if pair.same_kind]
     if not together:
-        return " They ran on different machines, so their times are not compared."
+        return " They ran on machines of different kinds, so their times are not compared."
     ours, library = seconds_of(together)
     return (
-        f" {len(together):,} of these on one machine took {ours / 3600:.2f} core-hours with "
-        f"ours, {library / 3600:.2f} with pydl8.5."
+        f" {len(together):,} of these, on machines of one kind, took {ours / 3600:.2f} core-hours "
+        f"with ours, {library / 3600:.2f} with pydl8.5."
     )
