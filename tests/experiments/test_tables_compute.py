@@ -39,6 +39,19 @@ class TestCompute:
         (iris,) = spent(collect(jobs, records), PAPER)
         assert (iris.runs, iris.hours) == (1, pytest.approx(0.001))
 
+    @pytest.mark.parametrize("ran_as", ["default", "small-trees"])
+    def test_a_run_is_compared_unless_only_small_trees_use_it(self, ran_as: str) -> None:
+        """Whichever of its experiments it was run for."""
+        shared = [restarted(0, 0, "default"), restarted(0, 0, "small-trees")]
+        jobs = [*shared, restarted(0, 1, "small-trees")]
+        records = {
+            one.key: RunRecord.of(replace(one, experiment=ran_as), "ok", cpu_seconds=3.6)
+            for one in jobs
+        }
+        (iris,) = spent(collect(jobs, records), PAPER)
+        assert (iris.runs, iris.compared_runs) == (2, 1)
+        assert iris.compared_hours == pytest.approx(0.001)
+
     def test_failures_do_not_count_and_unprinted_learners_have_no_counterpart(self) -> None:
         good, bad = (job("default", "iris", "boosting", trial) for trial in (0, 1))
         records = {
