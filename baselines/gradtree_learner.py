@@ -13,6 +13,9 @@ Two parameters are the suite's own and not the estimator's:
 ``perturbation``
     The number of a perturbation: every value of the training rows is moved by one unit of
     ``float32`` up or down, to see which trials hold against that.
+``perturbation_step``
+    Instead of one unit of ``float32``, this share of each value: 2**-11 is the rounding of the
+    TF32 arithmetic of a GPU.
 """
 
 from __future__ import annotations
@@ -83,10 +86,11 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     settings = {**PAPER, **params}
     noisy_prediction = settings.pop("noisy_prediction", False)
     perturbation = settings.pop("perturbation", None)
+    step = settings.pop("perturbation_step", None)
     estimator = GradTreeClassifier(**settings, random_state=seed)
     X_train, trial = split.X_train, split.provenance.trial
     if perturbation is not None:
-        X_train = moved(X_train, perturbation, trial)
+        X_train = moved(X_train, perturbation, trial, step)
     estimator.fit(
         X_train,
         split.y_train,
@@ -104,9 +108,16 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     return Fitted(predictor, X_train, split.y_train, tree, tree.node_count, estimator.n_epochs_)
 
 
-def moved(X: NDArray[np.float64], number: int, trial: int) -> NDArray[np.float64]:
-    """The values as training sees them, each moved to a ``float32`` neighbour drawn at random."""
+def moved(
+    X: NDArray[np.float64], number: int, trial: int, step: float | None = None
+) -> NDArray[np.float64]:
+    """The values as training sees them, each moved up or down at random.
+
+    To its ``float32`` neighbour or, with ``step``, by that share of itself.
+    """
     upwards = np.random.default_rng([number, trial]).random(X.shape) < 0.5
+    if step is not None:
+        return np.asarray(X * np.where(upwards, 1 + step, 1 - step))
     direction = np.where(upwards, np.float32(np.inf), np.float32(-np.inf))
     return np.nextafter(X.astype(np.float32), direction).astype(np.float64)
 

@@ -63,25 +63,25 @@ def real_rows(split: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return X, np.concatenate([split.y_train[:n], split.y_valid])
 
 
-def inner_folds(split: Rows, seed: int) -> list[Fold]:
-    """Five stratified folds of the real rows, the same for every learner."""
+def inner_folds(split: Rows, seed: int, n_folds: int = N_FOLDS) -> list[Fold]:
+    """Stratified folds of the real rows, the same for every learner."""
     from sklearn.model_selection import StratifiedKFold
 
     X, y = real_rows(split)
     shares = np.bincount(split.y_train_valid, minlength=split.n_classes)
     random = np.random.default_rng(seed)
-    dealt = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    dealt = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         parts = list(dealt.split(X, y))
     folds = []
     for inside, held in parts:
-        rows = inside[_rebalanced(y[inside], shares, random)]
+        rows = inside[rebalanced(y[inside], shares, random)]
         folds.append(Fold(X[rows], y[rows], X[held], y[held]))
     return folds
 
 
-def _rebalanced(
+def rebalanced(
     y: NDArray[np.int64], shares: NDArray[np.int64], random: np.random.Generator
 ) -> NDArray[np.intp]:
     """Positions of all rows, then copies that give the classes the shares they shall have."""

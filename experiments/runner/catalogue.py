@@ -163,6 +163,28 @@ EXPERIMENTS: dict[str, Experiment] = {
             repeats=tuple({PERTURBATION: number} for number in PERTURBATIONS),
         ),
         Experiment(
+            "stability-tf32",
+            "tuned GradTree with training rows moved by the rounding of TF32, five times",
+            ("gradtree",),
+            "published",
+            overrides={"gradtree": {"perturbation_step": 2.0**-11}},
+            repeats=tuple({PERTURBATION: number} for number in PERTURBATIONS),
+        ),
+        Experiment(
+            "seeds-authors-stream",
+            "GradTree with ten other model seeds and the authors' random stream",
+            ("gradtree",),
+            "published",
+            seeds=OTHER_SEEDS,
+        ),
+        Experiment(
+            "nested",
+            "GradTree and CART tuned inside the training rows of each trial",
+            ("gradtree-nested", "cart-nested", "cart-pruned", "gradtree-tuned"),
+            "default",
+            overrides={"cart-pruned": {"max_leaves": 0}},
+        ),
+        Experiment(
             "defaults",
             "GradTree as published, with its revised defaults, and each main choice set back",
             REVISED,

@@ -1,0 +1,139 @@
+"""Beyond the paper: GradTree and CART, each tuned inside the training rows of its own trial.
+
+Every trial draws random candidates from a space that a practitioner would write and compares
+them by macro F1 in inner folds of its real training and validation rows. Candidates of GradTree
+are compared without restarts, as the authors did; the winner is fitted with them, to the split
+as the published learner is. No row of the test part takes part in any choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from baselines import cart, gradtree_learner
+from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+
+RATES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25)
+GRADTREE_SPACE: dict[str, Sequence[Any]] = {
+    "depth": (3, 4, 5, 6, 7, 8, 9, 10),
+    "lr_index": RATES,
+    "lr_values": RATES,
+    "lr_leaf": RATES,
+    "loss": ("cross-entropy", "focal"),
+    "poly_epsilon": (None, 2.0, 5.0),
+}
+CART_SPACE: dict[str, Sequence[Any]] = {
+    "max_depth": (2, 3, 4, 5, 6, 8, 10, 15, 20, None),
+    "min_samples_leaf": (1, 2, 5, 10, 20, 50),
+    "ccp_alpha": (0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
+    "criterion": ("gini", "entropy"),
+    "class_weight": (None, "balanced"),
+}
+STOPPING_SHARE = 0.2
+"""Of a fold's rows, for early stopping; as large as in the split itself."""
+
+
+def defaults(task: Task) -> dict[str, Any]:
+    return {"candidates": 30, "candidates_over_20000_rows": 10, "folds": 3}
+
+
+def candidates(
+    space: Mapping[str, Sequence[Any]], split: SplitLike, params: Params, seed: int
+) -> list[dict[str, Any]]:
+    """Random points of the space; every trial draws its own."""
+    from sklearn.model_selection import ParameterSampler
+
+    rows = split.provenance.rows_before_rebalancing + len(split.X_valid) + len(split.X_test)
+    count = params["candidates" if rows <= 20_000 else "candidates_over_20000_rows"]
+    return list(ParameterSampler(space, count, random_state=1000 * seed + split.provenance.trial))
+
+
+def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
+    from sklearn.tree import DecisionTreeClassifier
+
+    from baselines.algorithms.inner_folds import inner_folds
+
+    drawn = candidates(CART_SPACE, split, params, seed)
+    folds = inner_folds(split, seed, params["folds"])
+    held = (
+        (DecisionTreeClassifier(**one, random_state=seed).fit(fold.X, fold.y), fold)
+        for fold in folds
+        for one in drawn
+    )
+    chosen, extra = winner(drawn, held, split)
+    return with_extra(cart.fit(split, {**cart.defaults(split.task), **chosen}, seed), extra)
+
+
+def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
+    drawn = candidates(GRADTREE_SPACE, split, params, seed)
+    published = gradtree_learner.defaults(split.task, "entmax")
+    chosen, extra = winner(drawn, _gradtrees(drawn, published, split, params, seed), split)
+    final = {**published, **chosen, "restarts": gradtree_learner.TUNED_RESTARTS}
+    return with_extra(gradtree_learner.fit(split, final, seed), extra)
+
+
+def _gradtrees(
+    drawn: Sequence[Params], published: Params, split: SplitLike, params: Params, seed: int
+) -> Iterator[tuple[Any, Any]]:
+    """Every candidate fitted to every fold, a fifth of whose own rows decides when to stop."""
+    from sklearn.model_selection import train_test_split
+
+    from baselines.algorithms.inner_folds import inner_folds, real_rows, rebalanced
+    from gradtree import PAPER, GradTreeClassifier
+
+    classes = np.arange(split.n_classes)
+    shares = np.bincount(split.y_train_valid, minlength=split.n_classes)
+    n_real = len(real_rows(split)[1])
+    for fold in inner_folds(split, seed, params["folds"]):
+        own = n_real - len(fold.y_held)  # copies stand behind the rows of the fold
+        train, stop = train_test_split(np.arange(own), test_size=STOPPING_SHARE, random_state=seed)
+        train = train[rebalanced(fold.y[train], shares, np.random.default_rng(seed))]
+        for one in drawn:
+            settings = {**PAPER, **published, **one, "restarts": 0, "random_state": seed}
+            model = GradTreeClassifier(**settings).fit(
+                fold.X[train],
+                fold.y[train],
+                X_valid=fold.X[stop],
+                y_valid=fold.y[stop],
+                classes=classes,
+            )
+            yield model, fold
+
+
+def winner(
+    drawn: Sequence[dict[str, Any]], fitted: Iterator[tuple[Any, Any]], split: SplitLike
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The candidate with the best mean macro F1 over folds, and what the record keeps of it.
+
+    Parameters
+    ----------
+    fitted : models and their folds, fold by fold, the candidates in their order.
+    """
+    from baselines.algorithms.inner_folds import best_of, macro_f1
+
+    scores = np.array(
+        [
+            macro_f1(fold.y_held, model.predict(fold.X_held), split.n_classes)
+            for model, fold in fitted
+        ]
+    ).reshape(-1, len(drawn))
+    chosen = best_of(drawn, scores)
+    inner = float(scores.mean(axis=0)[list(drawn).index(chosen)])
+    return chosen, {"chosen": chosen, "candidates": len(drawn), "inner_f1": round(inner, 6)}
+
+
+def with_extra(fitted: Fitted, extra: Mapping[str, Any]) -> Fitted:
+    from dataclasses import replace
+
+    return replace(fitted, extra=extra)
+
+
+LEARNERS = (
+    Learner(
+        "gradtree-nested", "GradTree (nested tuning)", "1", defaults, fit_gradtree, in_paper=False
+    ),
+    Learner("cart-nested", "CART (nested tuning)", "1", defaults, fit_cart, in_paper=False),
+)
