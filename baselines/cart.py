@@ -50,6 +50,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 LEARNER = Learner(
     slug="cart",
     name="CART",
+    group="Greedy",
     version="1",
     defaults=defaults,
     fit=fit,

@@ -75,7 +75,7 @@ def candidate_alphas(
 
 LEARNER = Learner(
     slug="cart-pruned",
-    name="CART, pruned",
+    name="CART (pruned)",
     version="1",
     defaults=defaults,
     fit=fit,

@@ -46,7 +46,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 
 LEARNER = Learner(
     slug="cart-shrunk",
-    name="CART, shrunk",
+    name="CART (shrinkage)",
     version="1",
     defaults=defaults,
     fit=fit,

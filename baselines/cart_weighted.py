@@ -6,7 +6,7 @@ Capped (``max_leaves``, 0: any number) in two ways that compete in the same
 folds: the full tree cut back to so many leaves, and a tree grown best-first
 to so many and then cut back.
 
-``cart-weighted`` takes thresholds from all rows, ``cart-control`` from the
+``cart-weighted`` takes thresholds from all rows, ``cart-weighted-grid`` from the
 validation rows alone, which under protocol ``paper`` are untouched by the
 leaks of its encoding.
 """
@@ -66,6 +66,6 @@ def variant(slug: str, name: str, on_grid: bool) -> Learner:
 
 
 LEARNERS = (
-    variant("cart-weighted", "CART, weighted", on_grid=False),
-    variant("cart-control", "CART, weighted on a grid", on_grid=True),
+    variant("cart-weighted", "CART (class weights)", on_grid=False),
+    variant("cart-weighted-grid", "CART (class weights on a grid)", on_grid=True),
 )

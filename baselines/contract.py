@@ -122,6 +122,7 @@ class Learner:
     in_paper : whether the method belongs to the paper's tables.
     needs : importable modules without which the learner is skipped.
     installs : the optional extra of this project that brings them.
+    group : heading above its column in the paper's tables.
     takes_weights : whether it can weigh rows; without, it is skipped by protocols that weigh
         the rows of rare classes.
     """
@@ -139,6 +140,7 @@ class Learner:
     in_paper: bool = True
     needs: tuple[str, ...] = ()
     installs: str | None = None
+    group: str = "Beyond the paper"
     takes_weights: bool = False
 
     def missing(self) -> tuple[str, ...]:

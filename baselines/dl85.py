@@ -45,6 +45,7 @@ LEARNERS = (
     Learner(
         slug="dl85",
         name="DL8.5",
+        group="Non-greedy",
         version="2",
         defaults=defaults,
         fit=partial(fit, solver="compiled"),

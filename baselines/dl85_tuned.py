@@ -29,7 +29,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 
 LEARNER = Learner(
     slug="dl85-tuned",
-    name="DL8.5, tuned",
+    name="DL8.5 (tuned)",
     version="1",
     defaults=defaults,
     fit=fit,

@@ -64,6 +64,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 LEARNER = Learner(
     slug="dndt",
     name="DNDT",
+    group="Gradient-based",
     version="1",
     defaults=defaults,
     fit=fit,

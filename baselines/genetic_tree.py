@@ -65,6 +65,7 @@ def variant(slug: str, name: str, depth_penalty: float) -> Learner:
     return Learner(
         slug=slug,
         name=name,
+        group="Non-greedy",
         version="1",
         defaults=partial(defaults, depth_penalty=depth_penalty),
         fit=fit,

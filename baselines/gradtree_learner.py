@@ -9,7 +9,7 @@ Two parameters are the suite's own and not the estimator's:
     The quirk behind the paper's column "ST Gumbel Softmax": predictions are made with Gumbel
     noise on the pruned tree, see ``baselines.algorithms.noisy_prediction``. Like all quirks
     it counts under protocol ``paper`` and its variants; elsewhere the tree predicts, as it
-    always does for ``gradtree-gumbel-proper``. Training and tree are the same in both.
+    always does for ``gradtree-gumbel-noise-free``. Training and tree are the same in both.
 ``perturbation``
     The number of a perturbation: every value of the training rows is moved by one unit of
     ``float32`` up or down, to see which trials hold against that.
@@ -129,6 +129,7 @@ def variant(slug: str, name: str, selector: str, version: str = "1", **own: Any)
         version=version,
         defaults=partial(defaults, selector=selector, **own),
         fit=fit,
+        group="Gradient-based",
         takes_weights=True,
         published="hyperparameters_gradtree.csv",
         translate=translate,
@@ -148,6 +149,6 @@ def variant(slug: str, name: str, selector: str, version: str = "1", **own: Any)
 LEARNERS = (
     variant("gradtree", "GradTree", "entmax"),
     variant("gradtree-gumbel", "ST Gumbel Softmax", "gumbel", "2", noisy_prediction=True),
-    variant("gradtree-gumbel-proper", "ST Gumbel Softmax, noise-free prediction", "gumbel"),
+    variant("gradtree-gumbel-noise-free", "ST Gumbel Softmax (noise-free)", "gumbel"),
     variant("gradtree-annealed", "Temperature Annealing", "annealed"),
 )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task
-from baselines.gradtree_variants import REVISED, UNCUT, grown
+from baselines.gradtree_variants import NEW_DEFAULTS, UNCUT, grown
 
 if TYPE_CHECKING:
     from gradtree import GradTreeClassifier
@@ -27,7 +27,7 @@ PRICES = (0.04, 0.02, 0.01, 0.005, 0.0025, 0.00125, 0.0006, 0.0003, 0.0)
 
 
 def defaults(task: Task) -> dict[str, Any]:
-    fixed = {name: value for name, value in REVISED.items() if name not in CHOSEN}
+    fixed = {name: value for name, value in NEW_DEFAULTS.items() if name not in CHOSEN}
     return {**fixed, "max_leaves": 0, "fold_restarts": 1}
 
 
@@ -51,7 +51,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
         labels = [t.predict(fold.X_held) for one in models for t in cut_back(one, X, y, most)]
         scores.append([macro_f1(fold.y_held, each, split.n_classes) for each in labels])
     chosen = best_of(candidates, np.array(scores))
-    final = {name: value for name, value in params.items() if name in REVISED}
+    final = {name: value for name, value in params.items() if name in NEW_DEFAULTS}
     fitted = grown(split, {**final, **chosen, "max_leaf_nodes": most}, seed, trainings)
     return replace(fitted, extra={"chosen": chosen})
 
@@ -71,7 +71,7 @@ def cut_back(
 
 LEARNER = Learner(
     slug="gradtree-tuned",
-    name="GradTree, revised and tuned",
+    name="GradTree (new defaults and tuned)",
     version="1",
     defaults=defaults,
     fit=fit,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gradtree import GradTreeClassifier
     from gradtree.trees.tree import Tree
 
-REVISED: dict[str, Any] = {
+NEW_DEFAULTS: dict[str, Any] = {
     "depth": 7,
     "lr_index": 0.25,
     "lr_values": 0.025,
@@ -67,7 +67,7 @@ SET_BACK: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def defaults(task: Task, changes: Params) -> dict[str, Any]:
-    return {**REVISED, **changes}
+    return {**NEW_DEFAULTS, **changes}
 
 
 def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
@@ -135,9 +135,9 @@ def variant(slug: str, name: str, changes: Params) -> Learner:
 
 
 LEARNERS = (
-    variant("gradtree-revised", "GradTree, revised", {}),
+    variant("gradtree-new-defaults", "GradTree (new defaults)", {}),
     *(
-        variant(f"gradtree-revised-{end}", f"GradTree, revised, {words}", changes)
+        variant(f"gradtree-new-defaults-{end}", f"GradTree (new defaults but {words})", changes)
         for end, (words, changes) in SET_BACK.items()
     ),
 )

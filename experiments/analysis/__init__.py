@@ -1,1 +1,1 @@
-"""From records and the paper's numbers to cells, ranks, statistics, verdicts and claims."""
+"""Runs and printed numbers as pandas frames; one file per question of the results."""

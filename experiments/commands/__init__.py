@@ -1,1 +1,0 @@
-"""One module per verb of ``python -m experiments``; each offers ``register(verbs)``."""

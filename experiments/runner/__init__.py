@@ -1,1 +1,0 @@
-"""Planning jobs and doing them, here or on a cluster."""

@@ -28,7 +28,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "genetictree": GENETIC,
     "genetictree-no-penalty": GENETIC,
     "dndt": {"epochs": 40},
-    **{slug: GRADTREE for slug in LEARNERS if slug.startswith("gradtree-revised")},
+    **{slug: GRADTREE for slug in LEARNERS if slug.startswith("gradtree-new-defaults")},
     "gradtree-tuned": {name: value for name, value in GRADTREE.items() if name != "depth"},
     "boosting": {"max_iter": 10, "min_samples_leaf": 5},
     **{slug: {"max_leaves": 8} for slug in ("dl85-tuned", "streed", "licketysplit", "contree")},

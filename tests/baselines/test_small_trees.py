@@ -19,7 +19,7 @@ from baselines.algorithms.price_pruning import error_risk, priced
 from baselines.algorithms.shrunk_tree import ShrunkTreeClassifier
 from baselines.algorithms.weighted_tree import WeightedTreeClassifier, grid_of
 from baselines.gradtree_tuned import DEPTHS, PRICES, cut_back
-from baselines.gradtree_variants import REVISED
+from baselines.gradtree_variants import NEW_DEFAULTS
 from datasets.split import Split
 from gradtree import PAPER, GradTreeClassifier
 from gradtree.trees.simplify import pruned
@@ -30,7 +30,7 @@ CAPPED = (
     "cart-pruned",
     "cart-shrunk",
     "cart-weighted",
-    "cart-control",
+    "cart-weighted-grid",
     "dl85-tuned",
     "streed",
     "licketysplit",
@@ -176,7 +176,7 @@ def test_a_cap_on_leaves_holds(slug: str) -> None:
 def test_cutting_back_gives_the_tree_that_gradtree_grows_at_the_price(most: int | None) -> None:
     split = made_up_split(3, n_rows=400)
     X, y = split.X_train, split.y_train
-    settings = {**PAPER, **REVISED, "depth": 5, "restarts": 1, "epochs": 40}
+    settings = {**PAPER, **NEW_DEFAULTS, "depth": 5, "restarts": 1, "epochs": 40}
     grown = GradTreeClassifier(**{**settings, "ccp_alpha": 0.0}, random_state=SEED).fit(X, y)
     trees = cut_back(grown, X, y, most)
     assert max(tree.n_leaves for tree in trees) == most or len({t.n_leaves for t in trees}) > 2
@@ -210,7 +210,7 @@ def test_tuned_gradtree_learns_from_no_copy_and_takes_what_its_folds_prefer(
     assert fitted.estimator.restarts == 1
 
 
-QUICK = {**REVISED, "restarts": 1, "epochs": 40}
+QUICK = {**NEW_DEFAULTS, "restarts": 1, "epochs": 40}
 
 
 @pytest.mark.parametrize("changes", [{}, {"refit_leaves": False}], ids=["refitted", "learned"])
@@ -219,7 +219,7 @@ def test_sizes_share_a_training_and_are_what_each_would_be_alone(changes: dict[s
     n_rows = split.provenance.rows_before_rebalancing
     X, y = split.X_train[:n_rows], split.y_train[:n_rows]
     valid = {"X_valid": split.X_valid, "y_valid": split.y_valid}
-    learner = baselines.learner("gradtree-revised")
+    learner = baselines.learner("gradtree-new-defaults")
     sizes = set()
     for number, cap in enumerate((None, 8, 4)):
         params = {**QUICK, **changes, "max_leaf_nodes": cap}
@@ -236,7 +236,7 @@ def test_sizes_share_a_training_and_are_what_each_would_be_alone(changes: dict[s
 
 
 def test_nothing_is_shared_by_the_same_fit_by_other_rows_or_by_another_training() -> None:
-    split, learner = rebalanced_split(), baselines.learner("gradtree-revised")
+    split, learner = rebalanced_split(), baselines.learner("gradtree-new-defaults")
     for other, params, seed in (
         (split, QUICK, SEED),
         (split, QUICK, SEED),

@@ -1,1 +1,0 @@
-"""Where jobs run: in this process, in supervised workers, or on a Dask cluster."""

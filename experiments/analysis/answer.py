@@ -1,0 +1,121 @@
+"""What a question of the results returns: a title, sentences, tables and a figure.
+
+Tables hold unrounded numbers in pandas frames and know nothing of CSV, LaTeX or HTML; ``output``
+turns them into files. ``Table.frame`` is what the CSV holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the numbers of one column are shown.
+
+    Attributes
+    ----------
+    kind : ``number``; ``change`` (with its sign); ``p`` (a p-value, never shown as zero);
+        ``count`` (whole, with thousands separators); ``text``.
+    best : which number of the column is set in bold.
+    group : heading above neighbouring columns.
+    """
+
+    decimals: int = 3
+    kind: Literal["number", "change", "p", "count", "text"] = "number"
+    best: Literal["", "max", "min"] = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of results.
+
+    Attributes
+    ----------
+    name : file stem, e.g. ``searched``; unique within its folder.
+    protocol : whose runs it shows, and the folder of its files; empty for several.
+    frame : one row per line; the first column labels it.
+    formats : by column; ``number`` with three decimals where not given.
+    best_in_row : where methods are columns, set the best number of a row in bold.
+    """
+
+    name: str
+    title: str
+    caption: str
+    frame: pd.DataFrame
+    protocol: str = ""
+    formats: Mapping[str, Format] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    best_in_row: Literal["", "max", "min"] = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A dataset x method table, as the paper prints them.
+
+    Attributes
+    ----------
+    frame : a line per cell: task, dataset, method, mean, std, n, expected, rank, missing and,
+        where the paper prints the cell, paper_mean, paper_std, paper_missing, verdict.
+    summary : a line per task, statistic (Mean, MRR, MRD, Wins) and method.
+    methods : slugs in the order of the columns; ``names`` what stands above them, where it is
+        not the learner's own name.
+    printed : the summary lines that the paper prints below its table.
+    metric : the column of the table of runs.
+    """
+
+    name: str
+    title: str
+    caption: str
+    experiment: str
+    metric: str
+    protocol: str
+    methods: tuple[str, ...]
+    frame: pd.DataFrame
+    summary: pd.DataFrame
+    names: Mapping[str, str] = field(default_factory=dict)
+    printed: tuple[str, ...] = ()
+    smaller_is_better: bool = False
+    decimals: int = 3
+    std_decimals: int = 3
+    summary_decimals: int = 3
+    split_by_task: bool = False
+    trials: int = 10
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: drawn when it is written, into PNG, SVG and PDF."""
+
+    name: str
+    caption: str
+    draw: Callable[[], Drawing]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question of the results, a section of report and README.
+
+    Attributes
+    ----------
+    question : slug, also the anchor of the section.
+    title : the question as a reader asks it.
+    sentences : the answer in plain words, the first one alone being enough; Markdown.
+    shown : names of the tables that the section shows; the others are only files.
+    """
+
+    question: str
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table | Grid, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    shown: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)

@@ -1,1 +1,0 @@
-"""The nouns that everyone may know: job, record, limits, store, text."""

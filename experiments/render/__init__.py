@@ -1,1 +1,0 @@
-"""Tables, pictures and the report: what people see of the analysis."""

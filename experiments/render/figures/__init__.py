@@ -1,1 +1,0 @@
-"""Figures drawn with Matplotlib from plain data."""

@@ -1,1 +1,0 @@
-"""The HTML report: one page that needs nothing else."""

@@ -1,0 +1,1 @@
+"""What a run is, and where runs are kept."""
