@@ -19,19 +19,23 @@ from experiments.runs.schema import COLUMNS, NAMES, BadRunError, check
 from experiments.runs.store import PLANNED, Added, Store, typed
 
 COMMITTED = Path(__file__).resolve().parents[2] / "results" / "runs"
-RUNS = ("paper", "clean", "quirks")
+RUNS = ("paper", "clean")
 PLAN, FACTS, PREDICTIONS = "planned.parquet", "facts.json", "predictions.parquet"
 KINDS = ("dataset", "learner", "environment")
 
 
 def file_of(protocol: str) -> str:
     """The file a protocol's runs are in."""
-    return f"{protocol if protocol in RUNS else 'quirks' if protocol.startswith('paper-') else 'other'}.parquet"
+    if protocol in RUNS:
+        return f"{protocol}.parquet"
+    return "quirks.parquet" if protocol.startswith("paper-") else "other.parquet"
 
 
 def read_runs(folder: Path = COMMITTED, columns: Iterable[str] | None = None) -> pd.DataFrame:
     """The runs of an archive, or some of their columns, as a frame."""
-    files = [path for path in sorted(folder.glob("*.parquet")) if path.name not in (PLAN, PREDICTIONS)]
+    files = [
+        path for path in sorted(folder.glob("*.parquet")) if path.name not in (PLAN, PREDICTIONS)
+    ]
     wanted = None if columns is None else list(columns)
     parts = [pd.read_parquet(path, columns=wanted) for path in files]
     empty = pd.DataFrame(columns=wanted or list(NAMES))
@@ -58,7 +62,17 @@ def write(
 ) -> None:
     """Write an archive anew, in an order that is always the same."""
     folder.mkdir(parents=True, exist_ok=True)
-    order = ["protocol", "dataset", "method", "evaluation", "measured", "params", "seed", "trial", "key"]
+    order = [
+        "protocol",
+        "dataset",
+        "method",
+        "evaluation",
+        "measured",
+        "params",
+        "seed",
+        "trial",
+        "key",
+    ]
     runs = typed(runs)[list(NAMES)].sort_values(order, ignore_index=True)
     for name, part in runs.groupby(runs["protocol"].map(file_of)):
         _write_parquet(part.reset_index(drop=True), folder / str(name))

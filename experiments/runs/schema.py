@@ -66,42 +66,141 @@ def _slug(name: str, meaning: str) -> Column:
 
 
 COLUMNS: tuple[Column, ...] = (
-    Column("key", str, "identity", "hash of all that can change the outcome", needed=True, pattern=KEY),
+    Column(
+        "key", str, "identity", "hash of all that can change the outcome", needed=True, pattern=KEY
+    ),
     _slug("protocol", "how the data was split and prepared"),
     _slug("dataset", "slug of the dataset"),
     _slug("method", "slug of the learner"),
     Column("params", str, "identity", "parameters as JSON", needed=True, longest=LONGEST_JSON),
     Column("trial", int, "identity", "number of the split, from 0", low=0, needed=True),
     Column("seed", int, "identity", "seed of the learner", low=0, needed=True),
-    Column("measured", str, "identity", "alone: no other job ran meanwhile; else shared", needed=True, pattern=re.compile("shared|alone")),
-    Column("evaluation", str, "identity", "holdout, or cv:N (cv:N/i: one fold) of a search", needed=True, pattern=re.compile(r"holdout|cv:[0-9]{1,3}(/[0-9]{1,3})?")),
+    Column(
+        "measured",
+        str,
+        "identity",
+        "alone: no other job ran meanwhile; else shared",
+        needed=True,
+        pattern=re.compile("shared|alone"),
+    ),
+    Column(
+        "evaluation",
+        str,
+        "identity",
+        "holdout, or cv:N (cv:N/i: one fold) of a search",
+        needed=True,
+        pattern=re.compile(r"holdout|cv:[0-9]{1,3}(/[0-9]{1,3})?"),
+    ),
     Column("content_hash", str, "identity", "hash of the parsed dataset", needed=True),
     Column("protocol_version", str, "identity", "version of the protocol", needed=True),
     Column("method_version", str, "identity", "version of the learner", needed=True),
-    Column("status", str, "outcome", "how the job ended: " + ", ".join(STATUSES), needed=True, pattern=re.compile("|".join(STATUSES))),
+    Column(
+        "status",
+        str,
+        "outcome",
+        "how the job ended: " + ", ".join(STATUSES),
+        needed=True,
+        pattern=re.compile("|".join(STATUSES)),
+    ),
     Column("reason", str, "outcome", "why it did not end well, in one line", longest=400),
     _score("train_f1", "train F1", "macro F1 on the rows the learner was fitted to"),
-    _score("valid_f1", "validation F1", "macro F1 on the validation rows; mean over folds in a search"),
+    _score(
+        "valid_f1", "validation F1", "macro F1 on the validation rows; mean over folds in a search"
+    ),
     _score("test_f1", "test F1", "macro F1 on the test rows"),
     _score("test_accuracy", "accuracy", "accuracy on the test rows"),
-    _score("test_balanced_accuracy", "balanced accuracy", "mean recall over the classes of the test rows"),
-    _score("test_roc_auc", "ROC AUC", "area under the ROC curve, mean of one class against the rest"),
-    _score("test_log_loss", "log loss", "mean negative log-likelihood of the test rows", math.inf, "low"),
-    _score("test_brier", "Brier score", "mean squared distance of probabilities from the outcome", 2.0, "low"),
-    Column("tree_size", int, "score", "inner nodes and leaves, as the paper counts them", 1, better="low", name_in_tables="tree size"),
+    _score(
+        "test_balanced_accuracy",
+        "balanced accuracy",
+        "mean recall over the classes of the test rows",
+    ),
+    _score(
+        "test_roc_auc", "ROC AUC", "area under the ROC curve, mean of one class against the rest"
+    ),
+    _score(
+        "test_log_loss",
+        "log loss",
+        "mean negative log-likelihood of the test rows",
+        math.inf,
+        "low",
+    ),
+    _score(
+        "test_brier",
+        "Brier score",
+        "mean squared distance of probabilities from the outcome",
+        2.0,
+        "low",
+    ),
+    Column(
+        "tree_size",
+        int,
+        "score",
+        "inner nodes and leaves, as the paper counts them",
+        1,
+        better="low",
+        name_in_tables="tree size",
+    ),
     Column("depth", int, "score", "levels of inner nodes", 0, better="low", name_in_tables="depth"),
     Column("leaves", int, "score", "leaves", 1, better="low", name_in_tables="leaves"),
-    Column("path_length", float, "score", "mean number of conditions a test row is asked", 0, better="low", name_in_tables="path length"),
+    Column(
+        "path_length",
+        float,
+        "score",
+        "mean number of conditions a test row is asked",
+        0,
+        better="low",
+        name_in_tables="path length",
+    ),
     Column("epochs", int, "score", "passes over the training rows", 0, name_in_tables="epochs"),
-    Column("wall_seconds", float, "cost", "seconds to construct and fit", 0, better="low", name_in_tables="seconds"),
-    Column("cpu_seconds", float, "cost", "processor seconds of the same, children included", 0, better="low", name_in_tables="CPU seconds"),
-    Column("shared_seconds", float, "cost", "processor seconds of work an earlier fit did for this one too", 0),
-    Column("peak_memory_mb", float, "cost", "largest resident memory of the worker in MiB", 0, better="low", name_in_tables="memory (MiB)"),
-    Column("limit_value", float, "outcome", "the limit that was exceeded: seconds, or MiB of memory", 0),
+    Column(
+        "wall_seconds",
+        float,
+        "cost",
+        "seconds to construct and fit",
+        0,
+        better="low",
+        name_in_tables="seconds",
+    ),
+    Column(
+        "cpu_seconds",
+        float,
+        "cost",
+        "processor seconds of the same, children included",
+        0,
+        better="low",
+        name_in_tables="CPU seconds",
+    ),
+    Column(
+        "shared_seconds",
+        float,
+        "cost",
+        "processor seconds of work an earlier fit did for this one too",
+        0,
+    ),
+    Column(
+        "peak_memory_mb",
+        float,
+        "cost",
+        "largest resident memory of the worker in MiB",
+        0,
+        better="low",
+        name_in_tables="memory (MiB)",
+    ),
+    Column(
+        "limit_value", float, "outcome", "the limit that was exceeded: seconds, or MiB of memory", 0
+    ),
     Column("extra", str, "outcome", "what else the learner reports, as JSON", longest=LONGEST_JSON),
-    Column("environment", str, "origin", "identifier of versions and machine, spelled out in the facts"),
+    Column(
+        "environment", str, "origin", "identifier of versions and machine, spelled out in the facts"
+    ),
     Column("commit", str, "origin", "commit of the suite; + where files differed from it"),
-    Column("finished", str, "origin", "time of the end, UTC", pattern=re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}Z)?")),
+    Column(
+        "finished",
+        str,
+        "origin",
+        "time of the end, UTC",
+        pattern=re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}Z)?"),
+    ),
     Column("log_tail", str, "text", "end of what the learner printed", longest=4000),
     Column("traceback", str, "text", "end of the traceback", longest=4000),
 )
@@ -147,7 +246,9 @@ def _checked(column: Column, value: Any) -> Any:
         if not isinstance(value, str):
             raise BadRunError(f"{column.name} is {value!r:.60}, not a text")
         if len(value) > column.longest:
-            raise BadRunError(f"{column.name} has {len(value):,} characters, over {column.longest:,}")
+            raise BadRunError(
+                f"{column.name} has {len(value):,} characters, over {column.longest:,}"
+            )
         if column.pattern is not None and not column.pattern.fullmatch(value):
             raise BadRunError(f"{column.name} is {value!r:.60}, not {column.meaning}")
         if column.name in ("params", "extra") and not _is_json_object(value):
@@ -179,7 +280,9 @@ def disagreement(ours: Run, theirs: Run) -> str:
         a, b = ours[name], theirs[name]
         if a is None or b is None or a == b:
             continue
-        close = name == "test_log_loss" and math.isclose(a, b, rel_tol=LOG_ROUNDING, abs_tol=LOG_ROUNDING)
+        close = name == "test_log_loss" and math.isclose(
+            a, b, rel_tol=LOG_ROUNDING, abs_tol=LOG_ROUNDING
+        )
         if not close:
             found.append(f"{name} {a!r} and {b!r}")
     return ", ".join(found)

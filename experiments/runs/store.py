@@ -108,9 +108,7 @@ class Store:
             raise
         connection.execute("COMMIT")
 
-    def add(
-        self, runs: Iterable[Run], predictions: Mapping[str, bytes] | None = None
-    ) -> Added:
+    def add(self, runs: Iterable[Run], predictions: Mapping[str, bytes] | None = None) -> Added:
         """Add checked runs, and what they predicted, in one transaction.
 
         Raises ``BadRunError`` for a row that is no run; then nothing is kept.
@@ -131,14 +129,14 @@ class Store:
     def _place(self, connection: sqlite3.Connection, row: dict[str, Any], added: Added) -> bool:
         known = connection.execute("SELECT * FROM runs WHERE key = ?", (row["key"],)).fetchone()
         if known is not None:
-            if known["status"] == row["status"] == "ok":
-                if differing := disagreement(dict(known), row):
-                    where = f"{row['protocol']} {row['dataset']} {row['method']} trial {row['trial']}"
-                    added.conflicts.append(f"{where} (job {row['key']}): {differing}")
-                    return False
+            both_ok = known["status"] == row["status"] == "ok"
+            if both_ok and (differing := disagreement(dict(known), row)):
+                where = f"{row['protocol']} {row['dataset']} {row['method']} trial {row['trial']}"
+                added.conflicts.append(f"{where} (job {row['key']}): {differing}")
+                return False
             if precedence(row) <= precedence(known):
                 added.known += 1
-                return bool(known["status"] == row["status"] == "ok")
+                return both_ok
             connection.execute("DELETE FROM runs WHERE key = ?", (row["key"],))
         connection.execute(_INSERT, [row[name] for name in NAMES])
         added.new += known is None
@@ -215,9 +213,7 @@ class Store:
 
     def renew_claims(self, owner: str) -> None:
         with self.writing() as connection:
-            connection.execute(
-                "UPDATE running SET beat = ? WHERE owner = ?", (time.time(), owner)
-            )
+            connection.execute("UPDATE running SET beat = ? WHERE owner = ?", (time.time(), owner))
 
     def release(self, owner: str, keys: Iterable[str] | None = None) -> None:
         """Give up claims: those of some jobs, or all of a process that ends."""

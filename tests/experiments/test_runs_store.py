@@ -1,0 +1,231 @@
+"""The table of runs: what is refused, which run of a job counts, several writers, the archive."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from experiments.runs import archive, schema
+from experiments.runs.job import Job
+from experiments.runs.schema import BadRunError, check, disagreement
+from experiments.runs.store import Store
+
+
+def job(trial: int = 0, **changes: Any) -> Job:
+    values = {
+        "protocol": "paper",
+        "experiment": "tuned",
+        "dataset": "iris",
+        "method": "cart",
+        "params": Job.freeze({"max_depth": 3}),
+        "trial": trial,
+        "seed": 42,
+        "content_hash": "abc",
+        "protocol_version": "1",
+        "method_version": "1",
+        **changes,
+    }
+    return Job(**values)
+
+
+def ok(
+    trial: int = 0, test_f1: float = 0.9, finished: str = "2026-01-01T00:00:00.000Z", **more: Any
+) -> dict[str, Any]:
+    return job(trial).run("ok", test_f1=test_f1, finished=finished, **more)
+
+
+def test_key_does_not_depend_on_the_experiment_and_on_nothing_else_it_should() -> None:
+    assert job().key == job(experiment="default").key
+    changed = {"dataset": "wine"}  # named by its content hash alone
+    assert job(**changed).key == job().key
+    for change in (
+        {"content_hash": "abd"},
+        {"method": "dl85"},
+        {"method_version": "2"},
+        {"protocol": "clean"},
+        {"params": "{}"},
+        {"seed": 43},
+        {"measured": "alone"},
+        {"evaluation": "cv:3"},
+    ):
+        assert job(**change).key != job().key, change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"test_f1": 1.2}, "test_f1 is 1.2"),
+        ({"test_f1": float("inf")}, "test_f1"),
+        ({"test_f1": True}, "test_f1"),
+        ({"test_f1": None}, "ok, but without test_f1"),
+        ({"status": "crash"}, "crash, but with test_f1"),
+        ({"status": "fine"}, "status"),
+        ({"tree_size": 2.5}, "tree_size"),
+        ({"test_brier": 3.0}, "test_brier"),
+        ({"params": "[1]"}, "params is no JSON object"),
+        ({"method": "../cart"}, "method"),
+        ({"seed": 43}, "its key"),
+        ({"colour": "red"}, "unknown column 'colour'"),
+        ({"reason": "x" * 1000}, "reason has 1,000 characters"),
+        ({"key": None}, "no key"),
+    ],
+)
+def test_what_is_no_run_is_refused_by_name(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadRunError, match=message):
+        check({**ok(), **change})
+
+
+def test_every_declared_score_counts_in_a_comparison() -> None:
+    """A score that one run lacks is no disagreement; any that both have is."""
+    for name in schema.SCORES:
+        high = 1.0 if schema.BY_NAME[name].type is float else 2
+        ours = check({**ok(), name: high})
+        theirs = check({**ok(), name: high / 2 if schema.BY_NAME[name].type is float else 1})
+        assert name in disagreement(ours, theirs)
+    assert not disagreement(check(ok(test_brier=0.5)), check(ok()))
+    close = check(ok(test_log_loss=0.1)), check(ok(test_log_loss=0.1 * (1 + 1e-14)))
+    assert not disagreement(*close)
+
+
+def test_a_failed_run_keeps_no_score() -> None:
+    for name in schema.SCORES:
+        with pytest.raises(BadRunError):
+            check(job().run("timeout", **{name: 1}))
+
+
+def test_success_counts_before_failure_before_skip_in_any_order(tmp_path: Path) -> None:
+    outcomes = [
+        job().run("skipped", reason="no data", finished="2026-01-03T00:00:00.000Z"),
+        job().run("timeout", limit_value=3.0, finished="2026-01-02T00:00:00.000Z"),
+        ok(),
+    ]
+    for number, order in enumerate((outcomes, outcomes[::-1], outcomes[1:] + outcomes[:1])):
+        store = Store(tmp_path / str(number))
+        for run in order:
+            store.add([run])
+        kept = store.run(job().key)
+        assert kept is not None
+        assert kept["status"] == "ok"
+
+
+def test_contradicting_success_is_reported_and_the_first_stays(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.add([ok(test_f1=0.9)], {job().key: b"good"})
+    added = store.add([ok(test_f1=0.8, finished="2027-01-01T00:00:00.000Z")], {job().key: b"bad"})
+    assert len(added.conflicts) == 1
+    assert "test_f1 0.9 and 0.8" in added.conflicts[0]
+    assert store.run(job().key)["test_f1"] == 0.9
+    assert store.predictions(job().key) == b"good"
+
+
+def test_a_bad_run_among_good_ones_keeps_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(BadRunError):
+        store.add([ok(0), {**ok(1), "test_f1": 2.0}])
+    assert store.frame().empty
+
+
+def test_later_plan_of_a_place_wins(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.plan([job(), job(experiment="default")])
+    later = job(params=Job.freeze({"max_depth": 4}))
+    store.plan([later])
+    plan = store.frame("planned")
+    assert set(plan["key"]) == {later.key, job().key}
+    assert len(plan) == 2
+
+
+def test_a_job_is_claimed_once_until_its_owner_is_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = Store(tmp_path), Store(tmp_path)
+    assert store.claim("k" * 20, "me")
+    assert not other.claim("k" * 20, "you")
+    monkeypatch.setattr("experiments.runs.store.CLAIM_SECONDS", -1.0)
+    assert other.claim("k" * 20, "you")
+    store.add([ok()])
+    assert not store.claim(job().key, "me")
+
+
+def _write_until_killed(folder: Path, first: int) -> None:
+    store = Store(folder)
+    for trial in range(first, first + 100_000):
+        store.add([ok(trial)], {job(trial).key: b"p" * 100})
+
+
+def test_kill_9_loses_no_stored_run_and_two_writers_disturb_nobody(tmp_path: Path) -> None:
+    fork = multiprocessing.get_context("fork")
+    for round_number in range(3):
+        writers = [
+            fork.Process(
+                target=_write_until_killed, args=(tmp_path, 10**6 * (2 * round_number + k))
+            )
+            for k in range(2)
+        ]
+        for writer in writers:
+            writer.start()
+        time.sleep(0.4)
+        for writer in writers:
+            assert writer.pid is not None
+            os.kill(writer.pid, signal.SIGKILL)
+            writer.join()
+        store = Store(tmp_path)
+        keys = set(store.frame()["key"])
+        assert keys
+        assert keys == store.predicted_keys()  # a run and what it predicted are one transaction
+        assert store.connect().execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        store.close()
+
+
+def archived(tmp_path: Path, trials: int = 3) -> Path:
+    store = Store(tmp_path / "store")
+    jobs = [job(trial) for trial in range(trials)] + [job(0, protocol="clean")]
+    store.plan(jobs)
+    store.add(
+        [one.run("ok", test_f1=0.1 + 0.2, finished="2026-01-01T00:00:00.000Z") for one in jobs]
+    )
+    store.add_facts("learner", {"cart": {"slug": "cart", "name": "CART"}})
+    facts = {kind: store.facts(kind) for kind in archive.KINDS}
+    archive.write(tmp_path / "archive", store.frame(), store.frame("planned"), facts)
+    return tmp_path / "archive"
+
+
+def test_archive_brings_back_every_value_and_equal_bytes(tmp_path: Path) -> None:
+    folder = archived(tmp_path)
+    store = Store(tmp_path / "second")
+    assert archive.bring_in(store, folder).new == 4
+    assert archive.bring_in(store, folder).new == 0
+    columns = list(schema.NAMES)
+    first = archive.read_runs(folder).sort_values("key", ignore_index=True)[columns]
+    again = store.frame().sort_values("key", ignore_index=True)[columns]
+    pd.testing.assert_frame_equal(first, again)
+    assert first["test_f1"].eq(0.1 + 0.2).all()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    facts = {kind: store.facts(kind) for kind in archive.KINDS}
+    archive.write(folder, store.frame().iloc[::-1], store.frame("planned").iloc[::-1], facts)
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_one_line_reads_the_archive(tmp_path: Path) -> None:
+    frame = pd.read_parquet(archived(tmp_path) / "paper.parquet")
+    assert json.loads(frame["params"].iloc[0]) == {"max_depth": 3}
+    assert list(frame["trial"]) == [0, 1, 2]
+
+
+def test_committed_runs_are_runs_and_the_documentation_names_every_column() -> None:
+    frame = archive.read_runs()
+    assert len(frame) > 58_000
+    sample = archive.rows(frame.sample(500, random_state=0))
+    for run in sample:
+        check(run)
+    assert not frame["key"].duplicated().any()
+    documented = schema.documentation()
+    assert all(f"`{name}`" in documented for name in schema.NAMES)

@@ -1,0 +1,169 @@
+"""Promises about archives: damaged in any byte or made to harm, they give the right table or are
+refused, and the next source is tried.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+from hostile_data import ROWS, load_from, zipped
+
+from datasets import DatasetUnavailable, RefusedError, archives, loading
+
+pytestmark = pytest.mark.usefixtures("sample")
+
+# An archive that was made to harm is refused before it does.
+
+
+def with_bytes(archive: bytes, signature: bytes, offset: int, value: bytes) -> bytes:
+    """Overwrite a field of every header that starts with ``signature``."""
+    changed = bytearray(archive)
+    place = archive.find(signature)
+    while place >= 0:
+        changed[place + offset : place + offset + len(value)] = value
+        place = archive.find(signature, place + 4)
+    return bytes(changed)
+
+
+GOOD = zipped({"data/sample.csv": ROWS})
+BOMB = zipped({"data/sample.csv": b"0" * 10**8})
+SMALLER_BOMB = zipped({"x.csv": b"0" * 6 * 10**7})
+HARMFUL = {
+    "a bomb": BOMB,
+    "a bomb that lies about its size": with_bytes(BOMB, b"PK\x01\x02", 24, struct.pack("<I", 10)),
+    "many bombs": zipped({f"{i}.zip": SMALLER_BOMB for i in range(9)}),
+    "archives in archives": zipped({"a.zip": zipped({"b.zip": zipped({"c.zip": GOOD})})}),
+    "a password": with_bytes(
+        with_bytes(GOOD, b"PK\x01\x02", 8, b"\x01"), b"PK\x03\x04", 6, b"\x01"
+    ),
+    "an unknown method": with_bytes(GOOD, b"PK\x01\x02", 10, b"\x63"),
+    "LZMA": zipped({"sample.csv": ROWS}, zipfile.ZIP_LZMA),
+    "BZIP2": zipped({"sample.csv": ROWS}, zipfile.ZIP_BZIP2),
+    "a version of the future": with_bytes(GOOD, b"PK\x01\x02", 6, b"\xff"),
+    "a name that is no text": with_bytes(
+        with_bytes(GOOD, b"PK\x01\x02", 9, b"\x08"), b"PK\x01\x02", 46, b"\xff\xfe"
+    ),
+    "a member outside": zipped({"../sample.csv": ROWS}),
+    "a member at the root": zipped({"/etc/sample.csv": ROWS}),
+    "a member on a drive": zipped({"C:\\sample.csv": ROWS}),
+    "only the end": GOOD[-22:],
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("kind", HARMFUL)
+@pytest.mark.filterwarnings("ignore::datasets.DataWarning")
+def test_a_harmful_archive_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DatasetUnavailable, match="UCI 7/sample: ") as caught:
+        load_from(HARMFUL[kind], monkeypatch)
+    assert len(str(caught.value)) < 1000
+
+
+def test_no_more_than_the_allowance_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives.Allowance, "__init__", lambda self: setattr(self, "left", 999))
+    inner = zipped({"other.csv": b""})
+    inner += bytes(400 - len(inner))  # a zip archive may be followed by padding, and still opens
+    with pytest.raises(RefusedError, match="larger than any dataset"):
+        archives.find_member(zipped({f"{i}.zip": inner for i in range(3)}), "sample.csv")
+
+
+# Whatever byte of an archive is damaged: the right table, or the source is refused.
+
+
+def corpus() -> list[bytes]:
+    inner = zipped({"sample.csv": ROWS})
+    members = {"readme.txt": b"hello", "data/": b"", "data/sample.csv": ROWS}
+    return [
+        zipped(members),
+        zipped(members, zipfile.ZIP_STORED),
+        zipped({"sample.csv": ROWS}, zipfile.ZIP_LZMA),
+        zipped({"sample.csv": ROWS}, zipfile.ZIP_BZIP2),
+        zipped({"Sample.zip": inner}),
+        zipped({"Sämple.zip": inner}, zipfile.ZIP_STORED),
+    ]
+
+
+EXTREMES = [b"\x00", b"\xff", b"\x7f", b"\x80", b"\x01", b"\x08", b"\x0c", b"\x0e", b"\x63"]
+
+
+def mutated(archive: bytes, draw: random.Random) -> bytes:
+    """One to four changes, most of them among the headers, where they do most."""
+    changed = bytearray(archive)
+    for _ in range(draw.choice((1, 1, 1, 2, 4))):
+        if not changed:
+            break
+        headers = [changed.find(mark) for mark in (b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06")]
+        near = [place for place in headers if place >= 0]
+        place = draw.randrange(len(changed))
+        if near and draw.random() < 0.6:
+            place = min(draw.choice(near) + draw.randrange(50), len(changed) - 1)
+        match draw.randrange(7):
+            case 0:
+                changed[place] ^= 1 << draw.randrange(8)
+            case 1:
+                changed[place : place + 1] = draw.choice(EXTREMES)
+            case 2:
+                run = draw.choice((2, 4, 8))
+                changed[place : place + run] = draw.choice(EXTREMES) * run
+            case 3:
+                del changed[place:]
+            case 4:
+                del changed[place : place + draw.randrange(1, 40)]
+            case 5:
+                other = draw.randrange(len(changed))
+                changed[place:place] = changed[other : other + draw.randrange(1, 60)]
+            case 6:
+                changed[place : place + 8] = draw.randbytes(8)
+    return bytes(changed)
+
+
+def fuzz(seeds: range, sample: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """How many mutated archives gave the table, and how many were refused; nothing else may be."""
+    archives_ = corpus()
+    loaded = refused = 0
+    for seed in seeds:
+        draw = random.Random(seed)
+        archive = mutated(archives_[seed % len(archives_)], draw)
+        try:
+            table = load_from(archive, monkeypatch).table
+        except DatasetUnavailable:
+            refused += 1
+        else:
+            assert table.content_hash == sample, seed
+            loaded += 1
+    return loaded, refused
+
+
+@pytest.mark.filterwarnings("ignore::datasets.DataWarning")
+def test_4000_damaged_archives(
+    sample: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(loading.Cache, "store_table", lambda *_: None)
+    loaded, refused = fuzz(range(4000), sample, monkeypatch)
+    assert loaded + refused == 4000
+    assert min(loaded, refused) > 400, "the mutations neither all harmless nor all fatal"
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.filterwarnings("ignore::datasets.DataWarning")
+def test_500_damaged_files_inside_a_good_archive(
+    sample: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading.Cache, "store_table", lambda *_: None)
+    outcomes = []
+    for seed in range(500):
+        content = mutated(ROWS, random.Random(seed))
+        try:
+            table = load_from(
+                zipped({"sample.csv": content}, zipfile.ZIP_STORED), monkeypatch
+            ).table
+        except DatasetUnavailable:
+            outcomes.append("refused")
+        else:
+            assert table.content_hash == sample, seed
+            outcomes.append("loaded")
+    assert outcomes.count("refused") > 400, "hardly any change leaves the values as they were"
