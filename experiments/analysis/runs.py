@@ -1,0 +1,131 @@
+"""The table of runs as one frame: what was planned, joined with what came out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from experiments.runs import archive
+from experiments.runs.schema import COLUMNS
+from experiments.runs.store import FILE, LOCAL, PLANNED, Store
+
+Facts = Mapping[str, Mapping[str, Any]]
+WINNERS = Path("search") / "winners.csv"
+"""Of a store, or of the folder of results: the best candidates of our hyperparameter search."""
+
+
+class NoRunsError(ValueError):
+    """A folder without runs; the message says where runs could be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """All planned runs with their outcomes, and the facts about what they are of.
+
+    Attributes
+    ----------
+    frame : one row per experiment x planned run: ``experiment``, ``repeat`` and every column of
+        the table of runs. What has not been run has the status "" and no scores. Whole numbers
+        that may be missing are floats.
+    datasets, learners, environments : facts by slug (or identifier).
+    store : the folder they were read from.
+    """
+
+    frame: pd.DataFrame
+    datasets: Facts
+    learners: Facts
+    environments: Facts
+    store: Path
+
+    def name(self, slug: str) -> str:
+        """What tables call a learner or a dataset."""
+        facts = self.learners.get(slug) or self.datasets.get(slug) or {}
+        return str(facts.get("name", slug))
+
+    @cached_property
+    def places(self) -> dict[tuple[str, str], pd.DataFrame]:
+        """The rows of each (protocol, experiment)."""
+        grouped = self.frame.groupby(["protocol", "experiment"], sort=False)
+        return {(str(p), str(e)): part for (p, e), part in grouped}
+
+    def of(self, protocol: str, experiment: str) -> pd.DataFrame:
+        """The rows of one experiment under one protocol; none if it was not planned."""
+        return self.places.get((protocol, experiment), self.frame.iloc[:0])
+
+    @cached_property
+    def winners(self) -> pd.DataFrame:
+        """The winners of our search; a store's own before the committed ones.
+
+        One row per protocol, dataset and method: sampler, trials (candidates), failed, number,
+        score, params and published (JSON).
+        """
+        paths = dict.fromkeys((archive.COMMITTED.parent / WINNERS, self.store / WINNERS))
+        parts = [pd.read_csv(path, keep_default_na=False) for path in paths if path.is_file()]
+        if not parts:
+            return pd.DataFrame(columns=["protocol", "dataset", "method"])
+        subject = ["protocol", "dataset", "method"]
+        found = pd.concat(parts).drop_duplicates(subject, keep="last")
+        return found.sort_values(subject, ignore_index=True)
+
+
+def load(
+    store: Path | str | None = None, params: Literal["published", "ours"] = "published"
+) -> Runs:
+    """The runs of a folder: an archive of Parquet files, or a store that is being filled.
+
+    Parameters
+    ----------
+    store : the committed runs if not given.
+    params : ``ours`` takes what our search found for the tuned experiment.
+    """
+    folder = archive.COMMITTED if store is None else Path(store)
+    if (folder / archive.PLAN).is_file():
+        runs, plan = archive.read_runs(folder), archive.read_plan(folder)
+        facts = archive.read_facts(folder)
+    elif (folder / FILE).is_file():
+        database = Store(folder)
+        runs, plan = database.frame("runs"), database.frame("planned")
+        facts = {kind: dict(database.facts(kind)) for kind in archive.KINDS}
+        database.close()
+    else:
+        raise NoRunsError(
+            f"{folder} holds no runs: neither {FILE} nor {archive.PLAN}; give the folder of a "
+            f"store (`run` writes to {LOCAL}) or leave it out to read the committed runs"
+        )
+    if folder != archive.COMMITTED:
+        known = archive.read_facts()
+        facts = {kind: {**known[kind], **facts[kind]} for kind in archive.KINDS}
+    if params == "ours":
+        plan = as_tuned(plan)
+    return Runs(
+        joined(plan, runs), facts["dataset"], facts["learner"], facts["environment"], folder
+    )
+
+
+def joined(plan: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """One row per experiment x planned run, in the order of the tables."""
+    texts = ["experiment", "protocol", "dataset", "method", "repeat", "key"]
+    plan = plan.astype({**dict.fromkeys(texts, object), "trial": int, "seed": int})
+    kept = [name for name in runs if name == "key" or name not in PLANNED]
+    frame = plan.merge(runs[kept], on="key", how="left")
+    blank = [c.name for c in COLUMNS if c.type is str and c.name in frame]
+    wholes = [c.name for c in COLUMNS if c.type is int and c.name in frame]
+    frame = frame.fillna(dict.fromkeys(blank, "")).astype(
+        {name: float for name in wholes if name not in ("trial", "seed")}
+    )
+    order = ["protocol", "experiment", "dataset", "method", "trial", "seed", "repeat"]
+    return frame.sort_values(order, ignore_index=True)
+
+
+def as_tuned(plan: pd.DataFrame) -> pd.DataFrame:
+    """A plan in which our search's winners stand where the published settings did.
+
+    DL8.5 has nothing to search and stays.
+    """
+    kept = plan[(plan["experiment"] != "tuned") | (plan["method"] == "dl85")]
+    return kept.assign(experiment=kept["experiment"].replace({"searched": "tuned"}))
