@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from baselines.algorithms.binarise import Binariser, paper_binariser
 from baselines.algorithms.branch_and_bound.solver import Solved, compile_kernels, solve
 from baselines.algorithms.searched import SearchedTreeClassifier
-from baselines.algorithms.yes_no_tree import Branch, Leaf, Node
+from baselines.algorithms.streed import NO_LIMIT, solve_with_streed
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, relabelled
 
 
 class DL85Classifier(SearchedTreeClassifier):
@@ -91,7 +92,7 @@ class DL85Classifier(SearchedTreeClassifier):
                 f"DL8.5 found no tree within {self.time_limit} s; raise time_limit, or leave it out"
             )
         self.error_ = best.error
-        return _named(best.tree, names)
+        return relabelled(best.tree, names)
 
     def _solve_in_turn(
         self, columns: NDArray[np.bool_], labels: NDArray[np.intp], seconds: float
@@ -170,36 +171,6 @@ def solve_with_pytrees(
     return Solved(node(0), int(solver.train_error_), solver.status_ != "optimal")
 
 
-def solve_with_streed(
-    columns: NDArray[np.bool_],
-    labels: NDArray[np.intp],
-    max_depth: int,
-    min_sup: int = 1,
-    seconds: float | None = None,
-) -> Solved | None:
-    """The same by STreeD; among trees with equally few errors it may take another."""
-    from pystreed import STreeDClassifier
-
-    names, numbered = np.unique(labels, return_inverse=True)
-    if len(names) == 1:
-        return Solved(Leaf(int(names[0])), 0, False)
-    limit = seconds or NO_LIMIT
-    solver = STreeDClassifier(max_depth=max_depth, min_leaf_node_size=min_sup, time_limit=limit)
-    solver.fit(columns.astype(np.int32), numbered)
-    wrong = int(np.sum(solver.predict(columns.astype(np.int32)) != numbered))
-    tree = streed_node(solver.get_tree())
-    return Solved(_named(tree, names), wrong, not solver.fit_result.is_optimal())
-
-
-def streed_node(found: Any) -> Node:
-    """STreeD's nodes; its right child is where the column says yes."""
-    if found.is_leaf_node():
-        return Leaf(int(found.label))
-    yes, no = streed_node(found.right_child), streed_node(found.left_child)
-    return Branch(int(found.feature), yes, no)
-
-
-NO_LIMIT = 1e9
 SOLVERS = {
     "compiled": solve,
     "pydl8.5": solve_with_library,
@@ -213,10 +184,3 @@ def _node(found: Mapping[str, Any]) -> Node:
     if "feat" in found:
         return Branch(int(found["feat"]), _node(found["left"]), _node(found["right"]))
     return Leaf(int(found["value"]))
-
-
-def _named(node: Node, names: NDArray[np.intp]) -> Node:
-    """The same tree with the class numbers that the solver's numbers stand for."""
-    if isinstance(node, Branch):
-        return Branch(node.column, _named(node.yes, names), _named(node.no, names))
-    return Leaf(int(names[node.label]))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.binarise import Binariser, threshold_binariser
 from baselines.algorithms.searched import SearchedTreeClassifier
-from baselines.algorithms.yes_no_tree import Branch, Leaf, Node
-
-NO_LIMIT = 1e9
+from baselines.algorithms.streed import solve_with_streed
+from baselines.algorithms.yes_no_tree import Node
 
 
 class OptimalTreeClassifier(SearchedTreeClassifier):
@@ -52,25 +49,8 @@ class OptimalTreeClassifier(SearchedTreeClassifier):
         return threshold_binariser(X, self.n_thresholds)
 
     def _search(self, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node:
-        from pystreed import STreeDClassifier
-
-        present, numbered = np.unique(labels, return_inverse=True)
-        if columns.shape[1] == 0 or len(present) == 1:
-            self.proved_ = True
-            return Leaf(int(np.bincount(labels).argmax()))
-        solver = STreeDClassifier(
-            max_depth=self.max_depth,
-            min_leaf_node_size=self.min_samples_leaf,
-            time_limit=NO_LIMIT if self.time_limit is None else self.time_limit,
+        found = solve_with_streed(
+            columns, labels, self.max_depth, self.min_samples_leaf, self.time_limit
         )
-        solver.fit(columns.astype(np.int32), numbered)
-        self.proved_ = bool(solver.fit_result.is_optimal())
-        return _node(solver.get_tree(), present)
-
-
-def _node(found: Any, present: NDArray[np.intp]) -> Node:
-    """The solver's nodes; its right child is where the column says yes."""
-    if found.is_leaf_node():
-        return Leaf(int(present[found.label]))
-    yes, no = _node(found.right_child, present), _node(found.left_child, present)
-    return Branch(int(found.feature), yes, no)
+        self.proved_ = not found.timed_out
+        return found.tree

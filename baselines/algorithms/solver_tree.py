@@ -18,12 +18,19 @@ from sklearn.utils.validation import validate_data
 
 from baselines.algorithms.binarise import Binariser
 from baselines.algorithms.branch_and_bound.solver import solve
-from baselines.algorithms.dl85 import streed_node
 from baselines.algorithms.guessed_columns import first_columns, ranked_columns
 from baselines.algorithms.labels import all_classes, class_numbers
 from baselines.algorithms.price_pruning import error_risk, priced
 from baselines.algorithms.searched import SearchedTreeClassifier
-from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, on_features, with_shares
+from baselines.algorithms.streed import solve_with_streed
+from baselines.algorithms.yes_no_tree import (
+    Branch,
+    Leaf,
+    Node,
+    on_features,
+    relabelled,
+    with_shares,
+)
 
 Columns = NDArray[np.bool_]
 Labels = NDArray[np.intp]
@@ -125,13 +132,7 @@ class SolverTreeClassifier(SearchedTreeClassifier):
             columns, numbered, self.max_depth, self.complexity, self.time_limit
         )
         self.proved_ = found.proved
-        return _named(found.tree, present)
-
-
-def _named(node: Node, names: Labels) -> Node:
-    if isinstance(node, Branch):
-        return Branch(node.column, _named(node.yes, names), _named(node.no, names))
-    return Leaf(int(names[node.label]))
+        return relabelled(found.tree, present)
 
 
 def by_dl85(columns: Columns, labels: Labels, depth: int, price: float, seconds: float) -> Found:
@@ -142,13 +143,8 @@ def by_dl85(columns: Columns, labels: Labels, depth: int, price: float, seconds:
 
 def by_streed(columns: Columns, labels: Labels, depth: int, price: float, seconds: float) -> Found:
     """STreeD, whose price is one of branches."""
-    from pystreed import STreeDClassifier
-
-    solver = STreeDClassifier(
-        "cost-complex-accuracy", max_depth=depth, cost_complexity=price, time_limit=seconds
-    )
-    solver.fit(columns.astype(np.int32), labels)
-    return Found(streed_node(solver.get_tree()), bool(solver.fit_result.is_optimal()))
+    found = solve_with_streed(columns, labels, depth, seconds=seconds, price=price)
+    return Found(found.tree, not found.timed_out)
 
 
 def by_licketysplit(

@@ -37,6 +37,13 @@ def size(node: Node) -> int:
     return 1 if isinstance(node, Leaf) else 1 + size(node.yes) + size(node.no)
 
 
+def relabelled(node: Node, names: NDArray[np.intp]) -> Node:
+    """The same tree with the class numbers that its labels stand for."""
+    if isinstance(node, Branch):
+        return Branch(node.column, relabelled(node.yes, names), relabelled(node.no, names))
+    return Leaf(int(names[node.label]))
+
+
 def with_shares(
     node: Node, columns: NDArray[np.bool_], labels: NDArray[np.intp], n_classes: int
 ) -> Node:
