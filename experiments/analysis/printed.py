@@ -1,0 +1,153 @@
+"""What the paper prints: its cells and summary lines in the shape of ours, and its other tables."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "paper"
+TRIALS = 10
+TASKS = ("binary", "multi")
+TASK_NAMES = {"binary": "Binary", "multi": "Multi-class"}
+
+TABLES = {
+    "test-f1-tuned": "test_f1_optimized",
+    "test-f1-default": "test_f1_default",
+    "train-f1-tuned": "train_f1_optimized",
+    "tree-size-tuned": "tree_size",
+    "runtime": "runtime_seconds",
+    "ablation-tuned": "ablation_optimized",
+    "ablation-default": "ablation_default",
+}
+"""Name of a table -> stem of the CSVs with its printed cells and summary lines."""
+METHODS = {
+    "GradTree": "gradtree",
+    "DNDT": "dndt",
+    "GeneticTree": "genetictree",
+    "DL8.5": "dl85",
+    "CART": "cart",
+    "ST Entmax": "gradtree",
+    "ST Gumbel Softmax": "gradtree-gumbel",
+    "Temperature Annealing": "gradtree-annealed",
+}
+TUNED_METHODS = ("gradtree", "dndt", "genetictree", "cart")
+"""The methods with a table of tuned hyperparameters (DL8.5 has none to tune)."""
+MISSING = {"ok": "", ">60min": ">60 min"}
+"""How the ``status`` of a printed cell is spelled in a table; others stand as they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """Everything the paper prints; learners and datasets by slug.
+
+    Attributes
+    ----------
+    cells : table, task, dataset, method, mean, std, n, rank, missing.
+    summaries : table, task, statistic, method, value, spread, rank.
+    datasets : slug (also the index), name, task, n_features, n_samples, class_counts (such as
+        ``178/570``), n_classes, source; in the paper's order, 22 binary then 14 multi-class.
+    summary : Table 3, a row per method: ``tree_size_binary``, ``train_test_diff_multi``, ...
+    ablation_summary : Table 4: setting, task, method, mean.
+    penalty : task, measure (``f1``, ``tree_size``), variant (``penalty``, ``no_penalty``), value.
+    hyperparameters : method -> a row per dataset, all as text.
+    inconsistencies : printed figures that the printed cells contradict: table, task, statistic
+        or dataset, method, field, printed, recomputed, reason.
+    """
+
+    cells: pd.DataFrame
+    summaries: pd.DataFrame
+    datasets: pd.DataFrame
+    summary: pd.DataFrame
+    ablation_summary: pd.DataFrame
+    penalty: pd.DataFrame
+    hyperparameters: Mapping[str, pd.DataFrame]
+    inconsistencies: pd.DataFrame
+
+    def of(self, table: str) -> pd.DataFrame:
+        """The printed cells of one table."""
+        return self.cells[self.cells["table"] == table]
+
+
+@cache
+def printed(folder: Path = FOLDER) -> Printed:
+    """All printed tables of a folder of CSVs."""
+    specs = _read(folder, "dataset_specs").rename(
+        columns={"dataset": "name", "samples_by_class": "class_counts"}
+    )
+    specs.insert(0, "slug", specs["name"].map(slug))
+    ablation = _read(folder, "ablation_summary").melt(
+        ["setting", "task"], var_name="method", value_name="mean"
+    )
+    ablation["setting"] = ablation["setting"].replace({"optimized": "tuned"})
+    penalty = _read(folder, "genetictree_penalty").melt(
+        ["task", "measure"], var_name="variant", value_name="value"
+    )
+    known = tomllib.loads((folder / "inconsistencies.toml").read_text(encoding="utf-8"))
+    return Printed(
+        cells=pd.concat([_cells(folder, name) for name in TABLES], ignore_index=True),
+        summaries=pd.concat([_summaries(folder, name) for name in TABLES], ignore_index=True),
+        datasets=specs.set_index("slug", drop=False),
+        summary=_methods(_read(folder, "summary")).set_index("method"),
+        ablation_summary=_methods(ablation),
+        penalty=penalty.astype({"value": float}),
+        hyperparameters={
+            method: _texts(folder, f"hyperparameters_{method}")
+            .assign(dataset=lambda frame: frame["dataset"].map(slug))
+            .set_index("dataset")
+            for method in TUNED_METHODS
+        },
+        inconsistencies=pd.DataFrame(known["inconsistency"]).fillna(""),
+    )
+
+
+def slug(name: str) -> str:
+    """Identifier of a dataset from its printed name."""
+    return name.lower().replace(" ", "-")
+
+
+def _cells(folder: Path, table: str) -> pd.DataFrame:
+    rows = _methods(_read(folder, TABLES[table]))
+    missing = rows.pop("status").map(lambda status: MISSING.get(status, status))
+    rows = rows.assign(
+        table=table, dataset=rows["dataset"].map(slug), missing=missing, n=(missing == "") * TRIALS
+    )
+    return rows[["table", "task", "dataset", "method", "mean", "std", "n", "rank", "missing"]]
+
+
+def _summaries(folder: Path, table: str) -> pd.DataFrame:
+    rows = _methods(_read(folder, f"{TABLES[table]}_summary"))
+    rows = rows.rename(columns={"mean": "value", "std": "spread"}).assign(table=table)
+    return rows[["table", "task", "statistic", "method", "value", "spread", "rank"]]
+
+
+def _methods(rows: pd.DataFrame) -> pd.DataFrame:
+    if unknown := sorted(set(rows["method"]) - set(METHODS)):
+        raise ValueError(f"the paper's CSVs name an unknown method: {unknown[0]}")
+    return rows.assign(method=rows["method"].map(METHODS))
+
+
+def _read(folder: Path, stem: str) -> pd.DataFrame:
+    """Numbers as they are written: to the last digit."""
+    rows = pd.read_csv(_path(folder, stem), float_precision="round_trip")
+    if "task" in rows and (odd := sorted(set(rows["task"]) - set(TASKS))):
+        raise ValueError(f"{stem}.csv: task {odd[0]!r}, expected binary or multi")
+    return rows
+
+
+def _texts(folder: Path, stem: str) -> pd.DataFrame:
+    return pd.read_csv(_path(folder, stem), dtype=str, keep_default_na=False)
+
+
+def _path(folder: Path, stem: str) -> Path:
+    path = folder / f"{stem}.csv"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} is missing: the paper's printed numbers belong to the repository, "
+            "restore them with `git checkout -- results/paper`"
+        )
+    return path
