@@ -1,35 +1,45 @@
 """Dataset x learner tables: cells over trials, ranks and summary lines over datasets.
 
-The statistics are the paper's: the rank in brackets breaks ties in column order; MRR is the mean
-of 1/rank where ties share the better rank; MRD is the mean of (best - x) / x, from means rounded to
-the printed digits; the deviations of MRR, MRD and Mean are sample deviations over datasets. In the
-paper's tables each learner is summarised over the datasets it has; in others over those that all
-have. What the tables are is declared in ``grids.toml``.
+In the paper's tables each learner is summarised over the datasets it has; in others over those
+that all have, and the caption names the rest.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Grid
+from experiments.analysis.declared import (
+    Declared,
+    TableError,
+    dataset_order,
+    declarations,
+    declared,
+    learner_order,
+    unknown,
+)
 from experiments.analysis.printed import TASKS, TRIALS, Printed, printed
+from experiments.analysis.ranks import (
+    EMPTY,
+    SUMMARY_COLUMNS,
+    bracket_ranks,
+    has,
+    mean_of,
+    over_datasets,
+    population_std,
+    shared_ranks,
+    summary_line,
+)
 from experiments.analysis.runs import Runs
-from experiments.runs.schema import BY_NAME
+from experiments.runs.schema import METRICS
 
-DECLARATIONS = Path(__file__).with_name("grids.toml")
-SUMMARIES = ("Mean", "MRR", "MRD", "Wins")
-MRD_DECIMALS = 3
 LONGEST_REASON = 12
 """Characters that fit into a cell; a longer reason is told elsewhere."""
 REPEATS_ITSELF = ("skipped", "timeout", "memory")
@@ -39,135 +49,6 @@ NOT_A_TREE = "n/a"
 SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults")
 """Experiments whose runs are no trials of one cell, or which have tables of their own."""
 AS_PRINTED = "paper, as printed"
-
-
-class TableError(ValueError):
-    """A declared table that cannot be made; the message says what is wrong and what is known."""
-
-
-@dataclass(frozen=True)
-class Declared:
-    """One table as declared; ``grids.toml`` explains the fields."""
-
-    name: str
-    title: str
-    experiment: str
-    metric: str
-    caption: str = ""
-    methods: tuple[str, ...] = ()
-    protocols: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
-    summaries: tuple[str, ...] = ("Mean", "MRR")
-    printed: tuple[str, ...] = ()
-    mean_spread: str = "datasets"
-    mean_omits: tuple[str, ...] = ()
-    shared: bool = True
-    decimals: int = 3
-    std_decimals: int | None = None
-    summary_decimals: int | None = None
-    smaller_is_better: bool | None = None
-    split_by_task: bool = False
-    machine_dependent: bool = False
-
-    @property
-    def smaller(self) -> bool:
-        """Whether smaller numbers are better; as the schema says where it is not declared."""
-        if self.smaller_is_better is None:
-            return self.metric in BY_NAME and BY_NAME[self.metric].better == "low"
-        return self.smaller_is_better
-
-
-def declare(entry: Mapping[str, Any], where: str) -> Declared:
-    """A table from a record of TOML or of a plug-in; what is not understood is refused."""
-    known = [each.name for each in fields(Declared)]
-    name = entry.get("name", "without a name")
-    for key in entry:
-        if key not in known:
-            raise TableError(f"{where}: table {name}: {_unknown('field', key, known)}")
-    for key in ("name", "title", "experiment", "metric"):
-        if not isinstance(entry.get(key), str) or not entry[key]:
-            raise TableError(f"{where}: table {name} lacks its {key}")
-    lists = {k: tuple(v) for k, v in entry.items() if isinstance(v, list | tuple)}
-    made = Declared(**{**entry, **lists})
-    for statistic in made.summaries:
-        if statistic not in SUMMARIES:
-            raise TableError(f"{where}: table {name}: {_unknown('summary', statistic, SUMMARIES)}")
-    return made
-
-
-def _unknown(what: str, given: str, known: Iterable[str]) -> str:
-    names = sorted(set(known))
-    close = difflib.get_close_matches(given, names, 1)
-    meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
-    return f"unknown {what} {given!r}; {meant}"
-
-
-@cache
-def declarations() -> dict[str, dict[str, Any]]:
-    """``paper``, ``beyond`` and ``table``: tables by name; ``learners``, ``datasets``: orders."""
-    content = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
-    found: dict[str, dict[str, Any]] = {}
-    for key in ("learners", "datasets"):
-        found[key] = {slug: at for at, slug in enumerate(content.pop(key))}
-    for kind in ("paper", "beyond", "table"):
-        tables = [declare(entry, DECLARATIONS.name) for entry in content.pop(kind)]
-        if kind == "paper":
-            tables = [replace(each, shared=False) for each in tables]
-        found[kind] = {each.name: each for each in tables}
-    if content:
-        raise TableError(f"{DECLARATIONS.name}: unknown section {sorted(content)[0]!r}")
-    return found
-
-
-def declared(name: str) -> Declared:
-    """A table of ``grids.toml``."""
-    known = {n: each for kind in ("paper", "beyond", "table") for n, each in _of(kind).items()}
-    if name not in known:
-        raise TableError(_unknown("table", name, known))
-    return known[name]
-
-
-def _of(kind: str) -> dict[str, Declared]:
-    return declarations()[kind]
-
-
-def paper_tables() -> tuple[str, ...]:
-    """Names of the tables that the paper prints, in its order."""
-    return tuple(_of("paper"))
-
-
-def learner_order(slugs: Iterable[str]) -> list[str]:
-    """Learners in the order of their columns; those that the suite does not name come last."""
-    place = declarations()["learners"]
-    return sorted(set(slugs), key=lambda slug: (place.get(slug, len(place)), slug))
-
-
-def dataset_order(slugs: Iterable[str]) -> list[str]:
-    """Datasets in the order of their rows: the paper's, those of the suite, others by name."""
-    names = (*printed().datasets.index, *declarations()["datasets"])
-    place = {slug: at for at, slug in enumerate(names)}
-    return sorted(set(slugs), key=lambda slug: (place.get(slug, len(place)), slug))
-
-
-# From runs to cells
-
-
-def mean_of(values: Sequence[float]) -> float:
-    """The correctly rounded mean, whatever the order of the values (so that ties are ties)."""
-    return math.fsum(values) / len(values)
-
-
-def population_std(values: Sequence[float]) -> float:
-    centre = mean_of(values)
-    return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / len(values))
-
-
-def sample_std(values: Sequence[float]) -> float:
-    """NaN for a single value."""
-    if len(values) < 2:
-        return math.nan
-    return population_std(values) * math.sqrt(len(values) / (len(values) - 1))
 
 
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -184,7 +65,7 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     planned), missing (what is shown instead of a number; empty while there may be one).
     """
     if metric not in rows:
-        raise TableError(_unknown("metric", metric, [c for c in rows if c in BY_NAME]))
+        raise TableError(unknown("metric", metric, METRICS))
     values, good = rows[metric].to_numpy(float), rows["status"].to_numpy() == "ok"
     good &= np.isfinite(values)
     found = {}
@@ -240,9 +121,9 @@ def grid(runs: Runs, name: str, protocol: str = "paper") -> Grid:
     """A table of ``grids.toml`` from the runs of one protocol."""
     table, paper = declared(name), printed()
     found = cells(runs, protocol, table.experiment, table.metric)
-    if name in _of("table"):
+    if name in declarations()["table"]:
         return own_grid(runs, table, protocol)
-    if name in _of("paper") and protocol == "paper":
+    if name in declarations()["paper"] and protocol == "paper":
         found = _as_far_as_printed(found, paper.of(name), table.decimals)
     have = {method for (_, method), mean in found["mean"].items() if not math.isnan(mean)}
     beside = tuple(method for method in table.beside if method in have)
@@ -275,20 +156,18 @@ def _as_far_as_printed(found: pd.DataFrame, theirs: pd.DataFrame, decimals: int)
 def check(table: Declared, runs: Runs) -> None:
     """Refuse a table of names that the store does not know, with what may be meant."""
     frame = runs.frame
-    experiments = {each.experiment for kind in ("paper", "beyond") for each in _of(kind).values()}
+    metrics = frame.select_dtypes("number").columns
+    experiments = {each.experiment for each in declarations()["paper"].values()}
     known = {
         "method": ((*table.methods, *table.beside), {*frame["method"], *runs.learners}),
         "experiment": ((table.experiment,), {*frame["experiment"], *experiments}),
         "protocol": (table.protocols, {*frame["protocol"], "paper", "clean"}),
-        "metric": (
-            (table.metric,),
-            [name for name, dtype in frame.dtypes.items() if dtype == float],
-        ),
+        "metric": ((table.metric,), {*metrics} - {"trial", "seed", "limit_value"}),
     }
     for what, (given, names) in known.items():
         for name in given:
             if name not in names:
-                raise TableError(f"table {table.name}: {_unknown(what, name, names)}")
+                raise TableError(f"table {table.name}: {unknown(what, name, names)}")
 
 
 def own_grid(
@@ -389,7 +268,7 @@ def _fill(
             summary += [
                 {"task": task, "statistic": name, "method": method, **statistic}
                 for method, statistic in zip(
-                    columns, _summary(table, name, used, methods, beside), strict=True
+                    columns, summary_line(table, name, used, methods, beside), strict=True
                 )
             ]
     order = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
@@ -419,98 +298,12 @@ def _fill(
     )
 
 
-# Ranks and summary lines
-
-Cell = Mapping[str, Any]
-EMPTY: Cell = {"mean": math.nan, "std": math.nan, "n": 0, "expected": 0, "missing": ""}
-SUMMARY_COLUMNS = ("task", "statistic", "method", "value", "spread", "n", "rank")
-
-
-def has(cell: Cell) -> bool:
-    return not math.isnan(cell["mean"])
-
-
-def _standing(cell: Cell, smaller: bool) -> tuple[float, float]:
-    """Sort key, best first. The paper ranked unrounded means: where two only print alike, its
-    rank decides."""
-    return (cell["mean"] if smaller else -cell["mean"], cell.get("rank", 0))
-
-
-def bracket_ranks(row: Sequence[Cell], smaller: bool = False) -> list[int | None]:
-    """1 for the best; equal cells are ranked in column order."""
-    order = sorted((_standing(cell, smaller), at) for at, cell in enumerate(row) if has(cell))
-    rank = {at: place for place, (_, at) in enumerate(order, start=1)}
-    return [rank.get(at) for at in range(len(row))]
-
-
-def shared_ranks(row: Sequence[Cell], smaller: bool = False) -> list[int | None]:
-    """1 for the best; equal cells share the better rank (1, 1, 3)."""
-    standings = [_standing(cell, smaller) if has(cell) else None for cell in row]
-    known = [each for each in standings if each is not None]
-    return [None if s is None else 1 + sum(other < s for other in known) for s in standings]
-
-
-def relative_differences(row: Sequence[Cell], smaller: bool = False) -> list[float | None]:
-    """How far each cell is behind the best, relative to itself, as printed."""
-    rounded = [round(cell["mean"], MRD_DECIMALS) if has(cell) else None for cell in row]
-    known = [value for value in rounded if value is not None]
-    best = (min if smaller else max)(known, default=0.0)
-    return [
-        None if x is None else 0.0 if x == best else abs(best - x) / x if x else math.inf
-        for x in rounded
+def mean_reciprocal_ranks(scores: pd.DataFrame, smaller: bool = False) -> pd.Series:
+    """MRR of each column of a matrix (datasets x methods)."""
+    rows = [[{"mean": value} for value in row] for row in scores.to_numpy(float)]
+    ranks = [shared_ranks(row, smaller) for row in rows]
+    values = [
+        over_datasets(None if r is None else 1 / r for r in column)["value"]
+        for column in (zip(*ranks, strict=True) if ranks else [()] * scores.shape[1])
     ]
-
-
-def over_datasets(values: Iterable[float | None]) -> dict[str, Any]:
-    """Mean, sample deviation and number of the known values."""
-    known = [value for value in values if value is not None and not math.isnan(value)]
-    if not known:
-        return {"value": math.nan, "spread": math.nan, "n": 0}
-    if math.inf in known:
-        return {"value": math.inf, "spread": math.nan, "n": len(known)}
-    return {"value": mean_of(known), "spread": sample_std(known), "n": len(known)}
-
-
-def _summary(
-    table: Declared,
-    name: str,
-    block: Sequence[Sequence[Cell]],
-    methods: Sequence[str],
-    beside: Sequence[str],
-) -> list[dict[str, Any]]:
-    """One summary line: a statistic with its rank per column. Columns beside have a Mean alone."""
-    ranked = [row[: len(methods)] for row in block]
-    smaller = table.smaller
-    if name == "Mean":
-        columns = list(zip(*block, strict=True)) or [()] * (len(methods) + len(beside))
-        omitted = [method in table.mean_omits for method in (*methods, *beside)]
-        line = [
-            over_datasets(() if omit else [cell["mean"] for cell in column])
-            for column, omit in zip(columns, omitted, strict=True)
-        ]
-        if table.mean_spread == "trials":
-            for statistic, column in zip(line, columns, strict=True):
-                stds = [cell["std"] for cell in column if not math.isnan(cell["std"])]
-                statistic["spread"] = mean_of(stds) if stds and statistic["n"] else math.nan
-    else:
-        per_row = {"MRR": shared_ranks, "Wins": shared_ranks, "MRD": relative_differences}[name]
-        values = [per_row(row, smaller) for row in ranked]
-        columns = list(zip(*values, strict=True)) or [()] * len(methods)
-        if name == "Wins":
-            line = [wins(column) for column in columns]
-        elif name == "MRR":
-            line = [over_datasets(None if r is None else 1 / r for r in c) for c in columns]
-        else:
-            line = [over_datasets(column) for column in columns]
-        line += [over_datasets(()) for _ in beside]
-    direction = {"Mean": smaller, "MRD": True}.get(name, False)
-    standing = [{"mean": statistic["value"]} for statistic in line[: len(methods)]]
-    ranks = bracket_ranks(standing, direction) + [None] * len(beside)
-    return [{**statistic, "rank": rank} for statistic, rank in zip(line, ranks, strict=True)]
-
-
-def wins(ranks: Sequence[float | None]) -> dict[str, Any]:
-    """Datasets on which no other learner is better, and those it has a result on."""
-    known = [rank for rank in ranks if rank is not None]
-    won = float(sum(rank == 1 for rank in known)) if known else math.nan
-    return {"value": won, "spread": math.nan, "n": len(known)}
+    return pd.Series(values, index=scores.columns, dtype=float)

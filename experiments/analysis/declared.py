@@ -1,0 +1,126 @@
+"""Which dataset x learner tables there are: ``grids.toml``, and what plug-ins declare."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from experiments.analysis.printed import printed
+from experiments.runs.schema import BY_NAME
+
+DECLARATIONS = Path(__file__).with_name("grids.toml")
+SUMMARIES = ("Mean", "MRR", "MRD", "Wins")
+
+
+class TableError(ValueError):
+    """A declared table that cannot be made; the message says what is wrong and what is known."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One table as declared; ``grids.toml`` explains the fields."""
+
+    name: str
+    title: str
+    experiment: str
+    metric: str
+    caption: str = ""
+    methods: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    summaries: tuple[str, ...] = ("Mean", "MRR")
+    printed: tuple[str, ...] = ()
+    mean_spread: str = "datasets"
+    mean_omits: tuple[str, ...] = ()
+    shared: bool = True
+    decimals: int = 3
+    std_decimals: int | None = None
+    summary_decimals: int | None = None
+    smaller_is_better: bool | None = None
+    split_by_task: bool = False
+    machine_dependent: bool = False
+
+    @property
+    def smaller(self) -> bool:
+        """Whether smaller numbers are better; as the schema says where it is not declared."""
+        if self.smaller_is_better is None:
+            return self.metric in BY_NAME and BY_NAME[self.metric].better == "low"
+        return self.smaller_is_better
+
+
+def declare(entry: Mapping[str, Any], where: str) -> Declared:
+    """A table from a record of TOML or of a plug-in; what is not understood is refused."""
+    known = [each.name for each in fields(Declared)]
+    name = entry.get("name", "without a name")
+    for key in entry:
+        if key not in known:
+            raise TableError(f"{where}: table {name}: {unknown('field', key, known)}")
+    for key in ("name", "title", "experiment", "metric"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise TableError(f"{where}: table {name} lacks its {key}")
+    lists = {k: tuple(v) for k, v in entry.items() if isinstance(v, list | tuple)}
+    made = Declared(**{**entry, **lists})
+    for statistic in made.summaries:
+        if statistic not in SUMMARIES:
+            raise TableError(f"{where}: table {name}: {unknown('summary', statistic, SUMMARIES)}")
+    return made
+
+
+def unknown(what: str, given: str, known: Iterable[str]) -> str:
+    names = sorted(set(known))
+    close = difflib.get_close_matches(given, names, 1)
+    meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+    return f"unknown {what} {given!r}; {meant}"
+
+
+@cache
+def declarations() -> dict[str, dict[str, Any]]:
+    """``paper``, ``beyond`` and ``table``: tables by name; ``learners``, ``datasets``: orders."""
+    content = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
+    found: dict[str, dict[str, Any]] = {}
+    for key in ("learners", "datasets"):
+        found[key] = {slug: at for at, slug in enumerate(content.pop(key))}
+    for kind in ("paper", "beyond", "table"):
+        tables = [declare(entry, DECLARATIONS.name) for entry in content.pop(kind)]
+        if kind == "paper":
+            tables = [replace(each, shared=False) for each in tables]
+        found[kind] = {each.name: each for each in tables}
+    if content:
+        raise TableError(f"{DECLARATIONS.name}: unknown section {sorted(content)[0]!r}")
+    return found
+
+
+def declared(name: str) -> Declared:
+    """A table of ``grids.toml``."""
+    known = {n: each for kind in ("paper", "beyond", "table") for n, each in _of(kind).items()}
+    if name not in known:
+        raise TableError(unknown("table", name, known))
+    return known[name]
+
+
+def _of(kind: str) -> dict[str, Declared]:
+    return declarations()[kind]
+
+
+def paper_tables() -> tuple[str, ...]:
+    """Names of the tables that the paper prints, in its order."""
+    return tuple(_of("paper"))
+
+
+def learner_order(slugs: Iterable[str]) -> list[str]:
+    """Learners in the order of their columns; those that the suite does not name come last."""
+    place = declarations()["learners"]
+    return sorted(set(slugs), key=lambda slug: (place.get(slug, len(place)), slug))
+
+
+def dataset_order(slugs: Iterable[str]) -> list[str]:
+    """Datasets in the order of their rows: the paper's, those of the suite, others by name."""
+    names = (*printed().datasets.index, *declarations()["datasets"])
+    place = {slug: at for at, slug in enumerate(names)}
+    return sorted(set(slugs), key=lambda slug: (place.get(slug, len(place)), slug))
