@@ -17,6 +17,7 @@ import difflib
 import functools
 import importlib
 import pkgutil
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,12 @@ def _discover() -> Iterator[Learner]:
     for info in pkgutil.iter_modules(__path__):
         if info.ispkg or info.name.startswith("_") or info.name == "contract":
             continue
-        module = importlib.import_module(f"{__name__}.{info.name}")
+        try:
+            module = importlib.import_module(f"{__name__}.{info.name}")
+        except Exception as problem:  # one broken module must not stop the others
+            told = f"{type(problem).__name__}: {problem}"
+            warnings.warn(f"baselines/{info.name}.py left out: {told}", stacklevel=2)
+            continue
         if hasattr(module, "LEARNER"):
             yield module.LEARNER
         yield from getattr(module, "LEARNERS", ())

@@ -49,6 +49,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 
 LEARNER = Learner(
     slug="cart",
+    in_paper=True,
     name="CART",
     group="Greedy",
     version="1",

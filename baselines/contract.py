@@ -137,7 +137,7 @@ class Learner:
     translate: Callable[[Mapping[str, str], Task], dict[str, Any]] | None = None
     space: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     simplify: Callable[[Params, Task], dict[str, Any]] = _as_given
-    in_paper: bool = True
+    in_paper: bool = False
     needs: tuple[str, ...] = ()
     installs: str | None = None
     group: str = "Beyond the paper"

@@ -44,6 +44,7 @@ def fit(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
 LEARNERS = (
     Learner(
         slug="dl85",
+        in_paper=True,
         name="DL8.5",
         group="Non-greedy",
         version="2",
@@ -52,6 +53,7 @@ LEARNERS = (
     ),
     Learner(
         slug="dl85-original",
+        in_paper=True,
         name="DL8.5 by pydl8.5",
         version="1",
         defaults=defaults,
@@ -61,6 +63,7 @@ LEARNERS = (
     ),
     Learner(
         slug="dl85-pytrees",
+        in_paper=True,
         name="DL8.5 by pytrees-rs",
         version="1",
         defaults=defaults,
@@ -70,6 +73,7 @@ LEARNERS = (
     ),
     Learner(
         slug="dl85-streed",
+        in_paper=True,
         name="DL8.5 by STreeD",
         version="1",
         defaults=defaults,

@@ -63,6 +63,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 
 LEARNER = Learner(
     slug="dndt",
+    in_paper=True,
     name="DNDT",
     group="Gradient-based",
     version="1",

@@ -64,6 +64,7 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 def variant(slug: str, name: str, depth_penalty: float) -> Learner:
     return Learner(
         slug=slug,
+        in_paper=True,
         name=name,
         group="Non-greedy",
         version="1",

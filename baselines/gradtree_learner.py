@@ -125,6 +125,7 @@ def moved(
 def variant(slug: str, name: str, selector: str, version: str = "1", **own: Any) -> Learner:
     return Learner(
         slug=slug,
+        in_paper=True,
         name=name,
         version=version,
         defaults=partial(defaults, selector=selector, **own),

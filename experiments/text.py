@@ -1,0 +1,93 @@
+"""Small pieces of text that verbs and displays share."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.runs.schema import STATUSES
+
+
+def say(text: str = "") -> None:
+    """Print a line; a reader that has gone away ends the talk and not the work."""
+    try:
+        print(text, flush=True)
+    except (OSError, ValueError):
+        silence()
+
+
+def silence() -> None:
+    """Send what is printed from now on nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def duration(seconds: float) -> str:
+    """A length of time at a precision people use: ``8.0 s``, ``3 min 20 s``, ``5 h 10 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 100:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours < 72 else f"{hours / 24:.1f} days"
+
+
+def counts(statuses: Mapping[str, int]) -> str:
+    """``18 ok, 2 timeout``: the statuses that occurred, in the usual order."""
+    parts = [f"{statuses[status]:,} {status}" for status in STATUSES if statuses.get(status)]
+    return ", ".join(parts) or "nothing"
+
+
+def outcome(run: Mapping[str, Any]) -> str:
+    """How one job ended, in a few words."""
+    if run["status"] != "ok":
+        return f"{run['status']}: {run.get('reason')}"
+    score = run.get("test_f1") if run.get("test_f1") is not None else run.get("valid_f1")
+    size, seconds = run.get("tree_size"), run.get("wall_seconds")
+    parts = [
+        None if score is None else f"F1 {score:.3f}",
+        None if size is None else f"{size} nodes",
+        None if seconds is None else duration(seconds),
+    ]
+    return ", ".join(part for part in parts if part) or "ok"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns of text: the first flush left, the others flush right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def program() -> str:
+    """``python -m experiments`` as it can be pasted here."""
+    name = Path(sys.executable)
+    with contextlib.suppress(ValueError):
+        name = name.relative_to(Path.cwd())
+    return shlex.join([str(name), "-m", "experiments"])
+
+
+def same_command() -> str:
+    """The command that was given, to be pasted again: it goes on where it stopped."""
+    script = Path(sys.argv[0])
+    if script.name == "__main__.py":
+        return shlex.join([*shlex.split(program()), *sys.argv[1:]])
+    return shlex.join([shlex.split(program())[0], str(script), *sys.argv[1:]])
