@@ -1,0 +1,174 @@
+"""This machine: versions and kind, what this process may use of it, peak memory, speed just now."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from experiments.runs.job import canonical_json
+
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "scikit-learn",
+    "category_encoders",
+    "imbalanced-learn",
+    "numba",
+    "tensorflow-cpu",
+    "tensorflow",
+    "pydl8.5",
+    "pystreed",
+    "pycontree",
+    "pytrees-rs",
+    "licketysplit",
+    "optuna",
+)
+"""Whatever can change a score, every solver included."""
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Python and those of ``PACKAGES`` that are installed; nothing is imported for it."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+@cache
+def describe() -> dict[str, Any]:
+    """``{"id": …, "versions": {…}, "machine": {…}}`` of this process; never the machine's name."""
+    kind = {
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": cpu_model(),
+        "cores": cores(),
+        "memory_gb": round(memory_mb() / 1024, 1),
+    }
+    content = {"versions": versions(), "machine": kind}
+    return {"id": hashlib.sha256(canonical_json(content).encode()).hexdigest()[:10], **content}
+
+
+def cpu_model() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+@cache
+def commit() -> str:
+    """The commit of this checkout, with a plus where files differ from it; empty without git."""
+    try:
+        head, changed = (
+            subprocess.run(
+                ["git", *words],
+                cwd=Path(__file__).parent,
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=10,
+            ).stdout.strip()
+            for words in (("rev-parse", "--short=10", "HEAD"), ("status", "-s", "-uno"))
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return head + ("+" if changed else "")
+
+
+@cache
+def cores() -> int:
+    """Processors this process may use: its affinity, or the quota of its container."""
+    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    quotas = [float(mine or 1)]
+    for text in _limits_of_container("cpu", "cpu.max"):  # "max 100000" or "150000 100000"
+        quota, _, period = text.partition(" ")
+        if quota != "max":
+            quotas.append(int(quota) / int(period))
+    of_old_kind = [
+        _limits_of_container("cpu", f"cpu.cfs_{name}_us") for name in ("quota", "period")
+    ]
+    for quota, period in zip(*of_old_kind, strict=False):
+        if int(quota) > 0:
+            quotas.append(int(quota) / int(period))
+    return max(1, math.floor(min(quotas)))
+
+
+@cache
+def memory_mb() -> float:
+    """Memory this process may use in MiB: that of the machine, or the limit of its container."""
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for name in ("memory.max", "memory.limit_in_bytes"):
+        sizes += [int(text) for text in _limits_of_container("memory", name) if text != "max"]
+    return min(sizes) / 2**20
+
+
+def _limits_of_container(controller: str, name: str) -> Iterator[str]:
+    """A limit's value in every control group around this process, of either kind."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers and controller not in controllers.split(","):
+                continue
+            root = Path("/sys/fs/cgroup") / (controller if controllers else "")
+            inner = root / path.strip("/")
+            for folder in (inner, *inner.parents):
+                if (folder / name).is_file():
+                    yield (folder / name).read_text().strip()
+                if folder == root:
+                    break
+
+
+def reset_peak() -> None:
+    """Start a new high-water mark of resident memory, where the system can (Linux)."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_mb() -> float:
+    """Largest resident size since ``reset_peak``; elsewhere, of the whole life of the process."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return round(int(line.split()[1]) / 1024, 1)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+
+
+def calibrate(clock: Callable[[], float] = time.perf_counter) -> float:
+    """Seconds that a fixed mix of interpreter, sorting and small matrix work takes just now.
+
+    The best of three: what the machine can do, not what disturbed it.
+    """
+    with threadpool_limits(1):
+        return min(_work(clock) for _ in range(3))
+
+
+def _work(clock: Callable[[], float]) -> float:
+    data = np.random.default_rng(0).random((200, 200))
+    start = clock()
+    total = 0.0
+    for i in range(20_000):
+        total += i % 7
+    for _ in range(5):
+        np.sort(data, axis=None)
+        data @ data
+    return clock() - start

@@ -1,0 +1,218 @@
+"""What runs predicted on their test rows: a new metric then needs no new run.
+
+A tree gives few different answers, so what is kept of a run is a table of its different (class,
+probabilities) pairs and one code per test row. In a store, every job leaves that with the truth
+and its tree, packed; in an archive, ``predictions.parquet`` has a row for every run, and one
+without a key for the truth of every protocol, dataset and trial.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.runs.archive import PREDICTIONS
+from experiments.runs.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gradtree.trees.tree import Tree
+
+LARGEST_UNPACKED = 1 << 28
+"""Bytes. Predictions of the suite are a few megabytes; what is larger is none of them."""
+COLUMNS = ("protocol", "dataset", "trial", "key", "classes", "probabilities", "codes")
+Place = tuple[str, str, int]
+"""Protocol, dataset and trial."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Test rows of one run: true and predicted classes, and probabilities where there are any.
+
+    ``truth`` and ``predicted`` have shape (rows,), ``proba`` has shape (rows, n_classes).
+    """
+
+    truth: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    proba: NDArray[np.float64] | None = None
+
+    def coded(self) -> tuple[NDArray[np.int16], NDArray[np.float64] | None, NDArray[np.uint16]]:
+        """Classes and probabilities of the different answers, and which one each row got."""
+        parts = [self.predicted[:, None].astype(np.float64)]
+        if self.proba is not None:
+            parts.append(self.proba)
+        answers, codes = np.unique(np.hstack(parts), axis=0, return_inverse=True)
+        table = None if self.proba is None else answers[:, 1:]
+        return answers[:, 0].astype(np.int16), table, codes.ravel().astype(np.uint16)
+
+    @classmethod
+    def decoded(cls, truth: Any, classes: Any, table: Any, codes: Any) -> Prediction | None:
+        """What ``coded`` took apart; ``None`` where the parts do not fit together."""
+        truth, classes, codes = (np.asarray(part) for part in (truth, classes, codes))
+        whole = all(part.ndim == 1 and part.dtype.kind in "iu" for part in (truth, classes, codes))
+        if not whole or not len(truth) or len(truth) != len(codes) or codes.max() >= len(classes):
+            return None
+        if min(truth.min(), classes.min()) < 0:
+            return None
+        if table is not None:
+            table = np.asarray(table, dtype=np.float64).reshape(len(classes), -1)
+            if table.shape[1] <= max(truth.max(), classes.max()):
+                return None
+        proba = None if table is None else table[codes]
+        return cls(truth.astype(np.int64), classes.astype(np.int64)[codes], proba)
+
+
+def pack(prediction: Prediction, tree: Tree | None = None) -> bytes:
+    """One job's predictions, and its tree part by part, as a compressed ``.npz``.
+
+    Equal arrays give equal bytes, which ``numpy.savez_compressed`` does not promise.
+    """
+    classes, table, codes = prediction.coded()
+    arrays: dict[str, Any] = {"truth": prediction.truth.astype(np.int16)}
+    arrays |= {"classes": classes, "probabilities": table, "codes": codes}
+    if tree is not None:
+        arrays |= {f"tree_{part.name}": getattr(tree, part.name) for part in fields(tree)}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, array in arrays.items():
+            if array is not None:
+                member = io.BytesIO()
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+                info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+                info.compress_type = zipfile.ZIP_DEFLATED
+                file.writestr(info, member.getvalue())
+    return buffer.getvalue()
+
+
+def unpack(packed: bytes) -> Prediction | None:
+    """What ``pack`` packed; ``None`` for anything else."""
+    arrays = _arrays(packed)
+    try:
+        return Prediction.decoded(
+            *(arrays.get(name) for name in ("truth", "classes", "probabilities", "codes"))
+        )
+    except (TypeError, ValueError):
+        return None
+
+
+def tree_of(packed: bytes) -> Tree | None:
+    """The tree among what a job left; ``None`` where it has none."""
+    from gradtree.trees.tree import Tree
+
+    parts = {
+        name.removeprefix("tree_"): array
+        for name, array in _arrays(packed).items()
+        if name.startswith("tree_")
+    }
+    if not parts:
+        return None
+    return Tree(**{**parts, "n_features": int(parts["n_features"])})
+
+
+def _arrays(packed: bytes) -> dict[str, NDArray[Any]]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as file:
+            if sum(member.file_size for member in file.infolist()) > LARGEST_UNPACKED:
+                return {}
+        with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+            return {str(name): arrays[name] for name in arrays.files}
+    except Exception:  # zipfile, zlib and NumPy raise a dozen kinds for damaged bytes
+        return {}
+
+
+def of(source: Store | Path, key: str) -> Prediction | None:
+    """What a run of a store, or of an archive's folder, predicted; ``None`` if it is not kept."""
+    if isinstance(source, Store):
+        packed = source.predictions(key)
+        return None if packed is None else unpack(packed)
+    path = source / PREDICTIONS
+    return _read(path, path.stat().st_mtime_ns).get(key) if path.is_file() else None
+
+
+def classes(
+    source: Store | Path, key: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """True and predicted classes of the test rows of a run."""
+    found = of(source, key)
+    return None if found is None else (found.truth, found.predicted)
+
+
+def probabilities(
+    source: Store | Path, key: str
+) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    """True classes and predicted probabilities of the test rows of a run."""
+    found = of(source, key)
+    return None if found is None or found.proba is None else (found.truth, found.proba)
+
+
+def read(folder: Path) -> Mapping[str, Prediction]:
+    """All predictions of an archive, by key."""
+    path = folder / PREDICTIONS
+    return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, changed: int) -> dict[str, Prediction]:
+    import pyarrow.parquet as pq
+
+    frame = pq.read_table(path, columns=list(COLUMNS)).to_pandas()
+    rows = list(frame.itertuples(index=False, name=None))
+    truths = {tuple(row[:3]): row[6] for row in rows if not row[3]}
+    found = {}
+    for *place, key, kept, table, codes in rows:
+        if key and tuple(place) in truths:
+            prediction = Prediction.decoded(truths[tuple(place)], kept, table, codes)
+            if prediction is not None:
+                found[key] = prediction
+    return found
+
+
+def write(folder: Path, kept: Iterable[tuple[Place, str, Prediction]]) -> Path:
+    """Write an archive's predictions anew; the same ones give the same bytes.
+
+    Raises ``ValueError`` for runs of one trial that were scored on different test rows.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    truths: dict[Place, NDArray[np.int64]] = {}
+    rows: list[tuple[Any, ...]] = []
+    for place, key, prediction in kept:
+        if not np.array_equal(truths.setdefault(place, prediction.truth), prediction.truth):
+            raise ValueError(
+                f"{' '.join(map(str, place))}: two runs were scored on different test rows; the "
+                "store mixes versions of the data or the protocol"
+            )
+        answers, table, codes = prediction.coded()
+        rows.append((*place, key, answers, None if table is None else table.ravel(), codes))
+    rows += [(*place, "", None, None, truth.astype(np.uint16)) for place, truth in truths.items()]
+    rows.sort(key=lambda row: row[:4])
+    kinds = (pa.string(), pa.string(), pa.int16(), pa.string())
+    lists = (pa.list_(pa.int16()), pa.list_(pa.float64()), pa.list_(pa.uint16()))
+    columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
+    arrays = [pa.array(list(c), kind) for c, kind in zip(columns, (*kinds, *lists), strict=True)]
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = folder / f"{PREDICTIONS}.part"
+    pq.write_table(
+        pa.table(arrays, names=list(COLUMNS)), beside, compression="zstd", compression_level=19
+    )
+    return beside.replace(folder / PREDICTIONS)
+
+
+def of_store(store: Store, runs: pd.DataFrame) -> Iterable[tuple[Place, str, Prediction]]:
+    """What ``write`` takes, of those successful runs whose predictions a store has."""
+    kept = store.predicted_keys()
+    good = runs[(runs["status"] == "ok") & runs["key"].isin(kept)]
+    for row in good[["protocol", "dataset", "trial", "key"]].itertuples(index=False):
+        prediction = of(store, row.key)
+        if prediction is not None:
+            yield (row.protocol, row.dataset, int(row.trial)), row.key, prediction

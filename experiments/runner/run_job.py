@@ -1,0 +1,313 @@
+"""Do one job in this process: load its split, fit, measure, and end as a row of the table of runs.
+
+Whatever a learner does that Python can see ends in a row here; what Python cannot see (a hang, a
+crash in native code) is the business of the executors. A learner gets read-only arrays without
+the labels of the test rows, and what it changes in this process is put back after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import resource
+import sys
+import time
+import traceback
+import warnings
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.errors import DatasetUnavailable
+from datasets.split import Provenance, Split, Task
+from experiments.runner import machine, predictions, registry
+from experiments.runner.scores import PredictionError, measure
+from experiments.runs.job import Job, canonical_json, now
+from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON
+
+if TYPE_CHECKING:
+    from baselines.contract import Fitted, Learner
+
+WARM_UP_ROWS = 100
+NO_DATA = "no data"
+"""Why a job is skipped whose dataset no source delivers; the log says what to do."""
+NO_WEIGHTS = "takes no weights"
+"""Why a learner is skipped under a protocol whose point is to weigh rows."""
+_UNFIT = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
+"""Control characters but tabs and line ends, marks that turn text around, lone surrogates."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job leaves: its row, its packed predictions, versions and machine it ran with."""
+
+    run: dict[str, Any]
+    predictions: bytes | None = None
+    environment: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerSplit:
+    """A split as learners see it: ``datasets.Split`` without the labels of the test rows."""
+
+    X_train: NDArray[np.float64]
+    y_train: NDArray[np.int64]
+    X_valid: NDArray[np.float64]
+    y_valid: NDArray[np.int64]
+    X_test: NDArray[np.float64]
+    feature_names: tuple[str, ...]
+    class_names: tuple[str, ...]
+    provenance: Provenance
+    class_weights: tuple[float, ...] | None
+    bins_from_test: bool
+    as_authors: bool
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.class_names)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
+
+    @property
+    def task(self) -> Task:
+        return "binary" if self.n_classes == 2 else "multi"
+
+    X_train_valid = Split.X_train_valid
+    y_train_valid = Split.y_train_valid
+    weights_train = Split.weights_train
+    weights_train_valid = Split.weights_train_valid
+
+
+_seen_by_learners: weakref.WeakKeyDictionary[Split, LearnerSplit] = weakref.WeakKeyDictionary()
+
+
+def for_learners(split: Split) -> LearnerSplit:
+    """The same object for the same split, so that fits of one split can share work."""
+    if split not in _seen_by_learners:
+        names = LearnerSplit.__dataclass_fields__
+        values = {name: getattr(split, name) for name in names}
+        frozen = {k: _frozen(v) if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        _seen_by_learners[split] = LearnerSplit(**frozen)
+    return _seen_by_learners[split]
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy, in the same order of memory, that nobody can make writable again."""
+    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    flat = np.frombuffer(array.tobytes(order), dtype=array.dtype)  # type: ignore[arg-type]
+    return flat.reshape(array.shape, order=order)  # type: ignore[arg-type]
+
+
+_unavailable: dict[str, DatasetUnavailable] = {}
+"""Datasets that could not be had: asked for once per process, not once per job."""
+
+
+@lru_cache(maxsize=10)
+def load_split(dataset: str, protocol: str, trial: int) -> Split:
+    """One trial of a protocol on a dataset, read-only; prepared once for all jobs of a process."""
+    if dataset in _unavailable:
+        raise _unavailable[dataset]
+    try:
+        split = registry.make_split(dataset, protocol, trial)
+    except DatasetUnavailable as problem:
+        _unavailable[dataset] = problem
+        raise
+    for part in (split.X_train, split.y_train, split.X_valid, split.y_valid):
+        part.setflags(write=False)
+    split.X_test.setflags(write=False)
+    split.y_test.setflags(write=False)
+    return split
+
+
+def run_job(job: Job) -> Outcome:
+    """Run one job to its end in this process."""
+    machine.reset_peak()
+    packed = None
+    try:
+        with put_back():
+            run, packed = _attempt(job)
+    except KeyboardInterrupt:
+        raise
+    except DatasetUnavailable as problem:
+        run = job.run("skipped", reason=NO_DATA, log_tail=clean(str(problem), "log_tail"))
+    except BaseException as problem:  # a learner may raise anything, SystemExit included
+        run = failure(job, problem)
+    environment = machine.describe()
+    origin = {"environment": environment["id"], "commit": machine.commit(), "finished": now()}
+    return Outcome({**run, "peak_memory_mb": machine.peak_mb(), **origin}, packed, environment)
+
+
+def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
+    reason = skip_reason(job)
+    if reason:
+        return job.run("skipped", reason=clean(reason, "reason")), None
+    check_versions(job)
+    if job.evaluation != HOLDOUT:
+        from experiments.search.folds import cross_validate
+
+        return cross_validate(job), None
+    split = load_split(job.dataset, job.protocol, job.trial)
+    learner = registry.learner(job.method)
+    shape = [split.n_features, split.n_classes]
+    reason = learner.why_not(*shape)
+    if reason:
+        extra = canonical_json({"shape": shape})
+        return job.run("skipped", reason=clean(reason, "reason"), extra=extra), None
+    calibration = {}
+    if job.measured == "alone":
+        warm_up(learner, split, job)
+    fitted, wall, cpu = timed_fit(learner, split, job)
+    measured = measure(fitted, split)
+    if job.measured == "alone":
+        calibration = {"calibration_ms": round(1000 * machine.calibrate(), 2)}
+    run = job.run(
+        "ok",
+        wall_seconds=round(wall, 4),
+        cpu_seconds=round(cpu, 4),
+        shared_seconds=round(fitted.shared_seconds, 4) or None,
+        extra=_remarks({**calibration, **measured.remarks, **fitted.extra}),
+        **measured.scores,
+    )
+    kept = predictions.Prediction(measured.truth, measured.predicted, measured.proba)
+    return run, predictions.pack(kept, fitted.tree)
+
+
+def _remarks(extra: dict[str, Any]) -> str | None:
+    """What a learner reports beside its scores, as JSON."""
+    try:
+        text = canonical_json(extra)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise PredictionError(f"extra cannot be written as JSON: {problem}") from None
+    if len(text) > LONGEST_JSON:
+        raise PredictionError(f"extra has {len(text):,} characters, over {LONGEST_JSON:,}")
+    return text if extra else None
+
+
+def timed_fit(learner: Learner, split: Split, job: Job) -> tuple[Fitted, float, float]:
+    """Fit with the job's seed; seconds on the wall and of CPU, children included."""
+    seen = for_learners(split)
+    random.seed(job.seed)
+    np.random.seed(job.seed)  # noqa: NPY002 - learners of others draw from the global stream
+    wall, cpu = time.perf_counter(), _cpu_seconds()
+    fitted = learner.fit(seen, job.parameters, job.seed)
+    return fitted, time.perf_counter() - wall, _cpu_seconds() - cpu
+
+
+def _cpu_seconds() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+_warm: set[str] = set()
+
+
+def warm_up(learner: Learner, split: Split, job: Job) -> None:
+    """Import and compile what a learner needs, where seconds are the result.
+
+    Once per process and learner, on a few rows; whatever goes wrong here will go wrong again
+    where it is recorded.
+    """
+    if learner.slug in _warm:
+        return
+    _warm.add(learner.slug)
+    train, valid = slice(0, WARM_UP_ROWS), slice(0, WARM_UP_ROWS // 2)
+    seen = for_learners(split)
+    few = replace(
+        seen,
+        X_train=seen.X_train[train],
+        y_train=seen.y_train[train],
+        X_valid=seen.X_valid[valid],
+        y_valid=seen.y_valid[valid],
+    )
+    with contextlib.suppress(Exception):
+        learner.fit(few, job.parameters, job.seed)
+
+
+@contextlib.contextmanager
+def put_back() -> Iterator[None]:
+    """Undo what a learner changes for others: environment, folder, settings, random state.
+
+    Patched libraries are not seen from here; executors give learners of plug-ins a process each.
+    """
+    from sklearn import get_config, set_config
+
+    environment, folder, path = dict(os.environ), os.getcwd(), list(sys.path)
+    errors, depth, mask = np.geterr(), sys.getrecursionlimit(), os.umask(0o022)
+    os.umask(mask)
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global stream
+    settings = get_config()
+    try:
+        with warnings.catch_warnings():
+            yield
+    finally:
+        if dict(os.environ) != environment:
+            os.environ.clear()
+            os.environ.update(environment)
+        os.chdir(folder)
+        os.umask(mask)
+        sys.path[:] = path
+        sys.setrecursionlimit(depth)
+        np.seterr(**errors)
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+        set_config(**settings)
+
+
+def skip_reason(job: Job) -> str | None:
+    """Why a job cannot be done here, as far as that is known without its data."""
+    learner = registry.learner(job.method)
+    if registry.protocol_weighs(job.protocol) and not learner.takes_weights:
+        return NO_WEIGHTS
+    # Elsewhere encoding may change the number of features.
+    if registry.protocol_base(job.protocol) == "paper":
+        known = registry.facts(job.dataset)
+        return learner.why_not(known.n_features, len(known.class_counts))
+    return learner.absence()
+
+
+def check_versions(job: Job) -> None:
+    """Refuse work that was planned for other data or code than this process has."""
+    here = {
+        f"dataset {job.dataset}": (job.content_hash, registry.facts(job.dataset).content_hash),
+        f"protocol {job.protocol}": (job.protocol_version, registry.protocol_version(job.protocol)),
+        f"learner {job.method}": (job.method_version, registry.learner(job.method).version),
+    }
+    for what, (planned, found) in here.items():
+        if planned != found:
+            raise RuntimeError(
+                f"{what} is {found!r} here, the job was planned with {planned!r}: "
+                "bring this checkout to the version that made the plan"
+            )
+
+
+def failure(job: Job, problem: BaseException) -> dict[str, Any]:
+    """The row of a job whose learner raised."""
+    try:
+        message = str(problem)
+    except Exception:  # a learner's exception may fail even at that
+        message = "its message could not be made"
+    reason = f"{type(problem).__name__}: {message}".strip().splitlines()[0]
+    return job.run(
+        "memory" if isinstance(problem, MemoryError) else "error",
+        reason=clean(reason, "reason", keep_start=True),
+        traceback=clean("".join(traceback.format_exception(problem)), "traceback"),
+    )
+
+
+def clean(text: str, column: str, *, keep_start: bool = False) -> str:
+    """Text that a store, a terminal and a page can take, as long as its column allows."""
+    longest = BY_NAME[column].longest
+    if len(text) > longest:
+        text = f"{text[: longest - 1]}…" if keep_start else f"…{text[1 - longest :]}"
+    return _UNFIT.sub("?", text)

@@ -1,0 +1,183 @@
+"""Check what a fitted learner predicts, and score it, with the paper's macro F1 first.
+
+Metrics are written on the confusion matrix and on ranks: the runner takes all of them for every
+job, and scikit-learn's checks would cost more than the sums. Tests hold them equal to its own.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.algorithms.inner_folds import macro_f1 as macro_f1
+
+if TYPE_CHECKING:
+    from baselines.contract import Fitted
+    from datasets.split import Split
+    from gradtree.trees.tree import Tree
+
+Labels = NDArray[np.int64]
+Probabilities = NDArray[np.float64]
+NO_PROBABILITIES = "no_probabilities"
+"""In ``extra``: why a run has no score that takes probabilities."""
+
+
+class PredictionError(ValueError):
+    """A learner predicted something that is no prediction."""
+
+
+def accuracy(truth: Labels, predicted: Labels) -> float:
+    return float(np.mean(truth == predicted))
+
+
+def balanced_accuracy(truth: Labels, predicted: Labels, n_classes: int) -> float:
+    """Mean recall over the classes that occur in the truth."""
+    rows = np.bincount(truth, minlength=n_classes)
+    hits = np.bincount(truth[truth == predicted], minlength=n_classes)
+    return float(np.mean(hits[rows > 0] / rows[rows > 0]))
+
+
+def roc_auc(truth: Labels, proba: Probabilities) -> float | None:
+    """Area under the ROC curve; with many classes the mean of one against the rest.
+
+    Classes that do not occur in the truth, or are all of it, have no curve and are left out;
+    ``None`` where no class has one.
+    """
+    n_classes = proba.shape[1]
+    against = [1] if n_classes == 2 else range(n_classes)
+    areas = [_binary_auc(truth == c, proba[:, c]) for c in against]
+    known = [area for area in areas if area is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _binary_auc(positive: NDArray[np.bool_], score: Probabilities) -> float | None:
+    n_positive = int(positive.sum())
+    n_negative = len(positive) - n_positive
+    if not n_positive or not n_negative:
+        return None
+    _, place, count = np.unique(score, return_inverse=True, return_counts=True)
+    mean_rank = np.cumsum(count) - (count - 1) / 2  # equal scores share the mean of their ranks
+    ranks = mean_rank[place][positive].sum()
+    return float((ranks - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+
+
+def log_loss(truth: Labels, proba: Probabilities) -> float:
+    """Mean negative log-likelihood of the normalised, clipped probabilities."""
+    epsilon = np.finfo(proba.dtype).eps
+    share = proba / proba.sum(axis=1, keepdims=True)
+    likelihood = np.clip(share[np.arange(len(truth)), truth], epsilon, 1 - epsilon)
+    return float(-np.mean(np.log(likelihood)))
+
+
+def brier(truth: Labels, proba: Probabilities) -> float:
+    """Mean squared distance of the normalised probabilities from what happened, 0 to 2."""
+    share = proba / proba.sum(axis=1, keepdims=True)
+    share[np.arange(len(truth)), truth] -= 1
+    return float(np.mean((share**2).sum(axis=1)))
+
+
+def scores_of(
+    truth: Labels, predicted: Labels, proba: Probabilities | None, n_classes: int
+) -> dict[str, float | None]:
+    """Every score of the test rows, from predictions alone."""
+    scores: dict[str, float | None] = {
+        "test_f1": macro_f1(truth, predicted, n_classes),
+        "test_accuracy": accuracy(truth, predicted),
+        "test_balanced_accuracy": balanced_accuracy(truth, predicted, n_classes),
+    }
+    if proba is not None:
+        scores["test_roc_auc"] = roc_auc(truth, proba)
+        scores["test_log_loss"] = log_loss(truth, proba)
+        scores["test_brier"] = brier(truth, proba)
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Scores by column, the test predictions they were taken from, and remarks for ``extra``."""
+
+    scores: dict[str, Any]
+    truth: Labels
+    predicted: Labels
+    proba: Probabilities | None
+    remarks: dict[str, str]
+
+
+def measure(fitted: Fitted, split: Split) -> Measurement:
+    """Every score of a run, from checked predictions."""
+    n_classes, estimator = split.n_classes, fitted.estimator
+    predicted = predict(estimator, split.X_test, n_classes)
+    proba, remarks = None, {}
+    if callable(getattr(estimator, "predict_proba", None)):
+        proba = predict_proba(estimator, split.X_test, n_classes)
+    else:
+        remarks[NO_PROBABILITIES] = f"{type(estimator).__name__:.80} has no predict_proba"
+    scores = {
+        "train_f1": f1_on(estimator, fitted.X_fit, fitted.y_fit, n_classes),
+        "valid_f1": f1_on(estimator, split.X_valid, split.y_valid, n_classes),
+        **scores_of(split.y_test, predicted, proba, n_classes),
+        "tree_size": None if fitted.size is None else operator.index(fitted.size),
+        "epochs": None if fitted.epochs is None else operator.index(fitted.epochs),
+        **shape_of(fitted.tree, split.X_test),
+    }
+    return Measurement(scores, split.y_test, predicted, proba, remarks)
+
+
+def f1_on(estimator: Any, X: NDArray[np.float64], y: Labels, n_classes: int) -> float:
+    return macro_f1(y, predict(estimator, X, n_classes), n_classes)
+
+
+def predict(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Labels:
+    """Class indices, one per row, or an error that says what came instead."""
+    answer = np.asarray(estimator.predict(X))
+    if answer.shape != (len(X),):
+        raise PredictionError(f"predict returned shape {answer.shape} for {len(X)} rows")
+    labels = _class_indices(answer, n_classes)
+    if labels is None:
+        raise PredictionError(f"predict returned values that are no class indices 0..{n_classes - 1}")
+    return labels
+
+
+def predict_proba(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Probabilities:
+    """Probabilities of shape (rows, n_classes); classes unseen in training get zero."""
+    answer = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    given = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
+    classes = _class_indices(given, n_classes) if given.ndim == 1 else None
+    if classes is None or len(np.unique(classes)) < len(classes):
+        raise PredictionError(f"classes_ are not distinct class indices 0..{n_classes - 1}")
+    if answer.shape != (len(X), len(classes)):
+        raise PredictionError(
+            f"predict_proba returned shape {answer.shape} for {len(X)} rows, {len(classes)} classes"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = answer.sum(axis=1)
+    if not np.isfinite(sums).all() or (answer < 0).any() or (sums <= 0).any():
+        raise PredictionError("predict_proba returned values that are no probabilities")
+    full = np.zeros((len(X), n_classes))
+    full[:, classes] = answer
+    return full
+
+
+def _class_indices(values: NDArray[Any], n_classes: int) -> Labels | None:
+    """The values as class indices, or ``None`` where one of them is none."""
+    if not np.issubdtype(values.dtype, np.number) or not np.isfinite(values).all():
+        return None
+    if ((values < 0) | (values >= n_classes)).any():
+        return None
+    labels = values.astype(np.int64)
+    return None if (labels != values).any() else labels
+
+
+def shape_of(tree: Tree | None, X: NDArray[np.float64]) -> dict[str, int | float]:
+    """Depth, leaves and mean path of a canonical tree; nothing for a learner that is no tree."""
+    if tree is None:
+        return {}
+    from gradtree.trees.traversal import node_depths
+
+    depths = node_depths(tree.children_left, tree.children_right)
+    path = float(np.mean(depths[tree.apply(X)]))
+    return {"depth": tree.depth, "leaves": tree.n_leaves, "path_length": path}
