@@ -1,0 +1,340 @@
+r"""Tables as LaTeX for a two-column paper.
+
+Each file is one or more ``table*`` environments (``\newcommand{\resultstable}{table}`` before
+``\input`` makes them ``table``) that need the packages booktabs, array and url, the caption below.
+Nothing is scaled: a table gets the largest of three font sizes in which it fits, long texts wrap,
+and what is still too wide or too tall for a page is continued in another table.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.analysis.answer import Grid, Table
+from experiments.output import formats
+from experiments.output.formats import GAP, Line, Names, Shown, Text
+
+WIDTH, HEIGHT = 478.0, 560.0
+"""Points that a table may take on a page."""
+SIZES = (("small", 9.3, 11.0), ("footnotesize", 8.5, 9.6), ("scriptsize", 8.0, 8.5))
+"""Name, width of an em and height of a line in points; Computer Modern is wider when small."""
+COLUMN_GAP = 5.0
+NARROWEST = 12.0
+"""Ems; a column of texts that is wider may wrap."""
+_SYMBOLS = ("pm", "times", "le", "ge", "to", "uparrow", "downarrow", "rho")
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **dict.fromkeys("-−", "-"),
+    **{mark: f"${mark}$" for mark in "<>|"},
+    **dict(zip("–’“”…", ("--", "'", "``", "''", r"\ldots{}"), strict=True)),
+    **{mark: f"$\\{name}$" for mark, name in zip("±×≤≥→↑↓ρ", _SYMBOLS, strict=True)},
+    "†": r"$^{\dagger}$",
+    "`": r"\textasciigrave{}",
+}
+_WIDTHS = {
+    letter: width
+    for letters, width in (
+        ("il.,:;'|!’", 0.28),
+        (" ()[]/tfrjsI-", 0.37),
+        ("0123456789aogcez–", 0.5),
+        ("ABCDEFGHJKLNOPQRSTUVXYZw±−+<>=", 0.75),
+        ("mMW%†", 0.88),
+    )
+    for letter in letters
+}
+_MINUS = re.compile(r"(?<![\w)\]])-(?=\.?\d)")
+_DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+
+
+def escape(text: str) -> str:
+    """Text that LaTeX prints as it stands; addresses may break, numbers have a true minus."""
+    if re.match(r"https?://\S+$", text):
+        return rf"\url{{{text}}}"
+    minus = "\0"
+    text = "".join(_SPECIAL.get(letter, letter) for letter in _MINUS.sub(minus, text))
+    return text.replace(minus, "$-$")
+
+
+def table_latex(table: Table) -> str:
+    shown = formats.shown(table)
+    note = " ".join([f"{table.caption.rstrip('.')}{_protocol(table.protocol)}.", *table.notes])
+    return environments(shown, f"{table.protocol}-{table.name}".strip("-"), table.title, note)
+
+
+def grid_latex(grid: Grid, names: Names, task: str = "") -> str:
+    """A dataset x method table, or the part of one task."""
+    title, label = grid.title, f"{grid.protocol}-{grid.name}".strip("-")
+    cells = grid.frame
+    if task:
+        title, label = f"{title}, {formats.TASKS[task].lower()}", f"{label}-{task}"
+        cells = cells[cells["task"] == task]
+    trials = grid.trials
+    note = f"{grid.caption.rstrip('.')}{_protocol(grid.protocol)}. Mean ± deviation over {trials} "
+    note += "trials" if trials != 1 else "trial"
+    note += ", rank in brackets." if cells["rank"].notna().any() else "."
+    done = cells[cells["mean"].notna()]
+    if (done["n"] < done["expected"]).any():
+        note += f" Exponents: trials, where fewer than {trials}."
+    if (cells["mean"].isna() & cells["missing"].fillna("").eq("")).any():
+        note += f" {GAP}: not run."
+    if "stable_trials" in cells and (cells["stable_trials"] < cells["refitted_trials"]).any():
+        note += " †: a rounding error in the training rows changes a trial of the cell."
+    return environments(formats.shown_grid(grid, names, task), label, title, note)
+
+
+def _protocol(name: str) -> str:
+    return f" (protocol {name})" if name else ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table is set: font size, widths of columns in points, which of them wrap."""
+
+    size: str
+    points: float
+    line: float
+    widths: tuple[float, ...]
+    wrapped: frozenset[int]
+    columns: tuple[int, ...]
+
+
+def environments(shown: Shown, label: str, title: str, note: str) -> str:
+    """The whole table, in as many environments as it takes; the first has the label."""
+    parts = [
+        (layout, lines)
+        for layout in layouts(shown)
+        for lines in _pages(shown.lines, layout, HEIGHT - 12.0 * math.ceil(len(note) / 110))
+    ]
+    found = [r"\providecommand{\resultstable}{table*}"]
+    for number, (layout, lines) in enumerate(parts):
+        lead = title if number == 0 else f"{title}, continued"
+        caption = rf"\textbf{{{escape(lead)}.}}"
+        found += [
+            r"\begin{\resultstable}[tp]",
+            rf"\centering\{layout.size}",
+            rf"\setlength{{\tabcolsep}}{{{COLUMN_GAP / 2}pt}}",
+            rf"\begin{{tabular}}{{{''.join(_column(shown, layout, c) for c in layout.columns)}}}",
+            r"\toprule",
+            *_header(shown, layout),
+            r"\midrule",
+            *(_line(line, layout, first=at == 0) for at, line in enumerate(lines)),
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{caption} {escape(note)}}}" if number == 0 else rf"\caption{{{caption}}}",
+            rf"\label{{tab:{label}{f'-{number + 1}' if number else ''}}}",
+            r"\end{\resultstable}",
+        ]
+    return "\n".join(found) + "\n"
+
+
+def layouts(shown: Shown) -> list[Layout]:
+    """One way to set the whole table, or several for its columns in turn."""
+    everything = tuple(range(len(shown.headers)))
+    for size in SIZES:
+        if layout := _fitted(shown, everything, size, wrap=size is SIZES[-1]):
+            return [layout]
+    # The columns before the first number name the line; every part repeats the first of them.
+    labels = everything[:1]
+    found, part = [], list(labels)
+    for group in _grouped(shown, everything[1:]):
+        alone = _fitted(shown, (*labels, *group), SIZES[-1], wrap=True)
+        if alone and len(part) > 1 and not _fitted(shown, (*part, *group), SIZES[-1], wrap=True):
+            found.append(tuple(part))
+            part = list(labels)
+        for column in group:
+            if len(part) > 1 and not _fitted(shown, (*part, column), SIZES[-1], wrap=True):
+                found.append(tuple(part))
+                part = list(labels)
+            part.append(column)
+    found.append(tuple(part))
+    return [_fitted(shown, columns, SIZES[-1], wrap=True, forced=True) for columns in found]  # type: ignore[misc]
+
+
+def _grouped(shown: Shown, columns: Sequence[int]) -> list[list[int]]:
+    found: list[list[int]] = []
+    for column in columns:
+        if found and shown.groups[column] and shown.groups[column] == shown.groups[found[-1][-1]]:
+            found[-1].append(column)
+        else:
+            found.append([column])
+    return found
+
+
+def _fitted(
+    shown: Shown,
+    columns: tuple[int, ...],
+    size: tuple[str, float, float],
+    *,
+    wrap: bool = False,
+    forced: bool = False,
+) -> Layout | None:
+    """These columns in one font size, or ``None`` if they are too wide."""
+    name, points, line = size
+    widths = {column: ems(shown, column) * points for column in columns}
+    at = 0
+    for heading, count in shown.spans(columns):
+        under = columns[at : at + count]
+        at += count
+        lacking = _ems(heading) * points - sum(widths[c] for c in under)
+        widths[under[-1]] += max(0.0, lacking - COLUMN_GAP * (count - 1))
+    room = WIDTH - COLUMN_GAP * len(columns)
+    wrapped: list[int] = []
+    if sum(widths.values()) > room and (wrap or forced):
+        least = NARROWEST * points
+        wrapped = [c for c in columns if not shown.numeric[c] and widths[c] > least]
+        over = {c: widths[c] - least for c in wrapped}
+        left = room - sum(widths.values()) + sum(over.values())
+        if wrapped and left >= 0:
+            # Long columns share what is left by the square roots of what they ask for.
+            asked = sum(map(math.sqrt, over.values()))
+            widths |= {c: least + left * math.sqrt(over[c]) / asked for c in wrapped}
+    if sum(widths.values()) > room + 0.5 and not forced:
+        return None
+    return Layout(
+        name, points, line, tuple(widths[c] for c in columns), frozenset(wrapped), columns
+    )
+
+
+def ems(shown: Shown, column: int) -> float:
+    """The width of a column in ems, its heading stacked if that is wider than its cells."""
+    cells = [line.cells[column] for line in shown.lines if len(line.cells) > 1]
+    widest = max((_ems(cell.text, cell.bold) + 0.4 * len(cell.mark) for cell in cells), default=0)
+    return max(widest, *(_ems(part) for part in stacked(shown.headers[column], widest)))
+
+
+def _ems(text: str, bold: bool = False) -> float:
+    """About the width of a text in Computer Modern."""
+    return sum(_WIDTHS.get(letter, 0.53) for letter in text) * (1.15 if bold else 1.0)
+
+
+def stacked(header: str, width: float) -> list[str]:
+    """A heading in lines that are, if words allow it, no wider than its column."""
+    lines: list[str] = []
+    for word in header.replace("_", " ").split(" "):
+        if lines and _ems(f"{lines[-1]} {word}") <= max(width, 4.0):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def _pages(lines: Sequence[Line], layout: Layout, room: float) -> list[list[Line]]:
+    """The lines of a table, cut where a page is full."""
+    found: list[list[Line]] = [[]]
+    used = 0.0
+    for line in lines:
+        rows = 1.0
+        for column in layout.wrapped:
+            if len(line.cells) > 1:
+                width = layout.widths[layout.columns.index(column)]
+                asked = _ems(line.cells[column].text) * layout.points
+                rows = max(rows, math.ceil(1.12 * asked / width))
+        height = rows * layout.line + (6.0 if line.rule_above else 0.0)
+        if used + height > room and found[-1]:
+            found.append([])
+            used = 0.0
+        found[-1].append(line)
+        used += height
+    return found
+
+
+def _column(shown: Shown, layout: Layout, column: int) -> str:
+    if column in layout.wrapped:
+        width = layout.widths[layout.columns.index(column)]
+        return rf">{{\raggedright\arraybackslash}}p{{{width:.0f}pt}}"
+    return "r" if shown.numeric[column] else "l"
+
+
+def _header(shown: Shown, layout: Layout) -> list[str]:
+    """Names of columns, and above them those of groups where there are any."""
+    lines = []
+    spans = shown.spans(layout.columns)
+    if any(name for name, _ in spans):
+        cells, rules, at = [], [], 1
+        for name, width in spans:
+            cells.append(
+                rf"\multicolumn{{{width}}}{{c}}{{{escape(name)}}}" if name else "&" * (width - 1)
+            )
+            if name:
+                rules.append(rf"\cmidrule(lr){{{at}-{at + width - 1}}}")
+            at += width
+        lines += [" & ".join(cells) + r" \\", "".join(rules)]
+    names = []
+    for column, width in zip(layout.columns, layout.widths, strict=True):
+        lines_of = stacked(shown.headers[column], width / layout.points)
+        parts = [escape(part) for part in lines_of]
+        side = "r" if shown.numeric[column] else "l"
+        text = r"\\".join(parts)
+        names.append(rf"\shortstack[{side}]{{{text}}}" if parts[1:] else text)
+    return [*lines, " & ".join(names) + r" \\"]
+
+
+def _line(line: Line, layout: Layout, *, first: bool) -> str:
+    rule = r"\midrule" + "\n" if line.rule_above and not first else ""
+    if len(line.cells) == 1:
+        heading = rf"\emph{{{escape(line.cells[0].text)}}}"
+        return rf"{rule}\multicolumn{{{len(layout.columns)}}}{{l}}{{{heading}}} \\"
+    return rule + " & ".join(_text(line.cells[column]) for column in layout.columns) + r" \\"
+
+
+def _text(cell: Text) -> str:
+    text = escape(cell.text)
+    text = rf"\textbf{{{text}}}" if cell.bold else text
+    exponent = cell.mark.replace("†", r"\dagger")
+    return rf"{text}$^{{{exponent}}}$" if exponent else text
+
+
+def document(inputs: Iterable[str]) -> str:
+    """A document that sets all tables."""
+    return "\n".join(
+        [
+            r"\documentclass[10pt,a4paper]{article}",
+            r"\usepackage[margin=2cm]{geometry}",
+            r"\usepackage{array,booktabs,url}",
+            r"\newcommand{\resultstable}{table}",
+            r"\input{macros}",
+            r"\begin{document}",
+            *(rf"\input{{{name}}}\clearpage" for name in inputs),
+            r"\end{document}",
+            "",
+        ]
+    )
+
+
+def macro_name(*parts: str) -> str:
+    """Letters only, as TeX wants: words capitalised and joined, digits spelled out."""
+    words = [word for part in parts for word in re.split(r"[^A-Za-z0-9]+", part) if word]
+    spelled = [re.sub(r"\d", lambda digit: _DIGITS[int(digit[0])], word) for word in words]
+    return "".join(word[0].upper() + word[1:] for word in spelled)
+
+
+def macros(grids: Iterable[Grid], names: Names, counts: Mapping[tuple[str, ...], int]) -> str:
+    r"""Single numbers to quote in a text, each a ``\newcommand``: summaries and counts.
+
+    A name is put together from what it stands for, e.g. ``TestFOneTunedBinaryMRRDLEightFive``;
+    tables of other protocols than ``paper`` begin with theirs.
+    """
+    found: dict[str, str] = {}
+    for grid in grids:
+        prefix = "" if grid.protocol == "paper" else grid.protocol
+        for row in grid.summary.to_dict("records"):
+            method = str(row["method"])
+            column = grid.names.get(method) or names.name(method)
+            name = macro_name(prefix, grid.name, str(row["task"]), str(row["statistic"]), column)
+            found[name] = _macro_value(row, grid)
+    found |= {macro_name(*key): f"{count:,}" for key, count in counts.items()}
+    return "".join(f"\\newcommand{{\\{name}}}{{{value}}}\n" for name, value in found.items())
+
+
+def _macro_value(row: Mapping[Any, Any], grid: Grid) -> str:
+    if formats.missing(row["value"]):
+        return "--"
+    decimals = {"Mean": grid.summary_decimals, "Wins": 0}.get(str(row["statistic"]), 3)
+    return escape(formats.fixed(row["value"], decimals))
