@@ -27,6 +27,7 @@ from experiments.analysis.declared import (
 )
 from experiments.analysis.printed import TASKS, TRIALS, Printed, printed
 from experiments.analysis.ranks import (
+    AS_PRINTED,
     EMPTY,
     SUMMARY_COLUMNS,
     bracket_ranks,
@@ -48,7 +49,6 @@ NOT_A_TREE = "n/a"
 """Shown where a learner has a result but not this metric, e.g. the size of an ensemble."""
 SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults")
 """Experiments whose runs are no trials of one cell, or which have tables of their own."""
-AS_PRINTED = "paper, as printed"
 
 
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -11,9 +11,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
+from experiments.analysis.answer import Grid
 from experiments.analysis.declared import Declared
 
 MRD_DECIMALS = 3
+AS_PRINTED = "paper, as printed"
+"""The protocol of a table of the paper's own numbers."""
 Cell = Mapping[str, Any]
 EMPTY: Cell = {"mean": math.nan, "std": math.nan, "n": 0, "expected": 0, "missing": ""}
 SUMMARY_COLUMNS = ("task", "statistic", "method", "value", "spread", "n", "rank")
@@ -124,3 +129,24 @@ def wins(ranks: Sequence[float | None]) -> dict[str, Any]:
     known = [rank for rank in ranks if rank is not None]
     won = float(sum(rank == 1 for rank in known)) if known else math.nan
     return {"value": won, "spread": math.nan, "n": len(known)}
+
+
+def contributions(table: Grid, task: str, statistic: str) -> pd.DataFrame:
+    """What each dataset adds to a summary line (Mean, MRR or MRD): datasets x methods."""
+    frame = table.frame[table.frame["task"] == task]
+    if statistic == "Mean":
+        means = frame.pivot(index="dataset", columns="method", values="mean")
+        return means.reindex(columns=list(table.methods))
+    ranked = frame["mean"].where(frame["rank"].notna())
+    ties = frame["rank"] if table.protocol == AS_PRINTED else frame["rank"] * 0
+    lines: dict[str, list[Cell]] = {}
+    for slug, mean, tie in zip(frame["dataset"], ranked, ties, strict=True):
+        lines.setdefault(slug, []).append({"mean": mean, "rank": tie})
+    values = []
+    for row in lines.values():
+        if statistic == "MRR":
+            ranks = shared_ranks(row, table.smaller_is_better)
+            values.append([math.nan if rank is None else 1 / rank for rank in ranks])
+        else:
+            values.append([math.nan if d is None else d for d in relative_differences(row)])
+    return pd.DataFrame(values, index=list(lines), columns=list(table.methods))

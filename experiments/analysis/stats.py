@@ -177,7 +177,12 @@ def bca(values: ArrayLike, level: float = 0.95) -> Interval:
     if np.ptp(sample) == 0:
         return Interval(stable(sample[0]), stable(sample[0]), stable(sample[0]))
     found = stats.bootstrap(
-        (sample,), np.mean, confidence_level=level, n_resamples=DRAWS, method="BCa", random_state=np.random.default_rng(SEED)
+        (sample,),
+        np.mean,
+        confidence_level=level,
+        n_resamples=DRAWS,
+        method="BCa",
+        random_state=np.random.default_rng(SEED),
     ).confidence_interval
     return Interval(stable(sample.mean()), stable(found.low), stable(found.high))
 

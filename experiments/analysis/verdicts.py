@@ -1,0 +1,339 @@
+"""A verdict on every printed number: is ours the paper's, as good as the paper's, or not?
+
+A cell is two means of ten trials, of which the paper prints mean and population deviation; each
+population variance s^2 is first made a sample variance, s^2 n / (n - 1).
+
+*Different?* Welch's t-test asks whether the means may share one expectation. A printed figure
+stands for any number that rounds to it, so the paper is taken at the values most favourable to
+agreement: its mean half a unit of the last digit nearer to ours, its deviation half a unit larger.
+The p-values of all cells compared in one table are adjusted by Holm, and an adjusted p below 0.05
+makes a cell ``better`` or ``worse``.
+
+*Equivalent?* No significant difference is no proof of equality. Two one-sided Welch tests ask
+whether the difference lies within a margin: 0.02 of a score between 0 and 1, or a tenth of the
+printed value. Here the printed mean is taken half a unit farther away. If both reject at 0.05 the
+cell is ``equivalent``. What is neither is ``undecided``: ten trials are too noisy to tell.
+
+Fewer trials than the paper's are taken to spread at least as much as those. Both sides use the
+same splits, which makes their means positively correlated; the paper's single trials are not
+published, so no paired test is possible and both unpaired ones err towards ``undecided``. Over a
+column the datasets are paired, which decides more: see ``summary_verdicts`` and the question
+"Does it reproduce?".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats as distributions
+
+from experiments.analysis.answer import Grid
+from experiments.analysis.declared import declarations, declared
+from experiments.analysis.grids import grid, printed_grid
+from experiments.analysis.printed import TASKS, Printed
+from experiments.analysis.ranks import contributions, over_datasets
+from experiments.analysis.runs import Runs
+from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, equivalence, holm, stable, t_interval
+from experiments.runs.schema import BY_NAME
+
+OUTCOMES = ("exact", "equivalent", "undecided", "better", "worse", "missing")
+UNDECIDED = "ten trials are too noisy to tell"
+"""What ``undecided`` means, in words."""
+SCORE_MARGIN, RELATIVE_MARGIN = 0.02, 0.1
+"""How far two means may be apart and be equivalent: of a score in [0, 1]; of a printed size."""
+COLUMN_MARGIN = 0.01
+"""The same of a mean difference over the datasets of a column of scores."""
+RANK_MARGIN = 0.05
+"""The same of an MRR or MRD."""
+ROUNDING_SLACK = 1e-9
+"""Both ways of rounding a figure that lies in the middle count as equal."""
+AUTHORS_DECIMALS = 3
+"""To so many the authors' code rounds what the paper prints, in the size table with two only."""
+MOST_TRIALS = 1000
+GAP = "Train-test difference"
+CSV_COLUMNS = (
+    *("table", "task", "dataset", "method"),
+    *("ours_mean", "ours_std", "ours_n", "paper_mean", "paper_std"),
+    *("difference", "p_value", "p_adjusted", "p_equivalent", "outcome", "note"),
+)
+"""Of ``results/verdicts.csv``."""
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How the printed numbers of a table are read.
+
+    Attributes
+    ----------
+    margin : in units of the metric; the module's own if not given.
+    misprints : (dataset, method) -> what a printed reason should have been.
+    """
+
+    metric: str
+    decimals: int = 3
+    std_decimals: int = 3
+    smaller_is_better: bool = False
+    margin: float | None = None
+    misprints: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def margins(self, printed: Numbers) -> Numbers:
+        """What two means may differ by and still be called equivalent, per printed mean."""
+        if self.margin is not None:
+            return np.full(len(printed), self.margin)
+        if self.metric in BY_NAME and BY_NAME[self.metric].high == 1.0:
+            return np.full(len(printed), SCORE_MARGIN)
+        return RELATIVE_MARGIN * printed
+
+
+def verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
+    """All cells that the paper prints, in the order of its tables; ``CSV_COLUMNS`` and more.
+
+    ``counted`` are the cells held against the paper: numbers, not of another machine's seconds,
+    each once (some columns are printed in two tables).
+    """
+    parts = []
+    for name in declarations()["paper"]:
+        table = declared(name)
+        known = printed.inconsistencies
+        known = known[(known["table"] == name) & (known["field"] == "missing")]
+        places = zip(known["dataset"], known["method"], strict=True)
+        rules = Rules(
+            table.metric,
+            table.decimals,
+            table.decimals if table.std_decimals is None else table.std_decimals,
+            table.smaller,
+            misprints=dict(zip(places, known["recomputed"], strict=True)),
+        )
+        found = judge(grid(runs, name).frame, printed.of(name), rules)
+        found.insert(0, "table", name)
+        parts.append(found.assign(counted=found["paper_mean"].notna() & ~table.machine_dependent))
+    every = pd.concat(parts, ignore_index=True)
+    return every.assign(counted=every["counted"] & ~printed_before(every))
+
+
+def printed_before(cells: pd.DataFrame) -> pd.Series:
+    """Cells of a column, of one task, whose numbers all stand in an earlier table already."""
+    seen: set[tuple[object, ...]] = set()
+    repeated = pd.Series(False, index=cells.index)
+    for (_, task, method), part in cells.groupby(["table", "task", "method"], sort=False):
+        numbers = part[["dataset", "paper_mean", "paper_std"]].dropna().to_numpy().ravel().tolist()
+        column = (task, method, *numbers)
+        repeated[part.index] = column in seen
+        seen.add(column)
+    return repeated
+
+
+def judge(ours: pd.DataFrame, theirs: pd.DataFrame, rules: Rules) -> pd.DataFrame:
+    """Verdicts on the cells of one table, in the order of ours.
+
+    Parameters
+    ----------
+    ours : task, dataset, method, mean, std, n, expected, missing.
+    theirs : dataset, method, mean, std, n, missing; what it lacks is not judged.
+    """
+    paper = theirs[["dataset", "method", "mean", "std", "n", "missing"]]
+    both = ours.merge(paper, on=["dataset", "method"], suffixes=("", "_paper"))
+    both = both.rename(columns={c: f"ours_{c}" for c in ("mean", "std", "n", "missing")})
+    both = both.rename(columns=lambda c: f"paper_{c[:-6]}" if c.endswith("_paper") else c)
+    tested = both["ours_mean"].notna() & both["paper_mean"].notna()
+    both["difference"] = both["ours_mean"] - both["paper_mean"]
+    for column in ("p_value", "p_adjusted", "p_equivalent"):
+        both[column] = math.nan
+    both[["outcome", "note"]] = "missing", ""
+    for at in both.index[~tested]:
+        both.loc[at, ["outcome", "note"]] = _unmatched(both.loc[at], rules)
+    cells = both[tested]
+    if len(cells):
+        both.loc[tested, "p_value"] = p = welch(cells, rules)
+        both.loc[tested, "p_equivalent"] = p_equivalent = p_of_equivalence(cells, rules)
+        both.loc[tested, "p_adjusted"] = adjusted = holm_known(p)
+        gain = (cells["difference"] < 0) == rules.smaller_is_better
+        outcome = np.where(p_equivalent < LEVEL, "equivalent", "undecided")
+        outcome = np.where(adjusted < LEVEL, np.where(gain, "better", "worse"), outcome)
+        both.loc[tested, "outcome"] = np.where(prints_alike(cells, rules), "exact", outcome)
+        few = cells["ours_n"] < cells["paper_n"]
+        trials = cells["ours_n"].astype(str) + " of " + cells["paper_n"].astype(str) + " trials"
+        unknown = cells["paper_std"].isna()
+        notes = np.where(few, trials, np.where(unknown, "no deviation is printed", ""))
+        both.loc[tested, "note"] = notes
+    return both.drop(columns="rank", errors="ignore")
+
+
+def _unmatched(cell: pd.Series, rules: Rules) -> tuple[str, str]:
+    """Outcome and note of a cell with a number on one side or none."""
+    if math.isnan(cell["paper_mean"]):
+        misprint = rules.misprints.get((cell["dataset"], cell["method"]), cell["paper_missing"])
+        if cell["ours_missing"] in (cell["paper_missing"], misprint):
+            return "exact", f"both {cell['ours_missing']}"
+        return "missing", f"the paper prints {cell['paper_missing']}"
+    return "missing", cell["ours_missing"] or "not run"
+
+
+def holm_known(p_values: Numbers) -> Numbers:
+    """Holm's correction over the tests that could be made."""
+    known = ~np.isnan(p_values)
+    adjusted = p_values.copy()
+    adjusted[known] = holm(p_values[known].tolist())
+    return adjusted
+
+
+def half_unit(decimals: int) -> float:
+    return 0.5 * 10.0**-decimals
+
+
+def prints_alike(cells: pd.DataFrame, rules: Rules) -> Numbers:
+    """Equal mean and deviation at the printed digits, from as many trials."""
+    alike = (cells["ours_n"] >= cells["paper_n"]).to_numpy()
+    for name, decimals in (("mean", rules.decimals), ("std", rules.std_decimals)):
+        printed = cells[f"paper_{name}"].to_numpy()
+        same = rounds_to(cells[f"ours_{name}"].to_numpy(), printed, decimals)
+        alike &= same | (np.isnan(printed) & (name == "std"))
+    return alike
+
+
+def rounds_to(values: Numbers, printed: Numbers, decimals: int) -> NDArray[np.bool_]:
+    """Whether values print as these figures, directly or by way of the authors' own rounding."""
+    reach = half_unit(decimals) + ROUNDING_SLACK
+    rounded = np.array([round(float(value), AUTHORS_DECIMALS) for value in values])
+    return (np.abs(values - printed) <= reach) | (np.abs(rounded - printed) <= reach)
+
+
+def welch(cells: pd.DataFrame, rules: Rules) -> Numbers:
+    """Two-sided p-values; see the module's text for how printed figures are taken."""
+    apart = np.maximum(0.0, cells["difference"].abs().to_numpy() - half_unit(rules.decimals))
+    error, degrees = _standard_error(cells, rules)
+    return np.array([stable(p) for p in 2 * distributions.t.sf(apart / error, degrees)])
+
+
+def p_of_equivalence(cells: pd.DataFrame, rules: Rules) -> Numbers:
+    """The larger p-value of two one-sided tests that the means differ by more than the margin."""
+    apart = cells["difference"].abs().to_numpy() + half_unit(rules.decimals)
+    error, degrees = _standard_error(cells, rules)
+    slack = rules.margins(cells["paper_mean"].to_numpy()) - apart
+    return np.array([stable(p) for p in distributions.t.sf(slack / error, degrees)])
+
+
+def _standard_error(cells: pd.DataFrame, rules: Rules) -> tuple[Numbers, Numbers]:
+    """Standard errors of differences of two means, and Welch's degrees of freedom."""
+    n, m = cells["ours_n"].to_numpy(float), cells["paper_n"].to_numpy(float)
+    our_std, their_std = cells["ours_std"].to_numpy(), cells["paper_std"].to_numpy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        theirs = (their_std + half_unit(rules.std_decimals)) ** 2 / (m - 1)
+        own = np.where(n < m, np.maximum(our_std, their_std), our_std) ** 2 / (n - 1)
+        degrees = (own + theirs) ** 2 / (own**2 / (n - 1) + theirs**2 / (m - 1))
+    # one trial has no spread of its own: it is taken to have the paper's
+    own = np.where(n > 1, own, theirs * m)
+    return np.sqrt(own + theirs), np.where(n > 1, degrees, m - 1)
+
+
+def trials_needed(cells: pd.DataFrame, rules: Rules) -> Numbers:
+    """How many trials of ours would show two equal means to be equivalent; infinite if none would.
+
+    The paper's own trials are fixed, so that where they are noisy no number of ours helps.
+    """
+    needed = np.full(len(cells), math.inf)
+    level = cells.assign(difference=0.0)
+    for n in sorted({*range(2, 31), *np.geomspace(30, MOST_TRIALS, 60).astype(int).tolist()}):
+        p = p_of_equivalence(level.assign(ours_n=n), rules)
+        needed = np.where(np.isinf(needed) & (p < LEVEL), n, needed)
+    return needed
+
+
+# Summary lines
+
+
+def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
+    """The summary values the paper prints beside ours: lines below its tables, then Table 3.
+
+    Ours and the paper's are means over the same datasets, so that the difference has an interval
+    over datasets. ``exact``: prints alike; ``equivalent``: within a margin (0.01 of a mean F1, a
+    tenth of a size, 0.05 of an MRR or MRD) by two one-sided t-tests; ``better`` or ``worse``: the
+    95 % interval leaves out zero; else ``undecided``.
+    """
+    lines: list[dict[str, object]] = []
+    for name, table in declarations()["paper"].items():
+        rows = printed.summaries[printed.summaries["table"] == name].dropna(subset="value")
+        if table.machine_dependent:
+            continue
+        for (task, statistic), part in rows.groupby(["task", "statistic"], sort=False):
+            ours = contributions(grid(runs, name), str(task), str(statistic))
+            theirs = contributions(printed_grid(name, printed), str(task), str(statistic))
+            smaller = {"Mean": table.smaller, "MRD": True}.get(str(statistic), False)
+            for method, value in zip(part["method"], part["value"], strict=True):
+                margin = RANK_MARGIN
+                if statistic == "Mean":
+                    margin = COLUMN_MARGIN if table.decimals == 3 else RELATIVE_MARGIN * value
+                places = {"table": name, "task": task, "statistic": statistic, "method": method}
+                numbers = (ours[method], theirs[method], float(value))
+                lines.append(places | _summary(*numbers, table.decimals, margin, smaller))
+    for task in TASKS:
+        train, test, train_paper, test_paper = (
+            contributions(each, task, "Mean")
+            for make in (lambda name: grid(runs, name), lambda name: printed_grid(name, printed))
+            for each in (make("train-f1-tuned"), make("test-f1-tuned"))
+        )
+        for method, value in printed.summary[f"train_test_diff_{task}"].items():
+            gaps = train[method] - test[method], train_paper[method] - test_paper[method]
+            places = {"table": "summary", "task": task, "statistic": GAP, "method": method}
+            lines.append(places | _summary(*gaps, float(value), 3, COLUMN_MARGIN, True))
+    found = pd.DataFrame(lines)
+    mean = found["statistic"] == "Mean"
+    repeated = found.duplicated(["task", "statistic", "method", "paper_value"]) & mean
+    return found.assign(counted=~repeated)
+
+
+def _summary(
+    ours: pd.Series, theirs: pd.Series, value: float, digits: int, margin: float, smaller: bool
+) -> dict[str, object]:
+    """The verdict on one printed summary value, from what each dataset adds to it."""
+    mine, cells = over_datasets(ours)["value"], over_datasets(theirs)["value"]
+    digits = max(digits, len(str(value).partition(".")[2]))
+    apart = (ours - theirs).dropna()
+    difference, low, high, outcome = mine - value, math.nan, math.nan, "undecided"
+    if math.isnan(mine):
+        outcome = "missing"
+    elif len(apart) >= FEWEST_DATASETS:
+        shifted = apart - apart.mean() + difference
+        _, low, high = t_interval(shifted)
+        if equivalence(shifted, margin) < LEVEL:
+            outcome = "equivalent"
+        elif low > 0 or high < 0:
+            outcome = "better" if (difference < 0) == smaller else "worse"
+    if rounds_to(np.array([mine]), np.array([value]), digits)[0]:
+        outcome = "exact"
+    consistent = rounds_to(np.array([cells]), np.array([value]), digits)[0]
+    return {
+        "paper_value": value,
+        "ours_value": mine,
+        "difference": difference,
+        "low": low,
+        "high": high,
+        "outcome": outcome,
+        "note": "" if consistent else f"the paper's own cells give {cells:.{digits}f}",
+    }
+
+
+def tally(found: pd.DataFrame) -> dict[str, int]:
+    """How many verdicts there are of each outcome."""
+    counts = found["outcome"].value_counts()
+    return {outcome: int(counts.get(outcome, 0)) for outcome in OUTCOMES}
+
+
+def with_verdicts(table: Grid, found: pd.DataFrame, printed: Printed) -> Grid:
+    """A table of the paper with the printed cells and verdicts beside ours."""
+    columns = ["dataset", "method", "paper_mean", "paper_std", "paper_missing", "outcome"]
+    own = found.loc[found["table"] == table.name, columns].rename(columns={"outcome": "verdict"})
+    lines = printed.summaries[printed.summaries["table"] == table.name].drop(columns="table")
+    lines = lines.rename(columns={c: f"paper_{c}" for c in ("value", "spread", "rank")})
+    summary = table.summary.merge(lines, on=["task", "statistic", "method"], how="left")
+    return replace(
+        table,
+        frame=table.frame.merge(own, on=["dataset", "method"], how="left"),
+        summary=summary.astype({"paper_rank": "Int64"}),
+    )
