@@ -258,18 +258,16 @@ def _header(shown: Shown, layout: Layout) -> list[str]:
     spans = shown.spans(layout.columns)
     if any(name for name, _ in spans):
         cells, rules, at = [], [], 1
-        for name, width in spans:
-            cells.append(
-                rf"\multicolumn{{{width}}}{{c}}{{{escape(name)}}}" if name else "&" * (width - 1)
-            )
+        for name, count in spans:
+            heading = rf"\multicolumn{{{count}}}{{c}}{{{escape(name)}}}"
+            cells.append(heading if name else "&" * (count - 1))
             if name:
-                rules.append(rf"\cmidrule(lr){{{at}-{at + width - 1}}}")
-            at += width
+                rules.append(rf"\cmidrule(lr){{{at}-{at + count - 1}}}")
+            at += count
         lines += [" & ".join(cells) + r" \\", "".join(rules)]
     names = []
     for column, width in zip(layout.columns, layout.widths, strict=True):
-        lines_of = stacked(shown.headers[column], width / layout.points)
-        parts = [escape(part) for part in lines_of]
+        parts = [escape(part) for part in stacked(shown.headers[column], width / layout.points)]
         side = "r" if shown.numeric[column] else "l"
         text = r"\\".join(parts)
         names.append(rf"\shortstack[{side}]{{{text}}}" if parts[1:] else text)

@@ -1,0 +1,224 @@
+"""The results as READMEs show them: generated blocks between two markers."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.analysis.answer import Answer, Table
+from experiments.output import formats
+from experiments.output.formats import Shown
+from experiments.runs.schema import documentation
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+BLOCK = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+SNIPPET = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
+QUESTIONS = (
+    ("Does it reproduce?", "reproduces"),
+    ("Do its conclusions hold?", "claims"),
+    ("Should I use it?", "against-cart"),
+)
+"""What the first screen of README.md answers, and by which answers."""
+FIRST_SENTENCES = 3
+DEFINITIONS = """\
+* **Protocol `paper`** repeats the authors' preprocessing and splits, label leak included: a row's
+  category code depends on its own label while training. **Protocol `clean`** has no leak.
+* **Published settings** are the hyperparameters that the paper lists for each dataset.
+* **New defaults** are those of `GradTreeClassifier` in this repository; they give smaller trees.
+* **Pruned CART** is scikit-learn's, its pruning chosen by cross-validation on the training rows."""
+MOST_ROWS = 14
+"""A longer table is only linked."""
+RAW_TABLES = Path("results") / "bench" / "raw_tables.csv"
+ALLOWED_LOSS = 0.02
+
+
+def markdown(shown: Shown) -> str:
+    """One pipe table; names of groups stand before those of their columns."""
+    names = [f"{g}: {n}" if g else n for n, g in zip(shown.headers, shown.groups, strict=True)]
+    lines = [_line(names), "|" + "".join("---:|" if each else "---|" for each in shown.numeric)]
+    for line in shown.lines:
+        texts = [f"**{cell.text}**" if cell.bold else cell.text for cell in line.cells]
+        lines.append(_line([*texts, *[""] * (len(names) - len(texts))]))
+    return "\n".join(lines)
+
+
+def _line(texts: Iterable[str]) -> str:
+    """One row; a bar inside a field would end it."""
+    return "| " + " | ".join(text.replace("|", r"\|") for text in texts) + " |"
+
+
+def first_screen(answers: Sequence[Answer]) -> str:
+    """For README.md: the three questions, one small table and one figure."""
+    by_slug = {answer.question: answer for answer in answers}
+    parts = []
+    for title, slug in QUESTIONS:
+        if slug in by_slug:
+            told = " ".join(by_slug[slug].sentences[:FIRST_SENTENCES])
+            parts.append(f"**{title}** {told}")
+    use = by_slug.get(QUESTIONS[-1][1])
+    if use is not None:
+        shown = _shown_tables(use)[:1]
+        parts += [f"{markdown(formats.shown(t))}\n\n{_sentence(t.caption)}" for t in shown]
+        for figure in use.figures[:1]:
+            parts.append(f"![{figure.caption}](results/figures/{figure.name}.png)")
+    return "\n\n".join([*parts, DEFINITIONS])
+
+
+def _sentence(text: str) -> str:
+    return f"{text.rstrip('.')}." if text else ""
+
+
+def _shown_tables(answer: Answer) -> list[Table]:
+    tables = [t for t in answer.tables if isinstance(t, Table) and t.name in answer.shown]
+    return [table for table in tables if 0 < len(table.frame) <= MOST_ROWS]
+
+
+def section(answer: Answer) -> str:
+    """For results/README.md: a question, its answer, its short tables, and the files of all."""
+    parts = [f"### {answer.title}"]
+    if answer.sentences:
+        parts.append(f"**{answer.sentences[0]}**")
+        parts += ["\n".join(f"* {sentence}" for sentence in answer.sentences[1:])]
+    for table in _shown_tables(answer):
+        parts += [markdown(formats.shown(table)), _sentence(table.caption)]
+    stems = [f"tables/{table.protocol}/{table.name}".replace("//", "/") for table in answer.tables]
+    links = [f"[{stem.removeprefix('tables/')}]({_file(stem)})" for stem in dict.fromkeys(stems)]
+    links += [f"[figure {f.name}](figures/{f.name}.svg)" for f in answer.figures]
+    if links:
+        parts.append(f"Files: {', '.join(links)}.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _file(stem: str) -> str:
+    name = stem.removeprefix("tables/")
+    return f"{name}.csv" if name in ("verdicts", "claims") else f"{stem}.csv"
+
+
+def defaults_block(answers: Sequence[Answer]) -> str:
+    """For gradtree/README.md: the evidence for the estimator's defaults."""
+    for answer in answers:
+        if answer.question == "new-defaults":
+            tables = [markdown(formats.shown(t)) for t in _shown_tables(answer)]
+            captions = [_sentence(t.caption) for t in _shown_tables(answer)]
+            return "\n\n".join([*tables, *captions, "\n".join(f"* {s}" for s in answer.sentences)])
+    return "The experiment has not been run on enough datasets yet."
+
+
+def raw_tables(path: Path) -> str:
+    """For gradtree/README.md: scores, sizes and seconds on unprepared tables."""
+    folds = pd.read_csv(path)
+    measures = ["accuracy", "f1", "nodes", "cpu_seconds"]
+    means = folds.groupby(["table", "learner"], sort=False)[measures].mean()
+    average = means.groupby("learner", sort=False).mean()
+    learners = list(dict.fromkeys(folds["learner"]))
+
+    def table(title: str, cell: Callable[[pd.Series[float]], str]) -> str:
+        rows = [
+            [name, *(cell(means.loc[(name, learner)]) for learner in learners)]
+            for name in dict.fromkeys(folds["table"])
+        ]
+        rows.append(["mean", *(cell(average.loc[learner]) for learner in learners)])
+        head = [_line([title, *learners]), "|---|" + "---:|" * len(learners)]
+        return "\n".join([*head, *map(_line, rows)])
+
+    told = []
+    for name, spoken in (("accuracy", "accuracy"), ("f1", "macro F1")):
+        ahead = average.at["GradTree", name] - average.at["CART", name]
+        told.append(f"GradTree’s mean {spoken} differs from CART’s by {formats.change(ahead)}.")
+        wide = means[name].unstack("learner")
+        for other in [each for each in learners if "scaled by hand" in each]:
+            losses = (wide[other] - wide["GradTree"]).reindex(dict.fromkeys(folds["table"]))
+            over = ", ".join(losses.index[losses > ALLOWED_LOSS]) or "none"
+            told.append(
+                f"Tables where it is more than {ALLOWED_LOSS} below “{other}”: {over} "
+                f"(largest loss {formats.number(losses.max())})."
+            )
+    return "\n\n".join(
+        [
+            table("accuracy / macro F1", lambda m: f"{m['accuracy']:.3f} / {m['f1']:.3f}"),
+            " ".join(told),
+            table("nodes / CPU seconds", lambda m: f"{m['nodes']:.0f} / {m['cpu_seconds']:.2f}"),
+        ]
+    )
+
+
+def blocks(answers: Sequence[Answer], root: Path = REPOSITORY) -> dict[str, tuple[str, ...]]:
+    """What stands between the markers, by file and in the order of the markers."""
+    sections = "\n\n".join(section(answer) for answer in answers if answer.sentences)
+    return {
+        "README.md": (first_screen(answers),),
+        "results/README.md": (sections, documentation()),
+        "gradtree/README.md": (defaults_block(answers), raw_tables(root / RAW_TABLES)),
+    }
+
+
+def with_blocks(text: str, generated: Sequence[str]) -> str:
+    """``text`` with every generated block between its pair of markers."""
+    pairs = len(BLOCK.findall(text))
+    if pairs != len(generated):
+        raise ValueError(f"{len(generated)} blocks, but {pairs} pairs of {BEGIN} and {END}")
+    waiting = iter(generated)
+    return BLOCK.sub(lambda _: f"{BEGIN}\n{next(waiting)}\n{END}", text)
+
+
+def stale(generated: Mapping[str, Sequence[str]], root: Path = REPOSITORY) -> list[str]:
+    """READMEs whose blocks are not these, or which are missing."""
+    found = []
+    for name, parts in generated.items():
+        path = root / name
+        if not path.is_file():
+            found.append(f"{name} is missing")
+            continue
+        text = path.read_text(encoding="utf-8")
+        try:
+            same = with_blocks(text, parts) == text
+        except ValueError as problem:
+            found.append(f"{name} has {problem}")
+            continue
+        if not same:
+            found.append(f"{name} is not what the runs give")
+    return found
+
+
+def update(generated: Mapping[str, Sequence[str]], root: Path = REPOSITORY) -> list[str]:
+    """Write the blocks; the names of the files that changed."""
+    changed = []
+    for name, parts in generated.items():
+        path = root / name
+        text = path.read_text(encoding="utf-8")
+        fresh = with_blocks(text, parts)
+        if fresh != text:
+            path.write_text(fresh, encoding="utf-8")
+            changed.append(name)
+    return changed
+
+
+def output_of(code: str) -> str:
+    """What a Python snippet prints in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.rstrip().splitlines())
+
+
+def update_snippets(root: Path = REPOSITORY) -> list[str]:
+    """Write below every Python snippet of a README what it prints; the files that changed."""
+    changed = []
+    for path in sorted([root / "README.md", *root.glob("*/README.md")]):
+        text = path.read_text(encoding="utf-8")
+        fresh = SNIPPET.sub(
+            lambda found: (
+                f"```python\n{found['code']}```\n\n```text\n{output_of(found['code'])}```"
+            ),
+            text,
+        )
+        if fresh != text:
+            path.write_text(fresh, encoding="utf-8")
+            changed.append(path.relative_to(root).as_posix())
+    return changed
