@@ -191,33 +191,20 @@ def protocol_weighs(protocol: str) -> bool:
     return variant is not None and variant.steps.rare_classes == "weigh"
 
 
-_UNAVAILABLE: dict[str, Exception] = {}
-"""Datasets that could not be had: asked for once per process, not once per job."""
-
-
 @lru_cache(maxsize=2)
 def load_dataset(slug: str) -> Any:
     """The verified raw table; ``None`` for a plug-in's dataset that is known by its splits alone.
 
-    Raises ``datasets.DatasetUnavailable`` where no source delivers it, and remembers that.
+    Raises ``datasets.DatasetUnavailable`` where no source delivers it.
     """
     import datasets
 
     known = facts(slug)
-    if isinstance(known, PluginDataset):
-        return known.table
-    if slug in _UNAVAILABLE:
-        raise _UNAVAILABLE[slug]
-    try:
-        return datasets.load_dataset(slug)
-    except datasets.DatasetUnavailable as problem:
-        _UNAVAILABLE[slug] = problem
-        raise
+    return known.table if isinstance(known, PluginDataset) else datasets.load_dataset(slug)
 
 
-@lru_cache(maxsize=10)
 def make_split(dataset: str, protocol: str, trial: int) -> Split:
-    """One trial of a protocol on a dataset; the latest ten are kept."""
+    """One trial of a protocol on a dataset."""
     import datasets
 
     known, how = facts(dataset), find("protocol", protocol)

@@ -1,0 +1,98 @@
+"""Cross-validation of a candidate.
+
+Under ``paper``, folds are cut as the authors did for the baselines: from the encoded, rebalanced
+training and validation rows of the split, so that a row's copies and its leaking codes fall on
+both sides. Under ``clean``, folds are cut from the raw rows and everything is learned inside them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.runner import registry
+from experiments.runs.job import Job, canonical_json
+
+if TYPE_CHECKING:
+    from datasets.split import Split
+
+SEED = 42
+STOPPING_SHARE = 0.1
+"""Of a fold's training rows, for learners that stop early; the others train on all of them."""
+
+
+def cross_validate(job: Job) -> dict[str, Any]:
+    """Fit and score a candidate on the folds its job names; the mean is ``valid_f1``."""
+    from experiments.runner.run_job import timed_fit
+    from experiments.runner.scores import f1_on
+
+    count, _, one = job.evaluation.removeprefix("cv:").partition("/")
+    learner = registry.learner(job.method)
+    folds = make_folds(job.dataset, job.protocol, job.trial, int(count))
+    scores, wall, cpu = [], 0.0, 0.0
+    for split in [folds[int(one)]] if one else folds:
+        shape = [split.n_features, split.n_classes]
+        reason = learner.why_not(*shape)
+        if reason:
+            return job.run("skipped", reason=reason, extra=canonical_json({"shape": shape}))
+        fitted, fold_wall, fold_cpu = timed_fit(learner, split, job)
+        scores.append(f1_on(fitted.estimator, split.X_test, split.y_test, split.n_classes))
+        wall += fold_wall
+        cpu += fold_cpu
+    return job.run(
+        "ok",
+        valid_f1=float(np.mean(scores)),
+        wall_seconds=round(wall, 4),
+        cpu_seconds=round(cpu, 4),
+        extra=canonical_json({"folds": scores}),
+    )
+
+
+@lru_cache(maxsize=2)
+def make_folds(dataset: str, protocol: str, trial: int, count: int) -> tuple[Split, ...]:
+    """The folds as splits: a fold to test, a tenth of the rest to stop by, the others to train."""
+    from experiments.runner.run_job import load_split
+
+    split = load_split(dataset, protocol, trial)
+    if registry.protocol_folds_anew(protocol) and split.rows is not None:
+        return tuple(_from_raw_rows(split, dataset, trial, count))
+    X, y = split.X_train_valid, split.y_train_valid
+    return tuple(
+        replace(
+            split,
+            X_train=X[train],
+            y_train=y[train],
+            X_valid=X[stop],
+            y_valid=y[stop],
+            X_test=X[test],
+            y_test=y[test],
+            rows=None,
+        )
+        for train, stop, test in cut(y, count)
+    )
+
+
+def _from_raw_rows(split: Split, dataset: str, trial: int, count: int) -> Iterator[Split]:
+    from datasets.split import Parts
+
+    assert split.rows is not None
+    protocol = importlib.import_module(f"datasets.protocols.{split.provenance.protocol}")
+    raw = registry.load_dataset(dataset)
+    rows = np.concatenate([split.rows.train, split.rows.valid])
+    for train, stop, test in cut(raw.y[rows], count):
+        yield protocol.split_of(raw, Parts(rows[train], rows[stop], rows[test]), trial)
+
+
+def cut(y: NDArray[np.int64], count: int) -> Iterator[tuple[NDArray[np.intp], ...]]:
+    """Stratified, shuffled folds; of each fold's other rows a tenth is set aside."""
+    from sklearn.model_selection import StratifiedKFold, train_test_split
+
+    for rest, test in StratifiedKFold(count, shuffle=True, random_state=SEED).split(y, y):
+        train, stop = train_test_split(rest, test_size=STOPPING_SHARE, random_state=SEED)
+        yield train, stop, test
