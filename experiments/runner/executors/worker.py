@@ -1,0 +1,282 @@
+"""The two processes of a worker: a keeper, and the runner that it forks to do jobs.
+
+The keeper imports what most jobs need and runs no learner, so that every runner begins clean and
+at once. It is the reaper of all that its runner starts: whatever a learner left, in whatever
+session, ends with its runner, and all of it ends with the supervisor, whose socket then closes.
+
+Supervisor and runner exchange frames of JSON and bytes: nothing that a learner may have written
+into their socket is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+import psutil
+
+from experiments.runs.job import Job, Limits
+
+_HEAD = struct.Struct(">4sII")
+_MAGIC = b"job\0"
+LARGEST_FRAME = 1 << 28
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+class UnreadableError(ValueError):
+    """Bytes that are no frame."""
+
+
+def frame(message: dict[str, Any], more: bytes = b"") -> bytes:
+    text = json.dumps(message).encode()
+    return _HEAD.pack(_MAGIC, len(text), len(more)) + text + more
+
+
+def take_frame(buffer: bytearray) -> tuple[dict[str, Any], bytes] | None:
+    """Cut the first frame off a buffer; ``None`` while it is not complete."""
+    if not _MAGIC.startswith(buffer[:4]):
+        raise UnreadableError(f"{bytes(buffer[:20])!r}")
+    if len(buffer) < _HEAD.size:
+        return None
+    _, text, more = _HEAD.unpack_from(buffer)
+    if text + more > LARGEST_FRAME:
+        raise UnreadableError(f"{text + more:,} bytes")
+    whole = _HEAD.size + text + more
+    if len(buffer) < whole:
+        return None
+    body = bytes(buffer[_HEAD.size : whole])
+    del buffer[:whole]
+    try:
+        message = json.loads(body[:text])
+    except ValueError:
+        raise UnreadableError(f"{body[:20]!r}") from None
+    if not isinstance(message, dict):
+        raise UnreadableError(f"{body[:20]!r}")
+    return message, body[text:]
+
+
+def work(job: Job, limits: Limits) -> dict[str, Any]:
+    """What a supervisor sends to a runner."""
+    return {"job": asdict(job), "limits": asdict(limits)}
+
+
+# The runner.
+
+
+def run_jobs(channel: socket.socket) -> NoReturn:
+    """Do the jobs that come, one after the other, until there are no more."""
+    from experiments.runner import registry
+    from experiments.runner.run_job import failure, run_job
+
+    faulthandler.enable()
+    buffer = bytearray()
+    while True:
+        while (found := take_frame(buffer)) is None:
+            got = channel.recv(1 << 16)
+            if not got:
+                os._exit(0)
+            buffer += got
+        job, limits = Job(**found[0]["job"]), Limits(**found[0]["limits"])
+        limit_memory(limits.memory_mb)
+        outcome = run_job(job)
+        run = outcome.run
+        if run["status"] == "memory":
+            run["limit_value"] = limits.memory_mb
+        flush()
+        reusable = run["status"] != "memory" and not registry.is_plugin(job.method)
+        answer = {"reusable": reusable and not has_children(), "environment": outcome.environment}
+        try:
+            data = frame({**answer, "run": run}, outcome.predictions or b"")
+        except (TypeError, ValueError) as problem:  # a number that is none
+            data = frame({**answer, "run": failure(job, problem)})
+        channel.sendall(data)
+
+
+def limit_memory(memory_mb: float) -> None:
+    """A backstop for sudden allocations; the supervisor watches what is really used.
+
+    Half as much again as the limit, on top of what the libraries have taken already: address
+    space is reserved more freely than it is used.
+    """
+    taken = 0
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmData:"):
+                taken = int(line.split()[1]) * 1024
+    soft = taken + int(1.5 * memory_mb * 2**20)
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard != resource.RLIM_INFINITY:
+        soft = min(soft, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def has_children() -> bool:
+    """Whether this process has any; those that have ended are reaped on the way."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        return True  # there are children, none of them has ended
+    return False
+
+
+def flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    ctypes.CDLL(None).fflush(None)
+
+
+# The keeper.
+
+
+class Keeper:
+    """Forks a runner when told to, and ends it with all that it started."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._runner = 0
+        self._number = 0
+
+    def serve(self) -> None:
+        woken, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake)
+        signal.signal(signal.SIGCHLD, lambda number, stack: None)
+        self._tell(ready=True)
+        while True:
+            ready, _, _ = select.select([self._control, woken], [], [])
+            if woken in ready:
+                os.read(woken, 1 << 10)
+                self._note_end(os.WNOHANG)
+            if self._control in ready:
+                said, handed, _, _ = socket.recv_fds(self._control, 1 << 16, 2)
+                if not said:
+                    self._kill()
+                    return
+                for line in said.splitlines():
+                    command = json.loads(line)
+                    if command.pop("do") == "fork":
+                        self._fork(command, handed)
+                    else:
+                        self._kill()
+
+    def _fork(self, command: dict[str, Any], handed: list[int]) -> None:
+        self._kill()
+        self._prepare(command)
+        pid = os.fork()
+        if not pid:
+            self._become_runner(*handed)
+        for descriptor in handed:
+            os.close(descriptor)
+        self._runner, self._number = pid, command["number"]
+        self._tell(began=self._number, pid=pid)
+
+    def _prepare(self, command: dict[str, Any]) -> None:
+        """Load a split once for the learners of plug-ins, which get a runner each."""
+        from experiments.runner import registry
+        from experiments.runner.run_job import load_split
+
+        with contextlib.suppress(Exception):  # the job itself will say what is wrong
+            if registry.is_plugin(command["method"]):
+                load_split(*command["split"])
+
+    def _become_runner(self, channel: int, log: int) -> NoReturn:
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            adopt(os.getppid())
+            self._control.close()
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            os.set_inheritable(channel, False)
+            os.close(log)
+            run_jobs(socket.socket(fileno=channel))
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            flush()
+            os._exit(70)
+
+    def _kill(self) -> None:
+        if self._runner:
+            os.kill(self._runner, signal.SIGKILL)
+            self._note_end(0)
+
+    def _note_end(self, options: int) -> None:
+        """If the runner has ended, end what it left behind, and say so."""
+        if not self._runner:
+            return
+        pid, status = os.waitpid(self._runner, options)
+        if pid:
+            self._runner = 0
+            end_children()
+            self._tell(ended=self._number, status=os.waitstatus_to_exitcode(status))
+
+    def _tell(self, **news: Any) -> None:
+        with contextlib.suppress(OSError):  # the supervisor is gone, which the socket tells
+            self._control.sendall(json.dumps(news).encode() + b"\n")
+
+
+def adopt(parent: int | None = None) -> None:
+    """Let orphans among the descendants come to this process; end it with its parent."""
+    if sys.platform.startswith("linux"):
+        prctl = ctypes.CDLL(None).prctl
+        prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        if parent is not None:
+            prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def end_children() -> None:
+    """Kill all descendants; those in sessions of their own have come here as orphans."""
+    while has_children():
+        found = psutil.Process().children(recursive=True)
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, none forks its way out
+            for child in found:
+                with contextlib.suppress(psutil.Error):
+                    child.send_signal(number)
+        select.select([], [], [], 0.002)
+
+
+def keep_priority() -> None:
+    """Let ``nice`` before a run count for its workers too.
+
+    Linux schedules a session as one group, with a niceness of its own, and every worker has a
+    session of its own.
+    """
+    with contextlib.suppress(OSError):  # not Linux, or without such groups
+        Path("/proc/self/autogroup").write_text(f"{os.nice(0)}\n")
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the supervisor's business
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)
+    adopt()
+    keep_priority()
+    # Imported here once for all runners, before the clock of the first job starts.
+    import pandas
+    import sklearn.tree
+
+    from experiments.runner import machine, registry, run_job, scores
+
+    del pandas, sklearn, run_job, scores
+    registry.learners()
+    machine.describe()
+    machine.commit()
+    Keeper(control).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,346 @@
+"""A plug-in with learners that misbehave in every way the runner has to survive.
+
+Nobody sees these learners who does not ask for them with ``registry.use([fake_learners])``. With
+``FAKE_LEARNERS_LOG`` set, every fit leaves a line in that file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from baselines.contract import Fitted, Learner
+from datasets.split import Provenance, Split
+from experiments.runner.plugin import PluginDataset
+
+LOG_VARIABLE = "FAKE_LEARNERS_LOG"
+HASH_VARIABLE = "FAKE_DATASETS_HASH"
+"""Set it where the datasets shall be others under the same name."""
+
+
+class Constant:
+    """Predicts one class, and with equal probabilities, or whatever it is told to answer."""
+
+    def __init__(self, n_classes: int, answer: Any = 0, **other: Any) -> None:
+        self.classes_ = other.get("classes", np.arange(n_classes))
+        self._answer, self._proba = answer, other.get("proba", 1 / n_classes)
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self._answer)
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((len(X), len(self.classes_)), self._proba)
+
+
+class WrongShape(Constant):
+    def predict(self, X: Any) -> Any:
+        return np.zeros((len(X) + 1, 2), dtype=int)
+
+
+class Overwriting(Constant):
+    def predict(self, X: Any) -> Any:
+        X *= 0
+        return super().predict(X)
+
+
+class LabelsOnly:
+    def predict(self, X: Any) -> Any:
+        return np.zeros(len(X), dtype=int)
+
+
+class Stump:
+    """Thresholds a random feature: a real if poor learner whose outcome depends on the seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def fit(self, X: Any, y: Any) -> Stump:
+        self.classes_ = np.unique(y)
+        self._column = int(np.random.default_rng(self._seed).integers(X.shape[1]))
+        above = X[:, self._column] > 0
+        self._labels = [
+            int(np.bincount(y[above == side], minlength=1).argmax()) for side in (False, True)
+        ]
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.where(X[:, self._column] > 0, self._labels[1], self._labels[0])
+
+    def predict_proba(self, X: Any) -> Any:
+        return (self.predict(X)[:, None] == self.classes_).astype(float)
+
+
+def _fitted(split: Any, estimator: Any, **more: Any) -> Fitted:
+    X, y = split.X_train_valid, split.y_train_valid
+    return Fitted(estimator, X, y, None, more.pop("size", 1), **more)
+
+
+def good(split: Any, params: Any, seed: int) -> Fitted:
+    time.sleep(params.get("seconds", 0))
+    estimator = Stump(seed + params.get("shift", 0)).fit(split.X_train_valid, split.y_train_valid)
+    return _fitted(split, estimator, size=3)
+
+
+def trivial(split: Any, params: Any, seed: int) -> Fitted:
+    return _fitted(split, Constant(split.n_classes))
+
+
+def sleeps(split: Any, params: Any, seed: int) -> Fitted:
+    """Hangs in native code with the interpreter locked: no Python signal handler would run."""
+    ctypes.PyDLL(None).sleep(3600)
+    raise AssertionError("unreachable")
+
+
+def allocates(split: Any, params: Any, seed: int) -> Fitted:
+    kept = []
+    while True:
+        kept.append(np.ones(2**22))
+
+
+def allocates_natively(split: Any, params: Any, seed: int) -> Fitted:
+    """Allocates and touches memory through the C library, which raises nothing."""
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.malloc.argtypes = [ctypes.c_size_t]
+    while True:
+        ctypes.memset(libc.malloc(2**22), 1, 2**22)
+
+
+def segfaults(split: Any, params: Any, seed: int) -> Fitted:
+    ctypes.string_at(0)
+    raise AssertionError("unreachable")
+
+
+def aborts(split: Any, params: Any, seed: int) -> Fitted:
+    os.abort()
+
+
+def raises(split: Any, params: Any, seed: int) -> Fitted:
+    print("about to raise")
+    raise ValueError("no tree would grow")
+
+
+def exits(split: Any, params: Any, seed: int) -> Fitted:
+    sys.exit(7)
+
+
+def exits_hard(split: Any, params: Any, seed: int) -> Fitted:
+    os._exit(7)
+
+
+def prints_and_raises(split: Any, params: Any, seed: int) -> Fitted:
+    line = "x" * 1023
+    for _ in range(4 * 1024):
+        print(line)
+    print("the last line", flush=True)
+    subprocess.run(["echo", "from a child"], check=True)
+    raise ValueError("after much talk")
+
+
+def prints_for_ever(split: Any, params: Any, seed: int) -> Fitted:
+    block = b"y" * (1 << 20)
+    while True:
+        os.write(1, block)
+
+
+def forks(split: Any, params: Any, seed: int) -> Fitted:
+    """Leaves children: a plain one, and one in a session of its own without our environment."""
+    subprocess.Popen(["sleep", "3600"])
+    subprocess.Popen(["sleep", "3600"], start_new_session=True, env={})
+    return trivial(split, params, seed)
+
+
+def forks_and_sleeps(split: Any, params: Any, seed: int) -> Fitted:
+    forks(split, params, seed)
+    return sleeps(split, params, seed)
+
+
+def forks_and_segfaults(split: Any, params: Any, seed: int) -> Fitted:
+    forks(split, params, seed)
+    return segfaults(split, params, seed)
+
+
+def forks_eight_times(split: Any, params: Any, seed: int) -> Fitted:
+    """Children that share all memory with their parent, for a while."""
+    block = np.ones(2**24)  # 128 MiB
+    children = []
+    for _ in range(8):
+        pid = os.fork()
+        if not pid:
+            time.sleep(2.5)
+            os._exit(int(block[0]) - 1)
+        children.append(pid)
+    for pid in children:
+        os.waitpid(pid, 0)
+    return trivial(split, params, seed)
+
+
+def _says(data: bytes) -> None:
+    """Write into every socket that this process has."""
+    for link in list(Path("/proc/self/fd").iterdir()):
+        if link.is_symlink() and os.readlink(link).startswith("socket:"):
+            os.write(int(link.name), data)
+
+
+def says_garbage(split: Any, params: Any, seed: int) -> Fitted:
+    _says(b"\x80\x04garbage" * 10)
+    return trivial(split, params, seed)
+
+
+def says_half(split: Any, params: Any, seed: int) -> Fitted:
+    _says(b"job\0\0\0\1\0\0\0\0\0{")
+    time.sleep(3600)
+    raise AssertionError("unreachable")
+
+
+def answers_for_another(split: Any, params: Any, seed: int) -> Fitted:
+    from experiments.runner.executors.worker import frame
+
+    _says(frame({"run": {"key": "0" * 20, "status": "ok"}, "reusable": True}))
+    return trivial(split, params, seed)
+
+
+def stops_itself(split: Any, params: Any, seed: int) -> Fitted:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    raise AssertionError("unreachable")
+
+
+def pollutes(split: Any, params: Any, seed: int) -> Fitted:
+    """Changes whatever a later job might depend on."""
+    import sklearn
+    import sklearn.tree
+
+    os.environ["FAKE_POLLUTION"] = "1"
+    os.chdir("/")
+    np.seterr(all="raise")
+    sklearn.set_config(assume_finite=True, enable_metadata_routing=True)
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    if params.get("patches"):
+        sklearn.tree.DecisionTreeClassifier.predict = lambda self, X: np.zeros(len(X), dtype=int)
+    return trivial(split, params, seed)
+
+
+def overwrites(split: Any, params: Any, seed: int) -> Fitted:
+    split.X_train[:] = 0
+    return trivial(split, params, seed)
+
+
+def unlocks(split: Any, params: Any, seed: int) -> Fitted:
+    split.X_train.setflags(write=True)
+    return overwrites(split, params, seed)
+
+
+def cheats(split: Any, params: Any, seed: int) -> Fitted:
+    return _fitted(split, Constant(split.n_classes, split.y_test[0]))
+
+
+def returns_odd_things(split: Any, params: Any, seed: int) -> Fitted:
+    """Predictions, classes and remarks that are none."""
+    n = split.n_classes
+    kind = params["kind"]
+    made: dict[str, Callable[[], Fitted]] = {
+        "nan": lambda: _fitted(split, Constant(n, np.nan)),
+        "label": lambda: _fitted(split, Constant(n, 99)),
+        "shape": lambda: _fitted(split, WrongShape(n)),
+        "nan-probabilities": lambda: _fitted(split, Constant(n, proba=np.nan)),
+        "huge-probabilities": lambda: _fitted(split, Constant(n, proba=1.7e308)),
+        "negative-classes": lambda: _fitted(split, Constant(n, classes=np.array([0, -1]))),
+        "repeated-classes": lambda: _fitted(split, Constant(n, classes=np.array([1, 1]))),
+        "fractional-classes": lambda: _fitted(split, Constant(n, classes=np.array([0, 0.5]))),
+        "size": lambda: _fitted(split, Constant(n), size=float("nan")),
+        "extra": lambda: _fitted(split, Constant(n), extra={str(i): i for i in range(300_000)}),
+        "object": lambda: _fitted(split, Constant(n), extra={"a": object()}),
+        "overwrites": lambda: _fitted(split, Overwriting(n)),
+    }
+    return made[kind]()
+
+
+def labels_only(split: Any, params: Any, seed: int) -> Fitted:
+    return _fitted(split, LabelsOnly())
+
+
+def _logged(slug: str, fit: Callable[..., Fitted]) -> Callable[..., Fitted]:
+    def logged(split: Any, params: Any, seed: int) -> Fitted:
+        path = os.environ.get(LOG_VARIABLE)
+        if path:
+            where = split.provenance
+            with Path(path).open("a") as log:
+                log.write(f"{where.protocol} {where.dataset} {slug} {where.trial} {seed}\n")
+        return fit(split, params, seed)
+
+    return logged
+
+
+def _learner(fit: Callable[..., Fitted], slug: str = "", params: Any = None, **more: Any) -> Learner:
+    slug = slug or f"fake-{fit.__name__.replace('_', '-')}"
+    name = slug.removeprefix("fake-").capitalize()
+    defaults = params or {}
+    return Learner(slug, name, "1", lambda task: dict(defaults), _logged(slug, fit), **more)
+
+
+LEARNERS = [
+    _learner(good, space={"shift": (0, 1, 2, 3), "seconds": (0.0, 0.001)}, in_paper=False),
+    _learner(good, "fake-steady", {"seconds": 0.1}, in_paper=False),
+    _learner(good, "fake-picky", skip=lambda features, classes: "too picky", in_paper=False),
+    _learner(good, "fake-lacking", needs=("a_module_nobody_has",), in_paper=False),
+    *(
+        _learner(fit, in_paper=False)
+        for fit in (
+            *(trivial, sleeps, allocates, allocates_natively, segfaults, aborts, raises, exits),
+            *(exits_hard, prints_and_raises, prints_for_ever, forks, forks_and_sleeps),
+            *(forks_and_segfaults, forks_eight_times, says_garbage, says_half),
+            *(answers_for_another, stops_itself, pollutes, overwrites, unlocks, cheats),
+            *(returns_odd_things, labels_only),
+        )
+    ),
+]
+
+
+def _split(slug: str, n_rows: int, n_features: int, n_classes: int) -> Callable[[str, int], Split]:
+    def split(protocol: str, trial: int) -> Split:
+        rng = np.random.default_rng([n_rows, n_features, trial])
+        X = rng.normal(size=(n_rows, n_features))
+        y = (np.digitize(X.sum(axis=1), [0] if n_classes == 2 else [-1, 1])).astype(np.int64)
+        y[:n_classes] = y[-n_classes:] = np.arange(n_classes)
+        part = n_rows // 5
+        made = (f"hash of {slug}", protocol, "fake", trial, 42 + trial, "made up", "none")
+        return Split(
+            X_train=X[2 * part :],
+            y_train=y[2 * part :],
+            X_valid=X[part : 2 * part],
+            y_valid=y[part : 2 * part],
+            X_test=X[:part],
+            y_test=y[:part],
+            feature_names=tuple(f"x{i}" for i in range(n_features)),
+            class_names=tuple(f"c{i}" for i in range(n_classes)),
+            provenance=Provenance(slug, *made, n_rows - 2 * part),  # type: ignore[arg-type]
+        )
+
+    return split
+
+
+def _dataset(slug: str, n_rows: int, n_features: int, n_classes: int) -> PluginDataset:
+    return PluginDataset(
+        slug=slug,
+        name=slug.capitalize(),
+        task="binary" if n_classes == 2 else "multi",
+        n_features=n_features,
+        n_rows=n_rows,
+        class_counts=(n_rows // n_classes,) * n_classes,
+        content_hash=os.environ.get(HASH_VARIABLE, f"hash of {slug}"),
+        split=_split(slug, n_rows, n_features, n_classes),
+    )
+
+
+DATASETS = [_dataset("fake-two", 60, 4, 2), _dataset("fake-three", 90, 5, 3)]
