@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -11,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from experiments.analysis.printed import printed
+from experiments.errors import UserError, did_you_mean
 from experiments.runs.schema import BY_NAME
 
 DECLARATIONS = Path(__file__).with_name("grids.toml")
 SUMMARIES = ("Mean", "MRR", "MRD", "Wins")
 
 
-class TableError(ValueError):
+class TableError(UserError):
     """A declared table that cannot be made; the message says what is wrong and what is known."""
 
 
@@ -60,23 +60,18 @@ def declare(entry: Mapping[str, Any], where: str) -> Declared:
     name = entry.get("name", "without a name")
     for key in entry:
         if key not in known:
-            raise TableError(f"{where}: table {name}: {unknown('field', key, known)}")
+            raise TableError(
+                f"{where}: table {name}: unknown field {key!r}; {did_you_mean(key, known)}"
+            )
     for key in ("name", "title", "experiment", "metric"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise TableError(f"{where}: table {name} lacks its {key}")
     lists = {k: tuple(v) for k, v in entry.items() if isinstance(v, list | tuple)}
     made = Declared(**{**entry, **lists})
-    for statistic in made.summaries:
-        if statistic not in SUMMARIES:
-            raise TableError(f"{where}: table {name}: {unknown('summary', statistic, SUMMARIES)}")
+    for statistic in set(made.summaries) - set(SUMMARIES):
+        meant = did_you_mean(statistic, SUMMARIES)
+        raise TableError(f"{where}: table {name}: unknown summary {statistic!r}; {meant}")
     return made
-
-
-def unknown(what: str, given: str, known: Iterable[str]) -> str:
-    names = sorted(set(known))
-    close = difflib.get_close_matches(given, names, 1)
-    meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
-    return f"unknown {what} {given!r}; {meant}"
 
 
 @cache
@@ -100,7 +95,7 @@ def declared(name: str) -> Declared:
     """A table of ``grids.toml``."""
     known = {n: each for kind in ("paper", "beyond", "table") for n, each in _of(kind).items()}
     if name not in known:
-        raise TableError(unknown("table", name, known))
+        raise TableError(f"unknown table {name!r}; {did_you_mean(name, known)}")
     return known[name]
 
 

@@ -23,7 +23,6 @@ from experiments.analysis.declared import (
     declarations,
     declared,
     learner_order,
-    unknown,
 )
 from experiments.analysis.printed import TASKS, TRIALS, Printed, printed
 from experiments.analysis.ranks import (
@@ -39,6 +38,7 @@ from experiments.analysis.ranks import (
     summary_line,
 )
 from experiments.analysis.runs import Runs
+from experiments.errors import did_you_mean
 from experiments.runs.schema import METRICS
 
 LONGEST_REASON = 12
@@ -65,7 +65,7 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     planned), missing (what is shown instead of a number; empty while there may be one).
     """
     if metric not in rows:
-        raise TableError(unknown("metric", metric, METRICS))
+        raise TableError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
     values, good = rows[metric].to_numpy(float), rows["status"].to_numpy() == "ok"
     good &= np.isfinite(values)
     found = {}
@@ -167,7 +167,8 @@ def check(table: Declared, runs: Runs) -> None:
     for what, (given, names) in known.items():
         for name in given:
             if name not in names:
-                raise TableError(f"table {table.name}: {unknown(what, name, names)}")
+                meant = did_you_mean(name, sorted(names))
+                raise TableError(f"table {table.name}: unknown {what} {name!r}; {meant}")
 
 
 def own_grid(

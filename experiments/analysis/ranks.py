@@ -136,7 +136,7 @@ def contributions(table: Grid, task: str, statistic: str) -> pd.DataFrame:
     frame = table.frame[table.frame["task"] == task]
     if statistic == "Mean":
         means = frame.pivot(index="dataset", columns="method", values="mean")
-        return means.reindex(columns=list(table.methods))
+        return means.reindex(index=frame["dataset"].unique(), columns=list(table.methods))
     ranked = frame["mean"].where(frame["rank"].notna())
     ties = frame["rank"] if table.protocol == AS_PRINTED else frame["rank"] * 0
     lines: dict[str, list[Cell]] = {}

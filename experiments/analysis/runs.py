@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from experiments.errors import UserError
 from experiments.runs import archive
 from experiments.runs.schema import COLUMNS
 from experiments.runs.store import FILE, LOCAL, PLANNED, Store
@@ -19,7 +20,7 @@ WINNERS = Path("search") / "winners.csv"
 """Of a store, or of the folder of results: the best candidates of our hyperparameter search."""
 
 
-class NoRunsError(ValueError):
+class NoRunsError(UserError):
     """A folder without runs; the message says where runs could be."""
 
 

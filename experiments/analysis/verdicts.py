@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 from scipy import stats as distributions
 
 from experiments.analysis.answer import Grid
-from experiments.analysis.declared import declarations, declared
+from experiments.analysis.declared import declarations
 from experiments.analysis.grids import grid, printed_grid
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.ranks import contributions, over_datasets
@@ -91,15 +92,16 @@ class Rules:
         return RELATIVE_MARGIN * printed
 
 
+@lru_cache(maxsize=8)
 def verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
     """All cells that the paper prints, in the order of its tables; ``CSV_COLUMNS`` and more.
 
     ``counted`` are the cells held against the paper: numbers, not of another machine's seconds,
-    each once (some columns are printed in two tables).
+    each once (some columns are printed in two tables). ``trials_needed`` are those of ours that
+    would decide an ``undecided`` cell whose means are equal.
     """
     parts = []
-    for name in declarations()["paper"]:
-        table = declared(name)
+    for name, table in declarations()["paper"].items():
         known = printed.inconsistencies
         known = known[(known["table"] == name) & (known["field"] == "missing")]
         places = zip(known["dataset"], known["method"], strict=True)
@@ -112,7 +114,10 @@ def verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
         )
         found = judge(grid(runs, name).frame, printed.of(name), rules)
         found.insert(0, "table", name)
-        parts.append(found.assign(counted=found["paper_mean"].notna() & ~table.machine_dependent))
+        found["counted"] = found["paper_mean"].notna() & (not table.machine_dependent)
+        open_ = found["outcome"] == "undecided"
+        found.loc[open_, "trials_needed"] = trials_needed(found[open_], rules)
+        parts.append(found)
     every = pd.concat(parts, ignore_index=True)
     return every.assign(counted=every["counted"] & ~printed_before(every))
 
