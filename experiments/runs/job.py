@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal
@@ -28,11 +28,12 @@ _IDENTITY = (
     "evaluation",
 )
 KEY_LENGTH = 20
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def canonical_json(value: Any) -> str:
     """One spelling per value: sorted keys, no blanks, no NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def key_of(work: Mapping[str, Any]) -> str:
@@ -79,7 +80,7 @@ class Job:
 
     @cached_property
     def key(self) -> str:
-        return key_of(asdict(self))
+        return key_of(vars(self))
 
     @property
     def group(self) -> tuple[str, ...]:
