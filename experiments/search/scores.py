@@ -107,7 +107,11 @@ def write_winners(folder: Path, new: pd.DataFrame) -> None:
 
 
 def winner(
-    subject: Subject, sampler: str, trials: int, failed: int, best: tuple[int, float, dict[str, Any]]
+    subject: Subject,
+    sampler: str,
+    trials: int,
+    failed: int,
+    best: tuple[int, float, dict[str, Any]],
 ) -> dict[str, str]:
     """A line of the table of winners."""
     number, score, params = best
@@ -120,7 +124,9 @@ def winner(
         "number": str(number),
         "score": repr(score),
         "params": canonical_json(params),
-        "published": canonical_json({name: published.get(name) for name in space_of(subject.method)}),
+        "published": canonical_json(
+            {name: published.get(name) for name in space_of(subject.method)}
+        ),
     }
 
 
