@@ -282,8 +282,8 @@ def _sentences(
         f"counted once) print alike: {listed(each)}.",
         f"{counts['equivalent']} more cells are equivalent, "
         f"{counts['better'] + counts['worse']} differ, and of {counts['undecided']} {UNDECIDED}: "
-        f"more trials of ours could decide {possible} of these, for the others the paper's own ten "
-        "are too few.",
+        f"if the means are equal, more trials of ours could show it for {possible} of these; for "
+        "the others the paper's own ten are too few.",
         f"Of {int(lines['counted'].sum())} printed summary values {summaries['exact']} print "
         f"alike, {summaries['equivalent']} are equivalent, "
         f"{summaries['better'] + summaries['worse']} differ and {summaries['undecided']} cannot be "
