@@ -15,6 +15,8 @@ from experiments.output.formats import Names
 TABLES, FIGURES = "tables", "figures"
 BESIDE_TABLES = ("verdicts", "claims")
 """Tables that are files beside the folder of tables, and CSV alone."""
+MOST_LINES = 200
+"""A longer table is data, for CSV alone."""
 WHOLE = ("n", "expected", "rank", "paper_rank", "stable_trials", "refitted_trials", "ours_n")
 
 
@@ -33,7 +35,7 @@ def tables_of(answers: Iterable[Answer]) -> list[Table | Grid]:
     found: dict[str, Table | Grid] = {}
     for answer in answers:
         for table in answer.tables:
-            stem = f"{table.protocol}/{table.name}".strip("/")
+            stem = stem_of(table)
             if found.setdefault(stem, table) is not table:
                 raise ValueError(
                     f"two tables are called {stem}; the second is of {answer.question}"
@@ -49,24 +51,33 @@ def table_files(answers: Sequence[Answer], names: Names) -> dict[str, str]:
         if isinstance(table, Table) and table.name in BESIDE_TABLES and not table.protocol:
             files[f"{table.name}.csv"] = csv_text(table.frame)
             continue
-        stem = f"{TABLES}/{table.protocol}/{table.name}".replace("//", "/")
         if isinstance(table, Grid):
-            files[f"{stem}.csv"] = csv_text(table.frame)
-            files[f"{stem}-summary.csv"] = csv_text(table.summary)
-            tasks = list(dict.fromkeys(table.frame["task"])) if table.split_by_task else []
-            for task in tasks:
-                files[f"{stem}-{task}.tex"] = latex.grid_latex(table, names, task)
-            if not tasks:
-                files[f"{stem}.tex"] = latex.grid_latex(table, names)
+            files |= grid_files(table, names)
         elif len(table.frame):
+            stem = stem_of(table)
             counts = [name for name, how in table.formats.items() if how.kind == "count"]
             files[f"{stem}.csv"] = csv_text(table.frame, counts)
-            files[f"{stem}.tex"] = latex.table_latex(table)
+            if len(table.frame) <= MOST_LINES:
+                files[f"{stem}.tex"] = latex.table_latex(table)
     inputs = [name[len(TABLES) + 1 : -4] for name in files if name.endswith(".tex")]
     files[f"{TABLES}/all.tex"] = latex.document(inputs)
     grids = [table for table in tables if isinstance(table, Grid)]
     files[f"{TABLES}/macros.tex"] = latex.macros(grids, names, _counts(tables))
     return files
+
+
+def stem_of(table: Table | Grid) -> str:
+    return "/".join(part for part in (TABLES, table.protocol, table.name) if part)
+
+
+def grid_files(grid: Grid, names: Names) -> dict[str, str]:
+    """Cells and summary as CSV; LaTeX in one file, or in one per task as the paper has it."""
+    stem = stem_of(grid)
+    made = {f"{stem}.csv": csv_text(grid.frame), f"{stem}-summary.csv": csv_text(grid.summary)}
+    tasks = list(dict.fromkeys(grid.frame["task"])) if grid.split_by_task else []
+    if not tasks:
+        return {**made, f"{stem}.tex": latex.grid_latex(grid, names)}
+    return made | {f"{stem}-{task}.tex": latex.grid_latex(grid, names, task) for task in tasks}
 
 
 def _counts(tables: Iterable[Table | Grid]) -> Mapping[tuple[str, ...], int]:
@@ -85,8 +96,12 @@ def _counts(tables: Iterable[Table | Grid]) -> Mapping[tuple[str, ...], int]:
     return found
 
 
-def write(folder: Path, files: Mapping[str, str]) -> list[str]:
+def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list[str]:
     """Write files beside and rename them; remove tables that no answer owns any more.
+
+    Parameters
+    ----------
+    keep : remove nothing.
 
     Returns
     -------
@@ -99,7 +114,7 @@ def write(folder: Path, files: Mapping[str, str]) -> list[str]:
         beside = path.with_name(f"{path.name}.part")
         beside.write_text(text, encoding="utf-8", newline="")
         beside.replace(path)
-    removed = unowned(folder, files)
+    removed = [] if keep else unowned(folder, files)
     for name in removed:
         (folder / name).unlink()
     return removed

@@ -6,6 +6,7 @@ Each format adds its own marks (bold, escapes), none decides on digits. CSV keep
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,6 +19,7 @@ from experiments.analysis.answer import Format, Grid, Table
 GAP = "–"
 SMALLEST_P = 0.0001
 PLAIN = Format()
+NUMBER = re.compile(r"[-+<]?[\d.,]+")
 NOISE = 1e-12
 """Differences below this are rounding errors."""
 TASKS = {"binary": "Binary", "multi": "Multi-class"}
@@ -173,6 +175,12 @@ def shown(table: Table) -> Shown:
     )
 
 
+def _numeric(column: pd.Series[Any]) -> bool:
+    """Whether a column holds numbers, or texts that all read like one."""
+    texts = [value for value in column.astype(object) if isinstance(value, str) and value]
+    return all(map(NUMBER.fullmatch, texts)) if texts else bool(_values(column))
+
+
 def _values(column: pd.Series[Any]) -> dict[int, float]:
     """The numbers of a column by row."""
     return {
@@ -246,7 +254,7 @@ def shown_grid(grid: Grid, names: Names, task: str = "") -> Shown:
 def _cell(cell: Mapping[str, Any] | None, grid: Grid) -> Text:
     if cell is None:
         return Text(GAP)
-    if missing(cell["mean"]):
+    if missing(cell["mean"]) or show(cell["missing"]):  # a reason, or ours where the paper has none
         return Text(show(cell["missing"]) or GAP)
     ranked = not missing(cell["rank"])
     text = fixed(cell["mean"], grid.decimals)

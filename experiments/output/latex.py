@@ -22,9 +22,10 @@ WIDTH, HEIGHT = 478.0, 560.0
 """Points that a table may take on a page."""
 SIZES = (("small", 9.3, 11.0), ("footnotesize", 8.5, 9.6), ("scriptsize", 8.0, 8.5))
 """Name, width of an em and height of a line in points; Computer Modern is wider when small."""
-COLUMN_GAP = 5.0
-NARROWEST = 12.0
-"""Ems; a column of texts that is wider may wrap."""
+COLUMN_GAP = 4.4
+MOST_LABELS = 4
+NARROWEST = 6.0
+"""Ems; a column of texts that is wider may wrap, if its words allow it."""
 _SYMBOLS = ("pm", "times", "le", "ge", "to", "uparrow", "downarrow", "rho")
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -79,10 +80,11 @@ def grid_latex(grid: Grid, names: Names, task: str = "") -> str:
     note = f"{grid.caption.rstrip('.')}{_protocol(grid.protocol)}. Mean ± deviation over {trials} "
     note += "trials" if trials != 1 else "trial"
     note += ", rank in brackets." if cells["rank"].notna().any() else "."
-    done = cells[cells["mean"].notna()]
+    reasons = cells["missing"].fillna("")
+    done = cells[cells["mean"].notna() & reasons.eq("")]
     if (done["n"] < done["expected"]).any():
         note += f" Exponents: trials, where fewer than {trials}."
-    if (cells["mean"].isna() & cells["missing"].fillna("").eq("")).any():
+    if (cells["mean"].isna() & reasons.eq("")).any():
         note += f" {GAP}: not run."
     if "stable_trials" in cells and (cells["stable_trials"] < cells["refitted_trials"]).any():
         note += " †: a rounding error in the training rows changes a trial of the cell."
@@ -140,16 +142,23 @@ def layouts(shown: Shown) -> list[Layout]:
     for size in SIZES:
         if layout := _fitted(shown, everything, size, wrap=size is SIZES[-1]):
             return [layout]
-    # The columns before the first number name the line; every part repeats the first of them.
-    labels = everything[:1]
+    # The columns before the first number name the line, and every part repeats them.
+    first = next((c for c in everything if shown.numeric[c]), 1)
+    labels = everything[: max(1, min(first, MOST_LABELS))]
     found, part = [], list(labels)
-    for group in _grouped(shown, everything[1:]):
+    for group in _grouped(shown, everything[len(labels) :]):
         alone = _fitted(shown, (*labels, *group), SIZES[-1], wrap=True)
-        if alone and len(part) > 1 and not _fitted(shown, (*part, *group), SIZES[-1], wrap=True):
+        if (
+            alone
+            and len(part) > len(labels)
+            and not _fitted(shown, (*part, *group), SIZES[-1], wrap=True)
+        ):
             found.append(tuple(part))
             part = list(labels)
         for column in group:
-            if len(part) > 1 and not _fitted(shown, (*part, column), SIZES[-1], wrap=True):
+            if len(part) > len(labels) and not _fitted(
+                shown, (*part, column), SIZES[-1], wrap=True
+            ):
                 found.append(tuple(part))
                 part = list(labels)
             part.append(column)
@@ -187,14 +196,15 @@ def _fitted(
     room = WIDTH - COLUMN_GAP * len(columns)
     wrapped: list[int] = []
     if sum(widths.values()) > room and (wrap or forced):
-        least = NARROWEST * points
-        wrapped = [c for c in columns if not shown.numeric[c] and widths[c] > least]
-        over = {c: widths[c] - least for c in wrapped}
+        texts = [c for c in columns if not shown.numeric[c]]
+        least = {c: points * max(NARROWEST, _longest_word(shown, c)) for c in texts}
+        wrapped = [c for c in texts if widths[c] > least[c]]
+        over = {c: widths[c] - least[c] for c in wrapped}
         left = room - sum(widths.values()) + sum(over.values())
         if wrapped and left >= 0:
             # Long columns share what is left by the square roots of what they ask for.
             asked = sum(map(math.sqrt, over.values()))
-            widths |= {c: least + left * math.sqrt(over[c]) / asked for c in wrapped}
+            widths |= {c: least[c] + left * math.sqrt(over[c]) / asked for c in wrapped}
     if sum(widths.values()) > room + 0.5 and not forced:
         return None
     return Layout(
@@ -207,6 +217,11 @@ def ems(shown: Shown, column: int) -> float:
     cells = [line.cells[column] for line in shown.lines if len(line.cells) > 1]
     widest = max((_ems(cell.text, cell.bold) + 0.4 * len(cell.mark) for cell in cells), default=0)
     return max(widest, *(_ems(part) for part in stacked(shown.headers[column], widest)))
+
+
+def _longest_word(shown: Shown, column: int) -> float:
+    cells = [line.cells[column] for line in shown.lines if len(line.cells) > 1]
+    return max((_ems(word, c.bold) for c in cells for word in c.text.split()), default=0.0)
 
 
 def _ems(text: str, bold: bool = False) -> float:

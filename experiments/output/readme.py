@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.analysis.answer import Answer, Table
-from experiments.output import formats
+from experiments.output import files, formats
 from experiments.output.formats import Shown
 from experiments.runs.schema import documentation
 
@@ -87,17 +87,14 @@ def section(answer: Answer) -> str:
         parts += ["\n".join(f"* {sentence}" for sentence in answer.sentences[1:])]
     for table in _shown_tables(answer):
         parts += [markdown(formats.shown(table)), _sentence(table.caption)]
-    stems = [f"tables/{table.protocol}/{table.name}".replace("//", "/") for table in answer.tables]
-    links = [f"[{stem.removeprefix('tables/')}]({_file(stem)})" for stem in dict.fromkeys(stems)]
+    links = []
+    for each in answer.tables:
+        name = "/".join(part for part in (each.protocol, each.name) if part)
+        links.append(f"[{name}]({'' if name in files.BESIDE_TABLES else 'tables/'}{name}.csv)")
     links += [f"[figure {f.name}](figures/{f.name}.svg)" for f in answer.figures]
     if links:
         parts.append(f"Files: {', '.join(links)}.")
     return "\n\n".join(part for part in parts if part)
-
-
-def _file(stem: str) -> str:
-    name = stem.removeprefix("tables/")
-    return f"{name}.csv" if name in ("verdicts", "claims") else f"{stem}.csv"
 
 
 def defaults_block(answers: Sequence[Answer]) -> str:

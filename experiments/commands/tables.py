@@ -1,0 +1,50 @@
+"""``tables``: every table of the results from the table of runs, as CSV and LaTeX."""
+
+from __future__ import annotations
+
+import argparse
+
+from experiments.commands import arguments
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = verbs.add_parser(
+        "tables",
+        help="write all tables, verdicts and claims",
+        description=(
+            "Write every table of the results from the table of runs: CSV at full precision beside "
+            "the paper's numbers, and LaTeX (all.tex sets all tables, macros.tex defines single "
+            "numbers). With --results also the generated blocks of the READMEs. "
+            "Needs neither data nor learners; what has not been run is a gap. Tables that no "
+            "question of the results makes any more are removed."
+        ),
+    )
+    arguments.add_source(parser)
+    parser.add_argument(
+        "--snippets",
+        action="store_true",
+        help="also run the Python snippets of the READMEs and write what they print",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from experiments.analysis.answers import answers
+    from experiments.analysis.runs import load
+    from experiments.output import files, readme
+    from experiments.runs.archive import COMMITTED
+
+    runs = load(args.store, args.params or "published")
+    found = answers(runs)
+    output = arguments.output_folder(args)
+    made = files.table_files(found, runs)
+    removed = files.write(output, made)
+    done = (runs.frame["status"] != "").sum()
+    print(f"{output}: {len(made)} files; {done:,} of {len(runs.frame):,} planned jobs have run")
+    if removed:
+        print(f"Removed: {', '.join(removed)}")
+    if runs.store == COMMITTED:
+        changed = readme.update(readme.blocks(found))
+        changed += readme.update_snippets() if args.snippets else []
+        print(f"READMEs that changed: {', '.join(dict.fromkeys(changed)) or 'none'}")
+    return 0

@@ -1,0 +1,62 @@
+"""``verify``: is everything that is said of the runs so, and are they the committed ones?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments.errors import DONE, FAILED
+from experiments.runs.archive import COMMITTED
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = verbs.add_parser(
+        "verify",
+        help="recompute everything derived and compare it; compare your fits with ours",
+        description=(
+            "Without --store: check every committed run against the schema and the catalogue, make "
+            "verdicts, claims, tables, README blocks, figures and the report anew, and compare "
+            "them with the committed files. With --store: compare the fits of a store with the "
+            "committed ones, one by one, so that even a run of one trial can be checked. Exit "
+            "status: 0 all is equal, 1 something differs or is missing."
+        ),
+    )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=COMMITTED,
+        metavar="FOLDER",
+        help="your own runs (default: the committed ones)",
+    )
+    parser.add_argument(
+        "--deep", action="store_true", help="also recompute scores from stored predictions"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from experiments.analysis.answers import answers
+    from experiments.analysis.runs import load
+    from experiments.output import checks
+
+    runs = load(args.store)
+    done = [checks.rows(args.store)]
+    if args.store.resolve() == COMMITTED.resolve():
+        from experiments.analysis.printed import printed
+        from experiments.output.report.page import render
+
+        found = answers(runs)
+        for answer in found[:3]:
+            print(f"{answer.title} {' '.join(answer.sentences[:1])}\n")
+        done.append(checks.plan(runs))
+        done.append(checks.tables(found, runs))
+        done.append(checks.readmes(found))
+        done.append(checks.figures(found))
+        done.append(checks.report(render(runs, found, printed())))
+    else:
+        done.append(checks.fits(args.store))
+    if args.deep:
+        done.append(checks.scores(args.store))
+    for each in done:
+        print("\n".join(each.lines()))
+    return FAILED if any(each.wrong for each in done) else DONE

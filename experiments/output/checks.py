@@ -1,0 +1,249 @@
+"""What ``verify`` asks: do runs, tables, READMEs, figures and report say the same?
+
+Everything derived is made anew from the runs and compared with the committed files for equality.
+Runs of a store are compared with the committed ones fit by fit: the same key means the same data,
+protocol, learner, parameters, trial and seed, so scores must be equal to the last digit. Where they
+are not, the environments say what differs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.answer import Answer
+from experiments.analysis.runs import Runs
+from experiments.output import files, readme
+from experiments.runs import archive
+from experiments.runs.schema import BadRunError, check, disagreement
+from experiments.runs.store import FILE, Store
+
+TOLERANCE = 1e-9
+"""Between a stored score and the same score computed anew from predictions."""
+RESULTS = archive.COMMITTED.parent
+
+
+@dataclass
+class Check:
+    """One thing that was checked: how many were compared, and what is wrong with some."""
+
+    what: str
+    compared: int = 0
+    wrong: list[str] = field(default_factory=list)
+    skipped: str = ""
+
+    def lines(self, most: int = 5) -> list[str]:
+        """For people: one line, and below it the first that are wrong."""
+        if self.skipped:
+            return [f"{self.what}: not checked, {self.skipped}"]
+        said = f"{self.what}: {self.compared:,} compared, "
+        said += f"{len(self.wrong):,} wrong" if self.wrong else "all right"
+        more = [f"  and {len(self.wrong) - most:,} more"] if len(self.wrong) > most else []
+        return [said, *(f"  {line}" for line in self.wrong[:most]), *more]
+
+
+def tables(answers: Sequence[Answer], runs: Runs, results: Path = RESULTS) -> Check:
+    """Verdicts, claims and every table, as CSV and LaTeX."""
+    made = files.table_files(answers, runs)
+    found = Check("Tables, verdicts and claims", len(made))
+    for name, text in made.items():
+        path = results / name
+        if not path.is_file():
+            found.wrong.append(f"{name} is missing")
+        elif (there := path.read_bytes()) != text.encode():
+            found.wrong.append(f"{name} {_first_difference(there, text)}")
+    extra = files.unowned(results, made)
+    found.wrong += [f"{name} belongs to no answer" for name in extra]
+    return found
+
+
+def _first_difference(there: bytes, made: str) -> str:
+    pairs = zip(there.decode(errors="replace").split("\n"), made.split("\n"), strict=False)
+    for number, (old, new) in enumerate(pairs, 1):
+        if old != new:
+            at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
+            at = max(0, at - 30)
+            return f"line {number}: has {old[at : at + 60]!r}, the runs give {new[at : at + 60]!r}"
+    return f"has {len(there):,} bytes, the runs give {len(made.encode()):,}"
+
+
+def readmes(answers: Sequence[Answer], root: Path = readme.REPOSITORY) -> Check:
+    """The generated blocks of the READMEs."""
+    made = readme.blocks(answers, root)
+    return Check("README blocks", sum(map(len, made.values())), readme.stale(made, root))
+
+
+def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
+    """Every figure is there and shows the data that the runs give."""
+    from experiments.output import figures as drawn
+
+    found = Check("Figures")
+    for figure in files.figures_of(answers):
+        with drawn.look():
+            drawing = figure.draw()
+        found.compared += 1
+        found.wrong += drawn.stale(drawing, results / files.FIGURES / figure.name)
+    return found
+
+
+def report(page: str, results: Path = RESULTS) -> Check:
+    """The report, made anew."""
+    path = results / "report.html"
+    found = Check("Report", 1)
+    if not path.is_file():
+        found.wrong.append("report.html is missing")
+    elif path.read_bytes() != page.encode():
+        found.wrong.append(f"report.html {_first_difference(path.read_bytes(), page)}")
+    return found
+
+
+def rows(folder: Path) -> Check:
+    """Every row of an archive or a store against the schema, its key among them."""
+    table = runs_of(folder)
+    found = Check("Rows of the table of runs", len(table))
+    for run in archive.rows(table):
+        try:
+            check(run)
+        except BadRunError as problem:
+            found.wrong.append(f"{run.get('key')}: {problem}")
+    twice = table["key"][table["key"].duplicated()]
+    return Check(found.what, found.compared, found.wrong + [f"{key}: there twice" for key in twice])
+
+
+def runs_of(folder: Path) -> pd.DataFrame:
+    if not (folder / FILE).is_file():
+        return archive.read_runs(folder)
+    store = Store(folder)
+    try:
+        return store.frame("runs")
+    finally:
+        store.close()
+
+
+def plan(runs: Runs) -> Check:
+    """Whether the catalogue asks today for the keys that were planned and run."""
+    found = Check("Planned jobs against the catalogue")
+    try:
+        from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
+    except ImportError as problem:
+        found.skipped = f"the registry cannot be imported here ({problem})"
+        return found
+    for (protocol, experiment), part in runs.places.items():
+        ours = experiment == SEARCHED
+        if experiment not in EXPERIMENTS and not ours:
+            continue
+        asked = jobs_of(
+            "tuned" if ours else experiment,
+            protocol,
+            dict.fromkeys(part["dataset"]),
+            list(dict.fromkeys(part["method"])),
+            sorted(set(part["trial"])),
+            "ours" if ours else None,
+            runs.store,
+        )
+        keys = {job.key for job in asked}
+        found.compared += len(part)
+        stale = part[~part["key"].isin(keys)]
+        for (method, status), some in stale.groupby(["method", "status"], sort=False):
+            found.wrong.append(
+                f"{protocol} {experiment}: {len(some):,} jobs of {method} ({status or 'not run'}) "
+                "have other keys in the catalogue: a version, a parameter or the data has changed"
+            )
+    return found
+
+
+def fits(store: Path, committed: Path = archive.COMMITTED) -> Check:
+    """Every successful fit of a store beside the committed one of the same key."""
+    found = Check("Your fits against the committed ones")
+    ours = {run["key"]: run for run in archive.rows(_good(runs_of(committed)))}
+    theirs = archive.rows(_good(runs_of(store)))
+    environments = {
+        **archive.read_facts(committed)["environment"],
+        **(_facts(store) if (store / FILE).is_file() else archive.read_facts(store)["environment"]),
+    }
+    for run in theirs:
+        other = ours.get(run["key"])
+        if other is None:
+            continue
+        found.compared += 1
+        if difference := disagreement(run, other):
+            where = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
+            told = _unlike(environments, str(other["environment"]), str(run["environment"]))
+            found.wrong.append(f"{where}: {difference} ({told})")
+    if not found.compared:
+        found.skipped = "the committed runs have none of your fits"
+    return found
+
+
+def _good(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["status"] == "ok"]
+
+
+def _facts(folder: Path) -> Mapping[str, Any]:
+    store = Store(folder)
+    try:
+        return dict(store.facts("environment"))
+    finally:
+        store.close()
+
+
+def _unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
+    """What two environments differ in."""
+    parts = []
+    for group in ("versions", "machine"):
+        mine = dict(environments.get(ours, {}).get(group, {}))
+        other = dict(environments.get(theirs, {}).get(group, {}))
+        names = sorted(n for n in {*mine, *other} if mine.get(n) != other.get(n))
+        parts += [f"{n} {other.get(n, 'none')} for {mine.get(n, 'none')}" for n in names]
+    return ", ".join(parts) or "made with the same versions on the same kind of machine"
+
+
+def scores(folder: Path) -> Check:
+    """Stored scores against those that stored predictions give, by scikit-learn's functions."""
+    from experiments.runner import predictions
+
+    found = Check("Scores recomputed from predictions")
+    source: Path | Store = Store(folder) if (folder / FILE).is_file() else folder
+    table = _good(runs_of(folder))
+    for run in archive.rows(table[table["evaluation"] == "holdout"]):
+        kept = predictions.of(source, run["key"])
+        if kept is None:
+            continue
+        found.compared += 1
+        for name, score in _scores(kept.truth, kept.predicted, kept.proba).items():
+            stored = run[name]
+            if stored is not None and not math.isclose(stored, score, abs_tol=TOLERANCE):
+                where = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
+                found.wrong.append(f"{where}: {name} is {stored}, its predictions give {score}")
+    if not found.compared:
+        found.skipped = f"{folder} keeps no predictions"
+    return found
+
+
+def _scores(truth: Any, predicted: Any, proba: Any) -> dict[str, float]:
+    from sklearn import metrics
+
+    found = {
+        "test_f1": metrics.f1_score(truth, predicted, average="macro", zero_division=0),
+        "test_accuracy": metrics.accuracy_score(truth, predicted),
+        "test_balanced_accuracy": metrics.recall_score(
+            truth, predicted, labels=np.unique(truth), average="macro", zero_division=0
+        ),
+    }
+    if proba is not None:
+        share = proba / proba.sum(axis=1, keepdims=True)
+        hot = np.eye(proba.shape[1])[truth]
+        found["test_brier"] = float(np.mean(((share - hot) ** 2).sum(axis=1)))
+        found["test_log_loss"] = metrics.log_loss(truth, share, labels=range(proba.shape[1]))
+        present = [c for c in range(proba.shape[1]) if 0 < hot[:, c].sum() < len(truth)]
+        against = present if proba.shape[1] > 2 else [c for c in present if c == 1]
+        if against:
+            areas = [metrics.roc_auc_score(hot[:, c], proba[:, c]) for c in against]
+            found["test_roc_auc"] = float(np.mean(areas))
+    return found
