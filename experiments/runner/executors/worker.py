@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import gc
 import json
 import os
 import resource
@@ -275,6 +276,8 @@ def main() -> None:
     registry.learners()
     machine.describe()
     machine.commit()
+    gc.collect()
+    gc.freeze()  # what all runners share is then not copied for each
     Keeper(control).serve()
 
 

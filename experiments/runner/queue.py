@@ -1,0 +1,231 @@
+"""Which jobs are still to be done, and in which order they leave for the workers.
+
+A failure is a run but never a result: errors and crashes are tried again by the next run. Only a
+job that exceeded a limit is left alone until it is granted more, or asked for, because it would
+end the same way.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Literal
+
+from experiments.runner import registry
+from experiments.runner.run_job import NO_DATA, skip_reason
+from experiments.runs.job import Job, Limits, canonical_json, now
+from experiments.runs.schema import Run
+
+State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
+WORTH_TRYING = ("pending", "failed", "unavailable")
+
+
+def state_of(job: Job, run: Run | None, limits: Limits) -> State:
+    """Where a job stands, by its run in the store.
+
+    ``limited``: it exceeded the limits it would be given again. ``unavailable``: there was no
+    data for it, but there may be by now. ``failed``: it is worth another try.
+    """
+    if run is None:
+        return "pending"
+    if run["status"] == "ok":
+        return "done"
+    if run["status"] == "skipped":
+        if run["reason"] == NO_DATA:
+            return "unavailable"
+        return "skipped" if still_skipped(job, run) else "pending"
+    granted = {"timeout": limits.seconds, "memory": limits.memory_mb}.get(run["status"])
+    return "limited" if granted and (run["limit_value"] or 0) >= granted else "failed"
+
+
+def still_skipped(job: Job, run: Run) -> bool:
+    """Whether the reason for a skip still holds; a missing library may be there by now."""
+    shape = json.loads(run["extra"] or "{}").get("shape")
+    if shape is not None:
+        return bool(registry.learner(job.method).why_not(*shape) == run["reason"])
+    return skip_reason(job) == run["reason"]
+
+
+def to_do(
+    jobs: Iterable[Job],
+    runs: Mapping[str, Run],
+    limits: Limits,
+    retry: Collection[str] | None = None,
+) -> list[Job]:
+    """The jobs a run has to do; with ``retry``, only those whose run has such a status."""
+    if retry is not None:
+        return [job for job in jobs if job.key in runs and runs[job.key]["status"] in retry]
+    return [job for job in jobs if state_of(job, runs.get(job.key), limits) in WORTH_TRYING]
+
+
+Group = tuple[str, ...]
+
+
+class _Bundle:
+    """Jobs that may share work: one worker does them one after the other, if it can."""
+
+    def __init__(self, rank: int) -> None:
+        self.rank = rank
+        self.jobs: deque[Job] = deque()
+        self.at_work = 0
+        self.offered = False
+        """Whether it is in one of the lists that jobs are taken from."""
+
+
+class Queue:
+    """Hands out jobs, the longest first; ``take`` and ``finish`` cost the same however many.
+
+    Of every group (jobs that differ in trial or seed only) one goes ahead as a scout: where it
+    exceeds its limits, the others are settled without being tried. Jobs that may share work
+    follow each other, and run side by side only where there is nothing else to do. Jobs that are
+    measured alone come last, one at a time.
+
+    Parameters
+    ----------
+    jobs : in any order.
+    estimates : seconds per job by key; without, jobs keep their order.
+    harmless : groups that need no scout, because some of them ended within the limits before.
+    give_up : whether to settle groups; without, every job is tried.
+    """
+
+    def __init__(
+        self,
+        jobs: Iterable[Job],
+        estimates: Mapping[str, float] | None = None,
+        harmless: Collection[Group] = (),
+        give_up: bool = True,
+    ) -> None:
+        self._pending = {job.key: job for job in jobs}
+        self._give_up = give_up
+        self._proven: set[Group] = set(harmless)
+        self._scouts: set[Group] = set()
+        self._waiting: dict[Group, list[Job]] = {}
+        self._groups: dict[Group, list[Job]] = {}
+        self._in_flight: dict[str, Job] = {}
+        self._alone: deque[Job] = deque()
+        self._bundles: dict[Any, _Bundle] = {}
+        self._just_left: deque[_Bundle] = deque()
+        self._side_by_side: deque[_Bundle] = deque()
+        seconds = estimates or {}
+        total: dict[Any, float] = {}
+        for job in self._pending.values():
+            if give_up:
+                self._groups.setdefault(job.group, []).append(job)
+            total[job.sharing] = total.get(job.sharing, 0.0) + seconds.get(job.key, 0.0)
+        for sharing in sorted(total, key=lambda one: -total[one]):
+            self._bundles[sharing] = _Bundle(len(self._bundles))
+        for job in self._pending.values():
+            if job.measured == "alone":
+                self._alone.append(job)
+            else:
+                self._bundles[job.sharing].jobs.append(job)
+        self._fresh = [(one.rank, one) for one in self._bundles.values() if one.jobs]
+        for _, bundle in self._fresh:
+            bundle.offered = True
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def take(self) -> Job | None:
+        """The next job that may start now, or ``None`` if all have to wait."""
+        if self._alone_at_work():
+            return None
+        job = self._next_shared()
+        if job is None and not self._in_flight:
+            while self._alone and self._alone[0].key not in self._pending:
+                self._alone.popleft()
+            job = self._alone.popleft() if self._alone else None
+        if job is None:
+            return None
+        del self._pending[job.key]
+        self._in_flight[job.key] = job
+        self._scouts.add(job.group)
+        self._bundles[job.sharing].at_work += 1
+        return job
+
+    def _alone_at_work(self) -> bool:
+        return len(self._in_flight) == 1 and next(
+            iter(self._in_flight.values())
+        ).measured == "alone"
+
+    def finish(self, run: Run) -> list[dict[str, Any]]:
+        """Note how a job ended; the runs of those that it settles without their being tried."""
+        job = self._in_flight.pop(run["key"])
+        bundle = self._bundles[job.sharing]
+        bundle.at_work -= 1
+        if bundle.jobs and not bundle.at_work:
+            self._just_left.append(bundle)
+        settled = []
+        if self._give_up and run["status"] in ("timeout", "memory"):
+            hopeless = [one for one in self._groups.pop(job.group, ()) if one.key in self._pending]
+            for other in hopeless:
+                del self._pending[other.key]
+            settled = [_foregone(other, run) for other in hopeless]
+        self._proven.add(job.group)
+        for other in self._waiting.pop(job.group, ()):
+            self._give_back(other)
+        return settled
+
+    def _give_back(self, job: Job) -> None:
+        """A job that waited for its scout may go."""
+        bundle = self._bundles[job.sharing]
+        bundle.jobs.append(job)
+        if not bundle.offered:
+            bundle.offered = True
+            heapq.heappush(self._fresh, (bundle.rank, bundle))
+
+    def _next_shared(self) -> Job | None:
+        """A job of a bundle that was just worked on, of one nobody works on, of any."""
+        while self._just_left:
+            bundle = self._just_left.popleft()
+            job = None if bundle.at_work else self._next_of(bundle)
+            if job is not None:
+                return job
+        while self._fresh:
+            _, bundle = heapq.heappop(self._fresh)
+            if bundle.at_work:
+                self._side_by_side.append(bundle)
+                continue
+            bundle.offered = False
+            job = self._next_of(bundle)
+            if job is not None:
+                if bundle.jobs:
+                    bundle.offered = True
+                    self._side_by_side.append(bundle)
+                return job
+        for _ in range(len(self._side_by_side)):
+            bundle = self._side_by_side[0]
+            job = self._next_of(bundle)
+            if job is not None:
+                self._side_by_side.rotate(-1)
+                return job
+            bundle.offered = False
+            self._side_by_side.popleft()
+        return None
+
+    def _next_of(self, bundle: _Bundle) -> Job | None:
+        """The next job of a bundle; those whose scout is out are put aside."""
+        while bundle.jobs:
+            job = bundle.jobs.popleft()
+            if job.key not in self._pending:
+                continue
+            if self._give_up and job.group in self._scouts and job.group not in self._proven:
+                self._waiting.setdefault(job.group, []).append(job)
+                continue
+            return job
+        return None
+
+
+def _foregone(job: Job, because: Run) -> dict[str, Any]:
+    """The run of a job that is not tried because another of its group exceeded a limit."""
+    extra = {**json.loads(because.get("extra") or "{}"), "implied_by": because["key"]}
+    return job.run(
+        because["status"],
+        reason=f"not tried: {because['reason']} in trial {because['trial']}",
+        environment=because.get("environment"),
+        limit_value=because.get("limit_value"),
+        finished=now(),
+        extra=canonical_json(extra),
+    )
