@@ -68,6 +68,7 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
         raise TableError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
     values, good = rows[metric].to_numpy(float), rows["status"].to_numpy() == "ok"
     good &= np.isfinite(values)
+    ends = [rows[name].to_numpy() for name in ("status", "reason", "limit_value")]
     found = {}
     for place, at in rows.groupby(["dataset", "method"], sort=False).indices.items():
         numbers = values[at[good[at]]].tolist()
@@ -75,23 +76,23 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
             mean, std = mean_of(numbers), population_std(numbers)
             found[place] = (mean, std, len(numbers), len(at), "")
         else:
-            found[place] = (math.nan, math.nan, 0, len(at), _reason(rows.iloc[at]))
+            reason = _reason(list(zip(*(column[at] for column in ends), strict=True)))
+            found[place] = (math.nan, math.nan, 0, len(at), reason)
     columns = ["mean", "std", "n", "expected", "missing"]
     index = pd.MultiIndex.from_tuples(list(found), names=["dataset", "method"])
     return pd.DataFrame(list(found.values()), index=index if found else None, columns=columns)
 
 
-def _reason(planned: pd.DataFrame) -> str:
+def _reason(planned: Sequence[tuple[str, str, float]]) -> str:
     """What to show when no run gave a number; empty while one still may.
 
     What refuses a dataset or exceeds its limits will do so in the open trials as well; after a
     crash or an error the others are waited for.
     """
-    made = planned[planned["status"] != ""]
-    if len(made) < len(planned) and not made["status"].isin(REPEATS_ITSELF).all():
+    made = [end for end in planned if end[0]]
+    if len(made) < len(planned) and not all(status in REPEATS_ITSELF for status, *_ in made):
         return ""
-    columns = zip(made["status"], made["reason"], made["limit_value"], strict=True)
-    texts = Counter(reason_text(*each) for each in columns)
+    texts = Counter(reason_text(*end) for end in made)
     return max(sorted(texts), key=texts.__getitem__, default="")
 
 
@@ -156,13 +157,13 @@ def _as_far_as_printed(found: pd.DataFrame, theirs: pd.DataFrame, decimals: int)
 def check(table: Declared, runs: Runs) -> None:
     """Refuse a table of names that the store does not know, with what may be meant."""
     frame = runs.frame
-    metrics = frame.select_dtypes("number").columns
+    metrics = [name for name, kind in frame.dtypes.items() if kind.kind == "f"]
     experiments = {each.experiment for each in declarations()["paper"].values()}
     known = {
         "method": ((*table.methods, *table.beside), {*frame["method"], *runs.learners}),
         "experiment": ((table.experiment,), {*frame["experiment"], *experiments}),
         "protocol": (table.protocols, {*frame["protocol"], "paper", "clean"}),
-        "metric": ((table.metric,), {*metrics} - {"trial", "seed", "limit_value"}),
+        "metric": ((table.metric,), {*metrics} - {"limit_value"}),
     }
     for what, (given, names) in known.items():
         for name in given:
@@ -180,7 +181,6 @@ def own_grid(
     ----------
     datasets : rows; all that the table's methods were planned on if not given.
     """
-    check(table, runs)
     found = cells(runs, protocol, table.experiment, table.metric)
     places = [(dataset, method) for dataset, method in found.index]
     methods = table.methods or tuple(learner_order(method for _, method in places))

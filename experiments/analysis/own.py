@@ -17,7 +17,7 @@ import pandas as pd
 
 from experiments.analysis.answer import Answer, Grid
 from experiments.analysis.declared import Declared, TableError, declare
-from experiments.analysis.grids import has_results, own_grid
+from experiments.analysis.grids import check, has_results, own_grid
 from experiments.analysis.pairwise import listed
 from experiments.analysis.printed import TRIALS
 from experiments.analysis.runs import Runs
@@ -72,6 +72,7 @@ def own_answer(
 
 def own_tables(runs: Runs, table: Declared) -> list[Grid]:
     """A declared table under each protocol it names, or all that have runs of its experiment."""
+    check(table, runs)
     protocols = table.protocols or [p for p, e in runs.places if e == table.experiment]
     made = [own_grid(runs, table, protocol) for protocol in protocols or ["paper"]]
     return [each for each in made if has_results(each)]
@@ -129,6 +130,7 @@ def another_paper(runs: Runs, paper: AnotherPaper) -> list[Grid]:
             decimals=digits,
             std_decimals=int(part["std_digits"].max()),
         )
+        check(table, runs)
         ours = own_grid(runs, table, paper.protocol, part["dataset"])
         rules = Rules(
             table.metric,
