@@ -110,11 +110,11 @@ function strips(rows, digits) {
 // A cell opens what stands behind it.
 const popover = document.getElementById("cell");
 function openCell(cell) {
-  const name = cell.closest("details").dataset.table, table = DATA.tables[name];
+  const table = DATA.tables[cell.closest("[data-table]").dataset.table];
   const [at, column] = cell.dataset.cell.split(",").map(Number);
   const behind = table.behind[at], [verdict, paper, difference, note, scores, trials] = behind[column];
   const words = table.lines[at][column], ours = Array.isArray(words) ? words[0] : words;
-  const command = `.venv/bin/python -m experiments run --experiment ${table.experiment} --protocol ${table.protocol} --dataset ${behind[0]} --method ${table.methods[column - 1]}`;
+  const command = `.venv/bin/python -m experiments run --experiment ${table.experiment} --protocol ${table.protocol} --dataset ${behind[0]} --method ${table.methods[column - 1]}${DATA.options}`;
   const list = (scores ?? []).map((v, i) => `${trials?.length ? `${trials[i]}: ` : ""}${(v / 10 ** table.digits).toFixed(Math.min(table.digits, 3))}`);
   popover.replaceChildren(
     html("b", {}, `${cell.parentNode.cells[0].textContent}, ${table.headers[column]}`),
@@ -149,8 +149,9 @@ document.addEventListener("keydown", (event) => {
 
 // Links unfold what they lead to; the list of contents folds itself.
 function unfold() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target?.tagName === "DETAILS") { target.open = true; target.scrollIntoView(); }
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  target?.scrollIntoView();
   document.querySelector(".contents").open = false;
 }
 addEventListener("hashchange", unfold);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,10 @@ from experiments.runs import archive
 
 HERE = Path(__file__).resolve().parent
 NAME = "GradTree, reproduced"
-QUESTIONS = (
-    ("Does it reproduce?", ("reproduces",)),
-    ("Do its conclusions hold?", ("claims",)),
-    ("Should I use it?", ("against-cart", "small-trees")),
-)
-"""What a reader asks first, and the answers whose first sentences say it."""
+LEAD = ("reproduces", "claims", "use")
+"""What a reader asks first; the first sentences of these answers stand at the top."""
+TABLES = "tables"
+"""The answer that has the paper's tables; it stands after the others."""
 OUTCOMES = {
     "exact": ("=", "mean and deviation equal to the digits that the paper prints"),
     "equivalent": ("≈", "shown to lie within 0.02 of F1 or 10% of tree size"),
@@ -43,39 +41,37 @@ COMMANDS = (
     ("make tables report", "write the tables, the figures and this page from the committed runs"),
     ("make verify", "recompute every verdict and compare it with the committed ones"),
 )
-REASON_CHARACTERS = 160
 
 
-def write_report(runs: Runs, answers: Sequence[Answer], printed: Printed, folder: Path) -> Path:
-    """Write ``report.html``: one file that loads nothing.
-
-    Trees are those of the same store: an own report shows no committed ones.
-    """
+def write_report(
+    runs: Runs, answers: Sequence[Answer], printed: Printed, folder: Path, params: str = ""
+) -> Path:
+    """Write ``report.html``: one file that loads nothing; see ``render``."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
     beside = path.with_suffix(".part")
-    beside.write_text(render(runs, answers, printed), encoding="utf-8")
+    beside.write_text(render(runs, answers, printed, params), encoding="utf-8")
     beside.replace(path)
     return path
 
 
-def render(runs: Runs, answers: Sequence[Answer], printed: Printed) -> str:
-    """The page as text."""
+def render(runs: Runs, answers: Sequence[Answer], printed: Printed, params: str = "") -> str:
+    """The page as text. Trees are those of the same store: an own report shows no committed ones.
+
+    Parameters
+    ----------
+    params : where tuned hyperparameters come from, for the commands that repeat a cell.
+    """
     tables: dict[str, dict[str, Any]] = {}
-    sections = [_section(answer, runs, tables) for answer in answers]
-    compared = [
-        table
-        for answer in answers
-        for table in answer.tables
-        if isinstance(table, Grid) and "verdict" in table.frame
-    ]
-    paper_tables = [_folded(grid, runs, tables) for grid in compared]
+    sections = [_section(a, runs, tables) for a in answers if a.question != TABLES]
+    groups = _table_groups(answers, runs, tables)
     datasets = _datasets(runs, printed)
     data = {
         "tables": tables,
         "datasets": {each["slug"]: each.pop("trees") for each in datasets},
         "glyphs": {outcome: glyph for outcome, (glyph, _) in OUTCOMES.items()},
-        "overview": paper_tables[0] if paper_tables else {},
+        "options": f" --params {params}" if params else "",
+        "overview": groups[0]["tables"][0] if groups else {},
     }
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -88,11 +84,12 @@ def render(runs: Runs, answers: Sequence[Answer], printed: Printed) -> str:
         data=Markup(
             json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
         ),
-        questions=_questions(answers),
-        sections=[section for section in sections if section["sentences"]],
-        paper_tables=paper_tables,
+        lead=[section for section in sections if section["slug"] in LEAD],
+        sections=sections,
+        about_tables=_sentences(answers, TABLES),
+        groups=groups,
         outcomes=OUTCOMES,
-        verdicts=_verdicts(compared),
+        verdicts=_verdicts(answers),
         datasets=datasets,
         failures=_failures(done, runs),
         failed=Counter(done.loc[done["status"] != "ok", "status"]),
@@ -113,31 +110,22 @@ def inline_markdown(text: str) -> Markup:
     return Markup(MarkdownIt("commonmark", {"html": False}).disable("image").renderInline(text))
 
 
-def _questions(answers: Sequence[Answer]) -> list[dict[str, Any]]:
-    by_slug = {answer.question: answer for answer in answers if answer.sentences}
-    return [
-        {
-            "title": title,
-            "answers": [
-                (slug, inline_markdown(by_slug[slug].sentences[0]))
-                for slug in slugs
-                if slug in by_slug
-            ],
-        }
-        for title, slugs in QUESTIONS
-    ]
+def _sentences(answers: Sequence[Answer], question: str) -> list[Markup]:
+    found = next((answer for answer in answers if answer.question == question), None)
+    return [inline_markdown(sentence) for sentence in found.sentences] if found else []
+
+
+def _beside_paper(table: Table | Grid) -> bool:
+    return isinstance(table, Grid) and "verdict" in table.frame
 
 
 def _section(answer: Answer, runs: Runs, tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    shown = [
-        table
-        for table in answer.tables
-        if table.name in answer.shown and not (isinstance(table, Grid) and "verdict" in table.frame)
-    ]
+    shown = [table for table in answer.tables if table.name in answer.shown]
     return {
         "slug": answer.question,
         "title": answer.title,
-        "sentences": [inline_markdown(sentence) for sentence in answer.sentences],
+        "first": inline_markdown(answer.sentences[0]) if answer.sentences else "",
+        "more": [inline_markdown(sentence) for sentence in answer.sentences[1:]],
         "figures": [
             {
                 "svg": Markup(inline_svg(figure.draw(), figure.name, figure.caption)),
@@ -145,8 +133,33 @@ def _section(answer: Answer, runs: Runs, tables: dict[str, dict[str, Any]]) -> d
             }
             for figure in answer.figures
         ],
-        "tables": [_folded(table, runs, tables) for table in shown],
+        "tables": [_folded(t, runs, tables) for t in shown if not _beside_paper(t)],
     }
+
+
+def _table_groups(
+    answers: Sequence[Answer], runs: Runs, tables: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """All dataset x method tables that no section shows, and the summaries of them.
+
+    Those beside the paper's numbers come first; the others, by protocol, are one fold each.
+    """
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for answer in answers:
+        for table in answer.tables:
+            if _beside_paper(table):
+                title = ""
+            elif isinstance(table, Grid) and not (
+                answer.question != TABLES and table.name in answer.shown
+            ):
+                title = f"More tables of datasets and learners, protocol {table.protocol}"
+            elif answer.question == TABLES and table.name in answer.shown:
+                title = "Summaries and facts"
+            else:
+                continue
+            groups.setdefault(title, []).append(_folded(table, runs, tables))
+    order = sorted(groups, key=lambda title: (title != "", title.startswith("More")))
+    return [{"title": title, "tables": groups[title]} for title in order]
 
 
 def _folded(table: Table | Grid, runs: Runs, tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -163,18 +176,16 @@ def _folded(table: Table | Grid, runs: Runs, tables: dict[str, dict[str, Any]]) 
         "protocol": table.protocol,
         "notes": getattr(table, "notes", ()),
         "grid": isinstance(table, Grid),
-        "paper": isinstance(table, Grid) and "verdict" in table.frame,
+        "paper": _beside_paper(table),
     }
 
 
-def _verdicts(grids: Iterable[Grid]) -> list[tuple[str, int]]:
-    """Verdicts of the printed numbers, counted; seconds of another machine are not."""
-    counts: Counter[str] = Counter()
-    for grid in grids:
-        if not grid.metric.endswith("_seconds"):
-            printed = grid.frame[grid.frame["paper_mean"].notna()]
-            counts.update(printed["verdict"].dropna())
-    return [(outcome, counts[outcome]) for outcome in OUTCOMES if counts[outcome]]
+def _verdicts(answers: Sequence[Answer]) -> list[tuple[str, int]]:
+    """How many printed numbers have which verdict, where that has been counted."""
+    counts: Mapping[str, int] = next(
+        (answer.extra["counts"] for answer in answers if "counts" in answer.extra), {}
+    )
+    return [(outcome, counts[outcome]) for outcome in OUTCOMES if counts.get(outcome)]
 
 
 def _datasets(runs: Runs, printed: Printed) -> list[dict[str, Any]]:

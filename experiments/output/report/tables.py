@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
-
-import pandas as pd
 
 from experiments.analysis.answer import Grid, Table
 from experiments.analysis.runs import Runs
@@ -21,12 +20,8 @@ def table_data(table: Table, runs: Runs) -> dict[str, Any]:
     """A table as JSON: headers, groups, which columns are numbers, and lines of texts."""
     frame = table.frame
     named = {c: frame[c].map(runs.name) for c in frame if str(c).lower() in SLUGS}
-    shown = formats.shown(_with_frame(table, frame.assign(**named)))
+    shown = formats.shown(replace(table, frame=frame.assign(**named)))
     return {**_heads(shown), "lines": [_texts(line.cells) for line in shown.lines]}
-
-
-def _with_frame(table: Table, frame: pd.DataFrame) -> Table:
-    return Table(**{**vars(table), "frame": frame})
 
 
 def grid_data(grid: Grid, runs: Runs) -> dict[str, Any]:
@@ -40,23 +35,16 @@ def grid_data(grid: Grid, runs: Runs) -> dict[str, Any]:
     trials = runs.of(grid.protocol, grid.experiment)
     trials = trials[trials["status"] == "ok"].dropna(subset=[grid.metric])
     digits = WHOLE if (trials[grid.metric] % 1 == 0).all() else SCALED
-    scores = {
-        place: (part["trial"].tolist(), (part[grid.metric] * 10**digits).round().astype(int))
-        for place, part in trials.groupby(["dataset", "method"], sort=False)
-    }
+    numbers = trials["trial"].to_numpy()
+    whole = (trials[grid.metric].to_numpy(float) * 10**digits).round().astype(int)
+    places = trials.groupby(["dataset", "method"], sort=False).indices.items()
+    scores = {place: (numbers[at].tolist(), whole[at].tolist()) for place, at in places}
     cells = {(c["dataset"], c["method"]): c for c in grid.frame.to_dict("records")}
-    behind = []
-    for dataset in _datasets(grid, len(shown.lines[0].cells) == 1, shown.lines):
-        behind.append(
-            dataset
-            and [
-                dataset,
-                *(
-                    _behind(cells.get((dataset, m)), grid, *scores.get((dataset, m), ([], [])))
-                    for m in grid.methods
-                ),
-            ]
-        )
+    behind: list[Any] = []
+    for dataset in _datasets(grid, shown.lines):
+        own = [(dataset, method) for method in grid.methods if dataset]
+        line = [_behind(cells.get(at), grid, *scores.get(at, ([], []))) for at in own]
+        behind.append([dataset, *line] if dataset else "")
     return {
         **_heads(shown),
         "lines": [_texts(line.cells) for line in shown.lines],
@@ -68,21 +56,20 @@ def grid_data(grid: Grid, runs: Runs) -> dict[str, Any]:
     }
 
 
-def _datasets(grid: Grid, headed: bool, lines: Sequence[Any]) -> Iterator[str]:
-    """The dataset of each line, empty for headings and summaries."""
-    blocks = grid.frame.groupby("task", sort=False)["dataset"].unique()
-    remaining: list[str] = [] if headed else list(blocks.iloc[0])
-    following = iter(blocks)
+def _datasets(grid: Grid, lines: Sequence[formats.Line]) -> Iterator[str]:
+    """The dataset of each line, empty for headings (where there are two tasks) and summaries."""
+    blocks = [list(each) for each in grid.frame.groupby("task", sort=False)["dataset"].unique()]
+    remaining = blocks.pop() if len(blocks) == 1 else []
     for line in lines:
         if len(line.cells) == 1:
-            remaining = list(next(following))
+            remaining = blocks.pop(0)
             yield ""
         else:
             yield remaining.pop(0) if remaining else ""
 
 
 def _behind(
-    cell: dict[str, Any] | None, grid: Grid, trials: Sequence[int], scores: Sequence[int]
+    cell: dict[str, Any] | None, grid: Grid, trials: list[int], scores: list[int]
 ) -> list[Any]:
     if cell is None:
         return []
@@ -100,8 +87,8 @@ def _behind(
         changed = f"{refitted - cell['stable_trials']:.0f} of {refitted:.0f} trials"
         note = f"† A rounding error in the training rows changes {changed}."
     verdict = formats.show(cell.get("verdict"))
-    counted = list(trials) == list(range(len(trials)))
-    found = [verdict, paper, difference, note, list(map(int, scores)), [] if counted else trials]
+    counted = trials == list(range(len(trials)))
+    found = [verdict, paper, difference, note, scores, [] if counted else trials]
     while found and not found[-1]:
         found.pop()
     return found
