@@ -18,6 +18,8 @@ from experiments.analysis.stats import FEWEST_DATASETS, TIE
 SCOPES = {"binary": "binary", "multi": "multi-class", "all": "all"}
 PROTOCOLS = ("paper", "clean")
 
+ENDS = ("low", "high")
+
 Side = tuple[str, str, str]
 """protocol, experiment, method"""
 
@@ -120,3 +122,50 @@ def interval(line: Any, decimals: int = 3) -> str:
 def listed(parts: Sequence[str]) -> str:
     """``a, b and c``."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+def estimate(values: Iterable[float]) -> dict[str, Any] | None:
+    """What a mean difference over datasets says, without a test; ``None`` for few datasets.
+
+    Student's interval of the mean, wins, ties and losses, the interval that one more dataset is
+    predicted in, and the chances of a Bayesian signed-rank test.
+    """
+    known = list(values)
+    if len(known) < FEWEST_DATASETS:
+        return None
+    mean, new = stats.t_interval(known), stats.new_dataset(known)
+    chances = stats.bayesian_signed_rank(known)
+    return {
+        "n": len(known),
+        "difference": mean.estimate,
+        "low": mean.low,
+        "high": mean.high,
+        "signs": f"{sum(v > TIE for v in known)}-{sum(abs(v) <= TIE for v in known)}-"
+        f"{sum(v < -TIE for v in known)}",
+        "new low": new.low,
+        "new high": new.high,
+        "better": chances.better,
+        "equivalent": chances.equivalent,
+        "worse": chances.worse,
+    }
+
+
+ESTIMATES = {
+    "n": "datasets",
+    "difference": "difference",
+    "low": "95 % interval: low",
+    "high": "95 % interval: high",
+    "signs": "W-T-L",
+    "new low": "new dataset: low",
+    "new high": "new dataset: high",
+    "better": "P: GradTree better",
+    "equivalent": "P: within ±0.01",
+    "worse": "P: other better",
+}
+ESTIMATE_FORMATS = {
+    "datasets": Format(kind="count"),
+    "difference": Format(kind="change"),
+    **{f"95 % interval: {end}": Format(kind="change", group="95 % interval") for end in ENDS},
+    **{f"new dataset: {end}": Format(kind="change", group="new dataset") for end in ENDS},
+    **{name: Format(2, group="P") for name in ESTIMATES.values() if name.startswith("P: ")},
+}

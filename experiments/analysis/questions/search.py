@@ -30,7 +30,9 @@ def searched(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     """Test F1 with published hyperparameters and with ours, by dataset and learner."""
     drawn = candidates(runs, protocol)
     both = {
-        method: [means(runs, (protocol, experiment, method)) for experiment in ("tuned", EXPERIMENT)]
+        method: [
+            means(runs, (protocol, experiment, method)) for experiment in ("tuned", EXPERIMENT)
+        ]
         for method in TUNED_METHODS
     }
     rows = []
@@ -210,7 +212,9 @@ def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -
     if len(curves):
         told = [
             f"{runs.name(method)} "
-            + ", ".join(f"{row.mean:.3f}" for row in own.itertuples() if row.candidates in (3, 10, 100))
+            + ", ".join(
+                f"{row.mean:.3f}" for row in own.itertuples() if row.candidates in (3, 10, 100)
+            )
             for method, own in curves.groupby("method", sort=False)
             if method in ("gradtree", "cart")
         ]

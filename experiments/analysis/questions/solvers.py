@@ -43,10 +43,14 @@ def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame
             "Task": TASK_NAMES[dataset.task],
             "test F1": found["mean"].get(mine),
         }
-        trials = fits[mine].index.intersection(fits[theirs].index) if {mine, theirs} <= set(fits) else []
+        trials = (
+            fits[mine].index.intersection(fits[theirs].index) if {mine, theirs} <= set(fits) else []
+        )
         if len(trials):
             ours, library = fits[mine].loc[trials], fits[theirs].loc[trials]
-            equal = (ours[OUTCOME] == library[OUTCOME]) | (ours[OUTCOME].isna() & library[OUTCOME].isna())
+            equal = (ours[OUTCOME] == library[OUTCOME]) | (
+                ours[OUTCOME].isna() & library[OUTCOME].isna()
+            )
             took = [float(sum(own["cpu_seconds"].fillna(0.0))) for own in (ours, library)]
             one_kind = bool((ours["environment"] == library["environment"]).all())
             row |= {"trials": len(trials), "same": int(equal.all(axis=1).sum())}

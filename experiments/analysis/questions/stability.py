@@ -166,19 +166,20 @@ def _sentences(
     correlation = _correlation(runs, theirs)
     if correlation is not None:
         sentences.append(
-            "Deviations from the mean over seeds correlate with the paper's "
-            f"({correlation:.2f}): the draws are the same ones. Why the rest differs is not known."
+            "Deviations from the mean over seeds, in units of the spread between seeds, correlate "
+            f"with the paper's ({correlation:.2f}): the draws are the same ones. Why the rest "
+            "differs is not known."
         )
     return sentences
 
 
 def _correlation(runs: Runs, theirs: pd.Series) -> float | None:
-    """Of ours and the paper's deviations from the mean over other seeds."""
+    """Of ours and the paper's deviations from the mean over other seeds, in units of their own."""
     drawn: Any = seeds.by_seed(runs, "seeds")
     ours = means(runs, (PROTOCOL, "tuned", METHOD))
     if not len(drawn):
         return None
-    both = pd.DataFrame({"ours": ours, "paper": theirs, "seeds": drawn.mean(axis=1)}).dropna()
-    if len(both) < 3:
-        return None
-    return float(np.corrcoef(both["ours"] - both["seeds"], both["paper"] - both["seeds"])[0, 1])
+    both = pd.DataFrame({"ours": ours, "paper": theirs}).dropna().reindex(drawn.index).dropna()
+    away = both.sub(drawn.mean(axis=1), axis=0).div(drawn.std(axis=1), axis=0)
+    away = away.replace([np.inf, -np.inf], np.nan).dropna()
+    return float(away["ours"].corr(away["paper"])) if len(away) > 2 else None
