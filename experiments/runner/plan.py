@@ -1,0 +1,186 @@
+"""The plan of a run: how many jobs are still to be done, and what they will take.
+
+A job takes what the committed runs of its learner on its dataset took: their median of processor
+seconds. Where there is none, the learner's median, scaled by rows times features; for an unknown
+learner a guess by the size of the dataset.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.runner import registry
+from experiments.runner.queue import to_do
+from experiments.runner.run_job import skip_reason
+from experiments.runs import archive
+from experiments.runs.job import Job, Limits
+from experiments.runs.schema import HOLDOUT
+from experiments.runs.store import Store
+from experiments.search import scores
+from experiments.search.candidates import Subject
+from experiments.text import duration, table
+
+GUESS_SECONDS_PER_CELL = 2e-4
+"""Of an unknown learner: seconds per row and feature."""
+SAFE_SHARE = 0.25
+"""Of its time limit: a job expected to take less is not suspected of exceeding it."""
+
+
+@cache
+def _medians(folder: Path) -> tuple[dict[tuple[str, str], float], dict[str, float]]:
+    """CPU seconds by learner and dataset, and by learner per row and feature."""
+    wanted = ["method", "dataset", "status", "evaluation", "cpu_seconds"]
+    runs = archive.read_runs(folder, wanted)
+    runs = runs[(runs["evaluation"] == HOLDOUT) & (runs["cpu_seconds"].notna())]
+    by_place = runs.groupby(["method", "dataset"])["cpu_seconds"].median()
+    facts = archive.read_facts(folder)["dataset"]
+    cells = {slug: one["n_rows"] * one["n_features"] for slug, one in facts.items()}
+    rates = by_place / by_place.index.get_level_values("dataset").map(cells)
+    by_method = rates.groupby(level="method").median()
+    return (
+        {(str(m), str(d)): float(v) for (m, d), v in by_place.items()},
+        {str(m): float(v) for m, v in by_method.items()},
+    )
+
+
+def seconds_of(method: str, dataset: str, folder: Path = archive.COMMITTED) -> float:
+    """Processor seconds that a fit of a learner on a dataset is expected to take."""
+    by_place, rates = _medians(folder)
+    if (method, dataset) in by_place:
+        return by_place[method, dataset]
+    facts = registry.facts(dataset)
+    return facts.n_rows * facts.n_features * rates.get(method, GUESS_SECONDS_PER_CELL)
+
+
+def search_seconds(subject: Subject, candidates: int) -> float:
+    """Processor seconds that a search is expected to take, by the committed scores."""
+    found = scores.read_scores(scores.FOLDER, subject.protocol, subject.dataset)
+    name = subject.method + scores.SECONDS
+    if name in found:
+        known = pd.to_numeric(found[name], errors="coerce").fillna(0)
+        return float(known.mean()) * candidates
+    return 2 * seconds_of(subject.method, subject.dataset) * candidates
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Jobs that were selected, those still to do, and what each will take."""
+
+    jobs: Sequence[Job]
+    pending: Sequence[Job]
+    seconds: Mapping[str, float] = field(repr=False)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def core_seconds(self) -> float:
+        return sum(self.seconds[job.key] for job in self.pending)
+
+    def wall_seconds(self, workers: int) -> float:
+        """On so many idle cores; jobs that must run alone use one, the others share all."""
+        alone = sum(self.seconds[j.key] for j in self.pending if j.measured == "alone")
+        shared = [self.seconds[j.key] for j in self.pending if j.measured != "alone"]
+        return alone + max(sum(shared) / workers, max(shared, default=0.0))
+
+    def harmless(self) -> set[tuple[str, ...]]:
+        """Groups of jobs that, by runs on the same dataset, stay well within the time limit."""
+        known, most = _medians(archive.COMMITTED)[0], SAFE_SHARE * self.limits.seconds
+        return {
+            job.group
+            for job in self.pending
+            if (job.method, job.dataset) in known and self.seconds[job.key] < most
+        }
+
+
+def make_plan(
+    jobs: Sequence[Job],
+    statuses: Mapping[str, Mapping[str, Any]],
+    limits: Limits,
+    retry: Collection[str] | None = None,
+) -> Plan:
+    """Compare jobs with the statuses of a store, and estimate what is left."""
+    pending = to_do(jobs, statuses, limits, retry)
+    places: dict[tuple[str, str, str], float] = {}
+    seconds = {}
+    for job in pending:
+        place = (job.protocol, job.dataset, job.method)
+        if place not in places:
+            places[place] = 0.0 if skip_reason(job) else seconds_of(job.method, job.dataset)
+        seconds[job.key] = min(places[place], limits.seconds)
+    return Plan(jobs, pending, seconds, limits)
+
+
+def note_plan(store: Store, jobs: Sequence[Job], stale: Collection[str] = ()) -> None:
+    """Let a store know what it is asked for, and the names and shapes that tables print.
+
+    Of learners whose code has changed since their runs (``stale``) the old facts stay.
+    """
+    store.plan(jobs)
+    datasets = dict.fromkeys(job.dataset for job in jobs)
+    store.add_facts("dataset", {slug: registry.dataset_facts(slug) for slug in datasets})
+    learners = dict.fromkeys(job.method for job in jobs if job.method not in stale)
+    store.add_facts("learner", {slug: registry.learner_facts(slug) for slug in learners})
+
+
+def stale_learners(store: Store, jobs: Iterable[Job]) -> dict[str, int]:
+    """Learners of plug-ins whose code has changed under the same version, and their stored runs."""
+    told, stale = store.facts("learner"), {}
+    for slug in dict.fromkeys(job.method for job in jobs):
+        now, before = registry.learner_facts(slug), told.get(slug, {})
+        same_version = before.get("version") == now["version"]
+        if same_version and "source" in now and before.get("source") != now["source"]:
+            statuses = store.statuses({job.key for job in jobs if job.method == slug})
+            done = sum(one["status"] == "ok" for one in statuses.values())
+            if done:
+                stale[slug] = done
+    return stale
+
+
+def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:
+    """Share ``index`` of ``count`` (from 1): whole groups, dealt out in turn.
+
+    Depends on the jobs alone and not on what is done, so that machines that shard the same
+    selection never do the same work.
+    """
+    dealt: dict[tuple[str, ...], int] = {}
+    return [job for job in jobs if dealt.setdefault(job.group, len(dealt)) % count == index - 1]
+
+
+def render(plan: Plan, workers: int, searches: Mapping[Subject, float] | None = None) -> str:
+    """A line per learner, and the total in core time and on idle cores."""
+    searches = searches or {}
+    jobs, pending = Counter(j.method for j in plan.jobs), Counter(j.method for j in plan.pending)
+    spent: Counter[str] = Counter()
+    for job in plan.pending:
+        spent[job.method] += plan.seconds[job.key]  # type: ignore[assignment]
+    rows = [
+        [
+            method,
+            f"{count:,}",
+            f"{count - pending[method]:,}",
+            f"{pending[method]:,}",
+            duration(spent[method]) if pending[method] else "–",
+        ]
+        for method, count in jobs.items()
+    ]
+    lines = [table(["method", "jobs", "done", "to do", "core time"], rows), ""] if rows else []
+    searching = sum(searches.values())
+    if searches:
+        lines.append(f"{len(searches):,} searches: about {duration(searching)} of core time.")
+    if not plan.pending:
+        return "\n".join([*lines, *([f"All {len(plan.jobs):,} jobs are done."] if rows else [])])
+    total, wall = plan.core_seconds + searching, plan.wall_seconds(workers) + searching / workers
+    cores = f"{workers} idle core{'s' * (workers > 1)}"
+    lines.append(
+        f"{len(plan.pending):,} of {len(plan.jobs):,} jobs to do: about {duration(total)} of core "
+        f"time, {duration(wall)} on {cores}; more where other programs run.\n"
+        f"Estimated by medians of the committed runs; a job is stopped after "
+        f"{duration(plan.limits.seconds)}."
+    )
+    return "\n".join(lines)
