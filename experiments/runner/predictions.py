@@ -108,14 +108,15 @@ def tree_of(packed: bytes) -> Tree | None:
     """The tree among what a job left; ``None`` where it has none."""
     from gradtree.trees.tree import Tree
 
-    parts = {
+    parts: dict[str, Any] = {
         name.removeprefix("tree_"): array
         for name, array in _arrays(packed).items()
         if name.startswith("tree_")
     }
     if not parts:
         return None
-    return Tree(**{**parts, "n_features": int(parts["n_features"])})
+    parts["n_features"] = int(parts["n_features"])
+    return Tree(**parts)
 
 
 def _arrays(packed: bytes) -> dict[str, NDArray[Any]]:
@@ -138,9 +139,7 @@ def of(source: Store | Path, key: str) -> Prediction | None:
     return _read(path, path.stat().st_mtime_ns).get(key) if path.is_file() else None
 
 
-def classes(
-    source: Store | Path, key: str
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def classes(source: Store | Path, key: str) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """True and predicted classes of the test rows of a run."""
     found = of(source, key)
     return None if found is None else (found.truth, found.predicted)

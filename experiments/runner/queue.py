@@ -146,9 +146,9 @@ class Queue:
         return job
 
     def _alone_at_work(self) -> bool:
-        return len(self._in_flight) == 1 and next(
-            iter(self._in_flight.values())
-        ).measured == "alone"
+        return (
+            len(self._in_flight) == 1 and next(iter(self._in_flight.values())).measured == "alone"
+        )
 
     def finish(self, run: Run) -> list[dict[str, Any]]:
         """Note how a job ended; the runs of those that it settles without their being tried."""

@@ -8,6 +8,7 @@ the labels of the test rows, and what it changes in this process is put back aft
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import random
 import re
@@ -18,15 +19,16 @@ import traceback
 import warnings
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datasets.errors import DatasetUnavailable
-from datasets.split import Provenance, Split, Task
+from datasets.split import Split
 from experiments.runner import machine, predictions, registry
 from experiments.runner.scores import PredictionError, measure
 from experiments.runs.job import Job, canonical_json, now
@@ -55,58 +57,31 @@ class Outcome:
     environment: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class LearnerSplit:
-    """A split as learners see it: ``datasets.Split`` without the labels of the test rows."""
-
-    X_train: NDArray[np.float64]
-    y_train: NDArray[np.int64]
-    X_valid: NDArray[np.float64]
-    y_valid: NDArray[np.int64]
-    X_test: NDArray[np.float64]
-    feature_names: tuple[str, ...]
-    class_names: tuple[str, ...]
-    provenance: Provenance
-    class_weights: tuple[float, ...] | None
-    bins_from_test: bool
-    as_authors: bool
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.class_names)
-
-    @property
-    def n_features(self) -> int:
-        return len(self.feature_names)
-
-    @property
-    def task(self) -> Task:
-        return "binary" if self.n_classes == 2 else "multi"
-
-    X_train_valid = Split.X_train_valid
-    y_train_valid = Split.y_train_valid
-    weights_train = Split.weights_train
-    weights_train_valid = Split.weights_train_valid
+_ARRAYS = ("X_train", "y_train", "X_valid", "y_valid", "X_test")
+_HIDDEN = ("y_test", "rows", "preprocessing", "one_hot")
+_seen_by_learners: weakref.WeakKeyDictionary[Split, Split] = weakref.WeakKeyDictionary()
 
 
-_seen_by_learners: weakref.WeakKeyDictionary[Split, LearnerSplit] = weakref.WeakKeyDictionary()
+def for_learners(split: Split) -> Split:
+    """A split without the labels of the test rows, and with arrays that nobody can change.
 
-
-def for_learners(split: Split) -> LearnerSplit:
-    """The same object for the same split, so that fits of one split can share work."""
+    The same object for the same split, so that its fits can share work.
+    """
     if split not in _seen_by_learners:
-        names = LearnerSplit.__dataclass_fields__
-        values = {name: getattr(split, name) for name in names}
-        frozen = {k: _frozen(v) if isinstance(v, np.ndarray) else v for k, v in values.items()}
-        _seen_by_learners[split] = LearnerSplit(**frozen)
+        seen = copy.copy(split)
+        for name in _HIDDEN:
+            object.__delattr__(seen, name)
+        for name in _ARRAYS:
+            object.__setattr__(seen, name, _frozen(getattr(split, name)))
+        _seen_by_learners[split] = seen
     return _seen_by_learners[split]
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy, in the same order of memory, that nobody can make writable again."""
-    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    flat = np.frombuffer(array.tobytes(order), dtype=array.dtype)  # type: ignore[arg-type]
-    return flat.reshape(array.shape, order=order)  # type: ignore[arg-type]
+    """A copy, in the same order of memory, that cannot be made writable again."""
+    order: Any = "C" if array.flags.c_contiguous else "F"
+    flat = np.frombuffer(array.tobytes(order), dtype=array.dtype)
+    return flat.reshape(array.shape, order=order)
 
 
 _unavailable: dict[str, DatasetUnavailable] = {}
@@ -123,10 +98,8 @@ def load_split(dataset: str, protocol: str, trial: int) -> Split:
     except DatasetUnavailable as problem:
         _unavailable[dataset] = problem
         raise
-    for part in (split.X_train, split.y_train, split.X_valid, split.y_valid):
-        part.setflags(write=False)
-    split.X_test.setflags(write=False)
-    split.y_test.setflags(write=False)
+    for name in (*_ARRAYS, "y_test"):
+        getattr(split, name).setflags(write=False)
     return split
 
 
@@ -221,15 +194,10 @@ def warm_up(learner: Learner, split: Split, job: Job) -> None:
     if learner.slug in _warm:
         return
     _warm.add(learner.slug)
-    train, valid = slice(0, WARM_UP_ROWS), slice(0, WARM_UP_ROWS // 2)
-    seen = for_learners(split)
-    few = replace(
-        seen,
-        X_train=seen.X_train[train],
-        y_train=seen.y_train[train],
-        X_valid=seen.X_valid[valid],
-        y_valid=seen.y_valid[valid],
-    )
+    few = copy.copy(for_learners(split))
+    for name in _ARRAYS[:4]:
+        rows = WARM_UP_ROWS if name.endswith("train") else WARM_UP_ROWS // 2
+        object.__setattr__(few, name, getattr(few, name)[:rows])
     with contextlib.suppress(Exception):
         learner.fit(few, job.parameters, job.seed)
 
@@ -242,7 +210,7 @@ def put_back() -> Iterator[None]:
     """
     from sklearn import get_config, set_config
 
-    environment, folder, path = dict(os.environ), os.getcwd(), list(sys.path)
+    environment, folder, path = dict(os.environ), Path.cwd(), list(sys.path)
     errors, depth, mask = np.geterr(), sys.getrecursionlimit(), os.umask(0o022)
     os.umask(mask)
     states = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global stream

@@ -138,7 +138,9 @@ def predict(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Labels:
         raise PredictionError(f"predict returned shape {answer.shape} for {len(X)} rows")
     labels = _class_indices(answer, n_classes)
     if labels is None:
-        raise PredictionError(f"predict returned values that are no class indices 0..{n_classes - 1}")
+        raise PredictionError(
+            f"predict returned values that are no class indices 0..{n_classes - 1}"
+        )
     return labels
 
 

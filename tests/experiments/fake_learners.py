@@ -188,7 +188,7 @@ def forks_eight_times(split: Any, params: Any, seed: int) -> Fitted:
 def _says(data: bytes) -> None:
     """Write into every socket that this process has."""
     for link in list(Path("/proc/self/fd").iterdir()):
-        if link.is_symlink() and os.readlink(link).startswith("socket:"):
+        if link.is_symlink() and str(link.readlink()).startswith("socket:"):
             os.write(int(link.name), data)
 
 
@@ -282,7 +282,9 @@ def _logged(slug: str, fit: Callable[..., Fitted]) -> Callable[..., Fitted]:
     return logged
 
 
-def _learner(fit: Callable[..., Fitted], slug: str = "", params: Any = None, **more: Any) -> Learner:
+def _learner(
+    fit: Callable[..., Fitted], slug: str = "", params: Any = None, **more: Any
+) -> Learner:
     slug = slug or f"fake-{fit.__name__.replace('_', '-')}"
     name = slug.removeprefix("fake-").capitalize()
     defaults = params or {}

@@ -333,7 +333,7 @@ class Supervisor:
         return Outcome(run, None, environment)
 
     def _await_end(self) -> None:
-        """Give the keeper a moment to end the runner; then end the keeper, and the runner with it."""
+        """Give the keeper a moment to end the runner; then end the keeper, and so the runner."""
         deadline = time.monotonic() + KEEPER_SECONDS
         while self._control is not None and time.monotonic() < deadline:
             self._hear_keeper()

@@ -157,11 +157,11 @@ class Keeper:
         signal.signal(signal.SIGCHLD, lambda number, stack: None)
         self._tell(ready=True)
         while True:
-            ready, _, _ = select.select([self._control, woken], [], [])
+            ready, _, _ = select.select([self._control.fileno(), woken], [], [])
             if woken in ready:
                 os.read(woken, 1 << 10)
                 self._note_end(os.WNOHANG)
-            if self._control in ready:
+            if self._control.fileno() in ready:
                 said, handed, _, _ = socket.recv_fds(self._control, 1 << 16, 2)
                 if not said:
                     self._kill()
