@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-from pathlib import Path
 from typing import Any
 
 from experiments.commands import arguments
@@ -28,8 +27,6 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--experiment", default="tuned", metavar="NAME", help="default: tuned")
     parser.add_argument("--protocol", default="paper", metavar="NAME", help="default: paper")
     arguments.add_source(parser)
-    arguments.add_plugins(parser)
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="for CSV and LaTeX")
     parser.set_defaults(run=run)
 
 
@@ -42,7 +39,6 @@ def run(args: argparse.Namespace) -> int:
     if args.plugin:
         from experiments.runner import registry
 
-        registry.use(args.plugin)
         plugins = registry.from_plugins("metric")
     given = keywords(args.options)
     own = args.metric in metrics.METRICS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from experiments.commands import arguments
 
@@ -35,7 +36,12 @@ def run(args: argparse.Namespace) -> int:
     from experiments.runs.archive import COMMITTED
 
     runs = load(args.store, args.params or "published")
-    found = answers(runs)
+    offered: dict[str, Any] = {}
+    if args.plugin:
+        from experiments.runner import registry
+
+        offered = {kind: registry.from_plugins(kind) for kind in ("table", "printed")}
+    found = answers(runs, None, offered.get("table"), offered.get("printed"))
     output = arguments.output_folder(args)
     made = files.table_files(found, runs)
     removed = files.write(output, made)
@@ -43,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{output}: {len(made)} files; {done:,} of {len(runs.frame):,} planned jobs have run")
     if removed:
         print(f"Removed: {', '.join(removed)}")
-    if runs.store == COMMITTED:
+    if runs.store == COMMITTED and not (args.plugin or args.output):
         changed = readme.update(readme.blocks(found))
         changed += readme.update_snippets() if args.snippets else []
         print(f"READMEs that changed: {', '.join(dict.fromkeys(changed)) or 'none'}")

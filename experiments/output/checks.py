@@ -130,32 +130,37 @@ def plan(runs: Runs) -> Check:
     """Whether the catalogue asks today for the keys that were planned and run."""
     found = Check("Planned jobs against the catalogue")
     try:
-        from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
+        for (protocol, experiment), part in runs.places.items():
+            found.compared += len(part)
+            stale = part[~part["key"].isin(_catalogued(runs, protocol, experiment, part))]
+            for (method, status), some in stale.groupby(["method", "status"], sort=False):
+                found.wrong.append(
+                    f"{protocol} {experiment}: {len(some):,} jobs of {method} "
+                    f"({status or 'not run'}) have other keys in the catalogue: a version, a "
+                    "parameter or the data has changed"
+                )
     except ImportError as problem:
         found.skipped = f"the registry cannot be imported here ({problem})"
-        return found
-    for (protocol, experiment), part in runs.places.items():
-        ours = experiment == SEARCHED
-        if experiment not in EXPERIMENTS and not ours:
-            continue
-        asked = jobs_of(
-            "tuned" if ours else experiment,
-            protocol,
-            dict.fromkeys(part["dataset"]),
-            list(dict.fromkeys(part["method"])),
-            sorted(set(part["trial"])),
-            "ours" if ours else None,
-            runs.store,
-        )
-        keys = {job.key for job in asked}
-        found.compared += len(part)
-        stale = part[~part["key"].isin(keys)]
-        for (method, status), some in stale.groupby(["method", "status"], sort=False):
-            found.wrong.append(
-                f"{protocol} {experiment}: {len(some):,} jobs of {method} ({status or 'not run'}) "
-                "have other keys in the catalogue: a version, a parameter or the data has changed"
-            )
     return found
+
+
+def _catalogued(runs: Runs, protocol: str, experiment: str, part: pd.DataFrame) -> set[str]:
+    """Keys that the catalogue gives for these rows; all of them where it is of a plug-in."""
+    from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
+
+    ours = experiment == SEARCHED
+    if experiment not in EXPERIMENTS and not ours:
+        return set(part["key"])
+    asked = jobs_of(
+        "tuned" if ours else experiment,
+        protocol,
+        dict.fromkeys(part["dataset"]),
+        list(dict.fromkeys(part["method"])),
+        sorted(set(part["trial"])),
+        "ours" if ours else None,
+        runs.store,
+    )
+    return {job.key for job in asked}
 
 
 def fits(store: Path, committed: Path = archive.COMMITTED) -> Check:

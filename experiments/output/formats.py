@@ -162,9 +162,11 @@ def shown(table: Table) -> Shown:
                 pairs = zip(texts, beside, strict=True)
                 texts = [pattern.format(a, b) if a and b else a for a, b in pairs]
         columns.append([Text(t or GAP, (row, at) in best) for row, t in enumerate(texts)])
-        outer, _, last = group.rpartition(": ")
-        headers.append(last if high is not None else name.removeprefix(f"{group}: "))
-        groups.append(outer if high is not None else group)
+        header = name.removeprefix(f"{group}: ")
+        if high is not None and sum(other.startswith(f"{group}: ") for other in names) == 1:
+            group, _, header = group.rpartition(": ")
+        headers.append("95 % interval" if header == LOW[2:] else header)
+        groups.append(group)
     return Shown(
         headers=tuple(headers),
         groups=tuple(groups),

@@ -60,7 +60,11 @@ def escape(text: str) -> str:
         return rf"\url{{{text}}}"
     minus = "\0"
     text = "".join(_SPECIAL.get(letter, letter) for letter in _MINUS.sub(minus, text))
-    return text.replace(minus, "$-$")
+    return (
+        text.replace(minus, "$-$")
+        .replace(" $\\uparrow", "~$\\uparrow")
+        .replace(" $\\downarrow", "~$\\downarrow")
+    )
 
 
 def table_latex(table: Table) -> str:
@@ -233,7 +237,7 @@ def stacked(header: str, width: float) -> list[str]:
     """A heading in lines that are, if words allow it, no wider than its column."""
     lines: list[str] = []
     for word in header.replace("_", " ").split(" "):
-        if lines and _ems(f"{lines[-1]} {word}") <= max(width, 4.0):
+        if lines and _ems(f"{lines[-1]} {word}") <= max(width, 6.0):
             lines[-1] += f" {word}"
         else:
             lines.append(word)

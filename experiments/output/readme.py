@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -20,19 +22,23 @@ BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 BLOCK = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
 SNIPPET = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
 QUESTIONS = (
-    ("Does it reproduce?", "reproduces"),
-    ("Do its conclusions hold?", "claims"),
-    ("Should I use it?", "against-cart"),
+    ("Does it reproduce?", "reproduces", 2),
+    ("Do its conclusions hold?", "conclusions", 3),
+    ("Should I use it?", "use", 3),
 )
-"""What the first screen of README.md answers, and by which answers."""
-FIRST_SENTENCES = 3
+"""What the first screen of README.md answers: title, answer, and how many of its sentences."""
+FIRST_TABLE = (
+    *("Learner", "numbers printed", "print alike", "columns equivalent"),
+    *("Test F1, ours minus printed: mean", "Test F1, ours minus printed: low"),
+    "Test F1, ours minus printed: high",
+)
 DEFINITIONS = """\
 * **Protocol `paper`** repeats the authors' preprocessing and splits, label leak included: a row's
   category code depends on its own label while training. **Protocol `clean`** has no leak.
 * **Published settings** are the hyperparameters that the paper lists for each dataset.
 * **New defaults** are those of `GradTreeClassifier` in this repository; they give smaller trees.
 * **Pruned CART** is scikit-learn's, its pruning chosen by cross-validation on the training rows."""
-MOST_ROWS = 14
+MOST_ROWS, MOST_LINKS = 10, 12
 """A longer table is only linked."""
 RAW_TABLES = Path("results") / "bench" / "raw_tables.csv"
 ALLOWED_LOSS = 0.02
@@ -56,17 +62,16 @@ def _line(texts: Iterable[str]) -> str:
 def first_screen(answers: Sequence[Answer]) -> str:
     """For README.md: the three questions, one small table and one figure."""
     by_slug = {answer.question: answer for answer in answers}
-    parts = []
-    for title, slug in QUESTIONS:
-        if slug in by_slug:
-            told = " ".join(by_slug[slug].sentences[:FIRST_SENTENCES])
-            parts.append(f"**{title}** {told}")
-    use = by_slug.get(QUESTIONS[-1][1])
-    if use is not None:
-        shown = _shown_tables(use)[:1]
-        parts += [f"{markdown(formats.shown(t))}\n\n{_sentence(t.caption)}" for t in shown]
-        for figure in use.figures[:1]:
-            parts.append(f"![{figure.caption}](results/figures/{figure.name}.png)")
+    parts = [
+        f"**{title}** {' '.join(by_slug[slug].sentences[:most])}"
+        for title, slug, most in QUESTIONS
+        if slug in by_slug
+    ]
+    for table in _shown_tables(by_slug["reproduces"])[:1] if "reproduces" in by_slug else ():
+        narrow = replace(table, frame=table.frame[list(FIRST_TABLE)])
+        parts.append(f"{markdown(formats.shown(narrow))}")
+    for figure in by_slug["use"].figures[:1] if "use" in by_slug else ():
+        parts.append(f"![{figure.caption}](results/figures/{figure.name}.png)")
     return "\n\n".join([*parts, DEFINITIONS])
 
 
@@ -86,14 +91,15 @@ def section(answer: Answer) -> str:
         parts.append(f"**{answer.sentences[0]}**")
         parts += ["\n".join(f"* {sentence}" for sentence in answer.sentences[1:])]
     for table in _shown_tables(answer):
-        parts += [markdown(formats.shown(table)), _sentence(table.caption)]
-    links = []
+        under = f" (protocol {table.protocol})" if table.protocol else ""
+        parts += [markdown(formats.shown(table)), _sentence(f"{table.caption.rstrip('.')}{under}")]
+    links = [f"[figure {f.name}](figures/{f.name}.svg)" for f in answer.figures]
     for each in answer.tables:
         name = "/".join(part for part in (each.protocol, each.name) if part)
         links.append(f"[{name}]({'' if name in files.BESIDE_TABLES else 'tables/'}{name}.csv)")
-    links += [f"[figure {f.name}](figures/{f.name}.svg)" for f in answer.figures]
     if links:
-        parts.append(f"Files: {', '.join(links)}.")
+        few = len(links) <= MOST_LINKS
+        parts.append(f"Files: {', '.join(links) if few else 'all others in [tables](tables)'}.")
     return "\n\n".join(part for part in parts if part)
 
 
@@ -145,14 +151,31 @@ def raw_tables(path: Path) -> str:
     )
 
 
+def profile_table() -> str:
+    """For experiments/README.md: what each profile runs, and how many jobs that is."""
+    from experiments.runner.profiles import declared_profiles, jobs_in, searches_in, unique
+
+    rows = []
+    for profile in declared_profiles().values():
+        count = len(unique(jobs_in(profile))) + sum(n for _, n in searches_in(profile))
+        rows.append(_line([f"`{profile.slug}`", profile.about, f"{count:,}"]))
+    return "\n".join([_line(["profile", "what it runs", "jobs"]), "|---|---|---:|", *rows])
+
+
 def blocks(answers: Sequence[Answer], root: Path = REPOSITORY) -> dict[str, tuple[str, ...]]:
-    """What stands between the markers, by file and in the order of the markers."""
+    """What stands between the markers, by file and in the order of the markers.
+
+    Jobs of profiles can only be counted where the registry can be imported.
+    """
     sections = "\n\n".join(section(answer) for answer in answers if answer.sentences)
-    return {
+    found: dict[str, tuple[str, ...]] = {
         "README.md": (first_screen(answers),),
         "results/README.md": (sections, documentation()),
         "gradtree/README.md": (defaults_block(answers), raw_tables(root / RAW_TABLES)),
     }
+    with contextlib.suppress(ImportError):
+        found["experiments/README.md"] = (profile_table(),)
+    return found
 
 
 def with_blocks(text: str, generated: Sequence[str]) -> str:
