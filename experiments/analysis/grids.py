@@ -26,16 +26,11 @@ from experiments.analysis.declared import (
 )
 from experiments.analysis.printed import TASKS, TRIALS, Printed, printed
 from experiments.analysis.ranks import (
-    AS_PRINTED,
-    EMPTY,
-    SUMMARY_COLUMNS,
     bracket_ranks,
-    has,
+    contributions,
     mean_of,
     over_datasets,
     population_std,
-    shared_ranks,
-    summary_line,
 )
 from experiments.analysis.runs import Runs
 from experiments.errors import did_you_mean
@@ -49,6 +44,8 @@ NOT_A_TREE = "n/a"
 """Shown where a learner has a result but not this metric, e.g. the size of an ensemble."""
 SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults")
 """Experiments whose runs are no trials of one cell, or which have tables of their own."""
+AS_PRINTED = "paper, as printed"
+"""The protocol of a table of the paper's own numbers."""
 
 
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -78,9 +75,10 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
         else:
             reason = _reason(list(zip(*(column[at] for column in ends), strict=True)))
             found[place] = (math.nan, math.nan, 0, len(at), reason)
-    columns = ["mean", "std", "n", "expected", "missing"]
-    index = pd.MultiIndex.from_tuples(list(found), names=["dataset", "method"])
-    return pd.DataFrame(list(found.values()), index=index if found else None, columns=columns)
+    index = pd.MultiIndex.from_tuples(list(found) or [("", "")], names=["dataset", "method"])
+    rest = {"mean": float, "std": float, "n": int, "expected": int, "missing": object}
+    made = pd.DataFrame(list(found.values()), index[: len(found)], list(rest))
+    return made.astype(rest)
 
 
 def _reason(planned: Sequence[tuple[str, str, float]]) -> str:
@@ -132,6 +130,7 @@ def grid(runs: Runs, name: str, protocol: str = "paper") -> Grid:
     return _fill(table, protocol, found, tasks, table.methods, beside, TRIALS)
 
 
+@lru_cache(maxsize=16)
 def printed_grid(name: str, paper: Printed | None = None) -> Grid:
     """The same table from the paper's printed cells, its summary lines recomputed from them."""
     paper, table = paper or printed(), declared(name)
@@ -233,6 +232,18 @@ def matrix(table: Grid, task: str | None = None) -> pd.DataFrame:
     return wide.reindex(index=list(dict.fromkeys(frame["dataset"])), columns=list(table.methods))
 
 
+def added(table: Grid, task: str, statistic: str) -> pd.DataFrame:
+    """What each dataset of a task adds to a summary line of a table; see ``contributions``."""
+    scores = matrix(table, task)
+    if statistic == "Mean":
+        return scores
+    frame = table.frame[table.frame["task"] == task].astype({"rank": float})
+    ranks = frame.pivot(index="dataset", columns="method", values="rank").reindex_like(scores)
+    ties = ranks if table.protocol == AS_PRINTED else None
+    scores = scores.where(ranks.notna())
+    return contributions(scores, statistic, table.smaller_is_better, ties)
+
+
 def _fill(
     table: Declared,
     protocol: str,
@@ -242,40 +253,37 @@ def _fill(
     beside: Sequence[str],
     trials: int,
 ) -> Grid:
+    """A table from its cells: ranks of ``methods``, and summary lines."""
+    rows = [slug for task in TASKS for slug in tasks if tasks[slug] == task]
     columns = [*methods, *beside]
-    lines: list[dict[str, Any]] = []
+    places = pd.MultiIndex.from_product([rows, columns], names=["dataset", "method"])
+    frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""})
+    wide = {
+        name: pd.DataFrame(frame[name].to_numpy(float).reshape(len(rows), -1), rows, columns)
+        for name in ("mean", "std", "rank")
+        if name in frame
+    }
+    ties = wide["rank"][list(methods)] if "rank" in wide else None
+    ranks = bracket_ranks(wide["mean"][list(methods)], table.smaller, ties).reindex(columns=columns)
+    frame = frame.reset_index()
+    frame = frame.assign(rank=ranks.to_numpy().ravel(), task=frame["dataset"].map(tasks))
     summary: list[dict[str, Any]] = []
-    left_out: list[str] = []
-    known = found.to_dict("index")
-    for task in TASKS:
-        rows = [slug for slug in tasks if tasks[slug] == task]
-        block = [[known.get((slug, method), EMPTY) for method in columns] for slug in rows]
-        for slug, row in zip(rows, block, strict=True):
-            ranks = bracket_ranks(row[: len(methods)], table.smaller)
-            ranks += [None] * len(beside)
-            lines += [
-                {"task": task, "dataset": slug, "method": method, **cell, "rank": rank}
-                for method, cell, rank in zip(columns, row, ranks, strict=True)
-            ]
-        used = block
-        if table.shared:
-            have = [any(has(row[at]) for row in block) for at in range(len(columns))]
-            whole = [
-                all(has(c) for c, any_ in zip(row, have, strict=True) if any_) for row in block
-            ]
-            used = [row for row, ok in zip(block, whole, strict=True) if ok]
-            left_out += [slug for slug, ok in zip(rows, whole, strict=True) if not ok]
-        for name in table.summaries if rows else ():
-            summary += [
-                {"task": task, "statistic": name, "method": method, **statistic}
-                for method, statistic in zip(
-                    columns, summary_line(table, name, used, methods, beside), strict=True
-                )
-            ]
-    order = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
     caption = table.caption or table.title
-    if left_out:
-        caption += f"; summaries without {', '.join(left_out)}, which not all learners have"
+    for task in TASKS:
+        block = [slug for slug in rows if tasks[slug] == task]
+        if table.shared and block:
+            means = wide["mean"].loc[block].dropna(axis=1, how="all")
+            whole = means.index[means.notna().all(axis=1)]
+            if left_out := [slug for slug in block if slug not in whole]:
+                caption += f"; summaries without {', '.join(left_out)}, which not all learners have"
+            block = list(whole)
+        part = {name: values.loc[block] for name, values in wide.items()}
+        for name in table.summaries if task in tasks.values() else ():
+            line = _summary(table, name, part, methods)
+            summary += [{"task": task, "statistic": name, **statistic} for statistic in line]
+    order = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
+    lines = ["task", "statistic", "method", "value", "spread", "n", "rank"]
+    decimals = table.decimals
     return Grid(
         name=table.name,
         title=table.title,
@@ -284,27 +292,36 @@ def _fill(
         metric=table.metric,
         protocol=protocol,
         methods=tuple(columns),
-        frame=pd.DataFrame(lines, columns=order).astype({"rank": "Int64"}),
-        summary=pd.DataFrame(summary, columns=SUMMARY_COLUMNS).astype({"rank": "Int64"}),
+        frame=frame[order].astype({"n": int, "expected": int, "rank": "Int64"}),
+        summary=pd.DataFrame(summary, columns=lines).astype({"rank": "Int64"}),
         names=dict(table.names),
         printed=table.printed or table.summaries,
         smaller_is_better=table.smaller,
-        decimals=table.decimals,
-        std_decimals=table.decimals if table.std_decimals is None else table.std_decimals,
-        summary_decimals=table.decimals
-        if table.summary_decimals is None
-        else table.summary_decimals,
+        decimals=decimals,
+        std_decimals=decimals if table.std_decimals is None else table.std_decimals,
+        summary_decimals=decimals if table.summary_decimals is None else table.summary_decimals,
         split_by_task=table.split_by_task,
         trials=trials,
     )
 
 
-def mean_reciprocal_ranks(scores: pd.DataFrame, smaller: bool = False) -> pd.Series:
-    """MRR of each column of a matrix (datasets x methods)."""
-    rows = [[{"mean": value} for value in row] for row in scores.to_numpy(float)]
-    ranks = [shared_ranks(row, smaller) for row in rows]
-    values = [
-        over_datasets(None if r is None else 1 / r for r in column)["value"]
-        for column in (zip(*ranks, strict=True) if ranks else [()] * scores.shape[1])
-    ]
-    return pd.Series(values, index=scores.columns, dtype=float)
+def _summary(
+    table: Declared, name: str, block: Mapping[str, pd.DataFrame], methods: Sequence[str]
+) -> list[dict[str, Any]]:
+    """One summary line, a statistic with its rank per column; those beside have a Mean alone."""
+    ranked = list(methods)
+    scores = block["mean"] if name == "Mean" else block["mean"][ranked]
+    ties = block["rank"][ranked] if "rank" in block else None
+    values = contributions(scores, name, table.smaller, ties)
+    line = {}
+    for method in block["mean"]:
+        omitted = method not in values or (name == "Mean" and method in table.mean_omits)
+        line[method] = over_datasets(() if omitted else values[method])
+        if name == "Wins" and line[method]["n"]:
+            line[method] |= {"value": float(values[method].sum()), "spread": math.nan}
+        if name == "Mean" and table.mean_spread == "trials" and line[method]["n"]:
+            line[method]["spread"] = mean_of(block["std"][method].dropna().tolist())
+    standing = pd.DataFrame([[line[method]["value"] for method in ranked]], columns=ranked)
+    smaller = {"Mean": table.smaller, "MRD": True}.get(name, False)
+    ranks = bracket_ranks(standing, smaller).iloc[0]
+    return [{"method": m, **line[m], "rank": ranks.get(m, math.nan)} for m in line]

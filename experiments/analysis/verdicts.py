@@ -35,9 +35,9 @@ from scipy import stats as distributions
 
 from experiments.analysis.answer import Grid
 from experiments.analysis.declared import declarations
-from experiments.analysis.grids import grid, printed_grid
+from experiments.analysis.grids import added, grid, printed_grid
 from experiments.analysis.printed import TASKS, Printed
-from experiments.analysis.ranks import contributions, over_datasets
+from experiments.analysis.ranks import over_datasets
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, equivalence, holm, stable, t_interval
 from experiments.runs.schema import BY_NAME
@@ -267,8 +267,8 @@ def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
         if table.machine_dependent:
             continue
         for (task, statistic), part in rows.groupby(["task", "statistic"], sort=False):
-            ours = contributions(grid(runs, name), str(task), str(statistic))
-            theirs = contributions(printed_grid(name, printed), str(task), str(statistic))
+            ours = added(grid(runs, name), str(task), str(statistic))
+            theirs = added(printed_grid(name, printed), str(task), str(statistic))
             smaller = {"Mean": table.smaller, "MRD": True}.get(str(statistic), False)
             for method, value in zip(part["method"], part["value"], strict=True):
                 margin = RANK_MARGIN
@@ -279,7 +279,7 @@ def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
                 lines.append(places | _summary(*numbers, table.decimals, margin, smaller))
     for task in TASKS:
         train, test, train_paper, test_paper = (
-            contributions(each, task, "Mean")
+            added(each, task, "Mean")
             for make in (lambda name: grid(runs, name), lambda name: printed_grid(name, printed))
             for each in (make("train-f1-tuned"), make("test-f1-tuned"))
         )

@@ -13,10 +13,18 @@ import pandas as pd
 from experiments.analysis import stats
 from experiments.analysis.answer import Answer, Format, Grid, Table
 from experiments.analysis.declared import declarations, declared
-from experiments.analysis.grids import cells, grid, has_results, matrix, other_grids, own_grid
+from experiments.analysis.grids import (
+    added,
+    cells,
+    grid,
+    has_results,
+    matrix,
+    other_grids,
+    own_grid,
+)
 from experiments.analysis.printed import TASK_NAMES, TASKS, TUNED_METHODS, Printed
 from experiments.analysis.questions import stability
-from experiments.analysis.ranks import contributions, over_datasets
+from experiments.analysis.ranks import over_datasets
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import verdicts, with_verdicts
 
@@ -178,7 +186,7 @@ def compared(runs: Runs, table: Grid) -> Iterator[Table]:
 def _intervals(runs: Runs, table: Grid) -> Table:
     rows = []
     for task in TASKS:
-        lines = {name: contributions(table, task, name) for name in ("Mean", "MRR")}
+        lines = {name: added(table, task, name) for name in ("Mean", "MRR")}
         for method in table.methods:
             values = {name: line[method].dropna() for name, line in lines.items()}
             if len(values["Mean"]) >= stats.FEWEST_DATASETS:
@@ -209,12 +217,12 @@ def summary(runs: Runs, protocol: str) -> Table:
     )
     lines: dict[str, Any] = {}
     for task in TASKS:
-        lines[f"Tree size: {TASK_NAMES[task]}"] = contributions(size, task, "Mean")
+        lines[f"Tree size: {TASK_NAMES[task]}"] = added(size, task, "Mean")
     for task in TASKS:
-        gap = contributions(train, task, "Mean") - contributions(test, task, "Mean")
+        gap = added(train, task, "Mean") - added(test, task, "Mean")
         lines[f"Train-test difference: {TASK_NAMES[task]}"] = gap
     for task in TASKS:
-        lines[f"Default MRR: {TASK_NAMES[task]}"] = contributions(default, task, "MRR")
+        lines[f"Default MRR: {TASK_NAMES[task]}"] = added(default, task, "MRR")
     rows = [
         {"Method": runs.name(method)}
         | {name: over_datasets(values[method])["value"] for name, values in lines.items()}

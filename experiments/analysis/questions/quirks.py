@@ -7,6 +7,7 @@ nothing that the step could act on (no categories, no gaps, no rare class) and d
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -14,9 +15,9 @@ import pandas as pd
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, Figure, Format, Table
 from experiments.analysis.grids import cells
-from experiments.analysis.ranks import EMPTY, Cell, has, over_datasets, shared_ranks
 from experiments.analysis.pairwise import contrast, interval, listed
 from experiments.analysis.printed import Printed
+from experiments.analysis.ranks import mean_reciprocal_ranks
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL
 
@@ -90,34 +91,26 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
     both times.
     """
     lines: list[dict[str, Any]] = []
-    base = cells(runs, *BASE, "test_f1").to_dict("index")
+    base = cells(runs, *BASE, "test_f1").unstack("method")
     for variant in VARIANTS:
-        replaced = cells(runs, variant.protocol, EXPERIMENT, "test_f1").to_dict("index")
-        rows = []
-        for slug in touched(runs, printed, variant):
-            before = [base.get((slug, method), EMPTY) for method in METHODS]
-            after = [
-                replaced.get((slug, method), EMPTY) if method in variant.only else cell
-                for method, cell in zip(METHODS, before, strict=True)
-            ]
-            if all(map(_settled, before, after)):
-                rows.append((before, after))
-        if len(rows) < FEWEST_DATASETS:
+        slugs = touched(runs, printed, variant)
+        before = base.reindex(slugs)
+        found = cells(runs, variant.protocol, EXPERIMENT, "test_f1").unstack("method")
+        after = before.copy()
+        for column in before:
+            if column[1] in variant.only:
+                after[column] = found[column].reindex(slugs) if column in found else math.nan
+        settled = [_settled(before, after, method) for method in METHODS]
+        kept = [slug for slug, *each in zip(slugs, *settled, strict=True) if all(each)]
+        if len(kept) < FEWEST_DATASETS:
             continue
-        for done, own in zip(("as in the paper", variant.instead), zip(*rows), strict=True):
-            mrr = zip(*(shared_ranks(row) for row in own), strict=True)
-            gaps = [row[0]["mean"] - row[-1]["mean"] for row in own if has(row[0]) and has(row[-1])]
+        for done, side in (("as in the paper", before), (variant.instead, after)):
+            own = side["mean"].reindex(index=kept, columns=list(METHODS)).astype(float)
+            gaps = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
             lines.append(
-                {
-                    "Quirk": variant.quirk,
-                    "Done": done,
-                    "datasets": len(rows),
-                    **{
-                        method: over_datasets(None if r is None else 1 / r for r in ranks)["value"]
-                        for method, ranks in zip(METHODS, mrr, strict=True)
-                    },
-                    **{name: (contrast(gaps) or {}).get(name) for name in LIMITS},
-                }
+                {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
+                | mean_reciprocal_ranks(own).to_dict()
+                | {name: gaps.get(name) for name in LIMITS}
             )
     return pd.DataFrame(lines)
 
@@ -125,10 +118,14 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
 LIMITS = ("difference", "low", "high")
 
 
-def _settled(before: Cell, after: Cell) -> bool:
-    """A result from all trials both times, or none for a reason both times."""
-    whole = [cell["missing"] or cell["n"] == cell["expected"] > 0 for cell in (before, after)]
-    return all(whole) and has(before) == has(after)
+def _settled(before: pd.DataFrame, after: pd.DataFrame, method: str) -> pd.Series:
+    """By dataset: a result from all trials both times, or none for a reason both times."""
+    whole, has = [], []
+    for side in (before, after):
+        missing = side["missing", method].fillna("") != ""
+        whole.append(missing | (side["n", method] == side["expected", method]))
+        has.append(side["mean", method].notna())
+    return whole[0] & whole[1] & (has[0] == has[1])
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
@@ -151,8 +148,11 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
                 ["quirk", "instead", "method", "n", *names]
             ].rename(
                 columns={
-                    **{"quirk": "Quirk", "instead": "Instead", "method": "Method"},
-                    **{"n": "datasets", **names},
+                    "quirk": "Quirk",
+                    "instead": "Instead",
+                    "method": "Method",
+                    "n": "datasets",
+                    **names,
                 }
             ),
             formats={"datasets": Format(kind="count"), **pairwise.formats("change", SIGNS)},
