@@ -14,6 +14,7 @@ from experiments.errors import UserError, did_you_mean
 from experiments.runs.schema import BY_NAME
 
 DECLARATIONS = Path(__file__).with_name("grids.toml")
+KINDS = ("paper", "beyond", "table")
 SUMMARIES = ("Mean", "MRR", "MRD", "Wins")
 
 
@@ -81,7 +82,7 @@ def declarations() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for key in ("learners", "datasets"):
         found[key] = {slug: at for at, slug in enumerate(content.pop(key))}
-    for kind in ("paper", "beyond", "table"):
+    for kind in KINDS:
         tables = [declare(entry, DECLARATIONS.name) for entry in content.pop(kind)]
         if kind == "paper":
             tables = [replace(each, shared=False) for each in tables]
@@ -93,19 +94,15 @@ def declarations() -> dict[str, dict[str, Any]]:
 
 def declared(name: str) -> Declared:
     """A table of ``grids.toml``."""
-    known = {n: each for kind in ("paper", "beyond", "table") for n, each in _of(kind).items()}
+    known = {n: each for kind in KINDS for n, each in declarations()[kind].items()}
     if name not in known:
         raise TableError(f"unknown table {name!r}; {did_you_mean(name, known)}")
     return known[name]
 
 
-def _of(kind: str) -> dict[str, Declared]:
-    return declarations()[kind]
-
-
 def paper_tables() -> tuple[str, ...]:
     """Names of the tables that the paper prints, in its order."""
-    return tuple(_of("paper"))
+    return tuple(declarations()["paper"])
 
 
 def learner_order(slugs: Iterable[str]) -> list[str]:

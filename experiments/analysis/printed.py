@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+
+from experiments.errors import UserError
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "paper"
 TRIALS = 10
@@ -96,7 +99,7 @@ def printed(folder: Path = FOLDER) -> Printed:
         ablation_summary=_methods(ablation),
         penalty=penalty.astype({"value": float}),
         hyperparameters={
-            method: _texts(folder, f"hyperparameters_{method}")
+            method: _read(folder, f"hyperparameters_{method}", dtype=str, keep_default_na=False)
             .assign(dataset=lambda frame: frame["dataset"].map(slug))
             .set_index("dataset")
             for method in TUNED_METHODS
@@ -127,27 +130,19 @@ def _summaries(folder: Path, table: str) -> pd.DataFrame:
 
 def _methods(rows: pd.DataFrame) -> pd.DataFrame:
     if unknown := sorted(set(rows["method"]) - set(METHODS)):
-        raise ValueError(f"the paper's CSVs name an unknown method: {unknown[0]}")
+        raise UserError(f"the paper's CSVs name an unknown method: {unknown[0]}")
     return rows.assign(method=rows["method"].map(METHODS))
 
 
-def _read(folder: Path, stem: str) -> pd.DataFrame:
+def _read(folder: Path, stem: str, **options: Any) -> pd.DataFrame:
     """Numbers as they are written: to the last digit."""
-    rows = pd.read_csv(_path(folder, stem), float_precision="round_trip")
-    if "task" in rows and (odd := sorted(set(rows["task"]) - set(TASKS))):
-        raise ValueError(f"{stem}.csv: task {odd[0]!r}, expected binary or multi")
-    return rows
-
-
-def _texts(folder: Path, stem: str) -> pd.DataFrame:
-    return pd.read_csv(_path(folder, stem), dtype=str, keep_default_na=False)
-
-
-def _path(folder: Path, stem: str) -> Path:
     path = folder / f"{stem}.csv"
     if not path.is_file():
-        raise FileNotFoundError(
-            f"{path} is missing: the paper's printed numbers belong to the repository, "
-            "restore them with `git checkout -- results/paper`"
+        raise UserError(
+            f"{path} is missing: the paper's printed numbers belong to the repository\n"
+            "Restore them with `git checkout -- results/paper`."
         )
-    return path
+    rows = pd.read_csv(path, float_precision="round_trip", **options)
+    if "task" in rows and (odd := sorted(set(rows["task"]) - set(TASKS))):
+        raise UserError(f"{path}: task {odd[0]!r}, expected binary or multi")
+    return rows

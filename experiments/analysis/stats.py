@@ -9,7 +9,6 @@ comparisons of classifiers over multiple data sets" (JMLR 7, 2006), and of Benav
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -86,39 +85,26 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-class Friedman(NamedTuple):
-    """Do the methods differ at all? ``p_value`` is that of Iman and Davenport's F statistic."""
-
-    average_ranks: tuple[float, ...]
-    chi_squared: float
-    chi_squared_p: float
-    f_statistic: float
-    p_value: float
-
-
-def friedman(scores: ArrayLike, smaller_is_better: bool = False) -> Friedman:
-    """Friedman's test over datasets, with the less conservative F statistic."""
+def friedman(scores: ArrayLike, smaller_is_better: bool = False) -> tuple[list[float], float]:
+    """Do the methods differ at all? Average ranks, and p of Iman and Davenport's F statistic."""
     matrix = np.asarray(scores, dtype=np.float64)
-    if matrix.ndim != 2 or np.isnan(matrix).any():
-        raise ValueError("scores must be a matrix (datasets, methods) without gaps")
     n_datasets, n_methods = matrix.shape
-    if n_methods < 3 or n_datasets < 2:
+    if n_methods < 3 or n_datasets < 2 or np.isnan(matrix).any():
         raise ValueError(
-            f"Friedman's test needs 3 methods and 2 datasets, got {n_methods} and {n_datasets}; "
+            f"Friedman's test needs 3 methods and 2 datasets without gaps, got {matrix.shape}; "
             "use Wilcoxon's test for two methods"
         )
     ranks = stats.rankdata(matrix if smaller_is_better else -matrix, axis=1)
-    average = tuple(ranks.mean(axis=0).tolist())
+    average = ranks.mean(axis=0).tolist()
     if np.all(ranks == ranks[0, 0]):
-        return Friedman(average, 0.0, 1.0, 0.0, 1.0)
-    chi_squared, chi_squared_p = stats.friedmanchisquare(*matrix.T)
+        return average, 1.0
+    chi_squared = stats.friedmanchisquare(*matrix.T).statistic
     slack = n_datasets * (n_methods - 1) - chi_squared
     if slack <= 1e-9:  # all datasets rank the methods alike
-        f_statistic, p_value = np.inf, 0.0
-    else:
-        f_statistic = (n_datasets - 1) * chi_squared / slack
-        p_value = stats.f.sf(f_statistic, n_methods - 1, (n_methods - 1) * (n_datasets - 1))
-    return Friedman(average, *map(stable, (chi_squared, chi_squared_p, f_statistic, p_value)))
+        return average, 0.0
+    f_statistic = (n_datasets - 1) * chi_squared / slack
+    p_value = stats.f.sf(f_statistic, n_methods - 1, (n_methods - 1) * (n_datasets - 1))
+    return average, stable(p_value)
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
@@ -238,8 +224,7 @@ def equivalence(differences: ArrayLike, margin: float = ROPE) -> float:
     return stable(max(low, high))
 
 
-@dataclass(frozen=True)
-class Chances:
+class Chances(NamedTuple):
     """Probabilities that the first is better by more than the region, within it, or worse."""
 
     better: float
