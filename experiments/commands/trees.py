@@ -7,7 +7,8 @@ fitted preprocessing knows what a threshold means. Its outcome is kept as JSON.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,15 +118,8 @@ def _raw(job: Job) -> pd.DataFrame | None:
     return None if rows is None or table is None else table.X.iloc[rows.train]
 
 
-def draw_trees(
-    folder: Path, jobs: Iterable[Job], store: Store, facts: Mapping[str, Any]
-) -> list[Path]:
-    """The tree of each learner in its first job that ended well, as SVG, PDF and PNG.
-
-    Parameters
-    ----------
-    facts : of the dataset, for what the caption says.
-    """
+def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> list[Path]:
+    """The tree of each learner in its first job that ended well, as SVG, PDF and PNG."""
     from experiments.output import figures
     from experiments.output.report.raw_units import in_raw_units
     from experiments.output.report.trees import NO_NEW_ROW, codes_note
@@ -134,6 +128,7 @@ def draw_trees(
     from gradtree.units.conditions import NOTHING
     from gradtree.views.plot import drawing_inches, plot_tree
 
+    datasets = store.facts("dataset")
     written: list[Path] = []
     drawn: set[str] = set()
     for job in jobs:
@@ -145,6 +140,7 @@ def draw_trees(
         split, raw = load_split(job.dataset, job.protocol, job.trial), _raw(job)
         names = split.feature_names if raw is None else None
         shown = tree if raw is None else in_raw_units(tree, split.preprocessing, raw)
+        shown = replace(shown, n_node_samples=tree.n_node_samples)  # of training, as coded there
         width, height = drawing_inches(shown, DRAWN_DEPTH)
         with figures.look():
             figure = figures.canvas(max(width, figures.PAGE_WIDTH), height + 0.8)
@@ -159,7 +155,7 @@ def draw_trees(
             axes.set_title(
                 f"{learner(job.method).name}, trial {job.trial}, test F1 {outcome['test_f1']:.3f}"
             )
-            note = codes_note(facts, job.protocol).replace(NO_NEW_ROW, NOTHING)
-            figure.supxlabel(note, fontsize=7, wrap=True)
+            note = codes_note(datasets.get(job.dataset, {}), job.protocol)
+            figure.supxlabel(note.replace(NO_NEW_ROW, NOTHING), fontsize=7, wrap=True)
         written += figures.save(figure, folder / job.method)
     return written

@@ -1,0 +1,115 @@
+"""A small store for the tests of the report, with names that try to become markup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from experiments.output.report.trees import write_trees
+from experiments.runs.job import Job
+from experiments.runs.store import Store
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"x\" 'y' **bold**"
+DATASETS = {
+    "iris": "Iris",
+    "banknote-authentication": "Banknote Authentication",
+    "evil": HOSTILE,
+}
+METHODS = {"gradtree": "GradTree", "cart": "CART", "evil-learner": HOSTILE}
+TRIALS = 10
+
+
+def small_store(folder: Path) -> Path:
+    """Tuned and default runs of three learners on three datasets; some of one failed."""
+    store = Store(folder)
+    jobs = [
+        Job(
+            "paper",
+            experiment,
+            dataset,
+            method,
+            Job.freeze({"depth": 3 if experiment == "tuned" else 5}),
+            trial,
+            42,
+            content_hash=dataset,
+            protocol_version="1",
+            method_version="1",
+        )
+        for experiment in ("tuned", "default")
+        for dataset in DATASETS
+        for method in METHODS
+        for trial in range(TRIALS)
+    ]
+    store.plan(jobs)
+    store.add(_run(job) for job in jobs if job.dataset != "banknote-authentication")
+    store.add(_run(job) for job in jobs if job.method != "cart" or job.trial < 7)
+    store.add_facts(
+        "dataset",
+        {
+            slug: {
+                "slug": slug,
+                "name": name,
+                "task": "binary" if slug.startswith("bank") else "multi",
+                "n_rows": 150,
+                "n_features": 4,
+                "class_counts": [75, 75] if slug.startswith("bank") else [50, 50, 50],
+                "categorical": [HOSTILE] if slug == "evil" else [],
+                "in_paper": slug != "evil",
+            }
+            for slug, name in DATASETS.items()
+        },
+    )
+    store.add_facts(
+        "learner",
+        {
+            slug: {"slug": slug, "name": name, "version": "1", "in_paper": True, "group": ""}
+            for slug, name in METHODS.items()
+        },
+    )
+    environment = {"id": "here", "machine": {"cpu": HOSTILE}, "versions": {"numpy": "2"}}
+    store.add_facts("environment", {"here": environment})
+    store.close()
+    return folder
+
+
+def _run(job: Job) -> dict[str, Any]:
+    if job.method == "evil-learner" and job.trial == 4:
+        return job.run("error", reason=HOSTILE, traceback=HOSTILE, environment="here")
+    base = {"gradtree": 0.91, "cart": 0.95}.get(job.method, 0.5)
+    return job.run(
+        "ok",
+        test_f1=base + 0.001 * job.trial,
+        train_f1=0.99,
+        tree_size=2 * job.trial + 3,
+        wall_seconds=0.5,
+        cpu_seconds=0.5,
+        environment="here",
+    )
+
+
+def tree_entry(method: str = "cart", word: str = "petal width", depth: int = 1) -> dict[str, Any]:
+    """A full tree over one column, in the form of a stored one."""
+    inner, nodes = 2**depth - 1, 2 ** (depth + 1) - 1
+    children = [2 * at + 1 if at < inner else -1 for at in range(nodes)]
+    return {
+        "method": method,
+        "experiment": "tuned",
+        "protocol": "paper",
+        "trial": 0,
+        "seed": 42,
+        "test_f1": 0.9,
+        "class_names": ["small", word],
+        "tree": {
+            "feature": [0 if at < inner else -1 for at in range(nodes)],
+            "children_left": children,
+            "children_right": [at + 1 if at > 0 else -1 for at in children],
+            "value": [[0.25, 0.75]] * nodes,
+            "n_node_samples": [8] * nodes,
+        },
+        "splits": {str(at): [word, f"≤ {at}", f"> {at}"] for at in range(inner)},
+    }
+
+
+def write_sample_trees(folder: Path) -> None:
+    write_trees(folder, "iris", [tree_entry(), tree_entry("gradtree", depth=5)])
+    write_trees(folder, "evil", [tree_entry(word=HOSTILE)])

@@ -1,0 +1,233 @@
+"""The page without a browser: self-contained, escaped, true to its store, always the same."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import report_samples as samples
+
+from experiments.analysis.answer import Answer, Figure, Format, Table
+from experiments.analysis.answers import answers
+from experiments.analysis.printed import printed
+from experiments.analysis.runs import Runs, load
+from experiments.output.report import page as report
+from experiments.output.report.svg import inline_svg
+from experiments.output.report.tables import table_data
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "formaction"}
+
+
+class Reader(HTMLParser):
+    """What the tests ask about: ids, addresses, tags, handlers, visible text."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.ids: list[str] = []
+        self.loads: list[str] = []
+        self.tags: list[str] = []
+        self.handlers: list[str] = []
+        self.text = ""
+        self._silent = ""
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._silent = tag if tag in ("script", "style", "code", "pre") else self._silent
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in LOADING:
+                self.loads.append(value or "")
+            if name.startswith("on"):
+                self.handlers.append(name)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self._silent:
+            self._silent = ""
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.text += data
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    folder = samples.small_store(tmp_path_factory.mktemp("store"))
+    samples.write_sample_trees(folder / "trees")
+    return load(folder)
+
+
+@pytest.fixture(scope="module")
+def page(runs: Runs) -> str:
+    return report.render(runs, answers(runs), printed())
+
+
+@pytest.fixture(scope="module")
+def data(page: str) -> dict[str, Any]:
+    return data_of(page)
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return dict(json.loads(found[1]))
+
+
+def test_the_page_loads_nothing_and_every_link_has_its_target(page: str) -> None:
+    reader = Reader(page)
+    assert all(address.startswith(("#", "data:")) for address in reader.loads)
+    assert {a[1:] for a in reader.loads if a.startswith("#")} <= set(reader.ids)
+    assert len(reader.ids) == len(set(reader.ids))
+    assert "default-src 'none'" in page
+    assert "@import" not in page
+
+
+def test_one_name_everywhere(page: str) -> None:
+    assert page.count(report.NAME) == 3  # title, bar, heading
+    assert "measured again" not in page
+
+
+def test_hostile_names_stay_text(page: str, data: dict[str, Any]) -> None:
+    reader = Reader(page)
+    assert "img" not in reader.tags
+    assert reader.handlers == []
+    assert reader.tags.count("script") == 2
+    assert html.escape(samples.HOSTILE) in page
+    names = [line[0] for table in data["tables"].values() for line in table["lines"]]
+    assert samples.HOSTILE in [name[0] if isinstance(name, list) else name for name in names]
+    assert data["datasets"]["evil"][0]["root"][0] == samples.HOSTILE
+
+
+def test_markdown_of_sentences_is_drawn_without_tags_and_pictures() -> None:
+    text = report.inline_markdown("**No**: `x` <b>y</b> ![z](http://a/b) [c](javascript:alert(1))")
+    assert text.startswith("<strong>No</strong>: <code>x</code> &lt;b&gt;y&lt;/b&gt; ")
+    assert "<img" not in text
+    assert 'href="javascript' not in text
+
+
+def test_a_cell_has_its_trials_the_papers_number_and_the_verdict(data: dict[str, Any]) -> None:
+    table = data["tables"]["test-f1-tuned-paper"]
+    at = next(i for i, line in enumerate(table["behind"]) if line and line[0] == "iris")
+    column = 1 + table["methods"].index("gradtree")
+    verdict, paper, difference, _note, scores = table["behind"][at][column]
+    assert verdict in report.OUTCOMES
+    assert paper.startswith("0.938")
+    assert difference == "-0.024"
+    assert [score / 10 ** table["digits"] for score in scores] == pytest.approx(
+        [0.91 + 0.001 * trial for trial in range(10)]
+    )
+    shown = table["lines"][at][column]
+    assert (shown[0] if isinstance(shown, list) else shown).startswith("0.914 ± .003")
+
+
+def test_trials_are_numbered_where_one_is_missing(data: dict[str, Any]) -> None:
+    table = data["tables"]["others-tuned-tree-size-paper"]
+    line = next(line for line in table["behind"] if line and line[0] == "evil")
+    scores, numbers = line[1 + table["methods"].index("evil-learner")][4:]
+    assert numbers == [0, 1, 2, 3, 5, 6, 7, 8, 9]
+    assert scores == [2 * number + 3 for number in numbers]
+    assert table["digits"] == 0
+
+
+def test_tables_show_names_not_slugs(runs: Runs) -> None:
+    frame = pd.DataFrame({"dataset": ["iris"], "method": ["cart"], "p": [1e-9]})
+    table = Table("t", "T", "", frame, formats={"p": Format(kind="p")})
+    assert table_data(table, runs)["lines"] == [["Iris", "CART", "<0.0001"]]
+
+
+def test_no_slug_is_visible(page: str, runs: Runs, data: dict[str, Any]) -> None:
+    seen = Reader(page).text + json.dumps(
+        [[t["headers"], t["lines"]] for t in data["tables"].values()]
+    )
+    slugs = [slug for slug in (*runs.datasets, *runs.learners) if "-" in slug]
+    assert len(slugs) > 20
+    assert [slug for slug in slugs if re.search(rf"\b{slug}\b", seen)] == []
+
+
+def test_an_own_report_shows_only_what_was_run_there(page: str, data: dict[str, Any]) -> None:
+    assert list(data["datasets"]) == ["banknote-authentication", "iris", "evil"]
+    assert data["datasets"]["banknote-authentication"] == []
+    assert [tree["name"] for tree in data["datasets"]["iris"]] == ["CART", "GradTree"]
+    visible = Reader(page).text
+    assert "Adult" not in visible
+    assert "search" not in visible.lower()  # nothing has been searched in this store
+    assert "174 of 180 planned runs" in visible
+
+
+def test_failures_are_listed_with_their_reason_once(page: str) -> None:
+    visible = Reader(page).text
+    assert "6 error. They never count as a result." in visible
+    assert visible.count(samples.HOSTILE) >= 2
+
+
+def test_an_empty_store_gives_a_page(tmp_path: Path) -> None:
+    from experiments.runs.store import Store
+
+    Store(tmp_path).connect().close()
+    runs = load(tmp_path)
+    path = report.write_report(runs, answers(runs), printed(), tmp_path)
+    assert "0 of 0 planned runs" in path.read_text(encoding="utf-8")
+
+
+def test_sections_figures_and_lead(runs: Runs) -> None:
+    from experiments.output import figures
+
+    def draw() -> Any:
+        figure = figures.canvas(3, 2)
+        figure.add_subplot().plot([0, 1], [0, 1], marker="o", label=samples.HOSTILE)
+        return figure
+
+    table = Table("shown", "Shown", "", pd.DataFrame({"Method": ["a"], "n": [1]}))
+    hidden = Table("hidden", "Only a file", "", pd.DataFrame({"Method": ["a"]}))
+    answer = Answer(
+        *("reproduces", "Does it?", ("**Yes.**", "In part.")),
+        tables=(table, hidden),
+        figures=(Figure("f", samples.HOSTILE, draw),),
+        shown=("shown",),
+        extra={"counts": {"exact": 1234, "worse": 0}},
+    )
+    page = report.render(runs, [answer], printed())
+    assert page.count("<strong>Yes.</strong>") == 2  # at the top, and in its section
+    assert "<li>In part.</li>" in page
+    assert "1,234 exact" in page
+    assert "Only a file" not in page
+    assert "img" not in Reader(page).tags
+    small = inline_svg(draw(), "f", "label")
+    assert len(small) < 8000
+    assert re.findall(r' id="(?!f-)', small) == []
+    assert set(re.findall(r'href="#([^"]+)"', small)) <= set(re.findall(r' id="([^"]+)"', small))
+
+
+def test_the_same_store_gives_the_same_page(page: str, runs: Runs) -> None:
+    assert report.render(runs, answers(runs), printed()) == page
+
+
+def test_commands_repeat_with_the_parameters_of_the_report(runs: Runs) -> None:
+    page = report.render(runs, [], printed(), "ours")
+    assert data_of(page)["options"] == " --params ours"
+
+
+def test_the_report_needs_neither_data_nor_learners(runs: Runs, tmp_path: Path) -> None:
+    blocked = ("baselines", "datasets", "gradtree", "tensorflow", "numba", "sklearn")
+    script = (
+        "import sys\n"
+        f"sys.modules.update(dict.fromkeys({blocked!r}))\n"
+        "from experiments.__main__ import main\n"
+        f"raise SystemExit(main(['report', '--store', {str(runs.store)!r}, "
+        f"'--output', {str(tmp_path)!r}]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.html").stat().st_size > 20_000
