@@ -14,6 +14,7 @@ import contextlib
 import ctypes
 import faulthandler
 import gc
+import importlib
 import json
 import os
 import resource
@@ -267,12 +268,10 @@ def main() -> None:
     adopt()
     keep_priority()
     # Imported here once for all runners, before the clock of the first job starts.
-    import pandas
-    import sklearn.tree
+    for name in ("pandas", "sklearn.tree", "gradtree", "experiments.runner.run_job"):
+        importlib.import_module(name)
+    from experiments.runner import machine, registry
 
-    from experiments.runner import machine, registry, run_job, scores
-
-    del pandas, sklearn, run_job, scores
     registry.learners()
     machine.describe()
     machine.commit()

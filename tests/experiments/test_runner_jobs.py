@@ -1,0 +1,228 @@
+"""One job in this process: what is measured, kept, skipped, and repeated to the last bit."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runner_helpers import FAKES, fake_job, job_of
+from sklearn import metrics
+
+from experiments.runner import machine, predictions, registry, run_job, scores
+from experiments.runner.predictions import Prediction
+from experiments.runs.archive import COMMITTED
+from experiments.runs.schema import check
+from experiments.runs.store import Store
+
+
+@given(st.integers(2, 6), st.integers(1, 40), st.integers(0, 10**6))
+def test_scores_are_those_of_scikit_learn(n_classes: int, rows: int, seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    truth, predicted = draws.integers(0, n_classes, (2, rows))
+    proba = np.round(draws.dirichlet(np.ones(n_classes), rows), 1) + 0.01
+    share = proba / proba.sum(axis=1, keepdims=True)
+    ours = scores.scores_of(truth, predicted, proba, n_classes)
+    labels = range(n_classes)
+    theirs = {
+        "test_f1": metrics.f1_score(truth, predicted, average="macro"),
+        "test_accuracy": metrics.accuracy_score(truth, predicted),
+        "test_balanced_accuracy": metrics.recall_score(
+            truth, predicted, labels=np.unique(truth), average="macro"
+        ),
+        "test_log_loss": metrics.log_loss(truth, share, labels=labels),
+        "test_brier": np.mean(((share - np.eye(n_classes)[truth]) ** 2).sum(axis=1)),
+    }
+    present = [c for c in ([1] if n_classes == 2 else labels) if 0 < (truth == c).sum() < rows]
+    areas = [metrics.roc_auc_score(truth == c, proba[:, c]) for c in present]
+    theirs["test_roc_auc"] = np.mean(areas) if areas else None
+    for name, value in theirs.items():
+        assert ours[name] == (None if value is None else pytest.approx(value, abs=1e-12)), name
+
+
+@given(st.integers(2, 5), st.integers(1, 30), st.booleans(), st.integers(0, 10**6))
+def test_predictions_are_kept_to_the_bit(
+    n_classes: int, rows: int, with_probabilities: bool, seed: int
+) -> None:
+    draws = np.random.default_rng(seed)
+    truth, predicted = draws.integers(0, n_classes, (2, rows))
+    proba = draws.dirichlet(np.ones(n_classes), 3)[draws.integers(0, 3, rows)]
+    kept = Prediction(truth, predicted, proba if with_probabilities else None)
+    packed = predictions.pack(kept)
+    assert packed == predictions.pack(kept)
+    found = predictions.unpack(packed)
+    assert found is not None
+    assert (found.truth == truth).all()
+    assert (found.predicted == predicted).all()
+    assert found.proba is None if not with_probabilities else (found.proba == proba).all()
+    for cut in (b"", packed[: len(packed) // 2], b"x" + packed[1:]):
+        assert predictions.unpack(cut) is None
+
+
+def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path: Path) -> None:
+    draws = np.random.default_rng(0)
+    truth = draws.integers(0, 3, 50)
+    leaves = draws.dirichlet(np.ones(3), 5)[draws.integers(0, 5, 50)]
+    kept = [
+        (
+            ("paper", "iris", 0),
+            f"{n:020x}",
+            Prediction(truth, np.full(50, n), leaves if n else None),
+        )
+        for n in range(3)
+    ]
+    first = predictions.write(tmp_path / "a", kept).read_bytes()
+    assert predictions.write(tmp_path / "b", kept[::-1]).read_bytes() == first
+    for _, key, prediction in kept:
+        found = predictions.of(tmp_path / "a", key)
+        assert found is not None
+        assert (found.truth == truth).all()
+        assert (found.predicted == prediction.predicted).all()
+    assert predictions.probabilities(tmp_path / "a", kept[0][1]) is None
+    both = predictions.probabilities(tmp_path / "a", kept[1][1])
+    assert both is not None
+    assert (both[1] == leaves).all()
+    other = [*kept, (("paper", "iris", 0), "f" * 20, Prediction(truth[::-1], truth))]
+    with pytest.raises(ValueError, match="two runs were scored on different test rows"):
+        predictions.write(tmp_path / "c", other)
+
+
+def test_committed_predictions_give_the_committed_scores() -> None:
+    from experiments.runs.archive import read_runs
+
+    names = ("test_f1", "test_accuracy", "test_balanced_accuracy")
+    runs = read_runs(COMMITTED, ["key", *names]).set_index("key")
+    kept = predictions.read(COMMITTED)
+    assert len(kept) >= 1788
+    for key, found in kept.items():
+        n_classes = int(max(found.truth.max(), found.predicted.max())) + 1
+        ours = scores.scores_of(found.truth, found.predicted, None, n_classes)
+        assert all(ours[name] == runs.at[key, name] for name in names), key
+
+
+@pytest.mark.usefixtures("fakes")
+class TestRunJob:
+    def test_scores_can_be_had_from_what_is_kept(self, tmp_path: Path) -> None:
+        outcome = run_job.run_job(job_of("cart", "fake-three", max_depth=3))
+        store = Store(tmp_path)
+        store.add([outcome.run], {outcome.run["key"]: outcome.predictions or b""})
+        found = predictions.of(store, outcome.run["key"])
+        assert found is not None
+        assert found.proba is not None
+        again = scores.scores_of(found.truth, found.predicted, found.proba, 3)
+        assert again == {name: outcome.run[name] for name in again}
+        tree = predictions.tree_of(outcome.predictions or b"")
+        assert tree is not None
+        assert tree.n_leaves == outcome.run["leaves"]
+        archived = predictions.write(tmp_path, predictions.of_store(store, store.frame())).parent
+        kept = predictions.of(archived, outcome.run["key"])
+        assert kept is not None
+        assert (kept.proba == found.proba).all()
+
+    def test_where_seconds_are_the_result_learners_are_warm_and_the_machine_is_measured(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        calls = []
+        good = registry.learner("fake-good")
+
+        def fit(split: Any, params: Any, seed: int) -> Any:
+            calls.append(len(split.X_train))
+            time.sleep(0.3 if len(calls) == 1 else 0.0)  # the first call "compiles"
+            return replace(good.fit(split, params, seed), shared_seconds=2.0)
+
+        monkeypatch.setattr(registry, "learner", lambda slug: replace(good, fit=fit))
+        monkeypatch.setattr(run_job, "_warm", set())
+        job = replace(fake_job("good", dataset="fake-three"), measured="alone")
+        run = run_job.run_job(job).run
+        assert run["wall_seconds"] < 0.3
+        assert "calibration_ms" in run["extra"]
+        assert run["shared_seconds"] == 2.0
+        run_job.run_job(job)
+        assert len(calls) == 3
+
+    def test_an_unavailable_dataset_is_a_skip_that_says_what_to_do(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import datasets
+
+        asked = []
+
+        def unavailable(*what: Any) -> Any:
+            asked.append(what)
+            raise datasets.DatasetUnavailable("Titanic", (), "fetch it with `make data`")
+
+        monkeypatch.setattr(registry, "make_split", unavailable)
+        monkeypatch.setattr(run_job, "_unavailable", {})
+        run_job.load_split.cache_clear()
+        for trial in range(3):
+            run = check(run_job.run_job(job_of("cart", "titanic", trial)).run)
+            assert (run["status"], run["reason"]) == ("skipped", "no data")
+            assert "Remedy: fetch it" in run["log_tail"]
+        assert len(asked) == 1, "asked for once, not once per job"
+
+    def test_peak_memory_is_that_of_the_job(self) -> None:
+        small = run_job.run_job(fake_job("trivial")).run["peak_memory_mb"]
+        block = np.ones(2**24)
+        del block
+        assert run_job.run_job(fake_job("trivial", 1)).run["peak_memory_mb"] < small + 64
+
+    def test_learners_see_no_test_labels_and_one_object_per_split(self) -> None:
+        split = run_job.load_split("fake-two", "paper", 0)
+        seen = run_job.for_learners(split)
+        assert run_job.for_learners(run_job.load_split("fake-two", "paper", 0)) is seen
+        assert not {"y_test", "rows", "preprocessing", "one_hot"} & set(vars(seen))
+        assert (seen.X_train_valid == split.X_train_valid).all()
+        columns = run_job._frozen(np.asfortranarray(split.X_train))
+        assert columns.flags.f_contiguous
+        assert (columns == split.X_train).all()
+
+
+MESSAGES = {
+    "a lone surrogate": "half a pair: \ud800",
+    "control characters": "\x1b[2J\x1b[31mred\x07\r\x00\x9b",
+    "five megabytes": "x" * 5_000_000,
+    "text turned around": "abc\u202edef\u2028ghi",
+    "only line ends": "\n\n\n",
+    "nothing": "",
+}
+
+
+class SilentError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("cannot speak")
+
+
+@pytest.mark.usefixtures("fakes")
+@pytest.mark.parametrize("kind", [*MESSAGES, "cannot be made"])
+def test_any_message_is_made_fit_for_store_and_terminal(kind: str) -> None:
+    problem = SilentError() if kind == "cannot be made" else ValueError(MESSAGES[kind])
+    run = check(run_job.failure(fake_job("raises"), problem))
+    assert run["reason"].isprintable()
+    assert "\x1b" not in run["traceback"]
+    (run["reason"] + run["traceback"]).encode()
+
+
+def test_the_machine_is_what_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("pyarrow", "scikit-learn", "pystreed")
+    assert set(names) <= set(machine.versions())
+    assert {"pycontree", "pytrees-rs", "licketysplit"} <= set(machine.PACKAGES)
+    assert machine.cores() <= len(os.sched_getaffinity(0))
+    limits = {"cpu.max": ["150000 100000", "max 100000"], "memory.max": ["1073741824", "max"]}
+    monkeypatch.setattr(machine, "_limits_of_container", lambda kind, name: limits.get(name, []))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(8))
+    assert machine.cores.__wrapped__() == 1
+    assert machine.memory_mb.__wrapped__() == 1024
+    old = {"cpu.cfs_quota_us": ["300000", "-1"], "cpu.cfs_period_us": ["100000", "100000"]}
+    monkeypatch.setattr(machine, "_limits_of_container", lambda kind, name: old.get(name, []))
+    assert machine.cores.__wrapped__() == 3
+
+
+def test_nobody_sees_the_fakes_without_asking() -> None:
+    assert str(FAKES) not in registry.plugin_files()
+    assert not [slug for slug in registry.learners() if slug.startswith("fake")]
