@@ -261,7 +261,9 @@ def _fill(
     places = pd.MultiIndex.from_product([rows, columns], names=["dataset", "method"])
     frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""})
     wide = {
-        name: pd.DataFrame(frame[name].to_numpy(float).reshape(len(rows), -1), rows, columns)
+        name: pd.DataFrame(
+            frame[name].to_numpy(float).reshape(len(rows), len(columns)), rows, columns
+        )
         for name in ("mean", "std", "rank")
         if name in frame
     }

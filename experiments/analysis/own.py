@@ -115,7 +115,7 @@ def read_numbers(paper: AnotherPaper) -> pd.DataFrame:
 def another_paper(runs: Runs, paper: AnotherPaper) -> list[Grid]:
     """One table per metric: ours, the printed numbers beside them, and the verdicts."""
     numbers = read_numbers(paper)
-    check_names("dataset", numbers["dataset"], runs.datasets)
+    check_names("dataset", numbers["dataset"].tolist(), runs.datasets)
     check_names("metric", paper.margin, numbers["metric"])
     made = []
     for metric, part in numbers.groupby("metric", sort=False):
@@ -131,7 +131,7 @@ def another_paper(runs: Runs, paper: AnotherPaper) -> list[Grid]:
             std_decimals=int(part["std_digits"].max()),
         )
         check(table, runs)
-        ours = own_grid(runs, table, paper.protocol, part["dataset"])
+        ours = own_grid(runs, table, paper.protocol, part["dataset"].tolist())
         rules = Rules(
             table.metric,
             digits,

@@ -7,15 +7,14 @@ nothing that the step could act on (no categories, no gaps, no rare class) and d
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, Figure, Format, Table
+from experiments.analysis.answer import Answer, Figure
 from experiments.analysis.grids import cells
-from experiments.analysis.pairwise import contrast, interval, listed
+from experiments.analysis.pairwise import CONTRAST, contrast, interval, listed, table
 from experiments.analysis.printed import Printed
 from experiments.analysis.ranks import mean_reciprocal_ranks
 from experiments.analysis.runs import Runs
@@ -29,7 +28,6 @@ REPEATED = (
     *("test_roc_auc", "test_log_loss", "tree_size", "depth", "leaves", "epochs"),
 )
 """What is equal in two fits that came out the same."""
-SIGNS = ("gain", "stay", "lose")
 
 
 class Variant(NamedTuple):
@@ -91,15 +89,15 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
     both times.
     """
     lines: list[dict[str, Any]] = []
-    base = cells(runs, *BASE, "test_f1").unstack("method")
+    base = _wide(runs, *BASE)
     for variant in VARIANTS:
         slugs = touched(runs, printed, variant)
         before = base.reindex(slugs)
-        found = cells(runs, variant.protocol, EXPERIMENT, "test_f1").unstack("method")
+        found = _wide(runs, variant.protocol, EXPERIMENT)
         after = before.copy()
         for column in before:
             if column[1] in variant.only:
-                after[column] = found[column].reindex(slugs) if column in found else math.nan
+                after[column] = found[column].reindex(slugs)
         settled = [_settled(before, after, method) for method in METHODS]
         kept = [slug for slug, *each in zip(slugs, *settled, strict=True) if all(each)]
         if len(kept) < FEWEST_DATASETS:
@@ -118,6 +116,13 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
 LIMITS = ("difference", "low", "high")
 
 
+def _wide(runs: Runs, protocol: str, experiment: str) -> pd.DataFrame:
+    """Cells with a row per dataset; columns are (field, method)."""
+    fields = ("mean", "n", "expected", "missing")
+    wide = cells(runs, protocol, experiment, "test_f1").unstack("method")
+    return wide.reindex(columns=pd.MultiIndex.from_product([fields, METHODS]))
+
+
 def _settled(before: pd.DataFrame, after: pd.DataFrame, method: str) -> pd.Series:
     """By dataset: a result from all trials both times, or none for a reason both times."""
     whole, has = [], []
@@ -129,49 +134,18 @@ def _settled(before: pd.DataFrame, after: pd.DataFrame, method: str) -> pd.Serie
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    found = effects(runs, printed)
+    found, order = effects(runs, printed), orders(runs, printed)
     if found.empty:
         return None
-    names = pairwise.named("change", SIGNS)
-    order = orders(runs, printed)
-    mrr = {method: f"MRR: {runs.name(method)}" for method in METHODS}
-    gap = {name: f"GradTree minus CART: {name}" for name in LIMITS}
-    tables = [
-        Table(
-            "quirks",
-            "What each quirk does",
-            "Mean test F1 with one quirk replaced minus mean test F1 under protocol paper, with "
-            "default hyperparameters, over the datasets that the quirk affects, with a 95 % "
-            "interval (paired bootstrap over datasets); datasets that gain, stay and lose; "
-            "Wilcoxon's p, uncorrected and with Holm's correction over this table",
-            found.assign(method=found["method"].map(runs.name))[
-                ["quirk", "instead", "method", "n", *names]
-            ].rename(
-                columns={
-                    "quirk": "Quirk",
-                    "instead": "Instead",
-                    "method": "Method",
-                    "n": "datasets",
-                    **names,
-                }
-            ),
-            formats={"datasets": Format(kind="count"), **pairwise.formats("change", SIGNS)},
-        )
-    ]
+    columns = {"quirk": "Quirk", "instead": "Instead", "method": "Method", "n": "datasets"}
+    columns |= {**CONTRAST, "difference": "change", "wins": "gain", "ties": "stay"}
+    columns["losses"] = "lose"
+    tables = [table("quirks", found.assign(method=found["method"].map(runs.name)), columns)]
     if len(order):
-        grouped = {name: Format(group="MRR") for name in mrr.values()}
-        grouped |= dict.fromkeys(gap.values(), Format(kind="change", group="GradTree minus CART"))
-        tables.append(
-            Table(
-                "quirks-order",
-                "What each quirk does to the order",
-                "Mean reciprocal rank of test F1 with default hyperparameters over the datasets "
-                "that the quirk affects, as in the paper and with the quirk replaced, and the "
-                "mean difference between GradTree and CART with a 95 % interval",
-                order[["Quirk", "Done", "datasets", *mrr, *gap]].rename(columns={**mrr, **gap}),
-                formats={"datasets": Format(kind="count"), **grouped},
-            )
-        )
+        names = {name: name for name in ("Quirk", "Done", "datasets")}
+        names |= {method: f"MRR: {runs.name(method)}" for method in METHODS}
+        names |= {name: f"GradTree minus CART: {name}" for name in LIMITS}
+        tables.append(table("quirks-order", order, names))
     return Answer(
         "quirks",
         "What does each questionable step of the paper's protocol do?",
@@ -216,7 +190,9 @@ def _sentences(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str
         f"{'; '.join(sure_of) or 'nothing'}."
     )
     leads = []
-    for before, after in zip(order[::2].to_dict("records"), order[1::2].to_dict("records")):
+    for before, after in zip(
+        order[::2].to_dict("records"), order[1::2].to_dict("records"), strict=True
+    ):
         first, then = (max(METHODS, key=lambda m: _or_zero(row[m])) for row in (before, after))
         if first != then:
             leads.append(f"with {after['Done']} from {runs.name(first)} to {runs.name(then)}")

@@ -1,0 +1,311 @@
+"""Cells, ranks and summary lines of dataset x learner tables."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pandas as pd
+import pytest
+from analysis_support import make_runs, paper_as_ours
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from experiments.analysis import ranks
+from experiments.analysis.declared import TableError, declare, declared
+from experiments.analysis.grids import (
+    added,
+    cells,
+    check,
+    grid,
+    has_results,
+    matrix,
+    other_grids,
+    own_grid,
+    printed_grid,
+)
+
+GAP = math.nan
+WORKED = pd.DataFrame([[0.9, 0.8, GAP], [0.5, 0.5, 0.7]])
+scores = st.integers(1, 5).flatmap(
+    lambda width: st.lists(
+        st.lists(
+            st.one_of(st.just(GAP), st.integers(1, 1000).map(lambda each: each / 1000)),
+            min_size=width,
+            max_size=width,
+        ),
+        min_size=1,
+        max_size=8,
+    ).map(lambda rows: pd.DataFrame(rows, dtype=float))
+)
+quietly = settings(max_examples=60, deadline=None)
+
+
+def cell(outcomes, metric="test_f1"):
+    runs = make_runs({("paper", "tuned", "iris", "cart"): outcomes}, metric)
+    return cells(runs, "paper", "tuned", metric).loc[("iris", "cart")]
+
+
+# Cells
+
+
+def test_a_cell_is_the_mean_and_population_deviation_of_its_trials():
+    found = cell([0.1, 0.2, 0.6])
+    assert found["mean"] == math.fsum([0.1, 0.2, 0.6]) / 3
+    assert found["std"] == pytest.approx(statistics.pstdev([0.1, 0.2, 0.6]))
+    assert (found["n"], found["expected"], found["missing"]) == (3, 3, "")
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12), st.randoms(use_true_random=False))
+@quietly
+def test_the_mean_does_not_depend_on_the_order_of_trials(values, random):
+    shuffled = random.sample(values, len(values))
+    assert ranks.mean_of(values) == ranks.mean_of(shuffled)
+
+
+def test_a_trial_without_a_number_does_not_count():
+    found = cell([0.9] * 8 + [math.nan, None])
+    assert (found["n"], found["expected"], found["missing"]) == (8, 10, "")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "text"),
+    [
+        ({"status": "skipped", "reason": "n>12"}, "n>12"),
+        ({"status": "skipped", "reason": "a reason longer than a cell"}, "skipped"),
+        ({"status": "timeout", "limit_value": 3600.0}, ">60 min"),
+        ({"status": "timeout", "limit_value": 20.0}, ">20 s"),
+        ({"status": "timeout"}, ">60 min"),
+        ({"status": "crash"}, "crash"),
+        ({"status": "ok", "train_f1": 0.5}, "n/a"),
+    ],
+)
+def test_the_reason_stands_where_no_trial_gave_a_number(outcome, text):
+    found = cell([outcome, outcome])
+    assert (found["missing"], found["n"]) == (text, 0)
+
+
+def test_the_most_frequent_reason_stands_and_equals_go_by_name():
+    timeout = {"status": "timeout", "limit_value": 60.0}
+    assert cell([{"status": "crash"}, timeout, timeout])["missing"] == ">1 min"
+    assert cell([{"status": "error"}, {"status": "crash"}])["missing"] == "crash"
+
+
+def test_a_crash_beside_open_trials_settles_nothing_but_a_limit_does():
+    assert cell([{"status": "crash"}, None])["missing"] == ""
+    assert cell([{"status": "skipped", "reason": "n>12"}, None])["missing"] == "n>12"
+    assert cell([None, None])["missing"] == ""
+
+
+# Ranks and summary lines
+
+
+def test_brackets_break_ties_in_column_order_and_ties_share_the_better_rank():
+    assert ranks.bracket_ranks(WORKED).fillna(0).to_numpy().tolist() == [[1, 2, 0], [2, 3, 1]]
+    assert ranks.shared_ranks(WORKED).fillna(0).to_numpy().tolist() == [[1, 2, 0], [2, 2, 1]]
+    assert ranks.bracket_ranks(WORKED, smaller=True).iloc[0].tolist()[:2] == [2, 1]
+
+
+def test_a_printed_rank_decides_between_means_that_print_alike():
+    row, ties = pd.DataFrame([[0.927, 0.927]]), pd.DataFrame([[2, 1]])
+    assert ranks.shared_ranks(row, ties=ties).to_numpy().tolist() == [[2, 1]]
+
+
+def test_reciprocal_ranks_and_relative_differences_of_the_worked_example():
+    assert ranks.mean_reciprocal_ranks(WORKED).tolist() == [0.75, 0.5, 1.0]
+    behind = ranks.contributions(WORKED, "MRD")
+    assert behind[0].tolist() == pytest.approx([0, 0.2 / 0.5])
+    assert behind[1].tolist() == pytest.approx([0.1 / 0.8, 0.2 / 0.5])
+    assert ranks.contributions(pd.DataFrame([[0.90049, 0.8996]]), "MRD").iloc[0].tolist() == [0, 0]
+    assert ranks.contributions(pd.DataFrame([[0.0, 0.5]]), "MRD").iloc[0, 0] == math.inf
+
+
+def test_what_is_infinitely_far_is_ranked_behind_the_others_and_before_gaps():
+    row = pd.DataFrame([[GAP, math.inf, 0.5]])
+    assert ranks.bracket_ranks(row, smaller=True).iloc[0].tolist()[1:] == [2, 1]
+
+
+@given(scores)
+@quietly
+def test_brackets_are_a_permutation_that_respects_the_values(table):
+    for (_, row), (_, rank) in zip(
+        table.iterrows(), ranks.bracket_ranks(table).iterrows(), strict=True
+    ):
+        known = row.dropna()
+        assert sorted(rank.dropna()) == list(range(1, len(known) + 1))
+        assert known[rank.dropna().sort_values().index].is_monotonic_decreasing
+
+
+@given(scores)
+@quietly
+def test_reciprocal_ranks_lie_between_the_worst_and_one(table):
+    found = ranks.mean_reciprocal_ranks(table).dropna()
+    assert ((found >= 1 / table.shape[1]) & (found <= 1)).all()
+
+
+# Tables
+
+
+def summary(table, task, statistic):
+    lines = table.summary
+    lines = lines[(lines["task"] == task) & (lines["statistic"] == statistic)]
+    return lines.set_index("method")
+
+
+def test_the_papers_tables_rank_each_learner_over_the_datasets_it_has():
+    runs = make_runs(
+        {
+            ("paper", "tuned", "adult", "gradtree"): [0.8],
+            ("paper", "tuned", "adult", "cart"): [0.9],
+            ("paper", "tuned", "titanic", "gradtree"): [0.7],
+        }
+    )
+    found = summary(grid(runs, "test-f1-tuned"), "binary", "Mean")
+    assert found.loc["gradtree", "value"] == 0.75
+    assert found.loc[["gradtree", "cart", "dndt"], "n"].tolist() == [2, 1, 0]
+    assert found.loc[["gradtree", "cart"], "rank"].tolist() == [2, 1]
+    wins = summary(grid(runs, "test-f1-tuned"), "binary", "Wins")["value"]
+    assert (wins["gradtree"], wins["cart"]) == (1, 1)
+    assert math.isnan(wins["dndt"])
+
+
+def test_other_tables_compare_on_shared_datasets_and_name_the_rest():
+    """Mean 0.852 of four datasets is not above 0.715 of fourteen."""
+    runs = make_runs(
+        {
+            ("clean", "default", "adult", "gradtree"): [0.6],
+            ("clean", "default", "titanic", "gradtree"): [0.9],
+            ("clean", "default", "adult", "cart-pruned"): [0.7],
+        }
+    )
+    table = grid(runs, "beyond-test-f1", "clean")
+    found = summary(table, "binary", "Mean")
+    assert found.loc["gradtree", ["value", "n", "rank"]].tolist() == [0.6, 1, 2]
+    assert found.loc["cart-pruned", ["value", "n", "rank"]].tolist() == [0.7, 1, 1]
+    assert "titanic" in table.caption.lower()
+    assert "adult" not in table.caption.lower()
+
+
+def test_a_mean_may_be_omitted_or_carry_the_spread_of_trials():
+    runs = make_runs(
+        {
+            ("paper", "default", "adult", "dndt"): [0.8],
+            ("paper", "ablation-tuned", "adult", "gradtree"): [0.1, 0.3],
+            ("paper", "ablation-tuned", "titanic", "gradtree"): [0.2, 0.6],
+        }
+    )
+    assert summary(grid(runs, "test-f1-default"), "binary", "Mean").loc["dndt", "n"] == 0
+    spread = summary(grid(runs, "ablation-tuned"), "binary", "Mean").loc["gradtree", "spread"]
+    assert spread == pytest.approx((0.1 + 0.2) / 2)
+
+
+def test_columns_beside_are_shown_once_they_ran_and_never_ranked():
+    places = {("paper", "ablation-tuned", "adult", "gradtree"): [0.5]}
+    assert "gradtree-gumbel-noise-free" not in grid(make_runs(places), "ablation-tuned").methods
+    places["paper", "ablation-tuned", "adult", "gradtree-gumbel-noise-free"] = [0.9]
+    table = grid(make_runs(places), "ablation-tuned")
+    assert table.methods[-1] == "gradtree-gumbel-noise-free"
+    row = table.frame[table.frame["dataset"] == "adult"].set_index("method")["rank"]
+    assert row["gradtree"] == 1
+    assert pd.isna(row["gradtree-gumbel-noise-free"])
+    assert summary(table, "binary", "Mean").loc["gradtree-gumbel-noise-free", "value"] == 0.9
+    assert summary(table, "binary", "MRR").loc["gradtree-gumbel-noise-free", "n"] == 0
+    assert added(table, "binary", "MRR").loc["adult", "gradtree"] == 1
+
+
+def test_a_number_that_the_paper_lacks_is_in_brackets_and_in_no_rank():
+    places = {("paper", "tuned", "splice", "dl85"): [0.9, 0.8]}
+    table = grid(make_runs(places), "test-f1-tuned")
+    row = table.frame.set_index(["dataset", "method"]).loc[("splice", "dl85")]
+    assert (row["missing"], row["n"]) == ("(0.850)", 0)
+    assert pd.isna(row["mean"])
+    assert matrix(table).loc["splice"].isna().all()
+    other = {("clean", "tuned", "splice", "dl85"): [0.9, 0.8]}
+    assert matrix(grid(make_runs(other), "test-f1-tuned", "clean")).loc["splice", "dl85"] > 0.84
+
+
+def test_protocols_and_experiments_are_kept_apart():
+    runs = make_runs(
+        {
+            ("paper", "tuned", "iris", "cart"): [0.5],
+            ("clean", "tuned", "iris", "cart"): [0.6],
+            ("paper", "default", "iris", "cart"): [0.7],
+        }
+    )
+    found = [
+        matrix(grid(runs, name, protocol)).loc["iris", "cart"]
+        for name, protocol in (
+            ("test-f1-tuned", "paper"),
+            ("test-f1-tuned", "clean"),
+            ("test-f1-default", "paper"),
+        )
+    ]
+    assert found == [0.5, 0.6, 0.7]
+
+
+def test_the_papers_numbers_as_runs_give_the_papers_tables():
+    runs = paper_as_ours()
+    for name in ("test-f1-tuned", "tree-size-tuned", "ablation-default"):
+        mine, theirs = grid(runs, name), printed_grid(name)
+        pd.testing.assert_frame_equal(matrix(mine), matrix(theirs), rtol=1e-12)
+        if name != "tree-size-tuned":  # which misprints a reason
+            assert mine.frame["missing"].tolist() == theirs.frame["missing"].tolist()
+
+
+def test_new_datasets_and_learners_have_tables_once_they_ran():
+    runs = make_runs(
+        {
+            ("clean", "mine", "fresh", "cart"): [0.5, 0.7],
+            ("clean", "mine", "fresh", "own-learner"): [0.8, 0.8],
+            ("clean", "mine", "iris", "cart"): [0.5, 0.7],
+            ("clean", "seeds", "fresh", "cart"): [0.5],
+        }
+    )
+    (table,) = other_grids(runs, "clean")
+    assert table.name == "others-mine-test-f1"
+    assert table.methods == ("cart", "own-learner")
+    assert table.frame["dataset"].unique().tolist() == ["fresh"]
+    assert table.frame["rank"].tolist() == [2, 1]
+    assert other_grids(runs, "paper") == []
+
+
+def test_a_declared_table_shows_what_was_planned_in_order():
+    table = declare(
+        {"name": "own", "title": "Own", "experiment": "mine", "metric": "test_log_loss"}, "here"
+    )
+    runs = make_runs(
+        {
+            ("clean", "mine", "new", "own-learner"): [0.5],
+            ("clean", "mine", "fresh", "cart"): [0.5],
+            ("clean", "mine", "iris", "cart"): [0.4],
+        },
+        "test_log_loss",
+    )
+    found = own_grid(runs, table, "clean")
+    assert found.smaller_is_better
+    assert found.methods == ("cart", "own-learner")
+    assert found.frame["dataset"].unique().tolist() == ["fresh", "iris", "new"]
+    assert not has_results(own_grid(runs, table, "paper"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"methods": ["carrt"]}, "unknown method 'carrt'; did you mean cart"),
+        ({"experiment": "tunde"}, "unknown experiment 'tunde'; did you mean tuned"),
+        ({"metric": "test_f2"}, "unknown metric 'test_f2'; did you mean test_f1"),
+        ({"protocols": ["clena"]}, "unknown protocol 'clena'; did you mean clean"),
+        ({"datasets": ["iris"]}, "unknown field 'datasets'"),
+        ({"summaries": ["MMR"]}, "unknown summary 'MMR'; known are Mean"),
+        ({"metric": ""}, "lacks its metric"),
+    ],
+)
+def test_a_typo_in_a_table_is_an_error_that_says_what_may_be_meant(changes, told):
+    entry = {"name": "own", "title": "Own", "experiment": "tuned", "metric": "test_f1", **changes}
+    with pytest.raises(TableError, match=told):
+        check(declare(entry, "here"), make_runs({("clean", "tuned", "iris", "cart"): [0.5]}))
+
+
+def test_an_unknown_table_is_told():
+    with pytest.raises(TableError, match="did you mean test-f1-tuned"):
+        declared("test-f1-tunde")

@@ -1,0 +1,297 @@
+"""Verdicts on printed numbers: exact, equivalent, undecided, better, worse; another paper's too."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from analysis_support import make_runs, paper_as_ours, trials
+from scipy import stats
+
+from experiments.analysis import verdicts as v
+from experiments.analysis.answers import answers
+from experiments.analysis.declared import TableError
+from experiments.analysis.own import own_answer
+from experiments.analysis.printed import printed
+from experiments.analysis.questions import reproduces
+from experiments.errors import UserError
+
+PAPER = printed()
+F1, SIZE = v.Rules("test_f1"), v.Rules("tree_size", 2, 2, smaller_is_better=True)
+
+
+def judged(ours, theirs, rules=F1, **more):
+    """The verdict on one cell; sides are (mean, std, n) or a reason."""
+
+    def side(given):
+        if isinstance(given, str):
+            return {"mean": math.nan, "std": math.nan, "n": 0, "missing": given}
+        mean, std, n = (*given, 10)[:3]
+        return {"mean": mean, "std": std, "n": n, "missing": ""}
+
+    place = {"dataset": "iris", "method": "cart"}
+    mine = pd.DataFrame([{"task": "multi", **place, **side(ours), "expected": 10}])
+    return v.judge(mine, pd.DataFrame([{**place, **side(theirs)}]), rules, **more).iloc[0]
+
+
+def outcome(ours, theirs, rules=F1):
+    return judged(ours, theirs, rules)["outcome"]
+
+
+def test_exact_needs_mean_deviation_and_all_trials():
+    assert outcome((0.938, 0.01), (0.938, 0.01)) == "exact"
+    assert outcome((0.938, 0.2), (0.938, 0.01)) != "exact"
+    few = judged((0.938, 0.1, 4), (0.938, 0.1))
+    assert (few["outcome"], few["note"]) == ("undecided", "4 of 10 trials")
+
+
+@pytest.mark.parametrize("nudge", [-0.0005, -0.00049, 0.0005])
+def test_what_rounds_to_the_printed_digits_is_exact(nudge):
+    assert outcome((0.8 + nudge, 0.007), (0.8, 0.007)) == "exact"
+    assert outcome((0.8 + 3 * nudge, 0.007), (0.8, 0.007)) == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("std", "expected"), [(1.8649, "exact"), (1.8644, "undecided"), (1.8751, "exact")]
+)
+def test_sizes_were_rounded_to_three_decimals_before_two(std, expected):
+    assert outcome((10.0, std), (10.0, 1.87), SIZE) == expected
+
+
+@pytest.mark.parametrize(
+    ("shift", "expected"), [(0.2, "better"), (-0.2, "worse"), (0.02, "undecided")]
+)
+def test_a_significant_difference_has_a_direction(shift, expected):
+    found = judged((0.7 + shift, 0.05), (0.7, 0.05))
+    assert found["outcome"] == expected
+    assert found["difference"] == pytest.approx(shift)
+    assert outcome((20.0, 1.0), (40.0, 1.0), SIZE) == "better"
+
+
+def test_where_one_side_has_no_number_the_note_says_why():
+    assert judged("", (0.9, 0.1))["note"] == "not run"
+    crashed = judged("crash", (0.9, 0.1))
+    assert (crashed["outcome"], crashed["note"]) == ("missing", "crash")
+    both = judged("n>12", "n>12")
+    assert (both["outcome"], both["note"]) == ("exact", "both n>12")
+    ours = judged((0.9, 0.1), ">60 min")
+    assert (ours["outcome"], ours["note"]) == ("missing", "the paper prints >60 min")
+    misprint = v.Rules("test_f1", misprints={("iris", "cart"): ">60 min"})
+    assert [outcome(text, "n>12", misprint) for text in (">60 min", "n>12", "crash")] == [
+        "exact",
+        "exact",
+        "missing",
+    ]
+
+
+def cells(n=10, **columns):
+    given = {"ours_mean": 0.62, "ours_std": 0.05, "ours_n": n, "paper_mean": 0.7}
+    frame = pd.DataFrame([{**given, "paper_std": 0.03, "paper_n": 10, **columns}])
+    return frame.assign(difference=frame["ours_mean"] - frame["paper_mean"])
+
+
+@pytest.mark.parametrize("n", [10, 20])
+def test_welch_is_scipys_but_for_the_rounding_of_the_printed_figures(n):
+    reference = stats.ttest_ind_from_stats(
+        *(0.62, 0.05 * np.sqrt(n / (n - 1)), n), *(0.7, 0.03 * np.sqrt(10 / 9), 10), equal_var=False
+    ).pvalue
+    assert v.welch(cells(n), v.Rules("test_f1", 12, 12))[0] == pytest.approx(reference)
+    assert v.welch(cells(n), F1)[0] > reference
+
+
+def test_few_trials_spread_at_least_as_much_as_the_papers():
+    assert outcome((0.75, 0.0, 2), (0.7, 0.05)) == "undecided"
+    near = v.welch(cells(1, ours_mean=0.72, ours_std=0.0), F1)[0]
+    far = v.welch(cells(1, ours_mean=0.95, ours_std=0.0), F1)[0]
+    assert far < 0.001 < 0.3 < near
+
+
+def test_equal_constant_cells_do_not_divide_by_zero():
+    assert outcome((1.0, 0.0), (1.0, 0.0)) == "exact"
+    assert judged((1.0, 0.0), (1.0, 0.0))["p_value"] == 1.0
+
+
+def test_equivalence_is_two_one_sided_tests_against_the_margin():
+    given = cells(ours_mean=0.705, ours_std=0.01, paper_std=0.01)
+    error = np.sqrt(2 * 0.01**2 / 9)
+    lower = stats.t.sf((0.005 + 0.02) / error, 18)
+    upper = stats.t.cdf((0.005 - 0.02) / error, 18)
+    assert v.p_of_equivalence(given, v.Rules("test_f1", 12, 12))[0] == pytest.approx(
+        max(lower, upper)
+    )
+    assert v.p_of_equivalence(given, F1)[0] > max(lower, upper)  # printed digits are taken farther
+
+
+def test_error_rates_are_at_most_the_level():
+    rng = np.random.default_rng(7)
+    for shift, test in ((0.0, v.welch), (0.02, v.p_of_equivalence)):
+        mine, theirs = rng.normal(0.8 + shift, 0.01, (2000, 10)), rng.normal(0.8, 0.01, (2000, 10))
+        frame = pd.DataFrame(
+            {
+                "ours_mean": mine.mean(axis=1),
+                "ours_std": mine.std(axis=1),
+                "ours_n": 10,
+                "paper_mean": theirs.mean(axis=1).round(3),
+                "paper_std": theirs.std(axis=1).round(3),
+                "paper_n": 10,
+            }
+        )
+        frame["difference"] = frame["ours_mean"] - frame["paper_mean"]
+        assert 0.01 < np.mean(test(frame, F1) < 0.05) < 0.06
+
+
+def test_margins_are_points_of_scores_and_a_tenth_of_sizes():
+    printed_means = np.array([50.0, 0.5])
+    assert SIZE.margins(printed_means).tolist() == [5.0, 0.05]
+    for metric in ("test_f1", "train_f1", "test_accuracy", "test_roc_auc"):
+        assert v.Rules(metric).margins(printed_means).tolist() == [0.02, 0.02]
+    assert v.Rules("test_f1", margin=0.005).margins(printed_means).tolist() == [0.005, 0.005]
+
+
+def test_many_cells_are_corrected_for():
+    frame = pd.concat([cells()] * 4, ignore_index=True)
+    p = np.array([0.02, 0.5, math.nan, 0.04])
+    assert v.holm_known(p)[:2] == pytest.approx([0.06, 0.5])
+    assert math.isnan(v.holm_known(p)[2])
+    assert len(v.welch(frame, F1)) == 4
+
+
+def test_trials_that_would_decide_are_finite_only_where_the_papers_own_are_quiet():
+    quiet, noisy = cells(ours_std=0.05, paper_std=0.01), cells(ours_std=0.05, paper_std=0.2)
+    needed = v.trials_needed(pd.concat([quiet, noisy]), F1)
+    assert 10 < needed[0] < 100
+    assert math.isinf(needed[1])
+
+
+@pytest.fixture(scope="module")
+def as_printed():
+    return paper_as_ours()
+
+
+def test_the_papers_own_numbers_are_exact_and_counted_once(as_printed):
+    found = v.verdicts(as_printed, PAPER)
+    assert set(found["outcome"]) == {"exact"}
+    assert len(found) == 5 * 180 + 2 * 108
+    printed_numbers = found["paper_mean"].notna() & (found["table"] != "runtime")
+    assert (printed_numbers.sum(), found["counted"].sum()) == (852, 852 - 93)
+    assert not found.loc[found["table"] == "runtime", "counted"].any()
+
+
+def test_the_papers_own_summary_lines_are_exact_but_for_its_inconsistencies(as_printed):
+    found = v.summary_verdicts(as_printed, PAPER)
+    assert len(found) == 110
+    odd = found[found["outcome"] != "exact"]
+    lines = set(odd[["table", "task", "statistic", "method"]].itertuples(index=False, name=None))
+    known = PAPER.inconsistencies
+    known = known[(known["field"] == "value") & (known["table"] != "runtime")]
+    listed = set(known[["table", "task", "statistic", "method"]].itertuples(index=False, name=None))
+    # in runs equal means share a rank, which the paper's unrounded ones need not have done
+    assert listed - lines == {("train-f1-tuned", "multi", "MRR", "cart")}
+    assert set(odd["outcome"]) <= {"equivalent", "undecided", "better", "worse"}
+    assert (odd["difference"].abs()[odd["statistic"] != "Mean"] < 0.09).all()
+
+
+def test_a_shift_of_a_column_is_seen_though_hardly_a_cell_shows_it():
+    found = v.verdicts(paper_as_ours(-0.012), PAPER)
+    gradtree = found[(found["table"] == "test-f1-tuned") & (found["method"] == "gradtree")]
+    assert (gradtree["outcome"] == "worse").sum() <= 1
+    column = (
+        reproduces.columns(found).set_index(["table", "method"]).loc[("test-f1-tuned", "gradtree")]
+    )
+    assert column["difference"] == pytest.approx(-0.012)
+    assert column["equivalent"] == "no"
+
+
+def test_the_answer_counts_each_number_once_and_claims_nothing_from_few_trials(as_printed):
+    found = reproduces.answer(as_printed, PAPER)
+    assert found is not None
+    assert "759 of the 759 numbers" in " ".join(found.sentences)
+    assert found.extra["counts"]["exact"] == 759
+    few = make_runs({("paper", "tuned", "iris", "cart"): [0.938]})
+    told = reproduces.answer(few, PAPER)
+    assert told is not None
+    assert "nothing can be held against it" in told.sentences[0]
+    assert reproduces.answer(make_runs({("clean", "tuned", "iris", "cart"): [0.9]}), PAPER) is None
+
+
+# Another paper
+
+PRINTED = """dataset,method,metric,mean,std,n
+iris,cart,test_accuracy,0.94,0.01,10
+iris,gradtree,test_accuracy,0.91,0.01,10
+wine,cart,test_accuracy,0.900,0.010,5
+wine,gradtree,test_accuracy,>1 h,,
+iris,cart,tree_size,12.5,0.5,10
+"""
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Invented numbers of another paper, and runs of ours beside them."""
+    (tmp_path / "printed.csv").write_text(PRINTED)
+    ours = make_runs(
+        {
+            ("clean", "default", "iris", "cart"): trials(0.94, 0.01),
+            ("clean", "default", "iris", "gradtree"): trials(0.94, 0.01),
+            ("clean", "default", "wine", "cart"): trials(0.905, 0.01),
+        },
+        "test_accuracy",
+    )
+    entry = {"title": "Another paper", "csv": tmp_path / "printed.csv", "experiment": "default"}
+    return ours, {**entry, "protocol": "clean", "margin": {"test_accuracy": 0.02}}
+
+
+def test_printed_numbers_of_another_paper_are_judged_like_this_ones(other):
+    runs, entry = other
+    found = own_answer(runs, {}, {"theirs": entry})
+    assert found is not None
+    accuracy, size = found.tables
+    assert (accuracy.name, size.name) == ("theirs-test-accuracy", "theirs-tree-size")
+    assert (accuracy.decimals, size.decimals) == (3, 1)
+    lines = accuracy.frame.set_index(["dataset", "method"])["verdict"]
+    # .940 against .910 is no agreement: the margin is two points of accuracy, not a tenth
+    assert lines.to_dict() == {
+        ("wine", "cart"): "equivalent",
+        ("wine", "gradtree"): "missing",
+        ("iris", "cart"): "exact",
+        ("iris", "gradtree"): "better",
+    }
+    assert size.frame["verdict"].tolist() == ["missing"]
+    assert found.sentences[-1].startswith("Another paper: of 4 numbers 1 exact, 1 equivalent")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text", "told"),
+    [
+        ({"tittle": "x"}, PRINTED, "unknown field 'tittle'; did you mean title"),
+        ({"title": ""}, PRINTED, "lacks its title"),
+        ({"csv": "nowhere.csv"}, PRINTED, "cannot be read"),
+        ({"margin": {"test_acuracy": 0.1}}, PRINTED, "did you mean test_accuracy"),
+        ({}, PRINTED.replace("iris,cart,test", "irsi,cart,test"), "did you mean iris"),
+        ({}, PRINTED.replace("gradtree", "gradtre"), "did you mean gradtree"),
+        ({}, PRINTED.replace("accuracy", "acuracy"), "unknown metric"),
+        ({}, PRINTED.replace("mean", "average"), "has no column 'mean'"),
+        ({}, PRINTED + "iris,cart,tree_size,1,1,1\n", "iris cart tree_size twice"),
+    ],
+)
+def test_mistakes_in_printed_numbers_are_told(other, changes, text, told):
+    runs, entry = other
+    entry["csv"].write_text(text)
+    margin = {} if "acuracy" in text else entry["margin"]
+    with pytest.raises(UserError, match=told):
+        own_answer(runs, {}, {"theirs": {**entry, "margin": margin, **changes}})
+
+
+def test_tables_of_a_plug_in_are_made_under_each_protocol_and_come_first(other):
+    runs, _ = other
+    entry = {"title": "Accuracy", "experiment": "default", "metric": "test_accuracy"}
+    found = answers(runs, PAPER, {"mine": {**entry, "methods": ["gradtree", "cart"]}})
+    assert found[0].question == "own-tables"
+    (table,) = found[0].tables
+    assert (table.name, table.protocol, table.methods) == ("mine", "clean", ("gradtree", "cart"))
+    assert table.summary["n"].tolist() == [1, 1, 1, 1]  # iris alone is shared
+    with pytest.raises(TableError, match="did you mean cart"):
+        own_answer(runs, {"mine": {**entry, "methods": ["carrt"]}}, {})
+    assert own_answer(runs, {}, {}) is None
