@@ -10,10 +10,11 @@ the paper's. How much of the printed effect is kept is what a claim is graded by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -66,6 +67,12 @@ class Evidence:
     """Trials behind the cells that were looked at."""
     used: set[str] = field(default_factory=set)
     """Tables that were looked at."""
+    cache: dict[Any, Any] = field(default_factory=dict)
+    """What checks of the same source have in common."""
+
+    def afresh(self) -> Evidence:
+        """The same for another check."""
+        return replace(self, trials=[], used=set())
 
     def grid(self, name: str) -> Grid:
         self.used.add(name)
@@ -75,23 +82,28 @@ class Evidence:
 
     def table(self, name: str, task: str, methods: Iterable[str] = ()) -> Grid:
         """A table once it has every cell of these methods (all unless given) the paper has."""
-        found = self.grid(name)
-        theirs = self.paper.of(name).set_index(["dataset", "method"])["mean"]
-        wanted = tuple(methods) or tuple(dict.fromkeys(self.paper.of(name)["method"]))
-        frame = found.frame[(found.frame["task"] == task) & found.frame["method"].isin(wanted)]
-        open_ = {
-            row.dataset
-            for row in frame.itertuples()
-            if math.isnan(row.mean)
-            and row.missing not in SETTLED
-            and not (math.isnan(theirs[row.dataset, row.method]) and row.missing)
-        }
-        rows = frame["dataset"].nunique()
-        if open_ or not rows:
-            whole = rows - len(open_)
-            raise UndecidedError(f"{found.title}: {whole} of {rows} {task} datasets have run")
-        self.trials += [int(n) for n in frame.loc[frame["mean"].notna(), "n"]]
+        found, wanted = self.grid(name), tuple(methods)
+        if (name, task, wanted) not in self.cache:
+            self.cache[name, task, wanted] = self._trials(found, task, wanted)
+        self.trials += self.cache[name, task, wanted]
         return found
+
+    def _trials(self, found: Grid, task: str, methods: tuple[str, ...]) -> list[int]:
+        """Trials of each cell that has a number, once all have one that can."""
+        theirs = self.paper.of(found.name).set_index(["dataset", "method"])["mean"]
+        wanted = methods or tuple(theirs.index.unique("method"))
+        frame = found.frame[(found.frame["task"] == task) & found.frame["method"].isin(wanted)]
+        needed = [
+            not math.isnan(theirs[place])
+            for place in zip(frame["dataset"], frame["method"], strict=True)
+        ]
+        open_ = frame["mean"].isna() & ~frame["missing"].isin(SETTLED)
+        open_ &= pd.Series(needed, index=frame.index) | (frame["missing"] == "")
+        rows, missing = frame["dataset"].nunique(), frame.loc[open_, "dataset"].nunique()
+        if missing or not rows:
+            told = f"{rows - missing} of {rows} {task} datasets have run"
+            raise UndecidedError(f"{found.title}: {told}")
+        return [int(n) for n in frame.loc[frame["mean"].notna(), "n"]]
 
     def summary(self, name: str, task: str, statistic: str) -> dict[str, float]:
         """A summary line as method -> value."""
@@ -99,15 +111,19 @@ class Evidence:
         own = lines[(lines["task"] == task) & (lines["statistic"] == statistic)]
         return dict(own.dropna(subset="value").set_index("method")["value"])
 
-    def means(self, name: str, task: str, methods: Sequence[str] = ()) -> dict[str, float]:
-        """Mean over datasets as method -> value, of all methods unless given."""
-        wide = matrix(self.table(name, task, methods), task)
-        wanted = methods or wide.columns
-        return {m: mean_of(own) for m in wanted if len(own := wide[m].dropna())}
+    def matrix(self, name: str, task: str, methods: Iterable[str] = ()) -> pd.DataFrame:
+        """Means, datasets x methods, complete for these methods (all unless given)."""
+        found = self.table(name, task, methods)
+        if (name, task) not in self.cache:
+            self.cache[name, task] = matrix(found, task)
+        wide: pd.DataFrame = self.cache[name, task]
+        return wide
 
-    def matrix(self, name: str, task: str, methods: Sequence[str] = ()) -> pd.DataFrame:
-        """Datasets x methods, complete for these methods."""
-        return matrix(self.table(name, task, methods), task)
+    def means(self, name: str, task: str, methods: Iterable[str] = ()) -> dict[str, float]:
+        """Mean over datasets as method -> value, of all methods unless given."""
+        wide = self.matrix(name, task, methods)
+        wanted = tuple(methods) or wide.columns
+        return {str(m): mean_of(own) for m in wanted if len(own := wide[m].dropna())}
 
     def cell(self, experiment: str, dataset: str, method: str, metric: str) -> dict[str, float]:
         """One cell of an experiment that the paper has no table of."""
@@ -144,9 +160,6 @@ class Evidence:
         return found[0], found[1]
 
 
-Check = Callable[[Evidence], Finding]
-
-
 @dataclass(frozen=True)
 class Sentence:
     """A sentence of the paper in our words, where it stands, its check, and how it is read."""
@@ -154,8 +167,23 @@ class Sentence:
     slug: str
     sentence: str
     where: str
-    check: Check
+    check: str
+    args: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+
+    def on(self, evidence: Evidence) -> Finding:
+        """What its function of ``checks`` finds."""
+        from experiments.analysis import checks
+
+        found: Finding = getattr(checks, self.check)(evidence, **self.args)
+        return found
+
+
+def sentences() -> list[Sentence]:
+    """Those of ``claims.toml``."""
+    path = Path(__file__).with_name("claims.toml")
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
+    return [Sentence(**entry) for entry in entries]
 
 
 @dataclass(frozen=True)
@@ -170,12 +198,11 @@ class Claim:
     clean_outcome: Outcome
     clean: Finding
     seeds: str
-    trials: int
 
-    @cached_property
+    @property
     def kept(self) -> float:
         """Share of the printed effect that is measured here; NaN where there is none to keep."""
-        return _share(self.ours.effect, self.paper.effect)
+        return self.ours.effect / self.paper.effect if self.paper.effect > 0 else math.nan
 
     @property
     def grade(self) -> str:
@@ -187,14 +214,10 @@ class Claim:
         return "in full" if self.kept >= IN_FULL else "in part" if self.kept > 0 else "not"
 
 
-def _share(ours: float, printed: float) -> float:
-    return ours / printed if printed > 0 and not math.isnan(ours) else math.nan
-
-
 def check(sentence: Sentence, evidence: Evidence) -> tuple[Outcome, Finding]:
     """The outcome of a sentence on some evidence; fewer trials than the paper's judge nothing."""
     try:
-        found = sentence.check(evidence)
+        found = sentence.on(evidence)
     except UndecidedError as gap:
         return "cannot be told", Finding(False, str(gap))
     fewest = min(evidence.trials, default=TRIALS)
@@ -227,30 +250,22 @@ def other_draws(runs: Runs) -> list[Runs]:
     return []
 
 
-def check_claims(
-    runs: Runs, paper: Printed, sentences: Sequence[Sentence] | None = None
-) -> list[Claim]:
+def check_claims(runs: Runs, paper: Printed) -> list[Claim]:
     """Every sentence on the paper's numbers, ours, those of other seeds, and without the leak."""
-    if sentences is None:
-        from experiments.analysis.sentences import SENTENCES
-
-        sentences = SENTENCES
-    draws = other_draws(runs)
+    printed, here, clean = (
+        Evidence(paper, *source, names=runs.name)
+        for source in ((None, "paper"), (runs, "paper"), (runs, "clean"))
+    )
+    draws = [Evidence(paper, own, names=runs.name) for own in other_draws(runs)]
     found = []
-    for each in sentences:
-        mine = Evidence(paper, runs, names=runs.name)
+    for each in sentences():
+        mine, seeds = here.afresh(), ""
         outcome, ours = check(each, mine)
-        in_paper, printed = check(each, Evidence(paper, names=runs.name))
-        clean_outcome, clean = check(each, Evidence(paper, runs, "clean", runs.name))
-        seeds = ""
         if draws and outcome != "cannot be told" and mine.used and mine.used <= set(TUNED):
-            others = [check(each, Evidence(paper, own, names=runs.name))[0] for own in draws]
-            held = [outcome, *others].count("holds")
-            seeds = f"{held} of {len(draws) + 1}"
-        fewest = min(mine.trials, default=TRIALS)
-        found.append(
-            Claim(each, outcome, ours, in_paper, printed, clean_outcome, clean, seeds, fewest)
-        )
+            others = [check(each, source.afresh())[0] for source in draws]
+            seeds = f"{[outcome, *others].count('holds')} of {len(draws) + 1}"
+        beside = (check(each, source.afresh()) for source in (printed, clean))
+        found.append(Claim(each, outcome, ours, *(part for pair in beside for part in pair), seeds))
     return found
 
 

@@ -1,15 +1,17 @@
-"""Two learners over datasets: differences of means, their interval, signs and test."""
+"""Two learners over datasets: differences of means, intervals, signs, tests; and their tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Format
+from experiments.analysis.answer import Format, Table
 from experiments.analysis.grids import cells
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
@@ -17,11 +19,10 @@ from experiments.analysis.stats import FEWEST_DATASETS, TIE
 
 SCOPES = {"binary": "binary", "multi": "multi-class", "all": "all"}
 PROTOCOLS = ("paper", "clean")
-
-ENDS = ("low", "high")
-
+LOW, HIGH = "95 % interval: low", "95 % interval: high"
 Side = tuple[str, str, str]
 """protocol, experiment, method"""
+Line = dict[str, Any]
 
 
 @lru_cache(maxsize=512)
@@ -54,63 +55,105 @@ def slugs_of(printed: Printed, scope: str = "all") -> list[str]:
     return list(tasks.index if scope == "all" else tasks.index[tasks == scope])
 
 
-def in_scope(values: pd.Series, printed: Printed, scope: str = "all") -> list[float]:
+def in_scope(values: pd.Series, printed: Printed, scope: str = "all") -> pd.Series:
     """The values of the paper's datasets of a task, in its order."""
-    return [values[slug] for slug in slugs_of(printed, scope) if slug in values.index]
+    return values[[slug for slug in slugs_of(printed, scope) if slug in values.index]]
 
 
-def contrast(values: Iterable[float]) -> dict[str, Any] | None:
+def contrast(values: Iterable[float]) -> Line | None:
     """Mean difference, bootstrap interval, signs and Wilcoxon's p; ``None`` for few datasets."""
     known = list(values)
     if len(known) < FEWEST_DATASETS:
         return None
     estimate, low, high = stats.bootstrap(known)
-    return {
-        "n": len(known),
-        "difference": estimate,
-        "low": low,
-        "high": high,
-        "wins": sum(v > TIE for v in known),
-        "ties": sum(abs(v) <= TIE for v in known),
-        "losses": sum(v < -TIE for v in known),
-        "p": stats.wilcoxon(known),
-    }
+    line = {"n": len(known), "difference": estimate, "low": low, "high": high}
+    wins, losses = sum(v > TIE for v in known), sum(v < -TIE for v in known)
+    line |= {"wins": wins, "ties": len(known) - wins - losses, "losses": losses}
+    return line | {"signs": f"{wins}-{line['ties']}-{losses}", "p": stats.wilcoxon(known)}
 
 
-def with_holm(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def with_holm(lines: Sequence[Line]) -> pd.DataFrame:
     """Lines of contrasts as a frame, with Holm's correction over all of them."""
     frame = pd.DataFrame(list(lines))
-    if len(frame):
-        frame["holm"] = stats.holm(frame["p"].tolist())
-    return frame
+    return frame.assign(holm=stats.holm(frame["p"].tolist())) if len(frame) else frame
 
 
-SIGNS = ("wins", "ties", "losses")
+def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
+    """What a mean difference over datasets says, without a test; ``None`` for few datasets.
+
+    Student's interval of the mean, wins, ties and losses, the interval that one more dataset is
+    predicted in and, for scores up to 1, the chances of a Bayesian signed-rank test.
+    """
+    known = list(values)
+    if len(known) < FEWEST_DATASETS:
+        return None
+    mean, new = stats.t_interval(known), stats.new_dataset(known)
+    line = {"n": len(known), "difference": mean.estimate, "low": mean.low, "high": mean.high}
+    wins, losses = sum(v > TIE for v in known), sum(v < -TIE for v in known)
+    line |= {"signs": f"{wins}-{len(known) - wins - losses}-{losses}"}
+    line |= {"new low": new.low, "new high": new.high}
+    told = stats.bayesian_signed_rank(known)._asdict() if chances else {}
+    return line | {name: told.get(name) for name in ("better", "equivalent", "worse")}
 
 
-def named(change: str = "difference", signs: Sequence[str] = SIGNS) -> dict[str, str]:
-    """What tables call the columns of a contrast."""
-    return {
-        "difference": change,
-        "low": "95 % interval: low",
-        "high": "95 % interval: high",
-        **dict(zip(SIGNS, signs, strict=True)),
-        "p": "p",
-        "holm": "p (Holm)",
-    }
+CONTRAST = {
+    "difference": "difference",
+    "low": LOW,
+    "high": HIGH,
+    **{name: name for name in ("wins", "ties", "losses", "p")},
+    "holm": "p (Holm)",
+}
+"""What tables call the columns of a contrast; those of an estimate."""
+ESTIMATE = {
+    "n": "datasets",
+    "difference": "difference",
+    "low": LOW,
+    "high": HIGH,
+    "signs": "W-T-L",
+    "new low": "new dataset: low",
+    "new high": "new dataset: high",
+    "better": "P: GradTree better",
+    "equivalent": "P: within ±0.01",
+    "worse": "P: other better",
+}
+COUNTS = (
+    *("n", "datasets", "of", "wins", "ties", "losses", "gain", "stay", "lose", "seeds", "runs"),
+    *("candidates", "trials", "stable", "same", "errors"),
+)
+SIGNED = ("difference", "change", "lower quartile", "median", "upper quartile")
+DECIMALS = {
+    **dict.fromkeys(("nodes", "leaves", "mean rank", "ratio", "Ratio"), 1),
+    **dict.fromkeys(("rank", "path", "CPU s", "kept", "Seconds", "CPU seconds", "P"), 2),
+    "mean distance": 4,
+}
 
 
-def formats(change: str = "difference", signs: Sequence[str] = SIGNS) -> dict[str, Format]:
-    """How tables show them."""
-    interval = Format(kind="change", group="95 % interval")
-    return {
-        change: Format(kind="change"),
-        "95 % interval: low": interval,
-        "95 % interval: high": interval,
-        **dict.fromkeys(signs, Format(kind="count")),
-        "p": Format(kind="p"),
-        "p (Holm)": Format(kind="p"),
-    }
+@cache
+def _texts() -> dict[str, dict[str, Any]]:
+    path = Path(__file__).parent / "questions" / "tables.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def table(
+    name: str, frame: pd.DataFrame, columns: Mapping[str, str] | None = None, protocol: str = ""
+) -> Table:
+    """A table with the title and caption of ``tables.toml``, its numbers shown by column name.
+
+    Parameters
+    ----------
+    columns : what to keep of the frame, and how the table calls it; all of it if not given.
+    """
+    shown = frame if columns is None else frame[list(columns)].rename(columns=dict(columns))
+    signed = {each.rpartition(": ")[2] for each in shown} & set(SIGNED)
+    formats = {}
+    for column in shown.columns:
+        group, _, short = column.rpartition(": ")
+        kind = "p" if short in ("p", "p (Holm)") else "count" if short in COUNTS else "number"
+        if short in SIGNED or (signed and short in ("low", "high")):
+            kind = "change"
+        decimals = DECIMALS.get(group, DECIMALS.get(short, 3))
+        formats[column] = Format(decimals, kind, group=group)  # type: ignore[arg-type]
+    return Table(name=name, frame=shown, protocol=protocol, formats=formats, **_texts()[name])
 
 
 def interval(line: Any, decimals: int = 3) -> str:
@@ -119,53 +162,19 @@ def interval(line: Any, decimals: int = 3) -> str:
     return f"{line['difference']:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"
 
 
+def rows(frame: pd.DataFrame, **equal: str) -> list[Line]:
+    """The lines of a frame with these values, as dictionaries."""
+    for column, value in equal.items():
+        frame = frame[frame[column] == value] if len(frame) else frame
+    return [dict(line) for line in frame.to_dict("records")]
+
+
+def told(lines: Iterable[Line], words: str = "({scope})") -> str:
+    """Intervals of several lines in a row: ``+0.013 [...] (binary) and ...``."""
+    spelled = ({**line, "scope": SCOPES.get(line.get("scope", ""), "")} for line in lines)
+    return listed([f"{interval(line)} {words.format(**line)}" for line in spelled])
+
+
 def listed(parts: Sequence[str]) -> str:
     """``a, b and c``."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
-
-
-def estimate(values: Iterable[float]) -> dict[str, Any] | None:
-    """What a mean difference over datasets says, without a test; ``None`` for few datasets.
-
-    Student's interval of the mean, wins, ties and losses, the interval that one more dataset is
-    predicted in, and the chances of a Bayesian signed-rank test.
-    """
-    known = list(values)
-    if len(known) < FEWEST_DATASETS:
-        return None
-    mean, new = stats.t_interval(known), stats.new_dataset(known)
-    chances = stats.bayesian_signed_rank(known)
-    return {
-        "n": len(known),
-        "difference": mean.estimate,
-        "low": mean.low,
-        "high": mean.high,
-        "signs": f"{sum(v > TIE for v in known)}-{sum(abs(v) <= TIE for v in known)}-"
-        f"{sum(v < -TIE for v in known)}",
-        "new low": new.low,
-        "new high": new.high,
-        "better": chances.better,
-        "equivalent": chances.equivalent,
-        "worse": chances.worse,
-    }
-
-
-ESTIMATES = {
-    "n": "datasets",
-    "difference": "difference",
-    "low": "95 % interval: low",
-    "high": "95 % interval: high",
-    "signs": "W-T-L",
-    "new low": "new dataset: low",
-    "new high": "new dataset: high",
-    "better": "P: GradTree better",
-    "equivalent": "P: within ±0.01",
-    "worse": "P: other better",
-}
-ESTIMATE_FORMATS = {
-    "datasets": Format(kind="count"),
-    "difference": Format(kind="change"),
-    **{f"95 % interval: {end}": Format(kind="change", group="95 % interval") for end in ENDS},
-    **{f"new dataset: {end}": Format(kind="change", group="new dataset") for end in ENDS},
-    **{name: Format(2, group="P") for name in ESTIMATES.values() if name.startswith("P: ")},
-}

@@ -22,8 +22,14 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     kernels = frame["note"].str.contains("compiled kernels")
     shown = frame.assign(where=frame["where"] + kernels.map({True: "; our kernels", False: ""}))
     names = {
-        **{"sentence": "Claim", "where": "Where", "paper": "Printed", "ours": "Here"},
-        **{"kept": "kept", "grade": "Grade", "seeds": "Seeds", "clean": "Without the leak"},
+        "sentence": "Claim",
+        "where": "Where",
+        "paper": "Printed",
+        "ours": "Here",
+        "kept": "kept",
+        "grade": "Grade",
+        "seeds": "Seeds",
+        "clean": "Without the leak",
     }
     tables = (
         Table(

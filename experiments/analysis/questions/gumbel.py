@@ -9,26 +9,19 @@ are, are ``gradtree-gumbel-noise-free``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, Figure, Format, Table
-from experiments.analysis.ranks import mean_of
-from experiments.analysis.pairwise import PROTOCOLS, SCOPES, contrast, interval, listed, means
+from experiments.analysis.answer import Answer, Table
+from experiments.analysis.pairwise import CONTRAST, PROTOCOLS, SCOPES, contrast, means, rows, table
 from experiments.analysis.printed import Printed
+from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import LEVEL
 
 ORDER = 80
-ENTMAX = "gradtree"
-OTHERS = {
-    "gradtree-gumbel": "with noise, as printed",
-    "gradtree-gumbel-noise-free": "without",
-    "gradtree-annealed": "temperature annealing",
-}
-NOISE_FREE = "gradtree-gumbel-noise-free"
+ENTMAX, NOISY, NOISE_FREE = "gradtree", "gradtree-gumbel", "gradtree-gumbel-noise-free"
+ANNEALED = "gradtree-annealed"
+OTHERS = {NOISY: "with noise, as printed", NOISE_FREE: "without", ANNEALED: "temperature annealing"}
 SETTINGS = ("tuned", "default")
 
 
@@ -40,113 +33,61 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
         for setting in SETTINGS:
             sides = [(protocol, f"ablation-{setting}", method) for method in (ENTMAX, other)]
             gaps = pairwise.differences(runs, *sides)
-            scores = [means(runs, side) for side in sides]
             for scope in SCOPES:
-                found = contrast(pairwise.in_scope(gaps, printed, scope))
+                own = pairwise.in_scope(gaps, printed, scope)
+                found = contrast(own)
                 if found is not None:
-                    shared = [s for s in pairwise.slugs_of(printed, scope) if s in gaps.index]
-                    mine, theirs = (mean_of(own[shared]) for own in scores)
                     line = {"other": other, "setting": setting, "scope": scope}
-                    lines.append({**line, "entmax": mine, "theirs": theirs, **found})
+                    both = [mean_of(means(runs, side)[own.index]) for side in sides]
+                    lines.append({**line, "entmax": both[0], "theirs": both[1], **found})
         parts.append(pairwise.with_holm(lines))
     return pd.concat(parts, ignore_index=True)
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
     tables: list[Table] = []
-    found = {protocol: selectors(runs, printed, protocol) for protocol in PROTOCOLS}
-    for protocol, lines in found.items():
-        # One way of predicting alone compares nothing.
-        if lines.empty or NOISE_FREE not in set(lines["other"]):
-            continue
-        where = "" if protocol == "paper" else protocol
-        gumbel = lines[lines["other"] != "gradtree-annealed"]
-        tables.append(_table(gumbel, "selectors", "ST Gumbel softmax", where))
-        annealed = lines[lines["other"] == "gradtree-annealed"]
-        if len(annealed):
-            tables.append(_table(annealed, "selectors-annealing", "Temperature annealing", where))
+    first: dict[str, pd.DataFrame] = {}
+    for protocol in PROTOCOLS:
+        found = selectors(runs, printed, protocol)
+        if found.empty or NOISE_FREE not in set(found["other"]):
+            continue  # one way of predicting alone compares nothing
+        first.setdefault("lines", found)
+        shown = found.assign(scope=found["scope"].map(SCOPES), words=found["other"].map(OTHERS))
+        place = {"setting": "Setting", "scope": "Task", "n": "datasets", "entmax": "ST entmax"}
+        folder = "" if protocol == "paper" else protocol
+        gumbel = {"words": "Gumbel noise at prediction", **place, "theirs": "ST Gumbel softmax"}
+        own = shown[shown["other"] != ANNEALED]
+        tables.append(table("selectors", own, {**gumbel, **CONTRAST}, folder))
+        annealed = {**place, "theirs": "temperature annealing", **CONTRAST}
+        own = shown[shown["other"] == ANNEALED]
+        tables += [table("selectors-annealing", own, annealed, folder)] if len(own) else []
     if not tables:
         return None
     return Answer(
         "gumbel",
         "Is ST entmax the better way to select features?",
-        tuple(_sentences(found["paper"])),
+        tuple(_sentences(first["lines"])),
         tuple(tables),
-        (Figure("selectors", CAPTION, lambda: _draw(found["paper"])),),
-        shown=("selectors",),
+        shown=tuple(dict.fromkeys(each.name for each in tables)),
     )
-
-
-def _table(lines: pd.DataFrame, name: str, other: str, protocol: str) -> Table:
-    gumbel = name == "selectors"
-    first = "Gumbel noise at prediction" if gumbel else "Selector"
-    columns = {
-        **{"other": first, "setting": "Setting", "scope": "Task", "n": "datasets"},
-        **{"entmax": "ST entmax", "theirs": other, **pairwise.named()},
-    }
-    ways = ", with and without noise at prediction" if gumbel else ""
-    frame = lines.assign(other=lines["other"].map(OTHERS), scope=lines["scope"].map(SCOPES))
-    return Table(
-        name,
-        f"ST entmax against {other[0] + other[1:] if gumbel else other.lower()}",
-        f"Mean test F1 of both over datasets{ways}; the difference with a 95 % interval (paired "
-        "bootstrap over datasets), wins, ties and losses of ST entmax, Wilcoxon's p, plain and "
-        "corrected by Holm over the lines of either way",
-        frame[list(columns)].rename(columns=columns),
-        protocol,
-        {"datasets": Format(kind="count"), **pairwise.formats()},
-    )
-
-
-CAPTION = (
-    "ST entmax minus the other selector: mean difference of test F1 with a 95 % bootstrap "
-    "interval over datasets, protocol paper. Filled: significant after Holm's correction."
-)
 
 
 def _sentences(found: pd.DataFrame) -> list[str]:
-    def told(other: str, setting: str) -> str:
-        lines = found[(found["other"] == other) & (found["setting"] == setting)]
-        return listed(
-            [
-                f"{interval(line)} on {SCOPES[line['scope']]} data"
-                for line in lines[lines["scope"] != "all"].to_dict("records")
-            ]
-        )
-
-    lines = found[found["scope"] != "all"]
-    ahead = {other: own["low"] > 0 for other, own in lines.groupby("other")}
-    free, annealed = ahead[NOISE_FREE], ahead.get("gradtree-annealed", pd.Series(dtype=bool))
-    word = "Yes" if free.all() else "No" if not free.any() else "Only in part"
-    return [
+    found = found[found["scope"] != "all"]
+    ahead = {other: own["low"] > 0 for other, own in found.groupby("other")}
+    free = ahead[NOISE_FREE]
+    word = "Yes" if free.all() else "Only in part" if free.any() else "No"
+    words = "on {scope} data ({setting})"
+    told = {other: pairwise.told(rows(found, other=other), words) for other in OTHERS}
+    sentences = [
         f"{word}: predicted without noise, ST entmax is ahead of ST Gumbel softmax in "
-        f"{free.sum()} of {len(free)} comparisons (95 % interval above zero).",
+        f"{free.sum()} of {len(free)} comparisons (95 % interval above zero): {told[NOISE_FREE]}.",
         "The printed ST Gumbel softmax column is that of trees to which the authors' program adds "
-        f"noise once more when they predict; tuned, ST entmax leads it by "
-        f"{told('gradtree-gumbel', 'tuned')}.",
-        f"Without that noise its lead is {told(NOISE_FREE, 'tuned')} (tuned), "
-        f"{told(NOISE_FREE, 'default')} (default hyperparameters).",
-        f"Of temperature annealing it is ahead in {annealed.sum()} of {len(annealed)}: by "
-        f"{told('gradtree-annealed', 'tuned')} (tuned), {told('gradtree-annealed', 'default')} "
-        "(default).",
+        f"noise once more when they predict; ST entmax leads it by {told[NOISY]}.",
     ]
-
-
-def _draw(found: pd.DataFrame) -> Any:
-    from experiments.output.forest import forest
-
-    names = {
-        "gradtree-gumbel": "ST Gumbel softmax with noise, as printed",
-        NOISE_FREE: "ST Gumbel softmax without noise",
-        "gradtree-annealed": "Temperature annealing",
-    }
-    lines = [
-        {
-            **line,
-            "group": names[line["other"]],
-            "label": f"{line['setting']}, {SCOPES[line['scope']]} ({line['n']})",
-            "filled": line["holm"] < LEVEL,
-        }
-        for line in found[found["scope"] != "all"].to_dict("records")
-    ]
-    return forest(lines, "ST entmax minus the other: test F1 (right: ST entmax better)")
+    if ANNEALED in ahead:
+        sentences.append(
+            f"Of temperature annealing it is ahead in {ahead[ANNEALED].sum()} of "
+            f"{len(ahead[ANNEALED])}: {told[ANNEALED]}."
+        )
+    return sentences

@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, Figure, Format, Table
+from experiments.analysis.answer import Answer, Figure
 from experiments.analysis.grids import grid
-from experiments.analysis.pairwise import SCOPES, contrast, interval, listed
+from experiments.analysis.pairwise import HIGH, LOW, SCOPES, contrast, rows, table
 from experiments.analysis.printed import Printed
 from experiments.analysis.questions import quirks
 from experiments.analysis.ranks import mean_of
@@ -23,7 +23,11 @@ from experiments.analysis.runs import Runs
 
 ORDER = 40
 TABLES = {"test-f1-tuned": "published", "test-f1-default": "default"}
-SETTINGS = {"tuned": "published", "default": "default", "searched": "our own search"}
+SETTINGS = {
+    "tuned": "published settings",
+    "default": "default settings",
+    "searched": "our own search",
+}
 COLUMNS = {True: "with categorical columns", False: "without"}
 
 
@@ -51,20 +55,20 @@ def changes(runs: Runs) -> pd.DataFrame:
 
 def summary(runs: Runs, found: pd.DataFrame) -> pd.DataFrame:
     """Mean change by learner, setting and whether the leak can act."""
-    rows = []
+    lines = []
     for (name, leaking), own in found.groupby(["table", "categorical"], sort=False):
         for method, part in own.groupby("method", sort=False):
             known = part["difference"].dropna()
             if len(known):
                 row = {"Learner": runs.name(str(method)), "Setting": TABLES[str(name)]}
                 row |= {"Datasets": COLUMNS[leaking == "yes"], "n": len(known)}
-                rows.append({**row, "method": method, "change": mean_of(known)})
-    return pd.DataFrame(rows)
+                lines.append({**row, "method": method, "change": mean_of(known)})
+    return pd.DataFrame(lines)
 
 
 def gaps(runs: Runs, printed: Printed) -> pd.DataFrame:
     """GradTree minus CART under both protocols, and how much the gap changes."""
-    rows = []
+    lines = []
     for setting, words in SETTINGS.items():
         sides = {
             protocol: pairwise.differences(
@@ -87,8 +91,8 @@ def gaps(runs: Runs, printed: Printed) -> pd.DataFrame:
                     where = "all" if leaking is None else COLUMNS[leaking]
                     row = {"Setting": words, "Task": SCOPES[scope], "Datasets": where}
                     row |= {name: mean_of(own[name]) for name in ("paper", "clean")}
-                    rows.append({**row, "n": found["n"], "change": found["difference"], **found})
-    return pd.DataFrame(rows)
+                    lines.append({**row, **found})
+    return pd.DataFrame(lines)
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
@@ -96,105 +100,67 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     if found["difference"].notna().sum() == 0:
         return None
     means, moved = summary(runs, found), gaps(runs, printed)
-    limits = Format(kind="change", group="95 % interval")
-    tables = [
-        Table(
-            "leak",
-            "Change of test F1 without the label leak",
-            "Mean test F1 under protocol clean minus that under protocol paper, by whether a "
-            "dataset has categorical columns, the only ones that can leak",
-            means.drop(columns="method"),
-            formats={"n": Format(kind="count"), "change": Format(kind="change")},
-        ),
-        Table(
-            "leak-gradtree-cart",
-            "GradTree minus CART with and without the leak",
-            "Mean difference of test F1 under both protocols, and its change with a 95 % interval "
-            "(paired bootstrap over datasets)",
-            moved[
-                ["Setting", "Task", "Datasets", "n", "paper", "clean", "change", "low", "high"]
-            ].rename(columns={"low": "95 % interval: low", "high": "95 % interval: high"}),
-            formats={
-                "n": Format(kind="count"),
-                **dict.fromkeys(("paper", "clean", "change"), Format(kind="change")),
-                **{f"95 % interval: {end}": limits for end in ("low", "high")},
-            },
-        ),
-        Table(
-            "clean",
-            "Test F1 under both protocols",
-            "Mean test F1 of every learner on every dataset under protocols paper and clean, and "
-            "their difference",
-            found,
-            formats={"difference": Format(kind="change")},
-        ),
-    ]
+    names = {name: name for name in ("Setting", "Task", "Datasets", "n", "paper", "clean")}
+    names |= {"difference": "change", "low": LOW, "high": HIGH}
     return Answer(
         "leak",
         "What changes without the label leak?",
-        tuple(_sentences(runs, printed, means, moved)),
-        tuple(tables),
+        tuple(_sentences(runs, means, moved)),
+        (
+            table("leak", means.drop(columns="method")),
+            table("leak-gradtree-cart", moved, names),
+            table("clean", found),
+        ),
         (Figure("clean-against-paper", CAPTION, lambda: _draw(runs, found)),),
         shown=("leak", "leak-gradtree-cart"),
     )
 
 
-def _sentences(runs: Runs, printed: Printed, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
-    tuned = means[means["Setting"] == "published"]
-    lines = {leaking: tuned[tuned["Datasets"] == words] for leaking, words in COLUMNS.items()}
+def _sentences(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
+    own = means[(means["Setting"] == "published") & (means["n"] > 4)]
     told = {
-        leaking: ", ".join(
-            f"{row.Learner} {row.change:+.3f}" for row in own.itertuples() if row.n > 4
-        )
-        for leaking, own in lines.items()
+        words: ", ".join(f"{r['Learner']} {r['change']:+.3f}" for r in rows(own, Datasets=words))
+        for words in COLUMNS.values()
     }
-    gains = lines[True][lines[True]["n"] > 4]
-    word = "rise" if len(gains) and (gains["change"] > 0).all() else "change"
+    gains = own.loc[own["Datasets"] == COLUMNS[True], "change"]
+    word = "rise" if len(gains) and (gains > 0).all() else "change"
     sentences = [
-        f"Test scores {word} where categories can leak: {told[True] or 'not run'} "
-        f"({COLUMNS[True]}, published settings); elsewhere {told[False] or 'not run'}.",
-        "The leak is in the training rows alone, so it lowers test scores: a tree learns codes "
-        "that mean something else in the test rows.",
+        f"Test scores {word} where categories can leak: {told[COLUMNS[True]] or 'not run'} (mean "
+        f"change of F1, published settings); elsewhere {told[COLUMNS[False]] or 'not run'}.",
+        "The leak is in the codes of training rows alone, so it lowers test scores: a tree learns "
+        "codes that mean something else in the test rows.",
     ]
     for words in dict.fromkeys(moved["Setting"]) if len(moved) else ():
-        own = moved[(moved["Setting"] == words) & (moved["Task"] == "binary")]
-        parts = {row["Datasets"]: row for row in own.to_dict("records")}
-        split = [f"{interval(row)} {name}" for name, row in parts.items() if name != "all"]
-        if "all" in parts:
-            whole = parts["all"]
+        lines = {r["Datasets"]: r for r in rows(moved, Setting=words, Task="binary")}
+        if "all" in lines:
+            whole = lines.pop("all")
             sentences.append(
-                f"With {words} settings GradTree minus CART on binary data goes from "
-                f"{whole['paper']:+.3f} to {whole['clean']:+.3f}; the change is {listed(split)}."
-                if words != SETTINGS["searched"]
-                else f"With {words} it goes from {whole['paper']:+.3f} to {whole['clean']:+.3f}; "
-                f"the change is {listed(split)}."
+                f"GradTree minus CART on binary data ({words}) goes from {whole['paper']:+.3f} to "
+                f"{whole['clean']:+.3f}; the change is {pairwise.told(lines.values(), '{Datasets}')}."
             )
-    noise = _noise(runs, printed)
+    sentences.append(
+        "Protocol clean also stratifies, drops the noise before the quantile transform and codes "
+        "each class in a column of its own, so not every change is the leak's work."
+    )
+    noise = _noise(runs)
     if noise:
+        hides = noise[True] < 0 and abs(noise[True]) > 5 * abs(noise[False])
         sentences.append(
-            "Protocol clean also stratifies, drops the noise before the quantile transform and "
-            "codes each class in a column of its own, so not every change is the leak's work. "
-            f"Dropping the noise alone moves GradTree by {noise[True]:+.3f} on datasets with "
-            f"categorical columns and {noise[False]:+.3f} on the others: the noise hides the leak."
-            if abs(noise[True]) > 5 * abs(noise[False])
-            else f"Dropping the noise alone moves GradTree by {noise[True]:+.3f} on datasets with "
-            f"categorical columns and {noise[False]:+.3f} on the others."
+            f"Dropping that noise alone moves GradTree by {noise[True]:+.3f} with categorical "
+            f"columns and {noise[False]:+.3f} without"
+            + (": the noise hides the leak." if hides else ".")
         )
     return sentences
 
 
-def _noise(runs: Runs, printed: Printed) -> dict[bool, float]:
+def _noise(runs: Runs) -> dict[bool, float]:
     """Change of GradTree without the noise, where there are categories and where not."""
-    variant = next(each for each in quirks.VARIANTS if each.protocol == "paper-no-noise")
-    change = pairwise.differences(
-        runs, (variant.protocol, quirks.EXPERIMENT, "gradtree"), (*quirks.BASE, "gradtree")
-    )
-    found = {}
-    for leaking in COLUMNS:
-        own = [v for s, v in change.items() if bool(runs.datasets[s]["categorical"]) == leaking]
-        if own:
-            found[leaking] = mean_of(own)
-    return found if len(found) == len(COLUMNS) else {}
+    sides = ("paper-no-noise", quirks.EXPERIMENT, "gradtree"), (*quirks.BASE, "gradtree")
+    change = pairwise.differences(runs, *sides)
+    by_kind = {leaking: [] for leaking in COLUMNS}  # type: dict[bool, list[float]]
+    for slug, value in change.items():
+        by_kind[bool(runs.datasets[str(slug)]["categorical"])].append(value)
+    return {kind: mean_of(own) for kind, own in by_kind.items()} if all(by_kind.values()) else {}
 
 
 CAPTION = (

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Figure, Format, Grid, Table
+from experiments.analysis.answer import Answer, Figure, Grid
 from experiments.analysis.declared import declared, paper_tables
 from experiments.analysis.grids import grid, has_results, matrix, printed_grid
+from experiments.analysis.pairwise import table
 from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
 from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
@@ -45,24 +46,20 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
         own = found.get(method)
         if own is None:
             continue
-        theirs, hours = 0.0, []
-        for dataset, key, params, took in zip(
-            own["dataset"], own["key"], own["params"], own["cpu_seconds"], strict=True
-        ):
-            each = seconds.get((dataset, PROGRAM.get(method, method)))
-            if each is not None and key in compared:
-                hours.append(took)
-                theirs += each * (1 + int(json.loads(params).get("restarts") or 0))
-        lines.append(
-            {
-                "method": method,
-                "runs": len(own),
-                "hours": sum(own["cpu_seconds"].fillna(0.0)) / 3600,
-                "ours": sum(np.nan_to_num(hours)) / 3600 if hours else None,
-                "authors": theirs / 3600 if hours else None,
-            }
-        )
+        program = PROGRAM.get(method, method)
+        each = own["dataset"].map(lambda slug, program=program: seconds.get((slug, program)))
+        ours = own[each.notna() & own["key"].isin(compared)]
+        trained = [1 + int(json.loads(text).get("restarts") or 0) for text in ours["params"]]
+        line = {"method": method, "runs": len(own), "hours": _hours(own), "ours": None}
+        if len(ours):
+            authors = sum(s * n for s, n in zip(each[ours.index], trained, strict=True)) / 3600
+            line |= {"ours": _hours(ours), "authors": authors}
+        lines.append(line)
     return pd.DataFrame(lines)
+
+
+def _hours(rows: pd.DataFrame) -> float:
+    return float(sum(rows["cpu_seconds"].fillna(0.0))) / 3600
 
 
 def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -88,52 +85,24 @@ def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    timed = grid(runs, "runtime")
-    compute = spent(runs, printed)
+    timed, compute = grid(runs, "runtime"), spent(runs, printed)
     if compute.empty:
         return None
-    tables, figures = [], ()
-    if has_results(timed):
-        frame = ratios(runs, printed)
-        grouped = {n: Format(3, group=n.split(": ")[0]) for n in frame.columns if ": " in n}
-        grouped |= {n: Format(2, group="Seconds") for n in grouped if n.startswith("Seconds")}
-        tables.append(
-            Table(
-                "runtime-ratios",
-                "Runtime relative to CART and DL8.5",
-                "Mean seconds over the datasets that a method finished, and these relative to "
-                "CART and to DL8.5 over the datasets that both finished; the paper's machine had "
-                "a GPU",
-                frame,
-                "paper",
-                grouped,
-            )
-        )
-        figures = (Figure("runtime-against-shape", CAPTION, lambda: _draw(runs, timed)),)
     hours = "Hours for the same runs"
-    columns = {"method": "Method", "ours": f"{hours}: ours", "authors": f"{hours}: authors"}
-    tables.append(
-        Table(
-            "compute",
-            "Compute spent",
-            "Hours of fitting on one core, over all protocols and experiments except the search. "
-            "On the right, only runs whose runtime the paper prints: our hours, and the printed "
-            "seconds times the number of restarts (on a machine with a GPU)",
-            compute.assign(method=compute["method"].map(runs.name)).rename(columns=columns),
-            "paper",
-            {
-                "runs": Format(kind="count"),
-                **{name: Format(3, group=hours) for name in list(columns.values())[1:]},
-            },
-        )
-    )
+    names = {"method": "Method", "runs": "runs", "hours": "hours"}
+    names |= {"ours": f"{hours}: ours", "authors": f"{hours}: authors"}
+    shown = compute.assign(method=compute["method"].map(runs.name))
+    tables, figures = [table("compute", shown, names, "paper")], []
+    if has_results(timed):
+        tables.insert(0, table("runtime-ratios", ratios(runs, printed), protocol="paper"))
+        figures.append(Figure("runtime-against-shape", CAPTION, lambda: _draw(runs, timed)))
     return Answer(
         "runtime",
         "How long does training take?",
         tuple(_sentences(runs, timed, compute)),
         tuple(tables),
-        figures,
-        shown=("runtime-ratios", "compute"),
+        tuple(figures),
+        shown=tuple(each.name for each in tables),
     )
 
 

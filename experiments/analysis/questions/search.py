@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Answer, Figure, Format, Table
-from experiments.analysis.ranks import mean_of, sample_std
-from experiments.analysis.pairwise import PROTOCOLS, listed, means
+from experiments.analysis.answer import Answer, Figure
+from experiments.analysis.pairwise import PROTOCOLS, listed, means, table
 from experiments.analysis.printed import TASK_NAMES, TUNED_METHODS, Printed
+from experiments.analysis.ranks import mean_of, sample_std
 from experiments.analysis.runs import Runs
 
 ORDER = 60
@@ -109,99 +109,53 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         frame = searched(runs, printed, protocol)
         if frame.empty:
             continue
-        tables.append(_searched_table(frame, protocol))
-        tables.append(_optimism_table(optimism(runs, printed, protocol), protocol))
-        summary += [
-            {"protocol": protocol, "method": method, "published": mean_of(both.iloc[:, 0])}
-            | {"ours": mean_of(both.iloc[:, 1]), "datasets": len(both)}
-            for method in TUNED_METHODS
-            if f"{runs.name(method)}: ours" in frame
-            for both in [frame.filter(regex=f"^{runs.name(method)}: ").dropna()]
+        tables += [
+            table(EXPERIMENT, frame, protocol=protocol),
+            table("search-optimism", optimism(runs, printed, protocol), protocol=protocol),
         ]
+        for method in TUNED_METHODS:
+            both = frame.filter(regex=f"^{runs.name(method)}: ").dropna()
+            if len(both):
+                line = {"Learner": runs.name(method), "Protocol": protocol, "datasets": len(both)}
+                means_ = {name: mean_of(both.iloc[:, at]) for at, name in enumerate(WAYS)}
+                summary.append({**line, **means_})
         grown[protocol] = growth(runs, printed, protocol)
         if len(grown[protocol]):
-            tables.append(_budget_table(runs, grown[protocol], protocol))
+            shown = grown[protocol].assign(method=grown[protocol]["method"].map(runs.name))
+            tables.append(table("search-budget", shown, BUDGET, protocol))
     if not tables:
         return None
     both = pd.DataFrame(summary)
-    compact = Table(
-        "searched-summary",
-        "Published hyperparameters and our own search",
-        "Mean test F1 over the datasets searched, with the published hyperparameters and with "
-        "those that our search found",
-        both.assign(method=both["method"].map(runs.name))[
-            ["method", "protocol", "datasets", "published", "ours"]
-        ].rename(columns={"method": "Learner", "protocol": "Protocol"}),
-        formats={"datasets": Format(kind="count")},
-    )
-    draw = lambda: _draw(runs, grown)  # noqa: E731
+    known = {protocol: lines for protocol, lines in grown.items() if len(lines)}
+    figure = Figure("search-growth", CAPTION, lambda: _draw(runs, known))
     return Answer(
         "search",
         "Does our own hyperparameter search change the picture?",
         tuple(_sentences(runs, both, grown)),
-        (compact, *tables),
-        (Figure("search-growth", CAPTION, draw),) if any(map(len, grown.values())) else (),
-        shown=(compact.name, "search-budget"),
+        (table("searched-summary", both), *tables),
+        (figure,) if known else (),
+        shown=("searched-summary", "search-budget"),
     )
 
 
-def _grouped(frame: pd.DataFrame) -> dict[str, Format]:
-    names = [name for name in frame if ": " in name]
-    return {
-        "candidates": Format(kind="count"),
-        **{name: Format(group=name.split(": ")[0]) for name in names},
-    }
-
-
-def _searched_table(frame: pd.DataFrame, protocol: str) -> Table:
-    return Table(
-        "searched",
-        "Our own hyperparameter search",
-        "Test F1 with the published hyperparameters and with the winners of our search: random "
-        "candidates, cross-validated on the first split, as in the paper; 300, or to save time "
-        "the first 100 of the same sequence, for every learner of a dataset alike",
-        frame,
-        protocol,
-        _grouped(frame),
-    )
-
-
-def _optimism_table(frame: pd.DataFrame, protocol: str) -> Table:
-    return Table(
-        "search-optimism",
-        "Search score and test score",
-        "Cross-validated macro F1 of the winning candidate, and its mean test F1 over ten trials; "
-        "the last row is the mean difference over datasets",
-        frame,
-        protocol,
-        _grouped(frame),
-    )
-
-
-def _budget_table(runs: Runs, grown: pd.DataFrame, protocol: str) -> Table:
-    group = "difference from the winner"
-    quartiles = {"low": "lower quartile", "median": "median", "high": "upper quartile"}
-    columns = {name: f"{group}: {words}" for name, words in quartiles.items()}
-    frame = grown.assign(method=grown["method"].map(runs.name)).rename(
-        columns={"method": "Learner", "mean": "mean test F1", **columns}
-    )
-    counts = dict.fromkeys(("candidates", "datasets"), Format(kind="count"))
-    return Table(
-        "search-budget",
-        "How many candidates a search needs",
-        "Mean test F1 of the best of the first candidates, and the quartiles, over datasets, of "
-        "its difference from the winner of the whole search",
-        frame,
-        protocol,
-        {**counts, **dict.fromkeys(columns.values(), Format(kind="change", group=group))},
-    )
+WAYS = ("published", "ours")
+BUDGET = {
+    "method": "Learner",
+    "candidates": "candidates",
+    "datasets": "datasets",
+    "mean": "mean test F1",
+    "low": "difference from the winner: lower quartile",
+    "median": "difference from the winner: median",
+    "high": "difference from the winner: upper quartile",
+}
 
 
 def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -> list[str]:
-    protocol = both["protocol"].iloc[-1]
-    clean = both[(both["protocol"] == protocol) & both["method"].isin(["gradtree", "cart"])]
+    protocol = both["Protocol"].iloc[-1]
+    named = [runs.name(method) for method in ("gradtree", "cart")]
+    clean = both[(both["Protocol"] == protocol) & both["Learner"].isin(named)]
     parts = [
-        f"{runs.name(row.method)} has {row.published:.3f} with the published hyperparameters and "
+        f"{row.Learner} has {row.published:.3f} with the published hyperparameters and "
         f"{row.ours:.3f} with those of our search"
         for row in clean.itertuples()
     ]
@@ -241,9 +195,8 @@ def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
 
     with figures.look():
         figure = figures.canvas(5.6, 2.2)
-        known = {protocol: lines for protocol, lines in grown.items() if len(lines)}
-        panels = figure.subplots(1, len(known), sharey=True, squeeze=False)[0]
-        for axes, (protocol, lines) in zip(panels, known.items(), strict=True):
+        panels = figure.subplots(1, len(grown), sharey=True, squeeze=False)[0]
+        for axes, (protocol, lines) in zip(panels, grown.items(), strict=True):
             for method, own in lines.groupby("method", sort=False):
                 look = figures.mark_of(str(method))
                 place = own["candidates"], own["low"], own["high"]

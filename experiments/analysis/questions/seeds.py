@@ -7,14 +7,15 @@ other seeds of the authors' own.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Figure, Format, Table
-from experiments.analysis.ranks import mean_of, sample_std
-from experiments.analysis.pairwise import means
+from experiments.analysis import pairwise
+from experiments.analysis.answer import Answer, Figure
 from experiments.analysis.printed import TASK_NAMES, Printed
+from experiments.analysis.ranks import mean_of, sample_std
 from experiments.analysis.runs import Runs
 
 ORDER = 90
@@ -25,38 +26,35 @@ STREAMS = {
 }
 
 
-def by_seed(runs: Runs, experiment: str, metric: str = "test_f1") -> pd.DataFrame:
-    """Mean over trials: a row per dataset, a column per seed; NaN where a trial is missing."""
+def by_seed(runs: Runs, experiment: str) -> pd.DataFrame:
+    """Mean test F1 over trials: a row per dataset, a column per seed; NaN where one is missing."""
     rows = runs.of(PROTOCOL, experiment)
     rows = rows[rows["method"] == METHOD]
-    scores = rows[metric].where(rows["status"] == "ok")
-    grouped = scores.groupby([rows["dataset"], rows["seed"]])
-    means = grouped.agg(lambda own: float("nan") if own.isna().any() else mean_of(own))
+    scores = rows["test_f1"].where(rows["status"] == "ok")
+    means = scores.groupby([rows["dataset"], rows["seed"]]).agg(
+        lambda own: math.nan if own.isna().any() else mean_of(own)
+    )
     return means.unstack("seed") if len(rows) else pd.DataFrame()
+
+
+def printed_cells(printed: Printed) -> pd.Series:
+    """Printed test F1 of tuned GradTree by dataset."""
+    cells = printed.of("test-f1-tuned")
+    return cells[cells["method"] == METHOD].set_index("dataset")["mean"]
 
 
 def seeds(runs: Runs, printed: Printed, experiment: str) -> pd.DataFrame:
     """Tuned GradTree: printed, with the authors' draws, and over the seeds with all trials."""
-    others = by_seed(runs, experiment)
-    drawn = means(runs, (PROTOCOL, "tuned", METHOD))
-    cells = printed.of("test-f1-tuned")
-    theirs = cells[cells["method"] == METHOD].set_index("dataset")["mean"]
+    others, theirs = by_seed(runs, experiment), printed_cells(printed)
+    drawn = pairwise.means(runs, (PROTOCOL, "tuned", METHOD))
     rows = []
     for dataset in printed.datasets.itertuples():
-        own = others.loc[dataset.slug].dropna() if dataset.slug in others.index else ()
-        if len(own):
-            spread = sample_std(list(own))
-            rows.append(
-                {
-                    "Dataset": dataset.name,
-                    "Task": TASK_NAMES[dataset.task],
-                    "paper": theirs[dataset.slug],
-                    "authors' draws": drawn.get(dataset.slug),
-                    "other seeds": mean_of(own),
-                    "other seeds spread": spread,
-                    "seeds": len(own),
-                }
-            )
+        own = list(others.loc[dataset.slug].dropna()) if dataset.slug in others.index else []
+        if own:
+            row = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task]}
+            row |= {"paper": theirs[dataset.slug], "authors' draws": drawn.get(dataset.slug)}
+            row |= {"other seeds": mean_of(own), "other seeds spread": sample_std(own)}
+            rows.append({**row, "seeds": len(own)})
     return pd.DataFrame(rows)
 
 
@@ -65,27 +63,14 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     found = {name: frame for name, frame in found.items() if len(frame)}
     if not found:
         return None
-    tables = [
-        Table(
-            name,
-            "Other random draws",
-            "Test F1 of tuned GradTree: printed, with the authors' random draws, and with "
-            f"{STREAMS[name]} (mean over trials; its mean and standard deviation over seeds)",
-            frame,
-            PROTOCOL,
-            {"seeds": Format(kind="count")},
-        )
-        for name, frame in found.items()
-    ]
-    sentences = [line for name, frame in found.items() for line in _sentences(name, frame)]
-    first = next(iter(found.values()))
+    first = next(iter(found))
     return Answer(
         "seeds",
         "How much do GradTree's scores depend on the random draws?",
-        tuple(sentences),
-        tuple(tables),
-        (Figure("other-draws", CAPTION, lambda: _draw(first)),),
-        shown=(tables[0].name,),
+        tuple(line for name, frame in found.items() for line in _sentences(name, frame)),
+        tuple(pairwise.table(name, frame, protocol=PROTOCOL) for name, frame in found.items()),
+        (Figure("other-draws", CAPTION, lambda: _draw(found[first])),),
+        shown=(first,),
     )
 
 
@@ -93,16 +78,15 @@ def _sentences(name: str, frame: pd.DataFrame) -> list[str]:
     whole = frame.dropna()
     if whole.empty:
         return []
-    spread, widest = mean_of(whole["other seeds spread"]), whole["other seeds spread"].idxmax()
+    spread = whole["other seeds spread"]
+    widest = spread.idxmax()
     printed, drawn, other = (
         mean_of(whole[column]) for column in ("paper", "authors' draws", "other seeds")
     )
     below = (whole["other seeds"] < whole["paper"]).sum()
-    n = whole["seeds"]
-    each = f"{n.max()}" if n.min() == n.max() else f"{n.min()} to {n.max()}"
     sentences = [
-        f"A cell moves by {spread:.3f} (standard deviation over {each} {STREAMS[name]}), most on "
-        f"{whole['Dataset'][widest]} ({whole['other seeds spread'][widest]:.3f}).",
+        f"A cell moves by {mean_of(spread):.3f} (standard deviation over {whole['seeds'].max()} "
+        f"{STREAMS[name]}), most on {whole['Dataset'][widest]} ({spread[widest]:.3f}).",
         f"The mean over {len(whole)} datasets is {printed:.3f} in the paper, {drawn:.3f} here "
         f"with the authors' draws and {other:.3f} with {STREAMS[name]}, which fall below the "
         f"printed number on {below} datasets: the published settings were chosen with the "
@@ -126,22 +110,12 @@ def _draw(frame: pd.DataFrame) -> Any:
         figure = figures.canvas(5.0, 0.8 + 0.15 * len(frame))
         axes = figure.add_subplot()
         look, rows = figures.mark_of(METHOD), range(len(frame))
-        axes.errorbar(
-            frame["other seeds"],
-            rows,
-            xerr=frame["other seeds spread"].fillna(0),
-            fmt="|",
-            color=figures.PAPER_MARK,
-            markersize=6,
-            elinewidth=4,
-            label="other seeds",
-        )
-        for column, face, label in (
-            ("paper", "#ffffff", "paper"),
-            ("authors' draws", look.colour, "here, authors' draws"),
-        ):
+        bar = {"fmt": "|", "color": figures.PAPER_MARK, "markersize": 6, "elinewidth": 4}
+        spread = frame["other seeds spread"].fillna(0)
+        axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
+        for column, face in (("paper", "#ffffff"), ("authors' draws", look.colour)):
             mark = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
-            axes.plot(frame[column], rows, look.marker, label=label, **mark)
+            axes.plot(frame[column], rows, look.marker, label=column, **mark)
         axes.set_yticks(rows, frame["Dataset"])
         axes.set_ylim(len(frame) - 0.4, -0.6)
         axes.set_xlabel("Mean test F1")

@@ -8,6 +8,7 @@ against one learner pair the datasets that the two share.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,15 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.answer import Answer, Figure, Format, Table
+from experiments.analysis.answer import Answer, Figure
 from experiments.analysis.declared import learner_order
 from experiments.analysis.grids import cells, cells_of
-from experiments.analysis.pairwise import contrast, interval, listed, means
+from experiments.analysis.pairwise import HIGH, LOW, contrast, listed, means, rows, table, told
 from experiments.analysis.printed import Printed
 from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL
+from experiments.runs.archive import COMMITTED
 
 ORDER = 30
 READINGS = {
@@ -56,13 +58,12 @@ MEASURES = {
     "path_length": "path",
     "cpu": "CPU s",
 }
-SIGNS = "W-T-L"
 
 
 def scores(runs: Runs, protocol: str, reading: str, kind: Kind | None = None) -> pd.DataFrame:
     """Mean test F1 of all trials, datasets (by slug) x learners; NaN where one is missing."""
-    rows = runs.of(protocol, reading)
-    own = {m: means(runs, (protocol, reading, m)) for m in learner_order(rows["method"])}
+    methods = learner_order(runs.of(protocol, reading)["method"])
+    own = {method: means(runs, (protocol, reading, method)) for method in methods}
     wide = pd.DataFrame({method: series for method, series in own.items() if len(series)})
     inside = [s for s in sorted(wide.index) if kind is None or kind(runs.datasets[s])]
     return wide.loc[inside].dropna(axis=1, how="all")
@@ -84,23 +85,21 @@ def mean_ranks(wide: pd.DataFrame) -> pd.Series:
 def lines(runs: Runs) -> pd.DataFrame:
     """One learner in one reading: F1, rank, other measures, share of boosting's F1."""
     found = []
-    for protocol in PROTOCOLS:
-        for group, kind in GROUPS.items():
-            for reading in READINGS:
-                own = shared(scores(runs, protocol, reading, kind))
-                if len(own) < FEWEST_DATASETS:
-                    continue
-                ranks = mean_ranks(own)
-                top = scores(runs, protocol, FREE, kind).get(CEILING, pd.Series(dtype=float))
-                top = top.reindex(own.index)
-                for method in own.columns:
-                    estimate, low, high = stats.bootstrap(own[method].to_numpy())
-                    line = {"method": method, "reading": reading, "protocol": protocol}
-                    line |= {"group": group, "n": len(own), "F1": estimate}
-                    line |= {"low": low, "high": high, "rank": ranks.get(method)}
-                    line |= _measures(runs, protocol, reading, method, list(own.index))
-                    share = None if top.isna().any() else estimate / mean_of(top)
-                    found.append({**line, "of boosting": share})
+    for protocol, group, reading in product(PROTOCOLS, GROUPS, READINGS):
+        own = shared(scores(runs, protocol, reading, GROUPS[group]))
+        if len(own) < FEWEST_DATASETS:
+            continue
+        ranks = mean_ranks(own)
+        top = scores(runs, protocol, FREE, GROUPS[group]).get(CEILING, pd.Series(dtype=float))
+        top = top.reindex(own.index)
+        for method in own.columns:
+            estimate, low, high = stats.bootstrap(own[method].to_numpy())
+            line = {"method": method, "reading": reading, "protocol": protocol, "group": group}
+            line |= {"n": len(own), "F1": estimate, "low": low, "high": high}
+            line |= {"rank": ranks.get(method)}
+            line |= _measures(runs, protocol, reading, method, list(own.index))
+            share = None if top.isna().any() else estimate / mean_of(top)
+            found.append({**line, "of boosting": share})
     return pd.DataFrame(found)
 
 
@@ -111,10 +110,10 @@ def _measures(
     found = {}
     for metric in MEASURES:
         if metric == "cpu":  # with what an earlier fit has done for this one too
-            rows = runs.of(protocol, reading)
-            rows = rows[rows["method"] == method]
-            cpu = rows["cpu_seconds"] + rows["shared_seconds"].fillna(0.0)
-            own = cells_of(rows.assign(cpu=cpu), "cpu")["mean"]
+            fits = runs.of(protocol, reading)
+            fits = fits[fits["method"] == method]
+            cpu = fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0)
+            own = cells_of(fits.assign(cpu=cpu), "cpu")["mean"]
         else:
             own = cells(runs, protocol, reading, metric)["mean"]
         values = [own.get((slug, method), np.nan) for slug in slugs]
@@ -124,20 +123,16 @@ def _measures(
 
 def tests(runs: Runs) -> pd.DataFrame:
     """Each learner against pruned CART and against the control, over the datasets both finished."""
+    places = product(PROTOCOLS, GROUPS, READINGS, (PRUNED, CONTROL))
     found = []
-    for protocol in PROTOCOLS:
-        for group, kind in GROUPS.items():
-            for reading in READINGS:
-                own = scores(runs, protocol, reading, kind)
-                for against in (PRUNED, CONTROL):
-                    for method in own.columns if against in own else ():
-                        repeated = against == CONTROL and method == PRUNED
-                        if method in (against, CEILING) or repeated:
-                            continue
-                        line = contrast((own[method] - own[against]).dropna())
-                        if line is not None:
-                            place = {"method": method, "against": against, "reading": reading}
-                            found.append({**place, "protocol": protocol, "group": group, **line})
+    for protocol, group, reading, against in places:
+        own = scores(runs, protocol, reading, GROUPS[group])
+        repeated = PRUNED if against == CONTROL else against
+        for method in own.columns.difference([against, CEILING, repeated], sort=False):
+            line = contrast((own[method] - own[against]).dropna()) if against in own else None
+            if line is not None:
+                place = {"method": method, "against": against, "reading": reading}
+                found.append({**place, "protocol": protocol, "group": group, **line})
     return pairwise.with_holm(found)
 
 
@@ -146,230 +141,153 @@ def families(runs: Runs) -> pd.DataFrame:
     parts = []
     for reading in READINGS:
         wide = scores(runs, PROTOCOLS[0], reading)
-        if PRUNED not in wide:
-            continue
         own, found = shared(wide), []
         ranks = mean_ranks(own) if len(own) else pd.Series(dtype=float)
-        for method in wide.columns:
-            if method in (PRUNED, CEILING):
-                continue
-            line = contrast((wide[method] - wide[PRUNED]).dropna())
+        for method in wide.columns.difference([PRUNED, CEILING], sort=False):
+            line = contrast((wide[method] - wide[PRUNED]).dropna()) if PRUNED in wide else None
             if line is not None:
                 sides = [(PROTOCOLS[0], reading, each) for each in (method, PRUNED)]
                 auc = pairwise.differences(runs, *sides, metric="test_roc_auc")
-                auc = auc[auc.index.isin(wide.index)]
-                place = {"method": method, "reading": reading, "rank": ranks.get(method)}
-                extra = {"pruned rank": ranks.get(PRUNED), "ranked": len(own)}
                 won, lost = int((auc > stats.TIE).sum()), int((auc < -stats.TIE).sum())
-                more = {"auc": auc.mean(), "auc won": won, "auc lost": lost}
-                more["auc signs"] = f"{won}-{len(auc) - won - lost}-{lost}"
-                found.append({**place, **extra, **line, **more})
+                line |= {"method": method, "reading": reading, "rank": ranks.get(method)}
+                line |= {"pruned rank": ranks.get(PRUNED), "ranked": len(own), "auc": auc.mean()}
+                line |= {"auc won": won, "auc lost": lost}
+                found.append({**line, "auc signs": f"{won}-{len(auc) - won - lost}-{lost}"})
         parts.append(pairwise.with_holm(found))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return pd.concat(parts, ignore_index=True)
 
 
 def situations(runs: Runs) -> pd.DataFrame:
     """Mean F1 under ``clean`` by kind of dataset, the paper's and the fresh ones together."""
-    rows = []
+    found = []
     for situation, kind in SITUATIONS.items():
         for reading, words in READINGS.items():
             own = shared(scores(runs, PROTOCOLS[0], reading, kind))
             if len(own) >= FEWEST_DATASETS:
                 row = {"Situation": situation, "Reading": words, "n": len(own)}
-                rows.append(row | {m: mean_of(own[m]) for m in own.columns})
-    return pd.DataFrame(rows)
+                found.append(row | {m: mean_of(own[m]) for m in own.columns})
+    return pd.DataFrame(found)
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    found = lines(runs)
+    found, tested, family = lines(runs), tests(runs), families(runs)
     if found.empty:
         return None
-    tested, family, kinds = tests(runs), families(runs), situations(runs)
-    tables = [_family_table(runs, family), _lines_table(runs, found)]
-    tables += [_tests_table(runs, tested), _situations_table(runs, kinds)]
+
+    def named(frame: pd.DataFrame) -> pd.DataFrame:
+        frame = frame.assign(reading=frame["reading"].map(READINGS))
+        slugs = [name for name in ("method", "against") if name in frame]
+        return frame.assign(**{name: frame[name].map(runs.name) for name in slugs})
+
+    first = {"method": "Learner", "against": "Against", "reading": "Reading"}
+    first |= {"protocol": "Protocol", "group": "Datasets", "n": "n"}
+    limits = {"low": LOW, "high": HIGH}
+    columns = {name: words for name, words in first.items() if name != "against"}
+    columns |= {"F1": "F1", **limits, "rank": "rank", **MEASURES, "of boosting": "of boosting"}
+    pair = {"difference": "difference", **limits, "signs": "W-T-L"}
+    kinds = situations(runs)
+    methods = learner_order(kinds.columns[3:])
+    kinds = kinds[[*kinds.columns[:3], *methods]].rename(columns={m: runs.name(m) for m in methods})
+    tables = [table("small-trees", named(found), columns)]
+    if len(tested):
+        both = {**first, **pair, "p": "p", "holm": "p (Holm)"}
+        tables.append(table("small-trees-tests", named(tested), both))
+    if len(kinds):
+        tables.append(table("small-trees-situations", kinds))
+    if len(family):
+        size = {"method": "Learner", "reading": "Size", "n": "datasets", "rank": "mean rank"}
+        auc = {"auc": "ROC AUC: difference", "auc signs": "ROC AUC: W-T-L"}
+        every = {**size, **pair, "holm": "p (Holm)", **auc}
+        tables.insert(0, table("small-trees-all", named(family), every))
     return Answer(
         "small-trees",
         "Which small tree should I use?",
         tuple(_sentences(runs, found, family)),
-        tuple(table for table in tables if len(table.frame)),
+        tuple(tables),
         (Figure("small-trees", CAPTION, lambda: _draw(runs, found)),),
-        shown=("small-trees-all",),
-    )
-
-
-def _signs(frame: pd.DataFrame) -> list[str]:
-    columns = (frame["wins"], frame["ties"], frame["losses"])
-    return [f"{w}-{t}-{l}" for w, t, l in zip(*columns, strict=True)]  # noqa: E741
-
-
-INTERVAL = {"low": "95 % interval: low", "high": "95 % interval: high"}
-
-
-def _lines_table(runs: Runs, found: pd.DataFrame) -> Table:
-    named = {"method": "Learner", "reading": "Reading", "protocol": "Protocol", "group": "Datasets"}
-    frame = found.assign(
-        method=found["method"].map(runs.name), reading=found["reading"].map(READINGS)
-    )
-    limits = dict.fromkeys(INTERVAL.values(), Format(group="95 % interval"))
-    return Table(
-        "small-trees",
-        "One small tree",
-        "Mean test F1 over the datasets that every learner shown at a size finished, with a 95 % "
-        "interval (bootstrap over datasets) and the mean rank among trees; log loss and Brier "
-        "score (0 to 2) of the class shares in the leaves; tree size, conditions tested per row, "
-        "CPU seconds including tuning; and F1 relative to boosting’s",
-        frame.rename(columns={**named, **INTERVAL, **MEASURES}),
-        formats={
-            "n": Format(kind="count"),
-            **limits,
-            **dict.fromkeys(("rank", "path", "CPU s"), Format(2)),
-            **dict.fromkeys(("nodes", "leaves"), Format(1)),
-        },
-    )
-
-
-def _tests_table(runs: Runs, found: pd.DataFrame) -> Table:
-    columns = {
-        **{"method": "Learner", "against": "Against", "reading": "Reading"},
-        **{"protocol": "Protocol", "group": "Datasets", "n": "n", "difference": "difference"},
-        **{**INTERVAL, SIGNS: SIGNS, "p": "p", "holm": "p (Holm)"},
-    }
-    frame = found.assign(**{SIGNS: _signs(found)}, reading=found["reading"].map(READINGS))
-    frame = frame.assign(**{name: frame[name].map(runs.name) for name in ("method", "against")})
-    return Table(
-        "small-trees-tests",
-        "Small trees against pruned CART and against the control",
-        "Mean difference of test F1 over the datasets that both finished, with a 95 % interval "
-        "(paired bootstrap over datasets), wins-ties-losses, and Wilcoxon’s p, uncorrected and "
-        "with Holm’s correction over this table",
-        frame[list(columns)].rename(columns=columns),
-        formats={"n": Format(kind="count"), **pairwise.formats(signs=("", "", ""))},
-    )
-
-
-def _family_table(runs: Runs, found: pd.DataFrame) -> Table:
-    columns = {
-        **{"method": "Learner", "reading": "Size", "n": "datasets", "rank": "mean rank"},
-        **{"difference": "difference", **INTERVAL, SIGNS: SIGNS, "holm": "p (Holm)"},
-        **{"auc": "ROC AUC: difference", "auc signs": f"ROC AUC: {SIGNS}"},
-    }
-    frame = found.assign(**{SIGNS: _signs(found)}, reading=found["reading"].map(READINGS))
-    auc = {"ROC AUC: difference": Format(kind="change", group="ROC AUC")}
-    auc[f"ROC AUC: {SIGNS}"] = Format(kind="text", group="ROC AUC")
-    return Table(
-        "small-trees-all",
-        "One small tree against pruned CART",
-        "Protocol clean, all datasets: mean test F1 minus that of CART (pruned), with a 95 % "
-        "interval (paired bootstrap over datasets), wins-ties-losses and Wilcoxon’s p with Holm’s "
-        "correction over the learners of a size; mean rank over the datasets that all learners "
-        "have; and the same difference in ROC AUC",
-        frame.assign(method=frame["method"].map(runs.name))[list(columns)].rename(columns=columns),
-        formats={
-            "datasets": Format(kind="count"),
-            "mean rank": Format(1),
-            **pairwise.formats(signs=("", "", "")),
-            **auc,
-        },
-    )
-
-
-def _situations_table(runs: Runs, found: pd.DataFrame) -> Table:
-    methods = learner_order(found.columns[3:])
-    return Table(
-        "small-trees-situations",
-        "Small trees by situation",
-        "Mean test F1 under protocol clean over the paper’s and the fresh datasets of a kind that "
-        "every learner shown at a size finished",
-        found[[*found.columns[:3], *methods]].rename(columns={m: runs.name(m) for m in methods}),
-        formats={"n": Format(kind="count")},
-        best_in_row="max",
+        shown=(tables[0].name,),
     )
 
 
 def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[str]:
     sentences = []
     if len(family):
-        better = family[(family["holm"] < LEVEL) & (family["difference"] > 0)]
-        who = [
-            f"{runs.name(row['method'])} at {READINGS[row['reading']]} ({interval(row)})"
-            for row in better.to_dict("records")
-        ]
+        sure = family[family["holm"] < LEVEL]
+        better = rows(sure[sure["difference"] > 0])
+        who = [f"{runs.name(x['method'])} at {READINGS[x['reading']]}" for x in better]
         sentences.append(
             f"{runs.name(PRUNED)}: of {family['method'].nunique()} other learners "
             + (f"only {listed(who)} is" if who else "none is")
             + f" significantly better in F1 at any size (protocol clean, {family['n'].max()} "
             "datasets, Holm’s correction within a size)."
         )
-        told = []
-        for reading, own in family.dropna(subset="rank").groupby("reading", sort=False):
-            ranks = own.set_index("method")["rank"].to_dict()
-            ranks[PRUNED] = own["pruned rank"].iloc[0]
-            chosen = [PRUNED, "gradtree-tuned", "gradtree-new-defaults", "gradtree"]
-            first = min(ranks, key=lambda method: ranks[method])
-            names = dict.fromkeys([first, *(m for m in chosen if m in ranks)])
-            listing = ", ".join(f"{runs.name(m)} {ranks[m]:.1f}" for m in names)
-            told.append(f"{READINGS[str(reading)]}: {listing}")
-        sentences.append(
-            f"Mean rank over {family['ranked'].max()} datasets, best first: {'; '.join(told)}."
-        )
-        free = family[family["reading"] == FREE].set_index("method")
-        told_apart = free[free["auc won"] + free["auc lost"] > 0]
-        share = told_apart["auc won"] / (told_apart["auc won"] + told_apart["auc lost"])
-        if len(share) and share.max() > 0.5:
-            best = free.loc[share.idxmax()]
-            sentences.append(
-                f"Where probabilities matter it is not the best: {runs.name(str(best.name))} is "
-                f"above it in ROC AUC on {best['auc won']} datasets and below on "
-                f"{best['auc lost']} ({best['auc']:+.3f} on average, free size)."
-            )
-        worse = family[(family["holm"] < LEVEL) & (family["difference"] < 0)]
+        sentences += [*_ranks(runs, family), *_auc(runs, family)]
         for method in ("gradtree", "gradtree-new-defaults", "gradtree-tuned"):
-            own = worse[worse["method"] == method]
-            sizes = [
-                f"{row['difference']:+.3f} ({READINGS[row['reading']]})"
-                for row in own.to_dict("records")
-            ]
+            worse = rows(sure[sure["difference"] < 0], method=method)
+            sizes = [f"{x['difference']:+.3f} ({READINGS[x['reading']]})" for x in worse]
             if sizes:
                 sentences.append(f"{runs.name(method)} is significantly worse: {listed(sizes)}.")
-    free = found[
-        (found["protocol"] == PROTOCOLS[0]) & (found["reading"] == FREE) & found["cpu"].notna()
-    ]
-    timed = free[(free["group"] == next(iter(GROUPS))) & (free["method"] != CEILING)]
-    parts = [f"{runs.name(r.method)} {r.cpu:.1f}" for r in timed.sort_values("cpu").itertuples()]
-    if parts:
-        sentences.append(f"CPU seconds of a fit with its tuning, free size: {', '.join(parts)}.")
+    place = {"protocol": PROTOCOLS[0], "reading": FREE, "group": next(iter(GROUPS))}
+    timed = [x for x in rows(found, **place) if x["cpu"] is not None and x["method"] != CEILING]
+    timed.sort(key=lambda line: line["cpu"])
+    if timed:
+        told = ", ".join(f"{runs.name(line['method'])} {line['cpu']:.1f}" for line in timed)
+        sentences.append(f"CPU seconds of a fit with its tuning, free size: {told}.")
     return [*sentences, *_distilled(runs)]
 
 
-DISTILLED = "small_trees/distilled.csv"
+def _ranks(runs: Runs, family: pd.DataFrame) -> list[str]:
+    """Mean ranks over datasets of the best learner, pruned CART and GradTree, by size."""
+    parts = []
+    for reading, own in family.dropna(subset="rank").groupby("reading", sort=False):
+        ranks = own.set_index("method")["rank"].to_dict()
+        ranks[PRUNED] = own["pruned rank"].iloc[0]
+        chosen = (PRUNED, "gradtree-tuned", "gradtree-new-defaults", "gradtree")
+        first = min(ranks, key=ranks.__getitem__)
+        names = dict.fromkeys([first, *(method for method in chosen if method in ranks)])
+        told = ", ".join(f"{runs.name(method)} {ranks[method]:.1f}" for method in names)
+        parts.append(f"{READINGS[str(reading)]}: {told}")
+    n = family["ranked"].max()
+    return [f"Mean rank over {n} datasets, the best and some: {'; '.join(parts)}."] if parts else []
+
+
+def _auc(runs: Runs, family: pd.DataFrame) -> list[str]:
+    """Who is above pruned CART in ROC AUC on most datasets that tell the two apart."""
+    free = family[(family["reading"] == FREE) & (family["auc won"] + family["auc lost"] > 0)]
+    share = free["auc won"] / (free["auc won"] + free["auc lost"])
+    if share.empty or share.max() <= 0.5:
+        return []
+    best = free.loc[share.idxmax()]
+    return [
+        f"Where probabilities matter it is not the best: {runs.name(best['method'])} is above it "
+        f"in ROC AUC on {best['auc won']} datasets and below on {best['auc lost']} "
+        f"({best['auc']:+.3f} on average, free size)."
+    ]
+
+
+DISTILLED = COMMITTED.parent / "small_trees" / "distilled.csv"
 LEAST_GAIN = 0.005
 """In mean test F1 at some size, of what would stay; with less, it is not worth its code."""
 
 
 def _distilled(runs: Runs) -> list[str]:
-    """Why the distilled tree is no learner of the suite: its recorded scores minus the control's."""
-    from experiments.runs.archive import COMMITTED
-
-    path = COMMITTED.parent / DISTILLED
-    if not path.is_file():
-        return []
-    rows = pd.read_csv(path)
-    rows = rows[rows["version"] == "estimator"]
-    parts, gains = [], []
-    for reading, own in rows.groupby("reading", sort=False):
-        mine = own.groupby("dataset")["test_f1"].agg(lambda values: mean_of(list(values)))
-        gap = (mine - means(runs, (PROTOCOLS[0], str(reading), CONTROL))).dropna()
-        line = contrast(gap)
+    """Why the distilled tree is no learner of the suite: its scores minus the control's."""
+    scored = pd.read_csv(DISTILLED) if DISTILLED.is_file() else pd.DataFrame({"version": []})
+    found = []
+    kept = scored[scored["version"] == "estimator"]
+    for reading, own in kept.groupby("reading", sort=False) if len(kept) else ():
+        mine = own.groupby("dataset")["test_f1"].agg(mean_of)
+        line = contrast((mine - means(runs, (PROTOCOLS[0], str(reading), CONTROL))).dropna())
         if line is not None:
-            gains.append(line["difference"])
-            parts.append(f"{READINGS[str(reading)]} {interval(line)}")
-    if not parts:
+            found.append({**line, "reading": READINGS[str(reading)]})
+    if not found:
         return []
-    verdict = "no code stayed" if max(gains) <= LEAST_GAIN else "it should be kept"
+    worth = max(line["difference"] for line in found) > LEAST_GAIN
     return [
         "A distilled tree, which learns a forest’s probabilities, was tried on the fresh datasets; "
-        f"F1 minus that of {runs.name(CONTROL)}: {', '.join(parts)}. More than {LEAST_GAIN:+.3f} "
-        f"at some size was asked, so {verdict}."
+        f"F1 minus that of {runs.name(CONTROL)}: {told(found, '({reading})')}. More than "
+        f"{LEAST_GAIN:+.3f} at some size was asked, so "
+        + ("it should be kept." if worth else "no code stayed.")
     ]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Format, Table
+from experiments.analysis.answer import Answer, Table
 from experiments.analysis.grids import cells
-from experiments.analysis.pairwise import PROTOCOLS
+from experiments.analysis.pairwise import PROTOCOLS, table
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.runs import Runs
 
@@ -36,34 +36,33 @@ def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame
     """
     fits, found = finished(runs, protocol, EXPERIMENT), cells(runs, protocol, EXPERIMENT, "test_f1")
     rows = []
+    blank = dict.fromkeys(("same", "Seconds: ours", "Seconds: pydl8.5", "ratio"))
     for dataset in printed.datasets.itertuples():
         mine, theirs = (dataset.slug, OURS), (dataset.slug, LIBRARY)
-        row: dict[str, Any] = {
-            "Dataset": dataset.name,
-            "Task": TASK_NAMES[dataset.task],
-            "test F1": found["mean"].get(mine),
-        }
-        trials = (
-            fits[mine].index.intersection(fits[theirs].index) if {mine, theirs} <= set(fits) else []
-        )
+        row: dict[str, Any] = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task]}
+        row |= {"test F1": found["mean"].get(mine), "trials": 0, **blank}
+        both = [fits[place] for place in (mine, theirs) if place in fits]
+        trials = both[0].index.intersection(both[1].index) if len(both) == 2 else ()
         if len(trials):
-            ours, library = fits[mine].loc[trials], fits[theirs].loc[trials]
-            equal = (ours[OUTCOME] == library[OUTCOME]) | (
-                ours[OUTCOME].isna() & library[OUTCOME].isna()
-            )
+            ours, library = (own.loc[trials] for own in both)
             took = [float(sum(own["cpu_seconds"].fillna(0.0))) for own in (ours, library)]
-            one_kind = bool((ours["environment"] == library["environment"]).all())
-            row |= {"trials": len(trials), "same": int(equal.all(axis=1).sum())}
+            row |= {"trials": len(trials), "same": _alike(ours, library)}
             row |= {"Seconds: ours": took[0], "Seconds: pydl8.5": took[1]}
-            row["ratio"] = took[1] / took[0] if took[0] and one_kind else None
+            if took[0] and (ours["environment"] == library["environment"]).all():
+                row["ratio"] = took[1] / took[0]
             rows.append(row)
         elif theirs in found.index and found.at[theirs, "missing"]:
-            row |= {"trials": 0, "same": None, "Seconds: ours": None}
-            rows.append({**row, "Seconds: pydl8.5": found.at[theirs, "missing"], "ratio": None})
+            rows.append({**row, "Seconds: pydl8.5": found.at[theirs, "missing"]})
     frame = pd.DataFrame(rows)
     if len(frame) and frame["ratio"].isna().all():
         return frame.drop(columns="ratio")
     return frame
+
+
+def _alike(one: pd.DataFrame, other: pd.DataFrame) -> int:
+    """Rows that are equal in every outcome, gaps included."""
+    left, right = one[OUTCOME], other[OUTCOME]
+    return int(((left == right) | (left.isna() & right.isna())).all(axis=1).sum())
 
 
 def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
@@ -80,12 +79,9 @@ def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
             for method, part in own.items()
         }
         seconds = {m: float(sum(part.loc[shared, "cpu_seconds"])) for m, part in own.items()}
-        row: dict[str, Any] = {
-            "Dataset": dataset.name,
-            "Task": TASK_NAMES[dataset.task],
-            "errors": errors[OURS],
-            "alike": "yes" if len(set(errors.values())) == 1 else "no",
-        }
+        row: dict[str, Any] = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task]}
+        alike = "yes" if len(set(errors.values())) == 1 else "no"
+        row |= {"errors": errors[OURS], "alike": alike}
         for method in SOLVERS:
             place = (dataset.slug, method)
             reason = found.at[place, "missing"] if place in found.index else ""
@@ -100,54 +96,16 @@ def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
 def answer(runs: Runs, printed: Printed) -> Answer | None:
     tables = []
     for protocol in PROTOCOLS:
-        frame = against_library(runs, printed, protocol)
-        if len(frame):
-            told = "; their ratio where both ran on machines of one kind"
-            if "ratio" not in frame:
-                told = ", which ran on machines of different kinds"
-            tables.append(
-                Table(
-                    EXPERIMENT,
-                    "DL8.5 by our kernels and by pydl8.5",
-                    "Test F1 of our kernels; trials that both finished, and those with the same "
-                    "scores and tree size to the last digit; processor seconds over all of them"
-                    + told,
-                    frame,
-                    protocol,
-                    {
-                        **dict.fromkeys(("trials", "same"), Format(kind="count")),
-                        "Seconds: ours": Format(2, group="Seconds"),
-                        "Seconds: pydl8.5": Format(2, group="Seconds"),
-                        "ratio": Format(1),
-                    },
-                )
-            )
-        frame = alone(runs, printed, protocol)
-        if len(frame):
-            grouped = {
-                name: Format(2 if name.startswith("CPU") else 1, group=name.split(": ")[0])
-                for name in frame.columns
-                if ": " in name
-            }
-            tables.append(
-                Table(
-                    ALONE,
-                    "The optimal tree of depth 4 over yes/no columns by four solvers",
-                    "Training rows that the tree misclassifies, whether all solvers that finished "
-                    "agree on their number, CPU seconds of one fit with no other job running, and "
-                    "these divided by ours",
-                    frame,
-                    protocol,
-                    {"errors": Format(kind="count"), **grouped},
-                )
-            )
+        for name, of in ((EXPERIMENT, against_library), (ALONE, alone)):
+            frame = of(runs, printed, protocol)
+            if len(frame):
+                tables.append(table(name, frame, protocol=protocol))
     if not tables:
         return None
-    sentences = _sentences(runs, tables)
     return Answer(
         "solvers",
         "Do other solvers find the same optimal trees?",
-        tuple(sentences),
+        tuple(_sentences(runs, tables)),
         tuple(tables),
         shown=(ALONE,),
     )
@@ -155,7 +113,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
 
 def _sentences(runs: Runs, tables: list[Table]) -> list[str]:
     sentences = []
-    both = [table.frame for table in tables if table.name == EXPERIMENT]
+    both = [each.frame for each in tables if each.name == EXPERIMENT]
     trials, same = (int(sum(frame[name].sum() for frame in both)) for name in ("trials", "same"))
     if trials:
         word = "Yes" if same == trials else "Mostly"
@@ -163,7 +121,7 @@ def _sentences(runs: Runs, tables: list[Table]) -> list[str]:
             f"{word}: our kernels and pydl8.5 ended in the same scores and tree size in {same} of "
             f"{trials} fits that both finished."
         )
-    for frame in (table.frame for table in tables if table.name == ALONE):
+    for frame in (each.frame for each in tables if each.name == ALONE):
         ratios = {method: frame[f"Ratio: {runs.name(method)}"].dropna() for method in SOLVERS[1:]}
         others = pd.DataFrame(ratios).dropna(how="all").index
         told = [

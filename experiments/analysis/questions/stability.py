@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Format, Table
-from experiments.analysis.ranks import mean_of
-from experiments.analysis.pairwise import means
+from experiments.analysis.answer import Answer
+from experiments.analysis.pairwise import means, table
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.questions import seeds
+from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
 
 ORDER = 100
@@ -52,35 +52,24 @@ def _settings(params: str) -> str:
 
 def stability(found: pd.DataFrame, printed: Printed) -> pd.DataFrame:
     """Per dataset: trials, those that keep their score, and the largest change."""
-    moves = [
-        max(abs(again - f1) for again in own)
-        for f1, own in zip(found["test_f1"], found["refits"], strict=True)
-    ]
-    by_dataset = pd.Series(moves, index=found["dataset"], dtype=float).groupby(level=0)
+    both = zip(found["test_f1"], found["refits"], strict=True)
+    moves = [max(abs(again - f1) for again in own) for f1, own in both]
+    grouped = dict(list(pd.Series(moves, index=found["dataset"], dtype=float).groupby(level=0)))
     rows = []
     for dataset in printed.datasets.itertuples():
-        if dataset.slug in by_dataset.groups:
-            own = by_dataset.get_group(dataset.slug)
-            stable = int((own == 0).sum())
-            rows.append(
-                {
-                    "Dataset": dataset.name,
-                    "Task": TASK_NAMES[dataset.task],
-                    "trials": len(own),
-                    "stable": stable,
-                    "largest change": own.max(),
-                    "cell": "stable" if stable == len(own) else "fragile",
-                }
-            )
+        own = grouped.get(dataset.slug)
+        if own is not None:
+            kept = int((own == 0).sum())
+            row = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task], "trials": len(own)}
+            row |= {"stable": kept, "largest change": own.max()}
+            rows.append({**row, "cell": "stable" if kept == len(own) else "fragile"})
     return pd.DataFrame(rows)
 
 
 def distances(runs: Runs, printed: Printed) -> dict[str, float]:
     """Mean distance, over datasets, of two numbers for the same cell, by what sets them apart."""
-    cells = printed.of("test-f1-tuned")
-    theirs = cells[cells["method"] == METHOD].set_index("dataset")["mean"]
-    ours = means(runs, (PROTOCOL, "tuned", METHOD))
-    found = {"the printed number": mean_of((ours - theirs).dropna().abs())} if len(ours) else {}
+    off = (means(runs, (PROTOCOL, "tuned", METHOD)) - seeds.printed_cells(printed)).dropna()
+    found = {"the printed number": mean_of(off.abs())} if len(off) else {}
     for experiment, step in STEPS.items():
         fits = refits(runs, experiment)
         if len(fits):
@@ -104,35 +93,17 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     found = {name: frame for name, frame in found.items() if len(frame)}
     if not found:
         return None
-    tables = [
-        Table(
-            name,
-            "Stable and fragile trials",
-            f"Tuned GradTree, every trial fitted {REFITS} more times with training rows moved by "
-            f"{STEPS[name]}: trials that keep their test F1 in all refits, and the largest "
-            "change of test F1",
-            frame,
-            PROTOCOL,
-            dict.fromkeys(("trials", "stable"), Format(kind="count")),
-        )
-        for name, frame in found.items()
-    ]
     far = distances(runs, printed)
-    yardsticks = Table(
-        "distances",
-        "How far two numbers for the same cell are apart",
-        "Tuned GradTree, test F1: mean distance over datasets between the cell here and the "
-        "printed one, and between two cells that differ in a rounding or a seed",
-        pd.DataFrame({"Between": list(far), "mean distance": list(far.values())}),
-        PROTOCOL,
-        {"mean distance": Format(4)},
-    )
+    yardsticks = pd.DataFrame({"Between": list(far), "mean distance": list(far.values())})
     return Answer(
         "stability",
         "Does rounding explain the distance from the printed numbers?",
         tuple(_sentences(runs, printed, found, far)),
-        (yardsticks, *tables),
-        shown=(yardsticks.name,),
+        tuple(
+            table(name, frame, protocol=PROTOCOL)
+            for name, frame in {"distances": yardsticks, **found}.items()
+        ),
+        shown=("distances",),
     )
 
 
@@ -145,8 +116,7 @@ def _sentences(
     if told:
         word = "Not by itself" if far.get("the printed number", 0.0) > refit else "It may"
         sentences.append(f"{word}: mean distance of a cell of tuned GradTree is {', '.join(told)}.")
-    cells = printed.of("test-f1-tuned")
-    theirs = cells[cells["method"] == METHOD].set_index("dataset")["mean"]
+    theirs = seeds.printed_cells(printed)
     off = (means(runs, (PROTOCOL, "tuned", METHOD)) - theirs).dropna().abs()
     names = printed.datasets.set_index("name")["slug"]
     for name, frame in found.items():
