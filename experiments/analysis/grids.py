@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -127,7 +127,7 @@ def grid(runs: Runs, name: str, protocol: str = "paper") -> Grid:
     have = {method for (_, method), mean in found["mean"].items() if not math.isnan(mean)}
     beside = tuple(method for method in table.beside if method in have)
     tasks = paper.datasets["task"].to_dict()
-    return _fill(table, protocol, found, tasks, table.methods, beside, TRIALS)
+    return _fill(table, protocol, found, tasks, table.methods, beside, TRIALS, runs.name)
 
 
 @lru_cache(maxsize=16)
@@ -190,7 +190,7 @@ def own_grid(
     tasks = {slug: str(runs.datasets[slug]["task"]) for slug in order}
     shown = found[found.index.isin([(d, m) for d in order for m in methods])]
     trials = int(shown["expected"].max()) if len(shown) else 0
-    return _fill(table, protocol, found, tasks, methods, (), trials)
+    return _fill(table, protocol, found, tasks, methods, (), trials, runs.name)
 
 
 def other_grids(runs: Runs, protocol: str) -> list[Grid]:
@@ -209,7 +209,7 @@ def other_grids(runs: Runs, protocol: str) -> list[Grid]:
         for metric, title, decimals in (("test_f1", "Test F1", 3), ("tree_size", "Tree size", 2)):
             table = Declared(
                 name=f"others-{experiment}-{metric.replace('_', '-')}",
-                title=f"{title}, {experiment}, beyond the paper",
+                title=f"{title}, {experiment.replace('-', ' ')}, beyond the paper",
                 experiment=experiment,
                 metric=metric,
                 methods=tuple(columns),
@@ -254,6 +254,7 @@ def _fill(
     methods: Sequence[str],
     beside: Sequence[str],
     trials: int,
+    name_of: Callable[[str], str] = str,
 ) -> Grid:
     """A table from its cells: ranks of ``methods``, and summary lines."""
     rows = [slug for task in TASKS for slug in tasks if tasks[slug] == task]
@@ -278,7 +279,7 @@ def _fill(
         if table.shared and block:
             means = wide["mean"].loc[block].dropna(axis=1, how="all")
             whole = means.index[means.notna().all(axis=1)]
-            if left_out := [slug for slug in block if slug not in whole]:
+            if left_out := [name_of(slug) for slug in block if slug not in whole]:
                 caption += f"; summaries without {', '.join(left_out)}, which not all learners have"
             block = list(whole)
         part = {name: values.loc[block] for name, values in wide.items()}
