@@ -23,7 +23,7 @@ from experiments.runs import archive
 
 HERE = Path(__file__).resolve().parent
 NAME = "GradTree, reproduced"
-LEAD = ("reproduces", "claims", "use")
+LEAD = ("reproduces", "conclusions", "use")
 """What a reader asks first; the first sentences of these answers stand at the top."""
 TABLES = "tables"
 """The answer that has the paper's tables; it stands after the others."""
