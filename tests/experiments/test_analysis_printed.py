@@ -102,8 +102,3 @@ def test_every_cell_and_hyperparameter_is_there():
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(UserError, match=r"dataset_specs\.csv is missing"):
         printed(tmp_path)
-
-
-def test_the_grids_name_the_methods_that_are_printed():
-    for name in paper_tables():
-        assert set(PAPER.of(name)["method"]) == set(declared(name).methods)

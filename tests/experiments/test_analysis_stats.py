@@ -12,25 +12,14 @@ from experiments.analysis import stats
 METHODS = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
 # Table 6 of Demšar (2006): AUC on 14 datasets. In the last row but one, 0.975 and 0.975 are
 # printed with ranks 2 and 3, so the former is a little larger.
-DEMSAR = pd.DataFrame(
-    [
-        [0.763, 0.768, 0.771, 0.798],
-        [0.599, 0.591, 0.590, 0.569],
-        [0.954, 0.971, 0.968, 0.967],
-        [0.628, 0.661, 0.654, 0.657],
-        [0.882, 0.888, 0.886, 0.898],
-        [0.936, 0.931, 0.916, 0.931],
-        [0.661, 0.668, 0.609, 0.685],
-        [0.583, 0.583, 0.563, 0.625],
-        [0.775, 0.838, 0.866, 0.875],
-        [1.000, 1.000, 1.000, 1.000],
-        [0.940, 0.962, 0.965, 0.962],
-        [0.619, 0.666, 0.614, 0.669],
-        [0.972, 0.981, 0.97501, 0.975],
-        [0.957, 0.978, 0.946, 0.970],
-    ],
-    columns=METHODS,
-)
+TABLE_6 = """.763 .768 .771 .798  .599 .591 .590 .569
+    .954 .971 .968 .967  .628 .661 .654 .657
+    .882 .888 .886 .898  .936 .931 .916 .931
+    .661 .668 .609 .685  .583 .583 .563 .625
+    .775 .838 .866 .875  1 1 1 1
+    .940 .962 .965 .962  .619 .666 .614 .669
+    .972 .981 .97501 .975  .957 .978 .946 .970"""
+DEMSAR = pd.DataFrame(np.loadtxt(TABLE_6.splitlines()).reshape(14, 4), columns=METHODS)
 SAMPLE = np.random.default_rng(0).normal(0.01, 0.03, 22)
 
 
@@ -115,16 +104,6 @@ def test_bca_and_t_intervals_are_scipys():
         stats.bootstrap([0.5, np.nan])
 
 
-def test_student_covers_where_the_percentile_bootstrap_does_not():
-    rng = np.random.default_rng(1)
-    samples = rng.normal(0, 1, (400, 6))
-    covered = {
-        interval: np.mean([found.low <= 0 <= found.high for found in map(interval, samples)])
-        for interval in (stats.t_interval, stats.bootstrap)
-    }
-    assert covered[stats.bootstrap] < 0.91 < 0.93 < covered[stats.t_interval] < 0.97
-
-
 def test_a_prediction_interval_covers_one_more_dataset():
     rng = np.random.default_rng(2)
     inside = []
@@ -136,13 +115,6 @@ def test_a_prediction_interval_covers_one_more_dataset():
     assert 0.92 < np.mean(inside) < 0.99
     plain = stats.new_dataset(SAMPLE)
     assert plain.high - plain.low > 3 * (stats.t_interval(SAMPLE).high - plain.estimate)
-
-
-def test_noise_of_trials_alone_makes_a_prediction_narrow():
-    measured = np.random.default_rng(3).normal(0.02, 0.01, 30)
-    between = stats.new_dataset(measured)
-    with_errors = stats.new_dataset(measured, np.full(30, 0.02))
-    assert with_errors.high - with_errors.low < 0.5 * (between.high - between.low)
 
 
 def test_equivalence_is_two_one_sided_tests():
