@@ -3,7 +3,7 @@
 VENV    := .venv
 PY      := $(VENV)/bin/python
 PROFILE ?= paper
-WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+WORKERS ?=
 ARGS    ?=
 
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
@@ -11,8 +11,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup data reproduce tables report verify bench test test-slow test-network lint format clean delete-runs
 
-help: ## List the targets
+help: ## List the targets, and what each profile of `make reproduce` takes by the committed runs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@test ! -x $(PY) || { echo; $(PY) -m experiments list profiles --cost; }
 
 setup: $(VENV)/.ready ## Create .venv and install what the suite needs
 
@@ -23,22 +24,13 @@ $(VENV)/.ready: pyproject.toml constraints.txt scripts/setup.sh
 data: setup ## Fetch and verify the 36 datasets
 	@$(PY) -m experiments data $(ARGS)
 
-reproduce: setup ## Run the experiments, tables and report into .runs (PROFILE=smoke, quick, paper or full)
-ifeq ($(PROFILE),full)
-	@$(PY) -m experiments plan --profile paper --workers $(WORKERS)
-	@$(PY) -m experiments search --protocol paper,clean --workers $(WORKERS) --plan
-	@$(PY) -m experiments plan --profile searched --workers $(WORKERS)
-	@$(PY) -m experiments run --profile paper --workers $(WORKERS) --refresh tables,report $(ARGS)
-	@$(PY) -m experiments search --protocol paper,clean --workers $(WORKERS) $(ARGS)
-	@$(PY) -m experiments run --profile searched --workers $(WORKERS) --refresh tables,report $(ARGS)
-else
-	@$(PY) -m experiments run --profile $(PROFILE) --workers $(WORKERS) --refresh tables,report $(ARGS)
-endif
+reproduce: setup ## Run the experiments, tables and report into .runs; PROFILE=smoke, quick, paper (default), extended, full
+	@$(PY) -m experiments run --profile $(PROFILE) $(if $(WORKERS),--workers $(WORKERS)) --refresh tables,report $(ARGS)
 
-tables: setup ## Write results/tables (CSV and LaTeX) from the committed records
+tables: setup ## Write results/tables (CSV and LaTeX) from the committed runs
 	@$(PY) -m experiments tables --results $(ARGS)
 
-report: setup ## Write results/report.html and results/figures from the committed records
+report: setup ## Write results/report.html and results/figures from the committed runs
 	@$(PY) -m experiments report --results $(ARGS)
 
 verify: setup ## Compare cells and claims with the paper; fail if a verdict got worse
@@ -69,5 +61,5 @@ clean: ## Remove .venv, caches and build files; .runs stays
 	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-delete-runs: ## Delete .runs with your run records; asks first
-	@read -p "Delete .runs with all its records? [y/N] " answer && [ "$$answer" = y ] && rm -rf .runs
+delete-runs: ## Delete .runs with your runs; asks first
+	@read -p "Delete .runs with all its runs? [y/N] " answer && [ "$$answer" = y ] && rm -rf .runs

@@ -4,8 +4,7 @@
     .venv/bin/python scripts/run_dataset.py titanic
     .venv/bin/python scripts/run_dataset.py "Heart Disease" --trial 0-2
 
-Writes tables and drawings of trees to .runs/datasets/<slug>. Jobs that are
-done are not repeated.
+Writes tables and drawings of trees to .runs/datasets/<slug>. Jobs that are done are not repeated.
 """
 
 from __future__ import annotations
@@ -13,18 +12,26 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from experiments.commands import arguments, selection  # noqa: E402 - the suite runs from here
+from experiments.commands import arguments  # noqa: E402 - the suite runs from here
+from experiments.errors import CannotGoOnError, check_names  # noqa: E402
 
-TIME_LIMIT = 3600.0
+if TYPE_CHECKING:
+    import pandas as pd
+
+PRINTED = {
+    name: name if name.startswith("ablation") else f"test-f1-{name}"
+    for name in ("tuned", "default", "ablation-tuned", "ablation-default")
+}
+"""Experiment -> the paper's table of its test F1."""
 
 
 def parsed() -> argparse.Namespace:
-    description = (__doc__ or "").splitlines()[0]
-    parser = arguments.Parser(description=description)
+    parser = arguments.Parser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("dataset", help="name or slug, e.g. titanic")
     parser.add_argument(
         "--experiment",
@@ -40,7 +47,7 @@ def parsed() -> argparse.Namespace:
         "--method",
         type=arguments.words,
         metavar="A,B",
-        help="methods to run (default: all of the experiment)",
+        help="methods to run (default: all of the experiment, and those of plug-ins)",
     )
     parser.add_argument(
         "--trial",
@@ -62,61 +69,86 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> int:
-    from experiments.analysis import table_set
+    from experiments.commands.run import one_session
     from experiments.commands.trees import draw_trees
-    from experiments.core.files import locked
-    from experiments.core.planned import read_datasets, read_learners
-    from experiments.core.store import Store
-    from experiments.core.text import say
-    from experiments.render.files import write_comparisons
-    from experiments.render.wording import comparison_text
-    from experiments.runner import plugins
-    from experiments.runner.catalogue import EXPERIMENTS, jobs_of
-    from experiments.runner.plan import make_plan, note_plan, render_jobs
-    from experiments.runner.profiles import with_plugins
-    from experiments.runner.progress import Progress
-    from experiments.runner.queue import Queue
-    from experiments.runner.session import SessionSummary, drive, limits_of, sum_up
+    from experiments.runner import registry
+    from experiments.runner.experiments import jobs_of
+    from experiments.runner.plan import make_plan, note_plan, render
+    from experiments.runner.profiles import unique
+    from experiments.runner.session import sum_up
+    from experiments.runs.store import Store
+    from experiments.text import say
 
     args = parsed()
-    plugins.use(args.plugin)
-    selection.check("experiment", args.experiment, list(EXPERIMENTS))
-    selection.check("method", args.method, plugins.method_slugs())
-    selection.check("protocol", [args.protocol], plugins.protocols())
-    (dataset,) = selection.dataset_slugs([args.dataset])
-    jobs = [
-        job
-        for experiment in args.experiment
-        for job in jobs_of(
-            experiment,
-            args.protocol,
-            [dataset],
-            args.method or with_plugins(experiment, args.protocol),
-            args.trial,
-        )
-    ]
-    store, limits = Store(args.store), limits_of(args, TIME_LIMIT)
-    with locked(args.store):
-        note_plan(store, jobs)
-        plan = make_plan(list({job.key: job for job in jobs}.values()), store, limits, args.workers)
-        say(render_jobs(plan))
-        summary = SessionSummary()
-        if plan.pending:
-            queue = Queue(plan.pending, harmless=plan.harmless())
-            progress = Progress(plan.pending, plan.estimates, args.workers)
-            summary = drive(args, queue, progress, limits, dataset)
-
-    records = store.latest()
-    facts = read_datasets(args.store), read_learners(args.store)
-    comparisons = table_set.compare(dataset, args.protocol, jobs, records, *facts)
-    for comparison in comparisons:
-        say(f"\n{comparison_text(comparison)}")
+    registry.use(args.plugin)
+    check_names("experiment", args.experiment, registry.entries("experiment"))
+    check_names("method", args.method, registry.learners())
+    check_names("protocol", [args.protocol], registry.entries("protocol"))
+    dataset = registry.resolve_dataset(args.dataset)
+    require_data(dataset)
+    jobs = []
+    for name in args.experiment:
+        own = registry.find("experiment", name).methods_under(args.protocol)
+        methods = args.method or list(dict.fromkeys([*own, *registry.from_plugins("learner")]))
+        jobs += jobs_of(name, args.protocol, [dataset], methods, args.trial, store=args.store)
+    store, limits = Store(args.store), arguments.limits_of(args, 3600.0)
+    note_plan(store, jobs)
+    say(render(make_plan(unique(jobs), store.statuses(), limits), args.workers))
+    summary = one_session(args, dataset, unique(jobs), 3600.0)
     folder = args.output or args.store / "datasets" / dataset
-    write_comparisons(folder, comparisons)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in args.experiment:
+        found = compared(args.store, args.protocol, name, dataset, set(args.trial))
+        found.to_csv(folder / f"{name}.csv", index=False)
+        say(f"\n{registry.facts(dataset).name}, {name}, test F1 (protocol {args.protocol}):")
+        say(found.to_string(index=False, float_format="{:.3f}".format, na_rep="–"))
     if not summary.interrupted:
-        draw_trees(folder, jobs, records, args.store)
+        draw_trees(folder, jobs, store)
     say(f"\nTables and trees are in {folder}.")
-    return sum_up(plan.jobs, store, limits, summary)
+    return sum_up(unique(jobs), store, limits, summary)
+
+
+def require_data(dataset: str) -> None:
+    """Without the data there is nothing to do but to say how to get it."""
+    from datasets.errors import DatasetUnavailable
+    from experiments.runner.registry import load_dataset
+    from experiments.text import program
+
+    try:
+        load_dataset(dataset)
+    except DatasetUnavailable as problem:
+        raise CannotGoOnError(f"{problem}\nGet it with: {program()} data {dataset}") from None
+
+
+def compared(
+    store: Path, protocol: str, experiment: str, dataset: str, trials: set[int]
+) -> pd.DataFrame:
+    """Mean and deviation of every learner's test F1 over trials, beside the paper's."""
+    import pandas as pd
+
+    from experiments.analysis.printed import printed
+    from experiments.analysis.runs import load
+
+    runs = load(store)
+    rows = runs.of(protocol, experiment)
+    rows = rows[(rows["dataset"] == dataset) & rows["trial"].isin(trials)]
+    cells = printed().of(PRINTED.get(experiment, "")).set_index(["dataset", "method"])
+    lines = []
+    for method, some in rows.groupby("method", sort=False):
+        scores = some["test_f1"].dropna()
+        line = {
+            "method": runs.name(str(method)),
+            "mean": scores.mean(),
+            "std": scores.std(ddof=0),
+            "trials": len(scores),
+            "without a score": "; ".join(sorted(set(some["reason"]) - {""})),
+        }
+        if (dataset, method) in cells.index:
+            line |= {
+                f"paper's {name}": cells.loc[(dataset, method), name] for name in ("mean", "std")
+            }
+        lines.append(line)
+    return pd.DataFrame(lines).fillna({"without a score": ""})
 
 
 if __name__ == "__main__":

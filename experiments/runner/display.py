@@ -229,9 +229,9 @@ class Refresher:
 
     Parameters
     ----------
-    verbs : of ``python -m experiments``; each is given ``--store`` and ``--output``.
+    verbs : of ``python -m experiments``; each is given ``--store``.
     jobs : what the run has to do.
-    store : folder of the runs; results go to folders named after the verbs in it.
+    store : folder of the runs, to which the verbs write.
     options : given to every verb as well.
     """
 
@@ -282,5 +282,5 @@ class Refresher:
                 say(f"{verb} could not be brought up to date; see above")
 
     def _command(self, verb: str) -> list[str]:
-        place = ["--store", str(self._store), "--output", str(self._store / verb)]
+        place = ["--store", str(self._store)]
         return [sys.executable, "-m", "experiments", verb, *place, *self._options]
