@@ -127,17 +127,17 @@ def runs_of(folder: Path) -> pd.DataFrame:
 
 
 def plan(runs: Runs) -> Check:
-    """Whether the catalogue asks today for the keys that were planned and run."""
-    found = Check("Planned jobs against the catalogue")
+    """Whether the catalogue asks today for the keys of the runs that tables use."""
+    found = Check("Runs against the catalogue")
     try:
         for (protocol, experiment), part in runs.places.items():
+            part = part[part["status"] != ""]
             found.compared += len(part)
             stale = part[~part["key"].isin(_catalogued(runs, protocol, experiment, part))]
-            for (method, status), some in stale.groupby(["method", "status"], sort=False):
+            for method, some in stale.groupby("method", sort=False):
                 found.wrong.append(
-                    f"{protocol} {experiment}: {len(some):,} jobs of {method} "
-                    f"({status or 'not run'}) have other keys in the catalogue: a version, a "
-                    "parameter or the data has changed"
+                    f"{protocol} {experiment}: {len(some):,} runs of {method} have other keys in "
+                    "the catalogue: a version, a parameter or the data has changed"
                 )
     except ImportError as problem:
         found.skipped = f"the registry cannot be imported here ({problem})"
@@ -166,16 +166,14 @@ def _catalogued(runs: Runs, protocol: str, experiment: str, part: pd.DataFrame) 
 def fits(store: Path, committed: Path = archive.COMMITTED) -> Check:
     """Every successful fit of a store beside the committed one of the same key."""
     found = Check("Your fits against the committed ones")
-    ours = {run["key"]: run for run in archive.rows(_good(runs_of(committed)))}
-    theirs = archive.rows(_good(runs_of(store)))
+    theirs, known = _good(runs_of(store)), _good(runs_of(committed))
+    ours = {run["key"]: run for run in archive.rows(known[known["key"].isin(theirs["key"])])}
     environments = {
         **archive.read_facts(committed)["environment"],
         **(_facts(store) if (store / FILE).is_file() else archive.read_facts(store)["environment"]),
     }
-    for run in theirs:
-        other = ours.get(run["key"])
-        if other is None:
-            continue
+    for run in archive.rows(theirs[theirs["key"].isin(ours)]):
+        other = ours[run["key"]]
         found.compared += 1
         if difference := disagreement(run, other):
             where = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"

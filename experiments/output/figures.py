@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 INK, MUTED, GRID, PAPER_MARK = "#1b1f24", "#6a7178", "#dfe3e8", "#8a9097"
 # Okabe and Ito's palette; every learner has its own marker too, so colour is never the only cue.
@@ -136,8 +136,11 @@ def data_hash(figure: Figure) -> str:
     for axes in figure.axes:
         texts = [axes.get_title(), axes.get_title("left"), axes.get_xlabel(), axes.get_ylabel()]
         texts += [text.get_text() for text in axes.texts]
-        for axis in (axes.xaxis, axes.yaxis):  # names of rows are labels that were set
-            texts += getattr(axis.get_major_formatter(), "seq", ())
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(
+                axis.get_major_locator(), FixedLocator
+            ):  # names of rows, as they were set
+                texts += axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
         arrays = [np.asarray(line.get_xydata(), dtype=float) for line in axes.lines]
         arrays += [np.asarray(patch.get_path().vertices, dtype=float) for patch in axes.patches]
         arrays += [

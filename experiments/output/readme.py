@@ -153,11 +153,14 @@ def raw_tables(path: Path) -> str:
 
 def profile_table() -> str:
     """For experiments/README.md: what each profile runs, and how many jobs that is."""
-    from experiments.runner.profiles import declared_profiles, jobs_in, searches_in, unique
+    from experiments.runner.profiles import declared_profiles, jobs_in, searches_in
 
+    profiles = declared_profiles().values()
+    keys = {each.slug: {job.key for job in jobs_in(each)} for each in profiles if each.parts}
     rows = []
-    for profile in declared_profiles().values():
-        count = len(unique(jobs_in(profile))) + sum(n for _, n in searches_in(profile))
+    for profile in profiles:
+        asked = set().union(*(keys[leaf.slug] for leaf in profile.leaves()))
+        count = len(asked) + sum(candidates for _, candidates in searches_in(profile))
         rows.append(_line([f"`{profile.slug}`", profile.about, f"{count:,}"]))
     return "\n".join([_line(["profile", "what it runs", "jobs"]), "|---|---|---:|", *rows])
 

@@ -1,0 +1,145 @@
+"""Small answers made by hand, for the tests of what is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure as Drawing
+
+from experiments.analysis.answer import Answer, Figure, Format, Grid, Table
+from experiments.output import figures, files, readme
+
+
+class Names:
+    """What ``Runs`` knows of names."""
+
+    learners: Mapping[str, Mapping[str, Any]] = {
+        "gradtree": {"name": "GradTree", "group": "Gradient-based"},
+        "cart": {"name": "CART", "group": "Greedy"},
+    }
+
+    def name(self, slug: str) -> str:
+        return str(self.learners.get(slug, {}).get("name", slug.replace("-", " ").title()))
+
+
+def grid(**changes: Any) -> Grid:
+    """Two datasets of each task, two learners; CART could not run on one."""
+    rows, summary = [], []
+    for task, datasets in (("binary", ("blood", "adult")), ("multi", ("iris", "zoo"))):
+        for place, dataset in enumerate(datasets):
+            for method, mean, rank in (("gradtree", 0.71, 2), ("cart", 0.75, 1)):
+                gone = dataset == "zoo" and method == "cart"
+                cell = {"task": task, "dataset": dataset, "method": method}
+                cell |= {"mean": math.nan if gone else mean + 0.01 * place, "std": 0.034}
+                cell |= {"n": 0.0 if gone else 10.0, "expected": 10.0}
+                rows.append(cell | {"rank": None if gone else rank, "missing": "n>12" * gone})
+        for method, value, rank in (("gradtree", 0.5, 2), ("cart", 1.0, 1)):
+            line = {"task": task, "statistic": "MRR", "method": method, "value": value}
+            summary.append(line | {"spread": 0.1, "n": 2, "rank": rank})
+            summary.append({**line, "statistic": "Mean", "spread": None, "n": 2, "rank": None})
+    given: dict[str, Any] = {
+        "name": "test-f1-tuned",
+        "title": "Test F1, tuned hyperparameters",
+        "caption": "Macro F1 on the test rows",
+        "experiment": "tuned",
+        "metric": "test_f1",
+        "protocol": "paper",
+        "methods": ("gradtree", "cart"),
+        "frame": pd.DataFrame(rows).astype({"rank": "Int64"}),
+        "summary": pd.DataFrame(summary).astype({"rank": "Int64"}),
+        "printed": ("MRR",),
+    }
+    return Grid(**{**given, **changes})
+
+
+def table(**changes: Any) -> Table:
+    frame = pd.DataFrame(
+        {
+            "Learner": ["GradTree", "CART"],
+            "datasets": [1372.0, 22.0],
+            "difference": [-0.0002, 0.0131],
+            "95 % interval: low": [-0.0123, 0.0011],
+            "95 % interval: high": [0.0119, 0.0251],
+            "p": [0.00001, 0.041],
+            "Sizes: ours": [55.0, 7.25],
+            "Sizes: ours spread": [3.0, None],
+        }
+    )
+    change = Format(kind="change")
+    given: dict[str, Any] = {
+        "name": "against-cart",
+        "title": "GradTree against CART",
+        "caption": "Mean difference of test F1",
+        "frame": frame,
+        "formats": {
+            "datasets": Format(kind="count"),
+            **dict.fromkeys(("difference", "95 % interval: low", "95 % interval: high"), change),
+            "p": Format(kind="p"),
+            "Sizes: ours": Format(1, best="min"),
+        },
+    }
+    return Table(**{**given, **changes})
+
+
+def drawing(height: float = 1.0) -> Drawing:
+    figure = figures.canvas(3, 2)
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, height], marker=figures.mark_of("cart").marker)
+    axes.set_title("A line")
+    return figure
+
+
+def answers() -> list[Answer]:
+    """The three questions of the first screen."""
+    first = pd.DataFrame({name: [1.0] for name in readme.FIRST_TABLE})
+    verdicts = pd.DataFrame(
+        {"table": ["t"], "method": ["cart"], "outcome": ["exact"], "p_value": [0.1]}
+    )
+    claims = pd.DataFrame({"claim": ["a"], "sentence": ["It is."], "outcome": ["holds"]})
+    return [
+        Answer(
+            "reproduces",
+            "Does it reproduce?",
+            ("Yes, in the mean.", "All of it."),
+            (
+                table(name="reproduces", frame=first, formats={}),
+                Table("verdicts", "Verdicts", "Every cell", verdicts),
+                grid(),
+            ),
+            shown=("reproduces",),
+        ),
+        Answer(
+            "conclusions",
+            "Do its conclusions hold?",
+            ("Half of them.",),
+            (Table("claims", "Claims", "Every sentence", claims),),
+        ),
+        Answer(
+            "use",
+            "Should I use it?",
+            ("No.", "CART is better."),
+            (table(),),
+            (Figure("difference", "A figure", drawing),),
+            shown=("against-cart",),
+        ),
+    ]
+
+
+def written(folder: Path) -> Path:
+    """Everything of the answers in a folder that looks like the repository."""
+    results = folder / "results"
+    files.write(results, files.table_files(answers(), Names()))
+    files.write_figures(answers(), results / files.FIGURES)
+    source = readme.REPOSITORY / readme.RAW_TABLES
+    (results / "bench").mkdir()
+    (results / "bench" / source.name).write_bytes(source.read_bytes())
+    for name, blocks in readme.blocks(answers(), folder).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        pairs = "\n\n".join(f"Prose.\n{readme.BEGIN}\n{readme.END}" for _ in blocks)
+        (folder / name).write_text(f"# Title\n{pairs}\nMore prose.\n", encoding="utf-8")
+    readme.update(readme.blocks(answers(), folder), folder)
+    return results

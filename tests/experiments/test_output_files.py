@@ -1,0 +1,149 @@
+"""Tables, figures and README blocks as files."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from output_samples import Names, answers, drawing, grid, table, written
+
+from experiments.analysis.answer import Answer
+from experiments.output import figures, files, readme
+
+
+@pytest.fixture(autouse=True)
+def few_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting the jobs of all profiles takes seconds."""
+    monkeypatch.setattr(readme, "profile_table", lambda: "| profile |")
+
+
+def test_every_table_is_a_file_where_its_protocol_says() -> None:
+    made = files.table_files(answers(), Names())
+    assert {"verdicts.csv", "claims.csv", "tables/all.tex", "tables/macros.tex"} <= set(made)
+    stem = "tables/paper/test-f1-tuned"
+    assert {f"{stem}.csv", f"{stem}-summary.csv", f"{stem}.tex"} <= set(made)
+    assert "tables/against-cart.tex" in made
+    assert "tables/verdicts.csv" not in made
+    inputs = [name for name in made if name.endswith(".tex")]
+    assert made["tables/all.tex"].count(r"\input{") == len(inputs) - 1  # itself is none of them
+
+
+def test_a_grid_split_by_task_is_two_files_of_latex() -> None:
+    made = files.grid_files(grid(split_by_task=True), Names())
+    assert [name.rpartition("-")[2] for name in made if name.endswith("tex")] == [
+        "binary.tex",
+        "multi.tex",
+    ]
+
+
+def test_numbers_read_back_unchanged_and_whole_ones_are_whole() -> None:
+    frame = pd.DataFrame({"x": [0.1 + 0.2, 1e-17], "n": [10.0, None], "k": [1372.0, 5.0]})
+    text = files.csv_text(frame, counts=["k"])
+    assert text == "x,n,k\n0.30000000000000004,10,1372\n1e-17,,5\n"
+    back = pd.read_csv(io.StringIO(text), float_precision="round_trip")
+    pd.testing.assert_frame_equal(back, frame, check_dtype=False)
+
+
+def test_two_tables_of_one_name_are_a_mistake() -> None:
+    twice = Answer("x", "X?", (), (table(), table()))
+    with pytest.raises(ValueError, match="two tables are called tables/against-cart"):
+        files.table_files([twice], Names())
+
+
+def test_only_tables_that_nobody_owns_are_removed(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    (results / "tables" / "old").mkdir(parents=True)
+    stray = results / "tables" / "old" / "gone.csv"
+    own, beside = results / "tables" / "notes.txt", results / "gone.csv"
+    for path in (stray, own, beside):
+        path.write_text("x")
+    removed = files.write(results, {"tables/a.csv": "1\n"})
+    assert removed == ["tables/old/gone.csv"]
+    assert not stray.exists()
+    assert own.exists()
+    assert beside.exists()
+    assert not list(results.rglob("*.part"))
+
+
+def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path: Path) -> None:
+    first = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "a")]
+    again = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "a")]
+    assert first == again
+    assert figures.stale(drawing(), tmp_path / "a") == []
+    assert len(figures.stale(drawing(1.5), tmp_path / "a")) == 3
+    assert figures.data_hash(drawing()) != figures.data_hash(drawing(1 + 1e-8))
+
+
+def test_the_hash_of_a_figure_sees_all_kinds_of_marks() -> None:
+    def hashed(what: str, value: float) -> str:
+        figure = figures.canvas()
+        axes = figure.subplots()
+        if what == "bars":
+            axes.barh([0, 1], [1, value])
+        elif what == "points":
+            axes.scatter([0, 1], [1, value])
+        elif what == "text":
+            axes.text(0, 0, f"{value}")
+        elif what == "ticks":
+            axes.set_yticks([0], [f"{value}"])
+        else:
+            axes.fill_between([0, 1], [0, 0], [1, value])
+        return figures.data_hash(figure)
+
+    for what in ("bars", "points", "text", "ticks", "area"):
+        assert hashed(what, 2.0) == hashed(what, 2.0) != hashed(what, 3.0), what
+
+
+def test_figures_do_not_hear_of_a_users_settings(tmp_path: Path) -> None:
+    with figures.look():
+        quiet = drawing()
+    plain = figures.render(quiet, "svg")
+    with pyplot.rc_context({"lines.linewidth": 9.0, "font.size": 30.0}):
+        with figures.look():
+            loud = drawing()
+        assert figures.render(loud, "svg") == plain
+
+
+def test_every_learner_has_its_own_mark() -> None:
+    assert len(set(figures.MARKS.values())) == len(figures.MARKS)
+
+
+def test_the_first_screen_is_short() -> None:
+    text = readme.first_screen(answers())
+    assert text.startswith("**Does it reproduce?** Yes, in the mean. All of it.")
+    assert "**Should I use it?** No. CART is better." in text
+    assert "![A figure](results/figures/difference.png)" in text
+    assert len(text.splitlines()) <= 25
+
+
+def test_a_section_has_sentences_short_tables_and_links() -> None:
+    text = readme.section(answers()[2])
+    assert text.startswith("### Should I use it?\n\n**No.**\n\n* CART is better.\n\n| Learner |")
+    assert "| GradTree | 1,372 | -0.0002 | [-0.012, +0.012] | <0.0001 | 55.0 ± 3.0 |" in text
+    assert "| CART |" in text
+    assert "**7.2**" in text
+    assert "[against-cart](tables/against-cart.csv)" in text
+    long = table(frame=pd.concat([table().frame] * 20))
+    assert "| GradTree |" not in readme.section(
+        Answer("x", "X?", ("Y.",), (long,), (), (long.name,))
+    )
+
+
+def test_a_bar_in_a_field_does_not_end_it() -> None:
+    frame = pd.DataFrame({"a": ["x | y"]})
+    assert r"| x \| y |" in readme.section(
+        Answer("x", "X?", ("Y.",), (table(frame=frame, formats={}),), (), ("against-cart",))
+    )
+
+
+def test_blocks_go_between_their_markers_and_nowhere_else(tmp_path: Path) -> None:
+    written(tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith("# Title\nProse.\n")
+    assert text.endswith("\nMore prose.\n")
+    assert readme.update(readme.blocks(answers(), tmp_path), tmp_path) == []
+    with pytest.raises(ValueError, match="2 blocks, but 1 pairs"):
+        readme.with_blocks(f"{readme.BEGIN}{readme.END}", ["one", "two"])

@@ -1,0 +1,236 @@
+"""``verify`` notices whatever is not what the runs give."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from output_samples import Names, answers, written
+
+from experiments.__main__ import main
+from experiments.output import checks, readme
+from experiments.runner import predictions
+from experiments.runs import archive
+from experiments.runs.schema import NAMES, check
+from experiments.runs.store import Store
+
+DERIVED = (
+    "results/verdicts.csv",
+    "results/claims.csv",
+    "results/tables/against-cart.csv",
+    "results/tables/against-cart.tex",
+    "results/tables/paper/test-f1-tuned.csv",
+    "results/tables/paper/test-f1-tuned-summary.csv",
+    "results/tables/all.tex",
+    "results/tables/macros.tex",
+    "README.md",
+    "results/README.md",
+    "gradtree/README.md",
+    "experiments/README.md",
+)
+
+
+@pytest.fixture(autouse=True)
+def few_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting the jobs of all profiles takes seconds."""
+    monkeypatch.setattr(readme, "profile_table", lambda: "| profile |")
+
+
+def wrong(root: Path) -> list[str]:
+    results = root / "results"
+    done = [
+        checks.tables(answers(), Names(), results),
+        checks.readmes(answers(), root),
+        checks.figures(answers(), results),
+        checks.report("<p>page</p>", results),
+    ]
+    assert all(each.compared for each in done)
+    return [line for each in done for line in each.wrong]
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    written(tmp_path)
+    (tmp_path / "results" / "report.html").write_text("<p>page</p>")
+    assert wrong(tmp_path) == []
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [*DERIVED, "results/report.html"])
+def test_one_byte_of_a_file(whole: Path, name: str) -> None:
+    path = whole / name
+    text = path.read_bytes()
+    place = text.index(readme.BEGIN.encode()) + 40 if name.endswith(".md") else len(text) // 2
+    changed = b"#" if text[place : place + 1] != b"#" else b"*"
+    path.write_bytes(text[:place] + changed + text[place + 1 :])
+    (line,) = wrong(whole)
+    assert line.startswith(name.removeprefix("results/") if not name.endswith(".md") else name)
+
+
+@pytest.mark.parametrize(
+    "name", [*DERIVED, "results/report.html", "results/figures/difference.pdf"]
+)
+def test_a_missing_file(whole: Path, name: str) -> None:
+    (whole / name).unlink()
+    (line,) = wrong(whole)
+    assert Path(name).name in line
+    assert "missing" in line
+
+
+def test_a_file_that_no_answer_owns(whole: Path) -> None:
+    (whole / "results" / "tables" / "old.csv").write_text("a\n")
+    assert wrong(whole) == ["tables/old.csv belongs to no answer"]
+
+
+def test_a_figure_of_other_data(whole: Path) -> None:
+    from output_samples import drawing
+
+    from experiments.output import figures
+
+    figures.save(drawing(0.5), whole / "results" / "figures" / "difference")
+    assert len(wrong(whole)) == 3
+
+
+def test_a_file_cut_short_is_told_by_its_length(whole: Path) -> None:
+    path = whole / "results" / "verdicts.csv"
+    path.write_bytes(path.read_bytes() + b"more")
+    assert "bytes" in wrong(whole)[0] or "line" in wrong(whole)[0]
+
+
+def some_runs() -> pd.DataFrame:
+    frame = archive.read_runs()
+    small = frame[(frame["protocol"] == "paper") & (frame["dataset"] == "iris")]
+    return small[small["method"] == "cart"].head(6)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store with six committed fits."""
+    opened = Store(tmp_path / "runs")
+    opened.add([check(run) for run in archive.rows(some_runs())])
+    opened.close()
+    return tmp_path / "runs"
+
+
+def test_rows_of_a_store_are_checked(store: Path) -> None:
+    assert checks.rows(store).lines() == ["Rows of the table of runs: 6 compared, all right"]
+    opened = Store(store)
+    with opened.writing() as connection:
+        connection.execute("UPDATE runs SET test_f1 = 1.5 WHERE trial = 0")
+        connection.execute("UPDATE runs SET seed = 43 WHERE trial = 1")
+    opened.close()
+    found = checks.rows(store).wrong
+    assert any("test_f1" in line for line in found)
+    assert any("its key" in line for line in found)
+
+
+def test_fits_are_compared_one_by_one(store: Path) -> None:
+    assert checks.fits(store).lines()[0].endswith("6 compared, all right")
+    opened = Store(store)
+    with opened.writing() as connection:
+        connection.execute("UPDATE runs SET test_f1 = test_f1 / 2 WHERE trial = 0")
+    opened.close()
+    found = checks.fits(store)
+    assert found.compared == 6
+    assert found.wrong
+    assert all("iris cart trial 0" in line and "test_f1" in line for line in found.wrong)
+
+
+def test_verify_of_a_store_ends_with_its_status(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", "--store", str(store)]) == 0
+    assert "Your fits against the committed ones: 6 compared" in capsys.readouterr().out
+    opened = Store(store)
+    with opened.writing() as connection:
+        connection.execute("UPDATE runs SET tree_size = tree_size + 2")
+    opened.close()
+    assert main(["verify", "--store", str(store)]) == 1
+
+
+def test_scores_are_recomputed_from_predictions(store: Path) -> None:
+    assert "keeps no predictions" in checks.scores(store).skipped
+    truth = np.array([0, 1, 2, 2, 1, 0])
+    proba = np.eye(3)[[0, 1, 2, 1, 1, 0]] * 0.7 + 0.1
+    kept = predictions.Prediction(truth, proba.argmax(axis=1), proba)
+    scores = checks._scores(kept.truth, kept.predicted, kept.proba)
+    opened = Store(store)
+    with opened.writing() as connection:
+        connection.execute("DELETE FROM predictions")
+        for key in some_runs()["key"]:
+            connection.execute(
+                "INSERT INTO predictions VALUES (?, ?)", (key, predictions.pack(kept))
+            )
+        marks = ", ".join(f"{name} = ?" for name in scores)
+        connection.execute(f"UPDATE runs SET {marks}", tuple(scores.values()))
+    opened.close()
+    assert checks.scores(store).lines()[0].endswith("6 compared, all right")
+    opened = Store(store)
+    with opened.writing() as connection:
+        connection.execute("UPDATE runs SET test_brier = test_brier + 1e-6 WHERE trial = 0")
+    opened.close()
+    assert all("test_brier" in line for line in checks.scores(store).wrong)
+    assert checks.scores(store).wrong
+
+
+def test_scores_are_those_that_the_runner_takes() -> None:
+    from experiments.runner.scores import scores_of
+
+    generator = np.random.default_rng(0)
+    for classes in (2, 3, 5):
+        truth = generator.integers(0, classes, 40)
+        proba = generator.dirichlet(np.ones(classes), 40)
+        again = checks._scores(truth, proba.argmax(axis=1), proba)
+        taken = scores_of(truth, proba.argmax(axis=1), proba, classes)
+        assert again == pytest.approx(taken, abs=1e-12)
+
+
+def test_a_check_shows_the_first_few() -> None:
+    lines = checks.Check("Things", 9, [f"{n}" for n in range(7)]).lines()
+    assert lines[0] == "Things: 9 compared, 7 wrong"
+    assert lines[-1] == "  and 2 more"
+    assert checks.Check("Things", skipped="why").lines() == ["Things: not checked, why"]
+
+
+BLOCKED = ("tensorflow", "numba", "baselines", "datasets", "gradtree", "optuna", "dask")
+ALONE = f"""
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {BLOCKED!r}:
+            raise ImportError(name + " is blocked")
+
+sys.meta_path.insert(0, Blocked())
+from experiments.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_committed_results_are_what_the_committed_runs_give() -> None:
+    """With learners, data, TensorFlow and Numba blocked: nothing downstream of runs needs them."""
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, "verify"],
+        cwd=readme.REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Tables, verdicts and claims" in done.stdout
+
+
+def test_the_committed_plan_is_that_of_the_catalogue() -> None:
+    from experiments.analysis.runs import load
+
+    assert checks.plan(load()).wrong == []
+
+
+def test_columns_of_the_committed_runs_are_those_of_the_schema() -> None:
+    assert list(archive.read_runs().columns) == list(NAMES)
+    assert set(json.loads((archive.COMMITTED / archive.FACTS).read_text())) >= set(archive.KINDS)
