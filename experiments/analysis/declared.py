@@ -41,18 +41,25 @@ class Declared:
     mean_omits: tuple[str, ...] = ()
     shared: bool = True
     decimals: int = 3
-    std_decimals: int | None = None
-    summary_decimals: int | None = None
-    smaller_is_better: bool | None = None
+    std_decimals: int = None  # type: ignore[assignment]
+    summary_decimals: int = None  # type: ignore[assignment]
+    smaller_is_better: bool = None  # type: ignore[assignment]
     split_by_task: bool = False
     machine_dependent: bool = False
 
-    @property
-    def smaller(self) -> bool:
-        """Whether smaller numbers are better; as the schema says where it is not declared."""
-        if self.smaller_is_better is None:
-            return self.metric in BY_NAME and BY_NAME[self.metric].better == "low"
-        return self.smaller_is_better
+    def __post_init__(self) -> None:
+        """What is not declared follows from the rest."""
+        better = BY_NAME[self.metric].better if self.metric in BY_NAME else ""
+        rest = {
+            "caption": self.title,
+            "printed": self.summaries,
+            "std_decimals": self.decimals,
+            "summary_decimals": self.decimals,
+            "smaller_is_better": better == "low",
+        }
+        for name, value in rest.items():
+            if getattr(self, name) in ("", (), None):
+                object.__setattr__(self, name, value)
 
 
 def declare(entry: Mapping[str, Any], where: str) -> Declared:

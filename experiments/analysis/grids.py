@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
@@ -187,6 +188,8 @@ def own_grid(
     methods = table.methods or tuple(learner_order(method for _, method in places))
     rows = datasets or (dataset for dataset, method in places if method in methods)
     order = dataset_order(rows)
+    if unknown := [slug for slug in order if slug not in runs.datasets]:
+        raise TableError(f"the store does not say what dataset {unknown[0]!r} is: plan it again")
     tasks = {slug: str(runs.datasets[slug]["task"]) for slug in order}
     shown = found[found.index.isin([(d, m) for d in order for m in methods])]
     trials = int(shown["expected"].max()) if len(shown) else 0
@@ -269,18 +272,21 @@ def _fill(
         if name in frame
     }
     ties = wide["rank"][list(methods)] if "rank" in wide else None
-    ranks = bracket_ranks(wide["mean"][list(methods)], table.smaller, ties).reindex(columns=columns)
+    ranks = bracket_ranks(wide["mean"][list(methods)], table.smaller_is_better, ties).reindex(
+        columns=columns
+    )
     frame = frame.reset_index()
     frame = frame.assign(rank=ranks.to_numpy().ravel(), task=frame["dataset"].map(tasks))
     summary: list[dict[str, Any]] = []
-    caption = table.caption or table.title
+    caption = table.caption
     for task in TASKS:
         block = [slug for slug in rows if tasks[slug] == task]
         if table.shared and block:
             means = wide["mean"].loc[block].dropna(axis=1, how="all")
             whole = means.index[means.notna().all(axis=1)]
             if left_out := [name_of(slug) for slug in block if slug not in whole]:
-                caption += f"; summaries without {', '.join(left_out)}, which not all learners have"
+                names = ", ".join(left_out)
+                caption += f"; summaries without {names}, which not all learners have"
             block = list(whole)
         part = {name: values.loc[block] for name, values in wide.items()}
         for name in table.summaries if task in tasks.values() else ():
@@ -288,24 +294,13 @@ def _fill(
             summary += [{"task": task, "statistic": name, **statistic} for statistic in line]
     order = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
     lines = ["task", "statistic", "method", "value", "spread", "n", "rank"]
-    decimals = table.decimals
+    declared_too = {each.name for each in fields(Grid)} & {each.name for each in fields(Declared)}
+    given = {name: getattr(table, name) for name in declared_too}
+    given |= {"caption": caption, "protocol": protocol, "methods": tuple(columns)}
     return Grid(
-        name=table.name,
-        title=table.title,
-        caption=caption,
-        experiment=table.experiment,
-        metric=table.metric,
-        protocol=protocol,
-        methods=tuple(columns),
+        **given,
         frame=frame[order].astype({"n": int, "expected": int, "rank": "Int64"}),
         summary=pd.DataFrame(summary, columns=lines).astype({"rank": "Int64"}),
-        names=dict(table.names),
-        printed=table.printed or table.summaries,
-        smaller_is_better=table.smaller,
-        decimals=decimals,
-        std_decimals=decimals if table.std_decimals is None else table.std_decimals,
-        summary_decimals=decimals if table.summary_decimals is None else table.summary_decimals,
-        split_by_task=table.split_by_task,
         trials=trials,
     )
 
@@ -317,7 +312,7 @@ def _summary(
     ranked = list(methods)
     scores = block["mean"] if name == "Mean" else block["mean"][ranked]
     ties = block["rank"][ranked] if "rank" in block else None
-    values = contributions(scores, name, table.smaller, ties)
+    values = contributions(scores, name, table.smaller_is_better, ties)
     line = {}
     for method in block["mean"]:
         omitted = method not in values or (name == "Mean" and method in table.mean_omits)
@@ -327,6 +322,6 @@ def _summary(
         if name == "Mean" and table.mean_spread == "trials" and line[method]["n"]:
             line[method]["spread"] = mean_of(block["std"][method].dropna().tolist())
     standing = pd.DataFrame([[line[method]["value"] for method in ranked]], columns=ranked)
-    smaller = {"Mean": table.smaller, "MRD": True}.get(name, False)
+    smaller = {"Mean": table.smaller_is_better, "MRD": True}.get(name, False)
     ranks = bracket_ranks(standing, smaller).iloc[0]
     return [{"method": m, **line[m], "rank": ranks.get(m, math.nan)} for m in line]

@@ -132,13 +132,8 @@ def another_paper(runs: Runs, paper: AnotherPaper) -> list[Grid]:
         )
         check(table, runs)
         ours = own_grid(runs, table, paper.protocol, part["dataset"].tolist())
-        rules = Rules(
-            table.metric,
-            digits,
-            table.std_decimals or 0,
-            table.smaller,
-            paper.margin.get(table.metric),
-        )
+        margin = paper.margin.get(table.metric)
+        rules = Rules(table.metric, digits, table.std_decimals, table.smaller_is_better, margin)
         judged = judge(ours.frame, part, rules).rename(columns={"outcome": "verdict"})
         columns = ["dataset", "method", "paper_mean", "paper_std", "paper_missing", "verdict"]
         frame = ours.frame.merge(judged[columns], on=["dataset", "method"], how="left")

@@ -108,8 +108,8 @@ def verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
         rules = Rules(
             table.metric,
             table.decimals,
-            table.decimals if table.std_decimals is None else table.std_decimals,
-            table.smaller,
+            table.std_decimals,
+            table.smaller_is_better,
             misprints=dict(zip(places, known["recomputed"], strict=True)),
         )
         found = judge(grid(runs, name).frame, printed.of(name), rules)
@@ -269,7 +269,7 @@ def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
         for (task, statistic), part in rows.groupby(["task", "statistic"], sort=False):
             ours = added(grid(runs, name), str(task), str(statistic))
             theirs = added(printed_grid(name, printed), str(task), str(statistic))
-            smaller = {"Mean": table.smaller, "MRD": True}.get(str(statistic), False)
+            smaller = {"Mean": table.smaller_is_better, "MRD": True}.get(str(statistic), False)
             for method, value in zip(part["method"], part["value"], strict=True):
                 margin = RANK_MARGIN
                 if statistic == "Mean":

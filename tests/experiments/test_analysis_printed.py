@@ -46,7 +46,7 @@ def test_summary_lines_follow_from_the_cells(name):
 def test_bracketed_ranks_follow_from_the_cells(name):
     cells = PAPER.of(name)
     means = cells.pivot(index="dataset", columns="method", values="mean")
-    shared = shared_ranks(means, declared(name).smaller)
+    shared = shared_ranks(means, declared(name).smaller_is_better)
     brackets = printed_grid(name).frame.set_index(["dataset", "method"])["rank"]
     found = set()
     for cell in cells.dropna(subset="mean").itertuples():

@@ -174,7 +174,7 @@ def _learner_table(runs: Runs, lines: pd.DataFrame) -> Table:
         "reproduces",
         "Printed numbers and ours",
         "Every number of the paper's tables of F1 and size, counted once: how many print alike, "
-        f"are equivalent, are {UNDECIDED.replace('ten trials are ', '')}, differ; columns "
+        "are equivalent, are too noisy to tell, differ; columns "
         "equivalent over datasets; and test F1 with published hyperparameters, ours minus printed, "
         "with 95 % interval over datasets and mean distance",
         lines.assign(method=lines["method"].map(runs.name))
@@ -269,6 +269,7 @@ def _sentences(
     fits = len(head) > 0 and head.iloc[0]["equivalent"] == "yes"
     summaries = tally(lines[lines["counted"]])
     open_cells = counted[counted["outcome"] == "undecided"]
+    unrun = f"{counts['missing']} have no number here, " if counts["missing"] else ""
     possible = int(open_cells["trials_needed"].map(math.isfinite).sum())
     yardsticks = [f"{words} {value:.4f}" for words, value in far.items()]
     return [
@@ -281,7 +282,7 @@ def _sentences(
         else "No column is apart.",
         f"Digit by digit, {counts['exact']} of the {total} numbers that the paper prints (each "
         f"counted once) print alike: {listed(each)}.",
-        f"{counts['equivalent']} more cells are equivalent, "
+        f"{counts['equivalent']} more cells are equivalent, {unrun}"
         f"{counts['better'] + counts['worse']} differ, and of {counts['undecided']} {UNDECIDED}: "
         f"if the means are equal, more trials of ours could show it for {possible} of these; for "
         "the others the paper's own ten are too few.",
