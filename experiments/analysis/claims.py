@@ -252,10 +252,8 @@ def other_draws(runs: Runs) -> list[Runs]:
 
 def check_claims(runs: Runs, paper: Printed) -> list[Claim]:
     """Every sentence on the paper's numbers, ours, those of other seeds, and without the leak."""
-    printed, here, clean = (
-        Evidence(paper, *source, names=runs.name)
-        for source in ((None, "paper"), (runs, "paper"), (runs, "clean"))
-    )
+    here, printed = Evidence(paper, runs, names=runs.name), Evidence(paper, names=runs.name)
+    clean = Evidence(paper, runs, "clean", runs.name)
     draws = [Evidence(paper, own, names=runs.name) for own in other_draws(runs)]
     found = []
     for each in sentences():
@@ -264,8 +262,8 @@ def check_claims(runs: Runs, paper: Printed) -> list[Claim]:
         if draws and outcome != "cannot be told" and mine.used and mine.used <= set(TUNED):
             others = [check(each, source.afresh())[0] for source in draws]
             seeds = f"{[outcome, *others].count('holds')} of {len(draws) + 1}"
-        beside = (check(each, source.afresh()) for source in (printed, clean))
-        found.append(Claim(each, outcome, ours, *(part for pair in beside for part in pair), seeds))
+        beside = check(each, printed.afresh()), check(each, clean.afresh())
+        found.append(Claim(each, outcome, ours, *beside[0], *beside[1], seeds))
     return found
 
 

@@ -66,7 +66,7 @@ def contrast(values: Iterable[float]) -> Line | None:
     if len(known) < FEWEST_DATASETS:
         return None
     estimate, low, high = stats.bootstrap(known)
-    line = {"n": len(known), "difference": estimate, "low": low, "high": high}
+    line: Line = {"n": len(known), "difference": estimate, "low": low, "high": high}
     wins, losses = sum(v > TIE for v in known), sum(v < -TIE for v in known)
     line |= {"wins": wins, "ties": len(known) - wins - losses, "losses": losses}
     return line | {"signs": f"{wins}-{line['ties']}-{losses}", "p": stats.wilcoxon(known)}
@@ -88,7 +88,7 @@ def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
     if len(known) < FEWEST_DATASETS:
         return None
     mean, new = stats.t_interval(known), stats.new_dataset(known)
-    line = {"n": len(known), "difference": mean.estimate, "low": mean.low, "high": mean.high}
+    line: Line = {"n": len(known), "difference": mean.estimate, "low": mean.low, "high": mean.high}
     wins, losses = sum(v > TIE for v in known), sum(v < -TIE for v in known)
     line |= {"signs": f"{wins}-{len(known) - wins - losses}-{losses}"}
     line |= {"new low": new.low, "new high": new.high}

@@ -31,7 +31,8 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
     for other in OTHERS:
         lines = []
         for setting in SETTINGS:
-            sides = [(protocol, f"ablation-{setting}", method) for method in (ENTMAX, other)]
+            place = (protocol, f"ablation-{setting}")
+            sides = (*place, ENTMAX), (*place, other)
             gaps = pairwise.differences(runs, *sides)
             for scope in SCOPES:
                 own = pairwise.in_scope(gaps, printed, scope)

@@ -15,7 +15,7 @@ import pandas as pd
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, Figure
 from experiments.analysis.grids import grid
-from experiments.analysis.pairwise import HIGH, LOW, SCOPES, contrast, rows, table
+from experiments.analysis.pairwise import HIGH, LOW, SCOPES, Line, contrast, rows, table
 from experiments.analysis.printed import Printed
 from experiments.analysis.questions import quirks
 from experiments.analysis.ranks import mean_of
@@ -60,7 +60,7 @@ def summary(runs: Runs, found: pd.DataFrame) -> pd.DataFrame:
         for method, part in own.groupby("method", sort=False):
             known = part["difference"].dropna()
             if len(known):
-                row = {"Learner": runs.name(str(method)), "Setting": TABLES[str(name)]}
+                row: Line = {"Learner": runs.name(str(method)), "Setting": TABLES[str(name)]}
                 row |= {"Datasets": COLUMNS[leaking == "yes"], "n": len(known)}
                 lines.append({**row, "method": method, "change": mean_of(known)})
     return pd.DataFrame(lines)
@@ -89,7 +89,7 @@ def gaps(runs: Runs, printed: Printed) -> pd.DataFrame:
                 found = contrast(own["clean"] - own["paper"])
                 if found is not None:
                     where = "all" if leaking is None else COLUMNS[leaking]
-                    row = {"Setting": words, "Task": SCOPES[scope], "Datasets": where}
+                    row: Line = {"Setting": words, "Task": SCOPES[scope], "Datasets": where}
                     row |= {name: mean_of(own[name]) for name in ("paper", "clean")}
                     lines.append({**row, **found})
     return pd.DataFrame(lines)
@@ -136,7 +136,8 @@ def _sentences(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str
             whole = lines.pop("all")
             sentences.append(
                 f"GradTree minus CART on binary data ({words}) goes from {whole['paper']:+.3f} to "
-                f"{whole['clean']:+.3f}; the change is {pairwise.told(lines.values(), '{Datasets}')}."
+                f"{whole['clean']:+.3f}; the change is "
+                f"{pairwise.told(lines.values(), '{Datasets}')}."
             )
     sentences.append(
         "Protocol clean also stratifies, drops the noise before the quantile transform and codes "
@@ -182,7 +183,7 @@ def _draw(runs: Runs, found: pd.DataFrame) -> Any:
             for leaking, shift in (("yes", -0.17), ("no", 0.17)):
                 part = own[(own["method"] == method) & (own["categorical"] == leaking)]
                 face = look.colour if leaking == "yes" else "#ffffff"
-                mark = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
+                mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
                 place = [at + shift] * len(part)
                 axes.plot(part["difference"], place, look.marker, alpha=0.7, **mark)
                 if leaking == "yes" and len(part):

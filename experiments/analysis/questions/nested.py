@@ -123,7 +123,7 @@ def _candidates(runs: Runs) -> list[str]:
     """How many candidates each trial drew, and where it drew fewer."""
     rows = runs.of(PROTOCOL, EXPERIMENT)
     rows = rows[(rows["method"] == MINE) & (rows["status"] == "ok")]
-    counts = [json.loads(extra).get("candidates", 0) for extra in rows["extra"]]
+    counts = [json.loads(extra or "{}").get("candidates", 0) for extra in rows["extra"]]
     drawn = pd.Series(counts, index=rows["dataset"], dtype=int).groupby(level=0).max()
     if drawn.empty:
         return []

@@ -85,7 +85,7 @@ def _kept(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return frame[frame.iloc[:, 3:].notna().any(axis=1)].reset_index(drop=True)
 
 
-def growth(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
+def growth(runs: Runs, protocol: str) -> pd.DataFrame:
     """Test F1 of the best of so many candidates, over the datasets that have every budget.
 
     The quartiles, over datasets, are of its difference from the winner of the whole search.
@@ -119,7 +119,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
                 line = {"Learner": runs.name(method), "Protocol": protocol, "datasets": len(both)}
                 means_ = {name: mean_of(both.iloc[:, at]) for at, name in enumerate(WAYS)}
                 summary.append({**line, **means_})
-        grown[protocol] = growth(runs, printed, protocol)
+        grown[protocol] = growth(runs, protocol)
         if len(grown[protocol]):
             shown = grown[protocol].assign(method=grown[protocol]["method"].map(runs.name))
             tables.append(table("search-budget", shown, BUDGET, protocol))

@@ -110,11 +110,11 @@ def _draw(frame: pd.DataFrame) -> Any:
         figure = figures.canvas(5.0, 0.8 + 0.15 * len(frame))
         axes = figure.add_subplot()
         look, rows = figures.mark_of(METHOD), range(len(frame))
-        bar = {"fmt": "|", "color": figures.PAPER_MARK, "markersize": 6, "elinewidth": 4}
+        bar: Any = {"fmt": "|", "color": figures.PAPER_MARK, "markersize": 6, "elinewidth": 4}
         spread = frame["other seeds spread"].fillna(0)
         axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
         for column, face in (("paper", "#ffffff"), ("authors' draws", look.colour)):
-            mark = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
+            mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
             axes.plot(frame[column], rows, look.marker, label=column, **mark)
         axes.set_yticks(rows, frame["Dataset"])
         axes.set_ylim(len(frame) - 0.4, -0.6)

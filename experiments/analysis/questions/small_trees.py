@@ -146,7 +146,8 @@ def families(runs: Runs) -> pd.DataFrame:
         for method in wide.columns.difference([PRUNED, CEILING], sort=False):
             line = contrast((wide[method] - wide[PRUNED]).dropna()) if PRUNED in wide else None
             if line is not None:
-                sides = [(PROTOCOLS[0], reading, each) for each in (method, PRUNED)]
+                place = (PROTOCOLS[0], reading)
+                sides = (*place, str(method)), (*place, PRUNED)
                 auc = pairwise.differences(runs, *sides, metric="test_roc_auc")
                 won, lost = int((auc > stats.TIE).sum()), int((auc < -stats.TIE).sum())
                 line |= {"method": method, "reading": reading, "rank": ranks.get(method)}

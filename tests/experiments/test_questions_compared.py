@@ -1,0 +1,249 @@
+"""GradTree against CART, selectors, quirks, new defaults and the leak, on invented runs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from analysis_support import make_runs
+
+from experiments.analysis import pairwise
+from experiments.analysis.printed import printed
+from experiments.analysis.questions import (
+    against_cart,
+    gumbel,
+    leak,
+    nested,
+    new_defaults,
+    quirks,
+)
+from experiments.analysis.runs import Runs
+
+PAPER = printed()
+TASK = PAPER.datasets["task"].to_dict()
+MULTI = [slug for slug in TASK if TASK[slug] == "multi"]
+BINARY = [slug for slug in TASK if TASK[slug] == "binary"]
+
+
+def against(gaps: dict[str, float], *places: tuple[str, str, str, str]) -> dict[Any, list[float]]:
+    """Per (protocol, experiment, mine, other): the other at 0.7, mine above by the task's gap."""
+    cells = {}
+    for protocol, experiment, mine, other in places:
+        for at, slug in enumerate(TASK):
+            cells[protocol, experiment, slug, other] = [0.7] * 10
+            above = 0.7 + gaps[TASK[slug]] + 0.001 * (at % 3 - 1)
+            cells[protocol, experiment, slug, mine] = [above] * 10
+    return cells
+
+
+def test_a_known_difference_comes_out_with_its_sign_and_interval() -> None:
+    runs = make_runs(
+        against({"binary": 0.02, "multi": -0.05}, ("paper", "tuned", "gradtree", "cart"))
+    )
+    found = against_cart.tests(runs, PAPER).set_index("scope")
+    assert list(found.index) == ["binary", "multi", "all"]
+    assert found.at["binary", "difference"] == pytest.approx(0.02, abs=1e-3)
+    assert 0.019 < found.at["binary", "low"] < found.at["binary", "high"] < 0.021
+    assert found.at["binary", "signs"] == "22-0-0"
+    assert found.at["multi", "signs"] == "0-0-14"
+    mean = (22 * found.at["binary", "difference"] + 14 * found.at["multi", "difference"]) / 36
+    assert found.at["all", "difference"] == pytest.approx(mean)
+    smallest = found["p"].min()
+    assert found.loc[found["p"] == smallest, "holm"].iloc[0] == pytest.approx(3 * smallest)
+
+
+def test_datasets_without_every_trial_or_with_other_trials_do_not_enter() -> None:
+    cells: dict[Any, list[Any]] = {}
+    for slug in MULTI[:7]:
+        cells["paper", "tuned", slug, "cart"] = [0.7] * 10
+        cells["paper", "tuned", slug, "gradtree"] = [0.8] * 9 + [None if slug == "iris" else 0.8]
+    cells["paper", "tuned", "wine", "gradtree"] = [0.8] * 8
+    found = against_cart.tests(make_runs(cells), PAPER).set_index("scope")
+    assert MULTI.index("wine") < 7
+    assert (found.at["multi", "n"], found.at["multi", "of"]) == (5, 14)
+
+
+def test_the_pruned_tree_stands_in_every_setting() -> None:
+    cells = {}
+    for slug in BINARY:
+        cells["clean", "default", slug, "cart-pruned"] = [0.75] * 10
+        for experiment, score in (("tuned", 0.7), ("default", 0.72), ("searched", 0.74)):
+            cells["clean", experiment, slug, "gradtree"] = [score] * 10
+    found = against_cart.tests(make_runs(cells), PAPER)
+    found = found[found["scope"] == "binary"]
+    assert set(found["against"]) == {"cart-pruned"}
+    assert found["difference"].tolist() == pytest.approx([-0.05, -0.03, -0.01])
+
+
+def used(gaps: dict[str, float], *places: tuple[str, str, str, str]) -> tuple[str, ...]:
+    answer = against_cart.answer(make_runs(against(gaps, *places)), PAPER)
+    assert answer is not None
+    return answer.sentences
+
+
+def test_losses_are_turned_round_and_small_classes_left_out() -> None:
+    cells: dict[Any, list[Any]] = {}
+    for slug in MULTI:
+        for method, f1, loss in (("gradtree", 0.6, 0.4), ("cart", 0.7, 0.9)):
+            low = f1 - 0.4 if slug == "zoo" and method == "gradtree" else f1
+            outcome = {"status": "ok", "test_f1": low, "test_log_loss": loss}
+            cells["clean", "tuned", slug, method] = [outcome] * 10
+    found = against_cart.estimates(make_runs(cells)).set_index(["metric", "subset"])
+    assert found.loc[("log loss", "all"), "difference"] == pytest.approx(0.5)
+    assert found.loc[("log loss", "all"), "signs"] == "14-0-0"
+    assert math.isnan(found.loc[("log loss", "all"), "better"])
+    assert found.loc[("F1", "all"), "difference"] == pytest.approx(-0.1 - 0.4 / 14)
+    fewer = found.loc[("F1", "without Zoo and Lymphography")]
+    assert (fewer["n"], round(fewer["difference"], 12)) == (12, -0.1)
+    assert fewer["worse"] > 0.99
+
+
+def test_nested_tuning_is_the_primary_comparison_where_it_ran() -> None:
+    published = ("clean", "tuned", "gradtree", "cart")
+    plain = used({"binary": 0.02, "multi": -0.05}, published)
+    assert plain[0].startswith("It depends on the task: with published hyperparameters")
+    own = ("clean", "nested", "gradtree-nested", "cart-nested")
+    sentences = used({"binary": 0.0, "multi": -0.05}, published, own)
+    assert sentences[0].startswith("No, on multi-class data CART is better: tuned inside")
+    assert "on 22 binary datasets (p = 1.000)" in sentences[0]
+    runs = make_runs(against({"binary": 0.02, "multi": 0.0}, own))
+    lines = nested.primary(runs)
+    assert lines["holm"].tolist() == pytest.approx([2 * lines["p"][0], lines["p"][1]])
+    assert nested.verdict(lines) == "Yes, on binary data"
+    answer = nested.answer(runs, PAPER)
+    assert answer is not None
+    assert [table.name for table in answer.tables] == ["nested-primary", "nested"]
+
+
+def test_without_nested_runs_there_is_no_such_answer() -> None:
+    runs = make_runs(against({"binary": 0.0, "multi": 0.0}, ("clean", "tuned", "gradtree", "cart")))
+    assert nested.answer(runs, PAPER) is None
+    assert against_cart.answer(make_runs({}), PAPER) is None
+
+
+def ablation(noise_free: float | None) -> Runs:
+    cells = {}
+    for setting in ("tuned", "default"):
+        for at, slug in enumerate(TASK):
+            own = 0.7 + 0.001 * (at % 3)
+            cells["paper", f"ablation-{setting}", slug, "gradtree"] = [own] * 10
+            cells["paper", f"ablation-{setting}", slug, "gradtree-gumbel"] = [0.4] * 10
+            cells["paper", f"ablation-{setting}", slug, "gradtree-annealed"] = [own - 0.02] * 10
+            if noise_free is not None:
+                place = ("paper", f"ablation-{setting}", slug, "gradtree-gumbel-noise-free")
+                cells[place] = [own - noise_free] * 10
+    return make_runs(cells)
+
+
+@pytest.mark.parametrize(("lead", "word"), [(0.03, "Yes"), (-0.03, "No")])
+def test_selectors_are_judged_without_the_noise(lead: float, word: str) -> None:
+    answer = gumbel.answer(ablation(lead), PAPER)
+    assert answer is not None
+    assert answer.sentences[0].startswith(f"{word}: ")
+    table = answer.tables[0].frame  # type: ignore[union-attr]
+    assert len(table) == 2 * 2 * 3
+    assert table["difference"].iloc[-1] == pytest.approx(lead)
+    assert table["ST Gumbel softmax"].iloc[0] == pytest.approx(0.4)
+
+
+def test_one_way_of_predicting_alone_compares_nothing() -> None:
+    assert gumbel.answer(ablation(None), PAPER) is None
+
+
+BASE = {"gradtree": 0.70, "dndt": 0.50, "genetictree": 0.60, "dl85": 0.62, "cart": 0.68}
+
+
+@pytest.fixture
+def replaced() -> Runs:
+    """Plain means lift CART by 0.05, touch two datasets not at all, and harm nobody."""
+    cells = {}
+    for slug in MULTI:
+        for method, score in BASE.items():
+            cells["paper", "default", slug, method] = [score] * 10
+            lift = 0.05 if method == "cart" and slug not in ("iris", "wine") else 0.0
+            cells["paper-plain-means", "quirks", slug, method] = [score + lift] * 10
+        cells["paper-training-bins", "quirks", slug, "dl85"] = [BASE["dl85"] + 0.2] * 10
+    return make_runs(cells)
+
+
+def test_datasets_that_a_quirk_does_not_touch_do_not_enter(replaced: Runs) -> None:
+    found = quirks.touched(replaced, PAPER, quirks.VARIANTS[0])
+    assert found == [slug for slug in MULTI if slug not in ("iris", "wine")]
+
+
+def test_a_known_effect_is_found_and_no_other(replaced: Runs) -> None:
+    found = quirks.effects(replaced, PAPER).set_index(["protocol", "method"])
+    cart = found.loc[("paper-plain-means", "cart")]
+    assert (cart["n"], cart["signs"]) == (12, "12-0-0")
+    assert cart["difference"] == pytest.approx(0.05)
+    assert found.loc[("paper-plain-means", "gradtree"), "difference"] == 0
+    assert found.loc[("paper-training-bins", "dl85"), "n"] == 14
+    assert ("paper-training-bins", "cart") not in found.index
+
+
+def test_a_quirk_can_change_the_order(replaced: Runs) -> None:
+    answer = quirks.answer(replaced, PAPER)
+    assert answer is not None
+    order = answer.tables[1].frame  # type: ignore[union-attr]
+    before, after = order.iloc[0], order.iloc[1]
+    assert (before["MRR: GradTree"], after["MRR: CART"]) == (1.0, 1.0)
+    assert before["GradTree minus CART: difference"] == pytest.approx(0.02)
+    assert after["GradTree minus CART: difference"] == pytest.approx(-0.03)
+    assert "from GradTree to CART" in answer.sentences[-1]
+
+
+def test_a_learner_that_lost_its_result_unsettles_the_order(replaced: Runs) -> None:
+    rows = replaced.frame
+    gone = (rows["protocol"] == "paper-plain-means") & (rows["method"] == "dndt")
+    gone &= (rows["dataset"] == "car") & (rows["trial"] == 0)
+    rows.loc[gone, ["status", "test_f1"]] = ["", math.nan]
+    order = quirks.orders(replaced, PAPER)
+    assert order["datasets"].iloc[0] == 11
+
+
+def test_what_a_choice_is_worth_with_the_nodes_of_both() -> None:
+    cells: dict[Any, list[Any]] = {}
+    other = f"{new_defaults.NEW}-sigmoid"
+    for slug in BINARY:
+        for method, f1, nodes in ((new_defaults.NEW, 0.72, 9), (other, 0.70, 31)):
+            outcome = {"status": "ok", "test_f1": f1, "tree_size": nodes}
+            cells["clean", "new-defaults", slug, method] = [outcome] * 10
+    found = new_defaults.worths(make_runs(cells), PAPER).set_index("scope")
+    assert found.at["binary", "difference"] == pytest.approx(0.02)
+    assert (found.at["binary", "nodes"], found.at["binary", "others"]) == (9, 31)
+    assert found.at["all", "n"] == 22
+    assert "multi" not in found.index
+
+
+def test_the_leak_is_told_apart_from_what_else_changes() -> None:
+    cells = {}
+    runs = make_runs({})
+    leaking = [slug for slug in TASK if runs.datasets[slug]["categorical"]]
+    for slug in TASK:
+        for method, score in (("gradtree", 0.7), ("cart", 0.65)):
+            cells["paper", "tuned", slug, method] = [score] * 10
+            gain = 0.1 if slug in leaking and method == "cart" else 0.0
+            cells["clean", "tuned", slug, method] = [score + gain] * 10
+    answer = leak.answer(make_runs(cells), PAPER)
+    assert answer is not None
+    summary, gaps = (table.frame for table in answer.tables[:2])  # type: ignore[union-attr]
+    changes = summary.set_index(["Learner", "Datasets"])["change"]
+    assert changes["CART", "with categorical columns"] == pytest.approx(0.1)
+    assert changes["CART", "without"] == changes["GradTree", "without"] == 0
+    moved = gaps.set_index(["Task", "Datasets"])["change"]
+    assert moved["binary", "with categorical columns"] == pytest.approx(-0.1)
+    assert moved["binary", "without"] == 0
+
+
+def test_a_table_shows_its_numbers_by_the_names_of_its_columns() -> None:
+    frame = make_runs(
+        against({"binary": 0.1, "multi": 0.1}, ("paper", "tuned", "gradtree", "cart"))
+    )
+    table = against_cart.answer(frame, PAPER)
+    assert table is not None
+    formats = table.tables[-1].formats  # type: ignore[union-attr]
+    assert formats["p (Holm)"].kind == "p"
+    assert formats[pairwise.LOW].kind == formats["difference"].kind == "change"
+    assert formats[pairwise.LOW].group == "95 % interval"
+    assert formats["wins"].kind == "count"

@@ -1,0 +1,224 @@
+"""Seeds, stability, search, solvers, runtimes and small trees, on invented runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+from analysis_support import make_runs
+
+from experiments.analysis.printed import printed
+from experiments.analysis.questions import (
+    runtime,
+    search,
+    seeds,
+    small_trees,
+    solvers,
+    stability,
+)
+from experiments.analysis.runs import Runs
+
+PAPER = printed()
+FIT = {"status": "ok", "test_f1": 0.8}
+
+
+def stacked(*parts: Runs) -> Runs:
+    return replace(parts[0], frame=pd.concat([part.frame for part in parts], ignore_index=True))
+
+
+def test_only_seeds_with_all_trials_count() -> None:
+    place = ("paper", "seeds", "iris", "gradtree")
+    parts = [make_runs({("paper", "tuned", "iris", "gradtree"): [0.9] * 3})]
+    for seed, scores in ((1, [0.8, 0.8]), (2, [0.6, 0.6]), (3, [0.1, None])):
+        own = make_runs({place: scores})
+        parts.append(replace(own, frame=own.frame.assign(seed=seed)))
+    row = seeds.seeds(stacked(*parts), PAPER, "seeds").iloc[0]
+    assert (row["Dataset"], row["seeds"], row["authors' draws"]) == ("Iris", 2, 0.9)
+    assert row["other seeds"] == pytest.approx(0.7)
+    assert row["other seeds spread"] == pytest.approx(0.2 / 2**0.5)
+
+
+def test_the_authors_stream_comes_first() -> None:
+    cells = {("paper", name, "iris", "gradtree"): [0.5] * 2 for name in seeds.STREAMS}
+    cells["paper", "tuned", "iris", "gradtree"] = [0.5] * 2
+    answer = seeds.answer(make_runs(cells), PAPER)
+    assert answer is not None
+    assert [table.name for table in answer.tables] == ["seeds-authors-stream", "seeds"]
+
+
+def refitted(moves: dict[int, float], **changed: str) -> Runs:
+    """Two tuned trials of Iris, refitted five times; ``moves`` by number of the refit."""
+    fits = make_runs({("paper", "tuned", "iris", "gradtree"): [0.8, 0.7]})
+    parts = [replace(fits, frame=fits.frame.assign(params='{"depth":7}'))]
+    for number in range(1, 6):
+        again = make_runs(
+            {("paper", "stability", "iris", "gradtree"): [0.8 + moves.get(number, 0.0), 0.7]}
+        )
+        params = f'{{"depth":7,"perturbation":{number}}}'
+        made = again.frame.assign(repeat=str(number), params=params, **changed)
+        parts.append(replace(again, frame=made))
+    return stacked(*parts)
+
+
+def test_a_trial_is_stable_if_no_refit_moves_it() -> None:
+    runs = refitted({3: -0.25})
+    (row,) = stability.stability(stability.refits(runs, "stability"), PAPER).to_dict("records")
+    assert (row["trials"], row["stable"], row["cell"]) == (2, 1, "fragile")
+    assert row["largest change"] == pytest.approx(0.25)
+    (row,) = stability.stability(stability.refits(refitted({}), "stability"), PAPER).to_dict(
+        "records"
+    )
+    assert (row["stable"], row["cell"]) == (2, "stable")
+
+
+def test_refits_of_other_versions_or_fewer_than_five_belong_to_no_trial() -> None:
+    assert stability.refits(refitted({}, method_version="0"), "stability").empty
+    runs = refitted({})
+    fewer = replace(runs, frame=runs.frame[runs.frame["repeat"] != "4"])
+    assert stability.refits(fewer, "stability").empty
+    assert stability.answer(fewer, PAPER) is None
+
+
+def test_distances_between_refits_and_from_the_printed_number() -> None:
+    cells = PAPER.of("test-f1-tuned").set_index(["dataset", "method"])["mean"]
+    far = stability.distances(refitted({1: 0.2}), PAPER)
+    assert far["the printed number"] == pytest.approx(abs(0.75 - cells["iris", "gradtree"]))
+    between = [0.1] * 4 + [0.0] * 6  # pairs of five refits; only the first differs from others
+    told = far["a refit with rows moved by about one unit of float32"]
+    assert told == pytest.approx(sum(between) / 10)
+
+
+def test_a_search_that_ran_in_part_gives_no_number() -> None:
+    cells: dict[Any, list[Any]] = {
+        ("paper", "tuned", "iris", "cart"): [0.9] * 10,
+        ("paper", "searched", "iris", "cart"): [0.8] * 10,
+        ("paper", "tuned", "wine", "cart"): [0.9] * 10,
+        ("paper", "searched", "wine", "cart"): [0.8] * 9 + [None],
+    }
+    frame = search.searched(make_runs(cells), PAPER, "paper")
+    assert frame["Dataset"].tolist() == ["Iris"]
+    assert frame.loc[0, ["CART: published", "CART: ours"]].tolist() == pytest.approx([0.9, 0.8])
+
+
+def test_growth_is_over_the_datasets_with_every_budget() -> None:
+    cells = {}
+    for slug, last in (("iris", 0.9), ("wine", 0.8)):
+        for budget in search.BUDGETS:
+            score = last if budget == 100 else last - 0.1
+            cells["clean", f"best-of-{budget}", slug, "cart"] = [score] * 10
+        cells["clean", "searched", slug, "cart"] = [last] * 10
+    del cells["clean", "best-of-3", "wine", "cart"]
+    found = search.growth(make_runs(cells), "clean").set_index("candidates")
+    assert found["datasets"].unique().tolist() == [1]
+    assert found.at[1, "median"] == pytest.approx(-0.1)
+    assert found.at[100, "mean"] == pytest.approx(0.9)
+
+
+def solved(**changed: Any) -> dict[str, Any]:
+    errors = changed.pop("errors", 3)
+    made = {"train_f1": 0.9, "tree_size": 7, "cpu_seconds": 2.0, "environment": "a"}
+    return {**FIT, **made, "extra": f'{{"errors":{errors}}}', **changed}
+
+
+def test_fits_are_alike_to_the_last_digit_and_seconds_divided_on_one_kind_of_machine() -> None:
+    slower = solved(cpu_seconds=8.0)
+    cells = {
+        ("paper", "solvers", "iris", "dl85"): [solved(), solved(), solved()],
+        ("paper", "solvers", "iris", "dl85-original"): [slower, {**slower, "train_f1": 0.91}],
+        ("paper", "solvers", "wine", "dl85"): [solved()],
+        ("paper", "solvers", "wine", "dl85-original"): [{**slower, "environment": "b"}],
+        ("paper", "solvers", "car", "dl85"): [solved()],
+        ("paper", "solvers", "car", "dl85-original"): [{"status": "timeout", "limit_value": 60}],
+    }
+    frame = solvers.against_library(make_runs(cells), PAPER, "paper").set_index("Dataset")
+    iris = frame.loc["Iris"]
+    assert (iris["trials"], iris["same"], iris["Seconds: pydl8.5"], iris["ratio"]) == (2, 1, 16, 4)
+    assert pd.isna(frame.at["Wine", "ratio"])
+    assert (frame.at["Car", "trials"], frame.at["Car", "Seconds: pydl8.5"]) == (0, ">1 min")
+
+
+def test_solvers_that_disagree_are_told() -> None:
+    cells = {
+        ("clean", "solvers-alone", "iris", "dl85"): [solved()],
+        ("clean", "solvers-alone", "iris", "dl85-streed"): [solved(errors=4, cpu_seconds=1.0)],
+    }
+    answer = solvers.answer(make_runs(cells), PAPER)
+    assert answer is not None
+    row = answer.tables[0].frame.iloc[0]  # type: ignore[union-attr]
+    assert (row["errors"], row["alike"], row["Ratio: DL8.5 by STreeD"]) == (3, "no", 0.5)
+    assert "on 0 of 1 datasets" in answer.sentences[-1]
+
+
+def test_hours_count_a_shared_run_once_and_restarts_as_often() -> None:
+    fit = {**FIT, "cpu_seconds": 360.0, "params": '{"restarts":3}', "key": "a"}
+    small = {**FIT, "cpu_seconds": 720.0, "key": "b"}
+    cells = {
+        ("paper", "tuned", "iris", "gradtree"): [fit],
+        ("paper", "ablation-tuned", "iris", "gradtree"): [fit],
+        ("clean", "small-trees-8", "iris", "gradtree"): [small],
+    }
+    (line,) = runtime.spent(make_runs(cells), PAPER).to_dict("records")
+    printed_seconds = PAPER.of("runtime").set_index(["dataset", "method"])["mean"]
+    assert (line["runs"], line["hours"], line["ours"]) == (2, pytest.approx(0.3), 0.1)
+    assert line["authors"] == pytest.approx(4 * printed_seconds["iris", "gradtree"] / 3600)
+
+
+def test_seconds_relative_to_a_learner_are_over_the_datasets_both_finished() -> None:
+    cells = {
+        ("paper", "runtime", "titanic", "gradtree"): [4.0],
+        ("paper", "runtime", "titanic", "cart"): [2.0],
+        ("paper", "runtime", "rice", "gradtree"): [100.0],
+    }
+    frame = runtime.ratios(make_runs(cells, "wall_seconds"), PAPER).set_index(["Method", "Task"])
+    own = frame.loc[("GradTree", "Binary")]
+    assert (own["Seconds: ours"], own["Relative to CART: ours"]) == (52.0, 2.0)
+
+
+BEST = {"cart-pruned": 0.8, "cart-shrunk": 0.79, "gradtree": 0.7, "boosting": 0.9}
+
+
+def small(**scores: float) -> dict[Any, list[Any]]:
+    cells: dict[Any, list[Any]] = {}
+    for at, slug in enumerate(PAPER.datasets.index[:8]):
+        for method, score in {**BEST, **scores}.items():
+            auc = 0.9 if method == "cart-shrunk" else 0.8
+            outcome = {"status": "ok", "test_f1": score + 0.001 * at, "test_roc_auc": auc}
+            cells["clean", "small-trees", slug, method] = [{**outcome, "leaves": 4}] * 10
+    return cells
+
+
+def test_learners_are_compared_on_the_datasets_that_all_of_them_finished() -> None:
+    cells = small()
+    cells["clean", "small-trees", PAPER.datasets.index[0], "cart-shrunk"][0] = None  # one trial
+    for slug in PAPER.datasets.index[2:8]:  # finished two of eight: no line, shortens nobody's
+        cells["clean", "small-trees", slug, "contree"] = [None] * 10
+    for slug in PAPER.datasets.index[:2]:
+        cells["clean", "small-trees", slug, "contree"] = [0.99] * 10
+    cells["clean", "small-trees", PAPER.datasets.index[0], "cart-shrunk"] = [None] * 10
+    found = small_trees.lines(make_runs(cells)).set_index("method")
+    assert found["n"].unique().tolist() == [7]
+    assert "contree" not in found.index
+    assert found.at["cart-pruned", "rank"] == 1
+    assert pd.isna(found.at["boosting", "rank"])
+    share = found.at["gradtree", "F1"] / found.at["boosting", "F1"]
+    assert found.at["gradtree", "of boosting"] == pytest.approx(share)
+
+
+def test_the_family_of_a_size_is_corrected_by_itself() -> None:
+    runs = make_runs(small())
+    found = small_trees.families(runs).set_index("method")
+    assert found.at["gradtree", "difference"] == pytest.approx(-0.1)
+    assert found["holm"].tolist() == pytest.approx((2 * found["p"]).tolist())
+    assert found.at["cart-shrunk", "auc signs"] == "8-0-0"
+    answer = small_trees.answer(runs, PAPER)
+    assert answer is not None
+    assert answer.sentences[0].startswith("CART (pruned): of 2 other learners none is")
+    assert any("CART (shrinkage) is above it in ROC AUC on 8" in line for line in answer.sentences)
+
+
+def test_a_better_learner_is_named() -> None:
+    answer = small_trees.answer(make_runs(small(**{"cart-shrunk": 0.85})), PAPER)
+    assert answer is not None
+    assert "only CART (shrinkage) at free size is significantly better" in answer.sentences[0]
