@@ -76,7 +76,8 @@ def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
     from experiments.runs.store import Added
     from experiments.search.scores import folder_of, merge_scores
 
-    total, problems, batch = Added(), [], []
+    total, problems = Added(), []
+    batch: list[tuple[dict[str, Any], bytes | None]] = []
 
     def add() -> None:
         runs, packed = [run for run, _ in batch], {r["key"]: p for r, p in batch if p}

@@ -24,15 +24,15 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.runner.plan import make_plan, render, search_seconds
-    from experiments.runner.profiles import check_selected, jobs_in, searches_in, unique
-    from experiments.runs.store import Store
+    from experiments.commands.run import plan_of
+    from experiments.runner.plan import render, search_seconds
+    from experiments.runner.profiles import check_selected, jobs_in, searches_in
 
     profile, chosen = arguments.selected(args)
-    jobs, searches = unique(jobs_in(profile, chosen)), searches_in(profile, chosen)
-    check_selected(profile, chosen, jobs, searches)
-    limits = arguments.limits_of(args, max(leaf.time_limit for leaf in profile.leaves()))
-    plan = make_plan(jobs, Store(args.store).statuses(), limits)
+    parts = {leaf.slug: jobs_in(leaf, chosen) for leaf in profile.leaves()}
+    searches = searches_in(profile, chosen)
+    check_selected(profile, chosen, [job for part in parts.values() for job in part], searches)
+    plan = plan_of(args, profile, parts)
     spent = {subject: search_seconds(subject, trials) for subject, trials in searches}
     print(f"Profile {profile.slug}: {profile.about}.\n\n{render(plan, args.workers, spent)}")
     return DONE

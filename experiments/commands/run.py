@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,8 @@ from experiments.commands import arguments
 from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_names
 
 if TYPE_CHECKING:
+    from experiments.runner.plan import Plan
+    from experiments.runner.profiles import Profile
     from experiments.runner.session import SessionSummary
     from experiments.runs.job import Job
     from experiments.runs.store import Store
@@ -80,7 +82,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.commands.search import search
-    from experiments.runner.plan import make_plan, note_plan, render, search_seconds
+    from experiments.runner.plan import note_plan, render, search_seconds, shard
     from experiments.runner.profiles import check_selected, jobs_in, searches_in, unique
     from experiments.runner.session import SessionSummary, sum_up
     from experiments.runs.store import Store
@@ -89,37 +91,40 @@ def run(args: argparse.Namespace) -> int:
     check_names("refresh target", args.refresh, REFRESHABLE)
     check_names("status", args.retry, RETRYABLE)
     profile, chosen = arguments.selected(args)
-    every, searches = jobs_in(profile, chosen), searches_in(profile, chosen)
+    parts = {leaf.slug: jobs_in(leaf, chosen) for leaf in profile.leaves()}
+    searches = searches_in(profile, chosen)
+    every = [job for part in parts.values() for job in part]
     check_selected(profile, chosen, every, searches)
-    store = Store(args.store)
+    store, (index, count) = Store(args.store), args.shard or (1, 1)
     stale = refit_or_tell(store, every, args.refit)
     note_plan(store, every, stale)
-    jobs = share(args, unique(every))
-    limits = arguments.limits_of(args, max(leaf.time_limit for leaf in profile.leaves()))
-    plan = make_plan(jobs, store.statuses(), limits, args.retry)
+    mine = shard(unique(every), index, count)
+    searches = searches[index - 1 :: count]
+    if not mine and not searches:
+        raise NothingToDoError(f"nothing to do: share {index} of {count} is empty")
+    plan = plan_of(args, profile, {slug: within(part, mine) for slug, part in parts.items()})
     if args.retry and not plan.pending:
         ended = " or ".join(args.retry)
         raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
     spent = {subject: search_seconds(subject, trials) for subject, trials in searches}
     say(f"Profile {profile.slug}: {profile.about}.\n\n{render(plan, args.workers, spent)}")
-    tell_unnamed()
-    summary, status, searched = SessionSummary(), 0, False
+    tell_unnamed(chosen.datasets)
+    summary, status, searched = SessionSummary(), DONE, False
     for leaf in profile.leaves():
-        own = searches_in(leaf, chosen)
-        part = jobs_in(leaf, chosen)
-        if searched:
+        part = parts[leaf.slug]
+        if searched:  # what it found may be what this part runs
+            part = jobs_in(leaf, chosen)
             note_plan(store, part, stale)
-            jobs = unique([*jobs, *share(args, unique(part))])
-        summary = one_session(args, leaf.slug, share(args, unique(part)), leaf.time_limit)
-        if summary.interrupted:
+            mine = unique([*mine, *shard(unique(part), index, count)])
+        summary = one_session(args, leaf.slug, within(part, mine), leaf.time_limit)
+        own = [pair for pair in searches_in(leaf, chosen) if pair in searches]
+        if own and not args.retry and not summary.interrupted:
+            ended, worked = search(args, own)
+            status, searched = max(status, ended), searched or worked
+        if summary.interrupted or status == WORK_LEFT:
             break
-        if own and not args.retry:
-            index, count = args.shard or (1, 1)
-            status = max(status, search(args, own[index - 1 :: count]))
-            searched = True
-            if status == WORK_LEFT:
-                break
-    status = max(status, sum_up(jobs, store, limits, summary))
+    limits = arguments.limits_of(args, min(leaf.time_limit for leaf in profile.leaves()))
+    status = max(status, sum_up(mine, store, limits, summary))
     if args.refresh and not summary.interrupted:
         changed = bool(plan.pending) or searched
         status = max(status, DONE if refresh(args.store, args.refresh, changed) else FAILED)
@@ -128,14 +133,34 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
-def share(args: argparse.Namespace, jobs: list[Job]) -> list[Job]:
-    """The share of the jobs that this process does."""
-    from experiments.runner.plan import shard
+def within(jobs: Sequence[Job], among: Sequence[Job]) -> list[Job]:
+    """Those jobs, each piece of work once, that are among others."""
+    from experiments.runner.profiles import unique
 
-    found = shard(jobs, *args.shard) if args.shard else jobs
-    if jobs and not found:
-        raise NothingToDoError(f"nothing to do: share {args.shard[0]} of {args.shard[1]} is empty")
-    return found
+    keys = {job.key for job in among}
+    return [job for job in unique(jobs) if job.key in keys]
+
+
+def plan_of(args: argparse.Namespace, profile: Profile, parts: Mapping[str, Sequence[Job]]) -> Plan:
+    """The plans of all parts of a profile, each by its own time limit, as one."""
+    from experiments.runner.plan import Plan, make_plan
+    from experiments.runner.profiles import unique
+    from experiments.runs.store import Store
+
+    statuses = Store(args.store).statuses()
+    plans = [
+        make_plan(
+            parts[leaf.slug],
+            statuses,
+            arguments.limits_of(args, leaf.time_limit),
+            getattr(args, "retry", None),
+        )
+        for leaf in profile.leaves()
+    ]
+    jobs = unique(job for plan in plans for job in plan.jobs)
+    pending = unique(job for plan in plans for job in plan.pending)
+    seconds = {key: spent for plan in plans for key, spent in plan.seconds.items()}
+    return Plan(jobs, pending, seconds, max((p.limits for p in plans), key=lambda one: one.seconds))
 
 
 def one_session(
@@ -193,15 +218,13 @@ def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> li
     return list(stale)
 
 
-def tell_unnamed() -> None:
+def tell_unnamed(named: Collection[str] | None) -> None:
     """Datasets of a plug-in run when they are named; say so if none is."""
-    import sys
-
     from experiments.runner import registry
     from experiments.text import say
 
     offered = registry.from_plugins("dataset")
-    if offered and "--dataset" not in sys.argv:
+    if offered and not set(offered) & set(named or ()):
         say(f"The plug-in's datasets run when they are named: --dataset {','.join(offered)}")
 
 
@@ -253,7 +276,7 @@ def tell_what_next(folder: Path, verbs: Sequence[str], profile: str) -> None:
 
     if verbs and (folder / VERDICT).is_file():
         say("\n" + (folder / VERDICT).read_text(encoding="utf-8").rstrip())
-    if "report" in verbs:
+    if "report" in verbs and (folder / "report.html").is_file():
         say(f"Report: {folder / 'report.html'}")
     after = {"smoke": "quick", "quick": "paper", "paper": "extended"}.get(profile)
     if after:

@@ -115,11 +115,11 @@ def run(args: argparse.Namespace) -> int:
         f"{len(pairs):,} searches of {args.trials} candidates: about {duration(seconds)} of core "
         f"time, {duration(seconds / workers)} on {workers} idle cores, from the start."
     )
-    return DONE if args.plan else search(args, pairs)
+    return DONE if args.plan else search(args, pairs)[0]
 
 
-def search(args: argparse.Namespace, pairs: Sequence[tuple[Subject, int]]) -> int:
-    """Bring studies to an end, keep scores and winners, and say what is missing."""
+def search(args: argparse.Namespace, pairs: Sequence[tuple[Subject, int]]) -> tuple[int, bool]:
+    """Bring studies to an end and keep their scores; the exit status, and whether any was open."""
     from experiments.runner.display import Progress
     from experiments.runner.plan import seconds_of
     from experiments.runner.profiles import unique
@@ -135,7 +135,8 @@ def search(args: argparse.Namespace, pairs: Sequence[tuple[Subject, int]]) -> in
     searches = open_searches(pairs, seed, sampler, args.store, folder)
     limits, store = arguments.limits_of(args, TIME_LIMIT), Store(args.store)
     queue, summary = SearchQueue(searches, store), SessionSummary()
-    if queue:
+    worked = bool(queue)
+    if worked:
         jobs = unique(job for one in searches for job in one.jobs())
         seconds = {job.key: 2 * seconds_of(job.method, job.dataset) for job in jobs}
         progress = Progress(jobs, seconds, args.workers)
@@ -148,5 +149,5 @@ def search(args: argparse.Namespace, pairs: Sequence[tuple[Subject, int]]) -> in
     if summary.interrupted or any(one.done() < one.trials for one, _ in kept):
         why = f": {summary.problem}" if summary.problem else ""
         say(f"Stopped{why}. Resume with: {same_command()}")
-        return WORK_LEFT
-    return DONE
+        return WORK_LEFT, worked
+    return DONE, worked

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from experiments.errors import UserError
 from experiments.runs.job import canonical_json
@@ -92,7 +92,8 @@ class Metric:
     """A score of the test rows: a column of the runs, or a plug-in's function of y and p."""
 
     name: str
-    better: Literal["high", "low"]
+    better: str
+    """``high`` or ``low``."""
     function: Callable[[Any, Any], float] | None = None
 
 
