@@ -120,10 +120,10 @@ class Plugin:
         body = [node for node in self.tree.body if not others & set(_targets(node))]
         return hashlib.sha256("".join(map(ast.dump, body)).encode()).hexdigest()[:16]
 
-    def line(self, name: str, near: str = "") -> int:
-        """The first line with the text ``near``, or else where ``name`` is defined."""
+    def line(self, name: str, *near: str) -> int:
+        """The first line with one of the texts ``near``, or else where ``name`` is defined."""
         for node in ast.walk(self.tree):
-            if near and isinstance(node, ast.Constant) and node.value == near:
+            if isinstance(node, ast.Constant) and node.value in near and node.value != "":
                 return node.lineno
         return next((node.lineno for node in self.tree.body if name in _targets(node)), 1)
 

@@ -90,7 +90,7 @@ def _entries(kind: str, files: str) -> dict[str, Any]:
     for plugin in plugins():
         for slug, entry in plugin.offers(kind):
             if slug in found:
-                line = plugin.line("", slug)
+                line = plugin.line("", slug, str(getattr(entry, "name", "")))
                 raise UserError(
                     f"{plugin.path}, line {line}: there is a {kind} {slug!r} already\n"
                     "Two of one name would be mistaken for each other: rename it."

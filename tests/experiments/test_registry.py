@@ -1,0 +1,241 @@
+"""The registry: what a plug-in file may define, and what becomes of mistakes in it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import types
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import plugins
+import pytest
+
+from experiments.errors import UserError
+from experiments.runner import plugin, registry
+from experiments.runner.profiles import Selection, check_selected, jobs_in, profile_of
+
+
+@pytest.fixture(autouse=True)
+def no_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(registry.VARIABLE, "")
+    plugin.imported.cache_clear()
+    registry._entries.cache_clear()
+    yield
+    plugin.imported.cache_clear()
+    registry._entries.cache_clear()
+
+
+EVERYTHING = (
+    plugins.BOTH
+    + '''
+def halves(dataset, trial):
+    """Halves of the rows."""
+    raise NotImplementedError
+
+from experiments.runner.experiments import Experiment
+PROTOCOLS = {"halves": halves}
+METRICS = {"always-half": lambda y, p: 0.5, "misses": (lambda y, p: 1.0, "low")}
+EXPERIMENTS = [Experiment("mine", "all of mine", ("shallow", "cart"))]
+PROFILES = {"my-profile": {"parts": [{"experiment": "mine", "protocol": "paper", "trials": 2}]}}
+TABLES = {"my-table": {"title": "Mine", "experiment": "mine"}}
+PRINTED = {"their-table": {"csv": "theirs.csv"}}
+EXECUTORS = {"nowhere": lambda workers, limits: None}
+'''
+)
+
+
+class TestOneFile:
+    def test_offers_everything_that_has_a_name(self, tmp_path: Path) -> None:
+        registry.use([plugins.write(tmp_path, EVERYTHING)])
+        offered = {kind: list(registry.from_plugins(kind)) for kind in plugin._READERS}
+        assert offered == {
+            "learner": ["shallow"],
+            "dataset": ["my-shop"],
+            "protocol": ["halves"],
+            "metric": ["always-half", "misses"],
+            "experiment": ["mine"],
+            "profile": ["my-profile"],
+            "table": ["my-table"],
+            "printed": ["their-table"],
+            "executor": ["nowhere"],
+        }
+        assert registry.is_plugin("shallow")
+        assert registry.is_plugin("my-shop")
+        assert not registry.is_plugin("cart")
+        assert registry.find("metric", "misses").better == "low"
+        assert registry.entries("printed")["their-table"]["csv"] == tmp_path / "theirs.csv"
+        jobs = jobs_in(profile_of("my-profile"), Selection(datasets=["my-shop"]))
+        assert {(job.method, job.trial) for job in jobs} == {
+            (method, trial) for method in ("shallow", "cart") for trial in (0, 1)
+        }
+
+    def test_is_beyond_the_paper_unless_it_says_otherwise(self, tmp_path: Path) -> None:
+        registry.use([plugins.write(tmp_path, plugins.LEARNER)])
+        assert registry.learner_facts("shallow")["in_paper"] is False
+        assert [slug for slug, one in registry.learners().items() if one.in_paper][:5] == [
+            "gradtree", "dndt", "genetictree", "dl85", "cart",
+        ]  # fmt: skip
+
+    def test_tables_become_datasets_that_can_be_split(self, tmp_path: Path) -> None:
+        registry.use([plugins.write(tmp_path, plugins.BOTH)])
+        facts = registry.dataset_facts("my-shop")
+        assert (facts["n_rows"], facts["n_features"], facts["task"]) == (120, 4, "binary")
+        assert facts["categorical"] == ["kind"]
+        split = registry.make_split(registry.resolve_dataset("My Shop"), "clean", 3)
+        assert len(split.y_train) + len(split.y_valid) + len(split.y_test) == 120
+
+    def test_a_protocol_has_another_version_when_its_function_changes(self, tmp_path: Path) -> None:
+        versions = []
+        for number, body in enumerate(["return 1", "return 2", "return 2"]):
+            text = f"def cut(dataset, trial):\n    {body}\nPROTOCOLS = {{'cut-{number}': cut}}\n"
+            registry.use([plugins.write(tmp_path, text, f"p{number}.py")])
+            versions.append(registry.protocol_version(f"cut-{number}"))
+        assert versions[0] != versions[1] == versions[2]
+
+    @pytest.mark.parametrize("name", ["json.py", "a, b/mine, too.py", "random.py"])
+    def test_may_have_any_name_and_hides_no_module(self, tmp_path: Path, name: str) -> None:
+        path = plugins.write(tmp_path, plugins.LEARNER, name)
+        code = (
+            f"from experiments.runner import registry; registry.use([{str(path)!r}]); "
+            "import json, random; print(json.dumps([registry.learner('shallow').name, "
+            "registry.plugin_files(), 0 <= random.random() < 1]))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert json.loads(done.stdout) == ["Shallow tree", [str(path)], True], done.stderr
+
+    def test_helpers_beside_it_can_be_imported(self, tmp_path: Path) -> None:
+        plugins.write(tmp_path, "DEPTH = 7\n", "r2_helper_of_mine.py")
+        text = "from r2_helper_of_mine import DEPTH\n" + plugins.LEARNER.replace(": 2}", ": DEPTH}")
+        registry.use([plugins.write(tmp_path, text)])
+        assert registry.learner("shallow").defaults("binary") == {"max_depth": 7}
+
+
+LINE = plugins.LEARNER.split("LEARNER =")[0].count("\n") + 1
+MISTAKES = [
+    ("LEARNER = Learner(", 1, "was never closed"),
+    ("import missing_package_xyz", 1, "ModuleNotFoundError"),
+    ("x = 1\nraise SystemExit(3)", 2, "SystemExit"),
+    ("x = 1", 1, "nothing is offered"),
+    (plugins.LEARNER.replace("LEARNER =", "LEARNES ="), LINE, "Did you mean LEARNER"),
+    (plugins.LEARNER.replace('Learner("s', 'str("s').split(', "Sh')[0] + ")", LINE, "has a str"),
+    (plugins.LEARNER.replace('"shallow"', '"My Learner"'), LINE, "lower-case"),
+    (plugins.LEARNER.replace('"shallow"', '"../shallow"'), LINE, "lower-case"),
+    (plugins.LEARNER.replace('"shallow"', '"cart"'), LINE, "there is a learner 'cart' already"),
+    (plugins.LEARNER.replace('"1", defaults', "1, defaults"), LINE, "version is 1"),
+    (plugins.LEARNER.replace(": 2}", ": np.int64(2)}"), LINE, "numpy.int64"),
+    (plugins.LEARNER.replace("[1, 2, 3]", "np.arange(3)"), LINE, "Write a list"),
+    (plugins.LEARNER.replace("[1, 2, 3]", "[np.float64(1), 2]"), LINE, "numpy.float64"),
+    (plugins.LEARNER.replace("space=", "needs='xgboost', space="), LINE, "tuple of modules"),
+    (plugins.LEARNER.replace("return {", "return 1 / 0, {"), LINE, "ZeroDivisionError"),
+    (plugins.LEARNER.replace("defaults, fit", "defaults, None"), LINE, "Write a function"),
+    (plugins.LEARNER + "LEARNERS = [LEARNER]\n", LINE, "already"),
+    (plugins.BOTH.replace('"y")}', '"why")}'), 25, "no column 'why'"),
+    (plugins.BOTH.replace('(_frame, "y")}', "_frame}"), 25, "pandas table, target"),
+    (plugins.BOTH.replace("My shop", "Iris"), 25, "there is a dataset 'iris' already"),
+    ("METRICS = [len]", 1, "Write METRICS = {name: f(y, p)}"),
+    ("METRICS = {'mine': 3}", 1, "metric 'mine' is 3"),
+    ("METRICS = {'test_f1': len}", 1, "lower-case"),
+    ("PROFILES = {'p': {'prats': []}}", 1, "unknown key 'prats'"),
+    ("PROFILES = {'p': {'parts': [{'experimnt': 'tuned'}]}}", 1, "unknown key 'experimnt'"),
+    ("TABLES = {'t': 3}", 1, "is a int"),
+    ("EXPERIMENTS = ['tuned']", 1, "has a str"),
+    ("PROTOCOLS = {'p': 3}", 1, "no function"),
+]
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(("text", "line", "told"), MISTAKES)
+    def test_are_two_lines_that_name_file_and_line(
+        self, tmp_path: Path, text: str, line: int, told: str
+    ) -> None:
+        path = plugins.write(tmp_path, text)
+        with pytest.raises(UserError) as caught:
+            registry.use([path])
+        message = str(caught.value)
+        assert told in message
+        assert f"{path}, line {line}: " in message
+        assert len(message.splitlines()) <= 2
+
+    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="no plug-in"):
+            registry.use([tmp_path / "mine.py"])
+
+    def test_an_unknown_name_is_refused_with_the_nearest(self) -> None:
+        with pytest.raises(UserError, match="did you mean cart"):
+            registry.learner("crat")
+        with pytest.raises(UserError, match="did you mean iris"):
+            registry.resolve_dataset("irsi")
+
+
+def test_a_broken_module_of_the_checkout_stops_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    import baselines
+
+    real = baselines.importlib.import_module
+
+    def broken(name: str) -> types.ModuleType:
+        if name == "baselines.boosting":
+            raise SyntaxError("half a file")
+        return real(name)
+
+    monkeypatch.setattr(baselines.importlib, "import_module", broken)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = [learner.slug for learner in baselines._discover()]
+    assert "cart" in found
+    assert "boosting" not in found
+    assert "boosting.py left out" in str(told[0].message)
+
+
+class TestNamedMethods:
+    """A named method is run or refused, never dropped."""
+
+    @pytest.fixture(autouse=True)
+    def plugged(self, tmp_path: Path, no_plugins: None) -> None:
+        registry.use([plugins.write(tmp_path, plugins.BOTH)])
+
+    def test_plugin_learners_run_in_every_experiment_that_is_named(self) -> None:
+        for experiment, profile in [("tuned", "paper"), ("ablation-tuned", "paper"),
+                                    ("quirks", "quirks"), ("seeds", "seeds")]:  # fmt: skip
+            chosen = Selection(experiments=[experiment], methods=["shallow"], datasets=["my-shop"])
+            jobs = jobs_in(profile_of(profile), chosen)
+            check_selected(profile_of(profile), chosen, jobs)
+            assert {job.method for job in jobs} == {"shallow"}, experiment
+
+    def test_without_a_name_they_join_the_default_experiment(self) -> None:
+        jobs = jobs_in(profile_of("paper"), Selection(datasets=["my-shop"]))
+        where = {job.experiment for job in jobs if job.method == "shallow"}
+        assert where == {"default"}
+
+    def test_winners_of_a_search_are_run(self, tmp_path: Path) -> None:
+        import pandas as pd
+
+        from experiments.search import scores
+        from experiments.search.candidates import Subject
+
+        row = scores.winner(
+            Subject("paper", "my-shop", "shallow"), "random", 3, 0, (1, 0.9, {"max_depth": 3})
+        )
+        scores.write_winners(scores.folder_of(tmp_path), pd.DataFrame([row]))
+        chosen = Selection(
+            experiments=["tuned"], methods=["shallow"], datasets=["my-shop"],
+            setting="ours", store=tmp_path,
+        )  # fmt: skip
+        jobs = jobs_in(profile_of("paper"), chosen)
+        assert {(job.experiment, job.params) for job in jobs} == {("searched", '{"max_depth":3}')}
+
+    @pytest.mark.parametrize(
+        ("profile", "chosen", "told"),
+        [
+            ("paper", Selection(methods=["cart", "gradtree-tuned"], experiments=["tuned"]),
+             "method 'gradtree-tuned'"),
+            ("smoke", Selection(datasets=["iris", "adult"]), "dataset 'adult'"),
+            ("paper", Selection(protocols=["paper", "clean"]), "protocol 'clean'"),
+            ("smoke", Selection(experiments=["tuned", "nested"]), "experiment 'nested'"),
+        ],
+    )  # fmt: skip
+    def test_what_cannot_run_is_refused(self, profile: str, chosen: Selection, told: str) -> None:
+        with pytest.raises(UserError, match=told):
+            check_selected(profile_of(profile), chosen, jobs_in(profile_of(profile), chosen))
