@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import shlex
 import subprocess
@@ -13,19 +12,17 @@ from pathlib import Path
 import pytest
 
 from experiments.__main__ import main
+from experiments.output import readme
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(REPOSITORY / "scripts"))
-import update_readme  # noqa: E402 - a script of the checkout
-
+REPOSITORY = readme.REPOSITORY
 LONGEST = 200
+"""Lines of prose; what is generated does not count."""
 PROSE = sorted(
     path.relative_to(REPOSITORY)
     for pattern in ("*.md", "*/*.md", ".github/**/*.md")
     for path in REPOSITORY.glob(pattern)
     if ".venv" not in path.parts
 )
-GENERATED = ("README.md", "gradtree/README.md", "results/README.md", "experiments/README.md")
 PYTHON = sys.executable
 
 # What takes minutes or a cluster is run in a cut-down form that still fails on a wrong option.
@@ -48,11 +45,13 @@ CUT_DOWN = {
     "dask scheduler": f"{PYTHON} -m dask scheduler --version",
     "dask worker": f"{PYTHON} -m dask worker --version",
     "--scheduler": f"{PYTHON} -m experiments run --help",
-    "experiments verify": f"{PYTHON} -m experiments verify --store STORE",
-    "experiments status": f"{PYTHON} -m experiments status --store STORE",
-    "experiments failures": f"{PYTHON} -m experiments failures --store STORE",
-    "experiments measure": f"{PYTHON} -m experiments measure balanced_accuracy_score "
-    "--store results/records --output STORE",
+    "experiments verify": f"{PYTHON} -m experiments verify --help",
+    "make verify": "make --dry-run verify",
+    "experiments status": f"{PYTHON} -m experiments status --profile smoke --store STORE",
+    "experiments failures": f"{PYTHON} -m experiments failures --help",
+    "experiments export": f"{PYTHON} -m experiments export --help",
+    "experiments measure": f"{PYTHON} -m experiments measure test_balanced_accuracy "
+    "--store results/runs",
     "search --dataset iris --method cart": f"{PYTHON} -m experiments search --dataset wine "
     "--method cart --trials 2 --workers 1 --store STORE",
     "--params ours": f"{PYTHON} -m experiments plan --experiment tuned --params ours "
@@ -125,27 +124,9 @@ def ended(words: list[str]) -> int | str | None:
 
 @pytest.mark.parametrize(("place", "code"), snippets(), ids=[place for place, _ in snippets()])
 def test_a_snippet_prints_what_stands_below_it(place: str, code: str) -> None:
-    printed = update_readme.output_of(code)
-    shown = dict(update_readme.SNIPPET.findall(text_of(Path(place.rpartition("-")[0]))))
-    assert shown.get(code) == printed, "run scripts/update_readme.py"
-
-
-@pytest.fixture(scope="module")
-def blocks() -> dict[str, tuple[str, ...]]:
-    return update_readme.blocks()
-
-
-@pytest.mark.parametrize("name", GENERATED)
-def test_results_are_up_to_date(name: str, blocks: dict[str, tuple[str, ...]]) -> None:
-    text = text_of(Path(name))
-    assert update_readme.with_blocks(text, blocks[name]) == text, "run scripts/update_readme.py"
-
-
-def test_every_block_has_its_markers() -> None:
-    text = f"a {update_readme.BEGIN} old {update_readme.END} b"
-    assert "new" in update_readme.with_blocks(text, ["new"])
-    with pytest.raises(ValueError, match="pairs"):
-        update_readme.with_blocks(text, ["new", "more"])
+    printed = readme.output_of(code)
+    shown = dict(readme.SNIPPET.findall(text_of(Path(place.rpartition("-")[0]))))
+    assert shown.get(code) == printed, "run `python -m experiments tables --results --snippets`"
 
 
 def anchors(path: Path) -> set[str]:
@@ -165,28 +146,24 @@ def test_local_links_lead_somewhere(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PROSE, ids=str)
 def test_prose_is_short(path: Path) -> None:
-    assert len(text_of(path).splitlines()) < LONGEST
+    assert len(readme.BLOCK.sub("", text_of(path)).splitlines()) < LONGEST
 
 
-def test_the_report_on_reproducibility_tells_the_claims_as_they_came_out() -> None:
-    with (REPOSITORY / "results" / "claims.csv").open(newline="", encoding="utf-8") as file:
-        claims = list(csv.DictReader(file))
-    refuted = [claim for claim in claims if claim["outcome"] == "does not hold"]
-    printed = [claim for claim in claims if claim["outcome"] == "holds as printed only"]
-    holding = sum(claim["outcome"] == "holds" for claim in claims)
-    text = " ".join(text_of(Path("results/REPRODUCIBILITY.md")).split())
-    assert f"We checked {len(claims)} sentences" in text
-    assert f"{holding} hold and {len(refuted)} do not" in text
-    assert f"{len(printed)} hold as printed only" in text
-    for claim in (*refuted, *printed):
-        assert f"“{claim['sentence']}”" in text
+def numbers(text: str) -> set[str]:
+    """Decimal numbers, without their signs."""
+    return {number.lstrip("0") for number in re.findall(r"\d*\.\d+", text)}
 
 
-def test_times_are_those_on_record() -> None:
-    with (REPOSITORY / "results" / "bench" / "profiles.csv").open(newline="") as file:
-        smoke = next(row for row in csv.DictReader(file) if row["profile"] == "smoke")
-    told = f"`smoke` took {smoke['cpu_seconds']} s of processor time"
-    assert told in " ".join(text_of(Path("experiments/README.md")).split())
+def test_every_number_of_the_first_screen_is_in_a_table() -> None:
+    """Rounded as it is shown there."""
+    (block,) = readme.BLOCK.findall(text_of(Path("README.md")))
+    words = re.sub(r"GradTree|DL8\.5|\(.*?\.png\)|F1|±0\.01|95 %", "", block)
+    known: set[str] = set()
+    for path in [*(REPOSITORY / "results" / "tables").rglob("*.csv")]:
+        for number in re.findall(r"-?\d*\.\d+(?:e-\d+)?", path.read_text(encoding="utf-8")):
+            value = abs(float(number))
+            known |= {f"{value:.{digits}f}".lstrip("0") for digits in (2, 3, 4, 5)}
+    assert numbers(words) - known == set()
 
 
 def test_the_citation_names_the_version() -> None:

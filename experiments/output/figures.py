@@ -140,7 +140,7 @@ def data_hash(figure: Figure) -> str:
             if isinstance(
                 axis.get_major_locator(), FixedLocator
             ):  # names of rows, as they were set
-                texts += axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
+                texts += axis.get_major_formatter().format_ticks(list(axis.get_majorticklocs()))
         arrays = [np.asarray(line.get_xydata(), dtype=float) for line in axes.lines]
         arrays += [np.asarray(patch.get_path().vertices, dtype=float) for patch in axes.patches]
         arrays += [

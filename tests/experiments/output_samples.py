@@ -33,7 +33,7 @@ def grid(**changes: Any) -> Grid:
         for place, dataset in enumerate(datasets):
             for method, mean, rank in (("gradtree", 0.71, 2), ("cart", 0.75, 1)):
                 gone = dataset == "zoo" and method == "cart"
-                cell = {"task": task, "dataset": dataset, "method": method}
+                cell: dict[str, Any] = {"task": task, "dataset": dataset, "method": method}
                 cell |= {"mean": math.nan if gone else mean + 0.01 * place, "std": 0.034}
                 cell |= {"n": 0.0 if gone else 10.0, "expected": 10.0}
                 rows.append(cell | {"rank": None if gone else rank, "missing": "n>12" * gone})
