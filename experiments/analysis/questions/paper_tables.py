@@ -41,7 +41,8 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     tables = [table for protocol in protocols(runs) for table in _tables(runs, printed, protocol)]
     whole = [table for table in tables if isinstance(table, Grid) and table.protocol == "paper"]
     cell = whole[0].frame
-    done = int((cell["n"] >= cell["expected"]).sum()) if len(cell) else 0
+    finished = (cell["expected"] > 0) & (cell["n"] == cell["expected"])
+    done = int((finished | (cell["missing"] != "")).sum())
     sentences = (
         f"Every table of the paper, made from the runs here; {done} of the {len(cell)} cells of "
         "the main one have all their trials or cannot have any.",
@@ -268,6 +269,8 @@ def datasets(runs: Runs, printed: Printed) -> Table:
                 "Loaded: features": ours.get("n_features"),
                 "Loaded: rows": ours.get("n_rows"),
                 "Loaded: rows by class": "/".join(map(str, counts)),
+                "classes": theirs.n_classes,
+                "Source": theirs.source,
             }
         )
         # the order of classes is no part of it: the paper mixes conventions
@@ -279,14 +282,14 @@ def datasets(runs: Runs, printed: Printed) -> Table:
         loaded = (ours.get("n_features"), ours.get("n_rows"), sorted(map(str, counts)))
         if ours and printed_facts != loaded:
             differing.append(theirs.name)
-    counted = ("Printed: features", "Printed: rows", "Loaded: features", "Loaded: rows")
+    counted = [f"{side}: {what}" for side in ("Printed", "Loaded") for what in ("features", "rows")]
     return Table(
         "datasets",
         "Datasets",
         "The datasets as printed in the paper and as loaded; classes in label order",
         pd.DataFrame(rows),
         "paper",
-        {name: Format(kind="count") for name in counted},
+        {name: Format(kind="count") for name in (*counted, "classes")},
         (f"Not loaded as printed: {', '.join(differing)}.",) if differing else (),
     )
 
