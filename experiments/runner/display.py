@@ -212,7 +212,9 @@ class LiveDisplay:
             head = f"Failed so far: {counts(failed)}; the latest:"
             parts += [Text(), Text(head, "yellow")]
             parts += [Text(f"  {line}", "yellow") for line in progress.failures]
-        return Panel(Group(*parts), title=self._title, title_align="left", border_style="blue")
+        return Panel(
+            Group(*parts), title=Text(self._title), title_align="left", border_style="blue"
+        )
 
 
 def _bar(name: str, done: int, total: int, style: str = "") -> tuple[RenderableType, ...]:

@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -271,7 +270,6 @@ class _Session:
             return Outcome(check(job.run("error", reason=reason, finished=now())))
 
 
-@cache
 def owner_name() -> str:
     """This process, so that others can tell whether it still lives."""
     me = psutil.Process()
@@ -291,11 +289,11 @@ def forget_the_dead(store: Store) -> None:
     """Release the claims of processes of this machine that are gone; others' expire in time."""
     rows = store.connect().execute("SELECT DISTINCT owner FROM running").fetchall()
     for owner in (str(row["owner"]) for row in rows):
-        place, pid, since = [owner, *owner.rsplit(" ", 2)][-3:]
-        if place != _place():
+        place, *rest = owner.rsplit(" ", 2)
+        if place != _place() or len(rest) != 2:
             continue
         try:
-            alive = f"{psutil.Process(int(pid)).create_time():.2f}" == since
+            alive = f"{psutil.Process(int(rest[0])).create_time():.2f}" == rest[1]
         except psutil.Error:
             alive = False
         if not alive:

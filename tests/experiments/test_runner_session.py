@@ -1,0 +1,266 @@
+"""A session: what it keeps, claims, shows, and costs."""
+
+from __future__ import annotations
+
+import errno
+import io
+import itertools
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner_helpers import fake_job, job_of, run_all
+
+from experiments.runner import display
+from experiments.runner.display import LiveDisplay, PlainDisplay, Progress, name_of
+from experiments.runner.executors import Running
+from experiments.runner.executors.local import InlineExecutor, LocalExecutor
+from experiments.runner.queue import Queue
+from experiments.runner.run_job import Outcome
+from experiments.runner.session import owner_name, run_session
+from experiments.runs.job import Job, Limits
+from experiments.runs.store import Store
+
+pytestmark = pytest.mark.usefixtures("fakes")
+
+
+class Changed(InlineExecutor):
+    """An executor whose outcomes are changed on their way."""
+
+    def __init__(self, **changes: Any) -> None:
+        super().__init__()
+        self._changes = changes
+
+    def wait(self, seconds: float) -> list[Outcome]:
+        return [replace(o, run={**o.run, **self._changes}) for o in super().wait(seconds)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"tree_size": 0}, "tree_size is 0"),
+        ({"test_f1": None}, "ok, but without test_f1"),
+        ({"dataset": "../../x"}, "dataset is '../../x'"),
+        ({"trial": 7}, "is not that of its columns"),
+        ({"new_metric": 1.0}, "unknown column 'new_metric'"),
+        ({"traceback": "x" * 10**6}, "traceback has 1,000,000 characters"),
+    ],
+)
+def test_a_row_that_is_no_run_is_stored_as_an_error(
+    changes: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    jobs = [fake_job("good", trial) for trial in range(2)]
+    summary = run_session(Queue(jobs), Store(tmp_path), Changed(**changes))
+    assert summary.statuses == {"error": 2}
+    for job in jobs:
+        run = Store(tmp_path).run(job.key)
+        assert run is not None
+        assert reason in run["reason"]
+        assert Store(tmp_path).predictions(job.key) is None
+
+
+def test_what_is_done_is_kept_when_a_display_fails(tmp_path: Path) -> None:
+    class Broken:
+        def started(self, job: object) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+        finished = tick = started
+
+        def close(self) -> None:
+            raise ValueError("I/O operation on closed file")
+
+    jobs = [fake_job("good", trial) for trial in range(3)]
+    listeners: Any = [Broken()]
+    summary = run_session(Queue(jobs), Store(tmp_path), InlineExecutor(), listeners)
+    assert summary.statuses == {"ok": 3}
+
+
+def test_a_full_disk_stops_the_run_and_keeps_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [fake_job("good", trial) for trial in range(4)]
+    store = Store(tmp_path)
+    add = store.add
+
+    def full(runs: Any, packed: Any) -> Any:
+        if store.statuses():
+            raise sqlite3.OperationalError("database or disk is full")
+        return add(runs, packed)
+
+    monkeypatch.setattr(store, "add", full)
+    summary = run_session(Queue(jobs), store, InlineExecutor())
+    assert summary.interrupted
+    assert summary.problem == f"cannot write to {tmp_path}: database or disk is full"
+    assert len(Store(tmp_path).statuses()) == 1
+    monkeypatch.undo()
+    assert run_session(Queue(jobs[1:]), store, InlineExecutor()).statuses == {"ok": 3}
+
+
+def test_an_interrupt_keeps_what_is_done_and_leaves_no_claim(tmp_path: Path) -> None:
+    class Impatient(InlineExecutor):
+        def wait(self, seconds: float) -> list[Outcome]:
+            if len(Store(tmp_path).statuses()) == 2:
+                raise KeyboardInterrupt
+            return super().wait(seconds)
+
+    jobs = [fake_job("good", trial) for trial in range(5)]
+    summary = run_session(Queue(jobs), Store(tmp_path), Impatient())
+    assert (summary.interrupted, summary.done, summary.left) == (True, 2, 3)
+    assert not Store(tmp_path).connect().execute("SELECT * FROM running").fetchall()
+
+
+def test_what_another_session_did_is_taken_over(tmp_path: Path) -> None:
+    """One job is done, one was stopped at its limit, one is being done and then left undone."""
+    jobs = [fake_job("trivial", trial, n=n) for n in range(3) for trial in range(2)]
+    done, limited, left = jobs[0], jobs[2], jobs[4]
+    other = Store(tmp_path)
+
+    class Meanwhile(InlineExecutor):
+        """The other session works while this one does its first job."""
+
+        def wait(self, seconds: float) -> list[Outcome]:
+            if not other.statuses():
+                finished = "2999-01-01T00:00:00.000Z"
+                ended = InlineExecutor()
+                (good,) = run_all(ended, [done]).values()
+                limit = limited.run("timeout", reason="more than 1 s", limit_value=1.0)
+                other.add([good.run, {**limit, "finished": finished}])
+                other.release("another")
+                other.claim(left.key, "nobody lives here 1 1")
+                other.connect().execute("UPDATE running SET beat = 0 WHERE owner LIKE 'nobody%'")
+            return super().wait(seconds)
+
+    for job in (done, limited, left):
+        assert other.claim(job.key, "another")
+    summary = run_session(Queue([jobs[1], *jobs]), Store(tmp_path), Meanwhile())
+    statuses = {key: run["status"] for key, run in Store(tmp_path).statuses().items()}
+    assert len(statuses) == 6
+    assert [statuses[job.key] for job in (done, limited, left)] == ["ok", "timeout", "ok"]
+    assert summary.left == 0
+
+
+def test_claims_of_the_dead_are_forgotten_at_once(tmp_path: Path) -> None:
+    job = fake_job("good")
+    place = owner_name().rsplit(" ", 2)[0]
+    assert Store(tmp_path).claim(job.key, f"{place} 999999 1.00")
+    began = time.monotonic()
+    assert run_session(Queue([job]), Store(tmp_path), InlineExecutor()).statuses == {"ok": 1}
+    assert time.monotonic() - began < 10
+
+
+def test_done_again_for_predictions_or_to_compare(tmp_path: Path) -> None:
+    job = fake_job("good")
+    store = Store(tmp_path)
+    run_session(Queue([job]), store, InlineExecutor())
+    with store.writing() as connection:
+        connection.execute("DELETE FROM predictions")
+    assert run_session(Queue([job]), store, InlineExecutor(), again=True).statuses == {"ok": 1}
+    assert store.predictions(job.key)
+    summary = run_session(Queue([job]), store, Changed(test_f1=0.001), again=True)
+    assert len(summary.conflicts) == 1
+    assert "test_f1" in summary.conflicts[0]
+    kept = store.run(job.key)
+    assert kept is not None
+    assert kept["test_f1"] != 0.001
+
+
+def test_jobs_are_named_so_that_people_can_tell_them_apart() -> None:
+    job = fake_job("good", 3, shift=2, seconds=0.0)
+    assert name_of(job) == "paper/default fake-two fake-good trial 3"
+    assert name_of(replace(job, seed=7)).endswith("trial 3, seed 7")
+    candidate = replace(job, experiment="search", evaluation="cv:3/1")
+    assert name_of(candidate) == (
+        "paper/search fake-two fake-good with shift 2, seconds 0.0, fold 1"
+    )
+    moved = fake_job("good", perturbation=4)
+    assert name_of(moved).endswith("trial 0, perturbation 4")
+
+
+def test_lines_tell_how_far_a_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = [fake_job("good", trial) for trial in range(4)]
+    clock = itertools.count(0.0, 10.0)
+    progress = Progress(jobs, {job.key: 10.0 for job in jobs}, 2, clock=lambda: next(clock))
+    stream = io.StringIO()
+    shown = PlainDisplay(progress, stream)
+    shown.finished(jobs[0].run("ok", test_f1=0.5))
+    running = [Running(jobs[1], 12.0, "worker 1")]
+    shown.tick(running)
+    assert "left" not in stream.getvalue(), "not before half a minute has passed"
+    monkeypatch.setattr(display, "PROGRESS_SECONDS", 0.0)
+    shown.tick(running)
+    said = stream.getvalue().splitlines()
+    assert said[0].endswith("[1/4] paper/default fake-two fake-good trial 0: F1 0.500")
+    assert said[1].endswith("running paper/default fake-two fake-good trial 1 for 12 s")
+    assert said[2].endswith("1 of 4 jobs in 20 s, about 30 s left")
+
+
+def test_the_live_display_shows_running_and_failed_jobs() -> None:
+    from rich.console import Console
+
+    jobs = [fake_job("good", trial) for trial in range(12)]
+    console = Console(file=io.StringIO(), width=120)
+    live = LiveDisplay(Progress(jobs, {}, 2), "[title]", console)
+    live.finished(jobs[0].run("crash", reason="killed by [SIGSEGV]"))
+    live.tick([Running(job, 1.0, "worker") for job in jobs[1:]])
+    live.close()
+    console.print(live.render())
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "[title]" in said
+    assert "1/12" in said
+    assert "Failed so far: 1 crash" in said
+    assert "killed by [SIGSEGV]" in said
+
+
+ALLOWED_SECONDS = 0.015
+numbers = itertools.count(1)
+
+
+class KeptOpen:
+    """An executor that survives its session, so that workers stay warm for the next."""
+
+    def __init__(self, executor: LocalExecutor) -> None:
+        self._executor = executor
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._executor, name)
+
+    def close(self) -> None:
+        pass
+
+
+class TestOverhead:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def executor(cls, fakes: None) -> Iterator[LocalExecutor]:
+        executor = LocalExecutor(2, Limits(seconds=60))
+        yield executor
+        executor.close()
+
+    def jobs(self, count: int) -> list[Job]:
+        """Fits of a learner of the suite that take a millisecond."""
+        return [
+            job_of("cart", "fake-two", i % 10, max_depth=1, min_samples_leaf=next(numbers))
+            for i in range(count)
+        ]
+
+    def test_a_job_costs_at_most_15_ms_of_processor_time(
+        self, executor: LocalExecutor, tmp_path: Path
+    ) -> None:
+        run_all(executor, self.jobs(4))
+
+        def spent() -> float:
+            """Here and in the workers."""
+            times = [place._process.cpu_times() for place in executor._idle if place._process]
+            assert len(times) == 2
+            return time.process_time() + sum(t.user + t.system for t in times)
+
+        began, store = spent(), Store(tmp_path)
+        summary = run_session(Queue(self.jobs(200), give_up=False), store, KeptOpen(executor))  # type: ignore[arg-type]
+        assert summary.statuses == {"ok": 200}
+        taken = (spent() - began) / 200 - store.frame()["cpu_seconds"].mean()
+        print(f"{1000 * taken:.1f} ms a job")
+        assert taken < ALLOWED_SECONDS

@@ -1,0 +1,170 @@
+"""Promises about clusters: who is gone is named, who does not fit is refused by name, and the
+same command goes on later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
+
+from fake_learners import HASH_VARIABLE
+from runner_helpers import FAKES, TOKEN, dask, fake_job, free_port, soon_gone, steady
+
+from experiments.runner import registry
+from experiments.runner.executors import dask as cluster
+from experiments.runner.executors.dask import ClusterLostError, DaskExecutor, differing
+from experiments.runner.executors.local import InlineExecutor
+from experiments.runner.queue import Queue
+from experiments.runner.session import run_session
+from experiments.runs.job import Limits
+from experiments.runs.store import Store
+
+LIMITS = Limits(seconds=60.0)
+WORKER = ("--nthreads", "1", "--no-nanny")
+
+
+@pytest.fixture
+def address() -> str:
+    return f"tcp://127.0.0.1:{free_port()}"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same promises in less time, with the fake learners."""
+    monkeypatch.setenv(registry.VARIABLE, "")
+    monkeypatch.setenv(TOKEN, uuid.uuid4().hex)
+    registry.use([FAKES])
+    monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 3.0)
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.3)
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 5)
+    yield
+    assert soon_gone()
+
+
+def scheduler(address: str) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+    host, port = address.removeprefix("tcp://").split(":")
+    return dask("scheduler", "--host", host, "--port", port)
+
+
+def connected(address: str, monkeypatch: pytest.MonkeyPatch, workers: int = 1) -> DaskExecutor:
+    """An executor on a cluster whose workers are up, however slow the machine."""
+    with monkeypatch.context() as patient:
+        patient.setattr(cluster, "PATIENCE_SECONDS", 120.0)
+        patient.setattr(cluster, "CONNECT_SECONDS", 60)
+        executor = DaskExecutor(address, LIMITS)
+        wait_until(lambda: executor.free() >= workers)
+    return executor
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 120.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_lost_worker_is_named_and_loses_no_job(
+    address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    jobs = [fake_job("good", trial, seconds=0.5) for trial in range(6)]
+    with scheduler(address), dask("worker", address, *WORKER) as victim:  # noqa: SIM117
+        with dask("worker", address, *WORKER):
+            executor = connected(address, monkeypatch, 2)
+            monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 60.0)
+            threading.Timer(1.0, victim.kill).start()
+            summary = run_session(Queue(jobs, give_up=False), Store(tmp_path / "a"), executor)
+    assert summary.statuses == {"ok": 6}
+    assert " is gone; what it was doing is started again elsewhere" in capsys.readouterr().out
+    run_session(Queue(jobs), Store(tmp_path / "b"), InlineExecutor())
+    for job in jobs:
+        there, here = (Store(tmp_path / name).run(job.key) for name in "ab")
+        assert there is not None
+        assert here is not None
+        assert steady(there) == steady(here)
+    assert Store(tmp_path / "a").facts("environment")
+
+
+def test_a_scheduler_that_goes_stops_the_run_and_loses_nothing(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scheduler(address) as process, dask("worker", address, *WORKER):
+        executor = connected(address, monkeypatch)
+        jobs = [fake_job("good", trial, seconds=2.0) for trial in range(10)]
+        threading.Timer(8.0, process.kill).start()
+        summary = run_session(Queue(jobs, give_up=False), Store(tmp_path), executor)
+    assert summary.interrupted
+    assert f"at {address}" in summary.problem
+    kept = Store(tmp_path).statuses()
+    assert {run["status"] for run in kept.values()} <= {"ok"}
+    assert len(kept) == summary.done
+    assert (summary.done + summary.left, summary.left > 0) == (10, True)
+
+
+def test_jobs_of_lost_workers_wait_for_others_but_not_for_ever(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scheduler(address):
+        with dask("worker", address, *WORKER):
+            executor = connected(address, monkeypatch)
+            executor.start(fake_job("good", seconds=30.0))
+        with pytest.raises(ClusterLostError, match="no workers at"):
+            wait_until(lambda: executor.wait(0.2) or len(executor.running()) != 1)
+        assert executor.running()[0].where == "waiting"
+        executor.close()
+
+
+def test_nobody_answers_at_the_address(address: str) -> None:
+    with pytest.raises(ClusterLostError, match=f"no Dask scheduler answers at {address}"):
+        DaskExecutor(address, LIMITS)
+
+
+def test_a_process_with_other_data_is_refused_by_name(
+    address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that fits works beside it."""
+    with scheduler(address), contextlib.ExitStack() as stack:
+        with monkeypatch.context() as there:
+            there.setenv(HASH_VARIABLE, "other bytes")
+            stack.enter_context(dask("worker", address, *WORKER))
+        stack.enter_context(dask("worker", address, *WORKER))
+        executor = connected(address, monkeypatch)
+        monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 60.0)
+        wait_until(lambda: executor.free() == 1 and len(executor.refused) == 1)
+        executor.close()
+    said = capsys.readouterr().out
+    assert "is given no work: dataset fake-three is other bytes there, hash of fake" in said
+
+
+def test_a_process_may_use_no_more_memory_than_its_own_limit(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scheduler(address), dask("worker", address, *WORKER, "--memory-limit", "400MiB"):
+        executor = connected(address, monkeypatch)
+        executor.start(fake_job("allocates-natively"))
+        ended = []
+        wait_until(lambda: ended.extend(executor.wait(0.5)) or ended)
+        executor.close()
+    assert (ended[0].run["status"], ended[0].run["limit_value"]) == ("memory", 400.0)
+
+
+def test_other_versions_are_told_apart() -> None:
+    ours = {"numpy": "2.0", "dataset a": "f" * 64, "pystreed": "1.0"}
+    assert differing(ours, dict(ours)) == ""
+    theirs = {"numpy": "1.0", "dataset a": "e" * 64}
+    assert differing(ours, theirs) == (
+        "dataset a is eeeeeeeeeeee there, ffffffffffff here, numpy is 1.0 there, 2.0 here, "
+        "pystreed is missing there, 1.0 here"
+    )
