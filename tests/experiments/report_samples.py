@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from experiments.analysis.answers import answers
+from experiments.analysis.printed import printed
+from experiments.analysis.runs import Runs, load
+from experiments.output.report.page import write_report
 from experiments.output.report.trees import write_trees
 from experiments.runs.job import Job
 from experiments.runs.store import Store
@@ -17,6 +23,17 @@ DATASETS = {
 }
 METHODS = {"gradtree": "GradTree", "cart": "CART", "evil-learner": HOSTILE}
 TRIALS = 10
+_folder = tempfile.TemporaryDirectory(prefix="report-store-")
+
+
+@cache
+def small_report() -> tuple[Runs, Path]:
+    """The runs of a small store, and the page of them; made once."""
+    folder = small_store(Path(_folder.name))
+    write_trees(folder / "trees", "iris", [tree_entry(), tree_entry("gradtree", depth=5)])
+    write_trees(folder / "trees", "evil", [tree_entry(word=HOSTILE)])
+    runs = load(folder)
+    return runs, write_report(runs, answers(runs), printed(), folder)
 
 
 def small_store(folder: Path) -> Path:
@@ -108,8 +125,3 @@ def tree_entry(method: str = "cart", word: str = "petal width", depth: int = 1) 
         },
         "splits": {str(at): [word, f"≤ {at}", f"> {at}"] for at in range(inner)},
     }
-
-
-def write_sample_trees(folder: Path) -> None:
-    write_trees(folder, "iris", [tree_entry(), tree_entry("gradtree", depth=5)])
-    write_trees(folder, "evil", [tree_entry(word=HOSTILE)])

@@ -61,15 +61,13 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    folder = samples.small_store(tmp_path_factory.mktemp("store"))
-    samples.write_sample_trees(folder / "trees")
-    return load(folder)
+def runs() -> Runs:
+    return samples.small_report()[0]
 
 
 @pytest.fixture(scope="module")
-def page(runs: Runs) -> str:
-    return report.render(runs, answers(runs), printed())
+def page() -> str:
+    return samples.small_report()[1].read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -21,14 +21,17 @@ function drawTree({ classes, name }, root, open) {
     const y = level * ROW;
     if (isLeaf(node)) {
       const x = columns++ * WIDTH + WIDTH / 2, colour = COLOURS[node[0] % COLOURS.length];
-      boxes.push(box(x, y, 40, `fill:${colour};fill-opacity:${(.08 + .4 * node[1] ** 2).toFixed(2)};stroke:${colour}`),
+      const strength = (.08 + .4 * node[1] ** 2).toFixed(2);
+      boxes.push(box(x, y, 40, `fill:${colour};fill-opacity:${strength};stroke:${colour}`),
         text(x, y + 17, classes[node[0]], 16), text(x, y + 33, leafFacts(node), 18, "faint"));
       return x;
     }
     if (level === limit) {
-      const x = columns++ * WIDTH + WIDTH / 2, act = () => open(node);
-      boxes.push(svg("g", { class: "more", tabindex: 0, role: "button", onclick: act, onkeydown: (event) => { if (event.key === "Enter") act(); } },
-        box(x, y, 40, "stroke-dasharray:4 3"), text(x, y + 17, node[0], 16), text(x, y + 33, `open ${leaves(node)} leaves`, 18, "faint")));
+      const x = columns++ * WIDTH + WIDTH / 2;
+      const onkeydown = (event) => { if (event.key === "Enter") open(node); };
+      boxes.push(svg("g", { class: "more", tabindex: 0, role: "button", onclick: () => open(node), onkeydown },
+        box(x, y, 40, "stroke-dasharray:4 3"), text(x, y + 17, node[0], 16),
+        text(x, y + 33, `open ${leaves(node)} leaves`, 18, "faint")));
       return x;
     }
     const children = [node[3], node[4]].map((child) => place(child, level + 1)), x = (children[0] + children[1]) / 2;
@@ -41,14 +44,20 @@ function drawTree({ classes, name }, root, open) {
   }
   place(root, 0);
   const width = columns * WIDTH;
-  return svg("svg", { class: "tree", viewBox: `0 -2 ${width} ${depth * ROW + 44}`, width, style: `min-width:${width * .62}px`, role: "group", "aria-label": `Decision tree of ${name}; the same as text below` }, edges, boxes);
+  return svg("svg", {
+    class: "tree", viewBox: `0 -2 ${width} ${depth * ROW + 44}`, width, style: `min-width:${width * .62}px`,
+    role: "group", "aria-label": `Decision tree of ${name}; the same as text below`,
+  }, edges, boxes);
 }
 
 function treeText({ root, classes }) {
   const lines = [];
   (function walk(node, indent) {
     if (isLeaf(node)) return lines.push(`${indent}→ ${classes[node[0]]} (${leafFacts(node)})`);
-    conditions(node).forEach((words, side) => { lines.push(`${indent}${node[0]} ${words}`); walk(node[3 + side], `${indent}  `); });
+    conditions(node).forEach((words, side) => {
+      lines.push(`${indent}${node[0]} ${words}`);
+      walk(node[3 + side], `${indent}  `);
+    });
   })(root, "");
   return lines.join("\n");
 }
@@ -65,17 +74,24 @@ function showTree(place, tree) {
     html("details", {}, html("summary", {}, "As text"), html("pre", { tabindex: 0 }, treeText(tree))));
 }
 
-document.querySelectorAll("details[data-dataset]").forEach((fold) => fold.addEventListener("toggle", () => {
-  const place = fold.querySelector("div"), slug = fold.dataset.dataset, table = DATA.tables[DATA.overview.slug];
-  if (!fold.open || place.hasChildNodes()) return;
+function showDataset(place, slug) {
+  const table = DATA.tables[DATA.overview.slug], trees = DATA.datasets[slug];
   const behind = table?.behind?.find((line) => line && line[0] === slug);
   const trials = behind && strips(behind.slice(1).map((cell, at) => [table.headers[at + 1], cell]), table.digits);
-  if (trials) place.append(html("h3", {}, DATA.overview.title), trials, html("p", { class: "means" }, "Dots are trials, the line their mean, the band the paper’s mean and deviation."));
-  const trees = DATA.datasets[slug];
+  if (trials) {
+    const meaning = "Dots are trials, the line their mean, the band the paper’s mean and deviation.";
+    place.append(html("h3", {}, DATA.overview.title), trials, html("p", { class: "means" }, meaning));
+  }
   if (!trees.length) return place.append(html("p", { class: "means" }, "No tree of this dataset is stored."));
-  const drawn = html("div");
-  const buttons = trees.map((tree) => html("button", { type: "button", onclick: (event) => choose(event.target, tree) }, tree.name));
-  const choose = (button, tree) => { buttons.forEach((each) => each.setAttribute("aria-pressed", each === button)); showTree(drawn, tree); };
+  const drawn = html("div"), buttons = trees.map((tree) => html("button", { type: "button" }, tree.name));
+  buttons.forEach((button, at) => button.addEventListener("click", () => {
+    buttons.forEach((each) => each.setAttribute("aria-pressed", each === button));
+    showTree(drawn, trees[at]);
+  }));
   place.append(html("h3", {}, "Trees"), html("p", { class: "choose", role: "group", "aria-label": "Learner" }, buttons), drawn);
-  choose(buttons[0], trees[0]);
+  buttons[0].click();
+}
+document.querySelectorAll("details[data-dataset]").forEach((fold) => fold.addEventListener("toggle", () => {
+  const place = fold.querySelector("div");
+  if (fold.open && !place.hasChildNodes()) showDataset(place, fold.dataset.dataset);
 }));
