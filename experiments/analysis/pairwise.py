@@ -66,10 +66,15 @@ def contrast(values: Iterable[float]) -> Line | None:
     if len(known) < FEWEST_DATASETS:
         return None
     estimate, low, high = stats.bootstrap(known)
-    line: Line = {"n": len(known), "difference": estimate, "low": low, "high": high}
-    wins, losses = sum(v > TIE for v in known), sum(v < -TIE for v in known)
-    line |= {"wins": wins, "ties": len(known) - wins - losses, "losses": losses}
-    return line | {"signs": f"{wins}-{line['ties']}-{losses}", "p": stats.wilcoxon(known)}
+    line = {"n": len(known), "difference": estimate, "low": low, "high": high}
+    return {**line, **signs(known), "p": stats.wilcoxon(known)}
+
+
+def signs(values: Sequence[float]) -> Line:
+    """Wins, ties and losses, and all three as a text."""
+    wins, losses = sum(v > TIE for v in values), sum(v < -TIE for v in values)
+    ties = len(values) - wins - losses
+    return {"wins": wins, "ties": ties, "losses": losses, "signs": f"{wins}-{ties}-{losses}"}
 
 
 def with_holm(lines: Sequence[Line]) -> pd.DataFrame:
@@ -89,9 +94,7 @@ def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
         return None
     mean, new = stats.t_interval(known), stats.new_dataset(known)
     line: Line = {"n": len(known), "difference": mean.estimate, "low": mean.low, "high": mean.high}
-    wins, losses = sum(v > TIE for v in known), sum(v < -TIE for v in known)
-    line |= {"signs": f"{wins}-{len(known) - wins - losses}-{losses}"}
-    line |= {"new low": new.low, "new high": new.high}
+    line |= {**signs(known), "new low": new.low, "new high": new.high}
     told = stats.bayesian_signed_rank(known)._asdict() if chances else {}
     return line | {name: told.get(name) for name in ("better", "equivalent", "worse")}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from experiments.analysis.answer import Answer, Format, Table
+from experiments.analysis.answer import Answer
 from experiments.analysis.claims import STREAMS, Claim, check_claims, claims_frame
+from experiments.analysis.pairwise import table
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 
@@ -31,29 +32,11 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "seeds": "Seeds",
         "clean": "Without the leak",
     }
-    tables = (
-        Table(
-            "conclusions",
-            "The paper's sentences, checked",
-            "What is printed and what is measured here; the share of the printed effect that is "
-            "kept; of how many seeds a sentence about tuned GradTree is true; and whether it holds "
-            "under protocol clean. Seconds are those of our kernels, where said",
-            shown[list(names)].rename(columns=names),
-            formats={"kept": Format(2)},
-        ),
-        Table(
-            "claims",
-            "The paper's sentences with all their numbers",
-            "Every check on the paper's numbers, on ours, and under protocol clean",
-            frame,
-            formats={name: Format(3) for name in ("printed_effect", "effect", "kept")},
-        ),
-    )
     return Answer(
         "conclusions",
         "Do its conclusions hold?",
         tuple(_sentences(runs, claims)),
-        tables,
+        (table("conclusions", shown, names), table("claims", frame)),
         shown=("conclusions",),
         extra={"claims": claims},
     )
@@ -69,7 +52,7 @@ def _sentences(runs: Runs, claims: list[Claim]) -> list[str]:
         sentences.append(
             f"The headline, best mean reciprocal rank on binary data, is true here by "
             f"{first.ours.effect:+.3f} where the paper prints {first.paper.effect:+.3f}"
-            + (f", and of {first.seeds} seeds" if first.seeds else "")
+            + (f", and for {first.seeds} seeds" if first.seeds else "")
             + "."
         )
     known = [each for each in claims if each.clean_outcome != "cannot be told"]

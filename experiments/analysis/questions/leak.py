@@ -41,7 +41,8 @@ def changes(runs: Runs) -> pd.DataFrame:
         sides = []
         for protocol in ("paper", "clean"):
             frame = grid(runs, name, protocol).frame
-            frame = frame.assign(mean=frame["mean"].where(frame["n"] == frame["expected"]))
+            whole = (frame["n"] == frame["expected"]) & (frame["missing"] == "")
+            frame = frame.assign(mean=frame["mean"].where(whole))
             sides.append(frame[["task", "dataset", "method", "mean"]])
         both = sides[0].rename(columns={"mean": "paper"})
         both["clean"] = sides[1]["mean"].to_numpy()

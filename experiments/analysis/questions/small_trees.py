@@ -8,6 +8,7 @@ against one learner pair the datasets that the two share.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -33,7 +34,7 @@ READINGS = {
     "small-trees-16": "at most 16 leaves",
     "small-trees-32": "at most 32 leaves",
 }
-FREE = "small-trees"
+FREE, SMALLEST = "small-trees", "small-trees-8"
 PRUNED, CONTROL, CEILING = "cart-pruned", "cart-weighted-grid", "boosting"
 PROTOCOLS = ("clean", "paper")
 Kind = Callable[[Mapping[str, Any]], bool]
@@ -60,11 +61,16 @@ MEASURES = {
 }
 
 
-def scores(runs: Runs, protocol: str, reading: str, kind: Kind | None = None) -> pd.DataFrame:
-    """Mean test F1 of all trials, datasets (by slug) x learners; NaN where one is missing."""
+@lru_cache(maxsize=16)
+def _scores(runs: Runs, protocol: str, reading: str) -> pd.DataFrame:
     methods = learner_order(runs.of(protocol, reading)["method"])
     own = {method: means(runs, (protocol, reading, method)) for method in methods}
-    wide = pd.DataFrame({method: series for method, series in own.items() if len(series)})
+    return pd.DataFrame({method: series for method, series in own.items() if len(series)})
+
+
+def scores(runs: Runs, protocol: str, reading: str, kind: Kind | None = None) -> pd.DataFrame:
+    """Mean test F1 of all trials, datasets (by slug) x learners; NaN where one is missing."""
+    wide = _scores(runs, protocol, reading)
     inside = [s for s in sorted(wide.index) if kind is None or kind(runs.datasets[s])]
     return wide.loc[inside].dropna(axis=1, how="all")
 
@@ -149,11 +155,10 @@ def families(runs: Runs) -> pd.DataFrame:
                 place = (PROTOCOLS[0], reading)
                 sides = (*place, str(method)), (*place, PRUNED)
                 auc = pairwise.differences(runs, *sides, metric="test_roc_auc")
-                won, lost = int((auc > stats.TIE).sum()), int((auc < -stats.TIE).sum())
                 line |= {"method": method, "reading": reading, "rank": ranks.get(method)}
                 line |= {"pruned rank": ranks.get(PRUNED), "ranked": len(own), "auc": auc.mean()}
-                line |= {"auc won": won, "auc lost": lost}
-                found.append({**line, "auc signs": f"{won}-{len(auc) - won - lost}-{lost}"})
+                told_apart = pairwise.signs(list(auc)).items()
+                found.append({**line, **{f"auc {name}": value for name, value in told_apart}})
         parts.append(pairwise.with_holm(found))
     return pd.concat(parts, ignore_index=True)
 
@@ -240,7 +245,8 @@ def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[st
 def _ranks(runs: Runs, family: pd.DataFrame) -> list[str]:
     """Mean ranks over datasets of the best learner, pruned CART and GradTree, by size."""
     parts = []
-    for reading, own in family.dropna(subset="rank").groupby("reading", sort=False):
+    ranked = family[family["reading"].isin([FREE, SMALLEST])].dropna(subset="rank")
+    for reading, own in ranked.groupby("reading", sort=False):
         ranks = own.set_index("method")["rank"].to_dict()
         ranks[PRUNED] = own["pruned rank"].iloc[0]
         chosen = (PRUNED, "gradtree-tuned", "gradtree-new-defaults", "gradtree")
@@ -254,14 +260,14 @@ def _ranks(runs: Runs, family: pd.DataFrame) -> list[str]:
 
 def _auc(runs: Runs, family: pd.DataFrame) -> list[str]:
     """Who is above pruned CART in ROC AUC on most datasets that tell the two apart."""
-    free = family[(family["reading"] == FREE) & (family["auc won"] + family["auc lost"] > 0)]
-    share = free["auc won"] / (free["auc won"] + free["auc lost"])
+    free = family[(family["reading"] == FREE) & (family["auc wins"] + family["auc losses"] > 0)]
+    share = free["auc wins"] / (free["auc wins"] + free["auc losses"])
     if share.empty or share.max() <= 0.5:
         return []
     best = free.loc[share.idxmax()]
     return [
         f"Where probabilities matter it is not the best: {runs.name(best['method'])} is above it "
-        f"in ROC AUC on {best['auc won']} datasets and below on {best['auc lost']} "
+        f"in ROC AUC on {best['auc wins']} datasets and below on {best['auc losses']} "
         f"({best['auc']:+.3f} on average, free size)."
     ]
 
