@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from analysis_support import make_runs
 
+from experiments.analysis.answers import answers
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import (
     runtime,
@@ -22,6 +23,10 @@ from experiments.analysis.runs import Runs
 
 PAPER = printed()
 FIT = {"status": "ok", "test_f1": 0.8}
+
+
+def test_nothing_run_answers_nothing() -> None:
+    assert answers(make_runs({})) == []
 
 
 def stacked(*parts: Runs) -> Runs:

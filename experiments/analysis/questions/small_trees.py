@@ -12,14 +12,13 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, Figure
 from experiments.analysis.declared import learner_order
-from experiments.analysis.grids import cells, cells_of
+from experiments.analysis.grids import cells_of
 from experiments.analysis.pairwise import HIGH, LOW, contrast, listed, means, rows, table, told
 from experiments.analysis.printed import Printed
 from experiments.analysis.ranks import mean_of
@@ -103,28 +102,19 @@ def lines(runs: Runs) -> pd.DataFrame:
             line = {"method": method, "reading": reading, "protocol": protocol, "group": group}
             line |= {"n": len(own), "F1": estimate, "low": low, "high": high}
             line |= {"rank": ranks.get(method)}
-            line |= _measures(runs, protocol, reading, method, list(own.index))
+            more = _measures(runs, protocol, reading).loc[[(slug, method) for slug in own.index]]
+            line |= {m: None if more[m].isna().any() else mean_of(more[m]) for m in MEASURES}
             share = None if top.isna().any() else estimate / mean_of(top)
             found.append({**line, "of boosting": share})
     return pd.DataFrame(found)
 
 
-def _measures(
-    runs: Runs, protocol: str, reading: str, method: str, slugs: list[str]
-) -> dict[str, float | None]:
-    """Means over these datasets; ``None`` where one has no such number."""
-    found = {}
-    for metric in MEASURES:
-        if metric == "cpu":  # with what an earlier fit has done for this one too
-            fits = runs.of(protocol, reading)
-            fits = fits[fits["method"] == method]
-            cpu = fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0)
-            own = cells_of(fits.assign(cpu=cpu), "cpu")["mean"]
-        else:
-            own = cells(runs, protocol, reading, metric)["mean"]
-        values = [own.get((slug, method), np.nan) for slug in slugs]
-        found[metric] = None if np.isnan(values).any() else mean_of(values)
-    return found
+@lru_cache(maxsize=16)
+def _measures(runs: Runs, protocol: str, reading: str) -> pd.DataFrame:
+    """Other measures by dataset and learner; CPU seconds with what an earlier fit did for this."""
+    fits = runs.of(protocol, reading)
+    fits = fits.assign(cpu=fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0))
+    return pd.DataFrame({metric: cells_of(fits, metric)["mean"] for metric in MEASURES})
 
 
 def tests(runs: Runs) -> pd.DataFrame:
