@@ -127,7 +127,7 @@ MISTAKES = [
     (plugins.LEARNER.replace('"1", defaults', "1, defaults"), LINE, "version is 1"),
     (plugins.LEARNER.replace(": 2}", ": np.int64(2)}"), LINE, "numpy.int64"),
     (plugins.LEARNER.replace("[1, 2, 3]", "np.arange(3)"), LINE, "Write a list"),
-    (plugins.LEARNER.replace("[1, 2, 3]", "[np.float64(1), 2]"), LINE, "numpy.float64"),
+    (plugins.LEARNER.replace("[1, 2, 3]", "[np.float32(1), 2]"), LINE, "numpy.float32"),
     (plugins.LEARNER.replace("space=", "needs='xgboost', space="), LINE, "tuple of modules"),
     (plugins.LEARNER.replace("return {", "return 1 / 0, {"), LINE, "ZeroDivisionError"),
     (plugins.LEARNER.replace("defaults, fit", "defaults, None"), LINE, "Write a function"),

@@ -1,0 +1,134 @@
+"""The catalogue and the profiles: their jobs have the keys of the committed runs."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from experiments.runner.experiments import EXPERIMENTS, jobs_of, params_of
+from experiments.runner.profiles import (
+    Selection,
+    declared_profiles,
+    jobs_in,
+    profile_from,
+    profile_of,
+    searches_in,
+    unique,
+)
+from experiments.runs import archive
+from experiments.runs.store import PLANNED
+
+PAPER_TABLES = ("tuned", "default", "ablation-tuned", "ablation-default", "no-penalty", "runtime")
+
+
+@pytest.fixture(scope="module")
+def planned() -> pd.DataFrame:
+    return archive.read_plan()
+
+
+class TestKeys:
+    def test_of_the_papers_tables_are_the_committed_ones(self, planned: pd.DataFrame) -> None:
+        jobs = jobs_in(profile_of("paper"))
+        own = planned[(planned["protocol"] == "paper") & planned["experiment"].isin(PAPER_TABLES)]
+        theirs = {tuple(row[:-1]): row[-1] for row in own.itertuples(index=False)}
+        ours = {tuple(getattr(job, n) for n in PLANNED[:-1]): job.key for job in jobs}
+        assert {place: key for place, key in theirs.items() if place in ours} == ours
+
+    def test_of_everything_beyond_are_the_committed_ones(self, planned: pd.DataFrame) -> None:
+        """A place that the committed plan has is asked for the same job by the catalogue."""
+        theirs = {tuple(row[:-1]): row[-1] for row in planned.itertuples(index=False)}
+        ours = {
+            tuple(getattr(job, n) for n in PLANNED[:-1]): job.key
+            for job in jobs_in(profile_of("full"))
+        }
+        common = [place for place in ours if place in theirs]
+        assert [place for place in common if ours[place] != theirs[place]] == []
+        assert len(common) > 70_000
+
+
+class TestProfiles:
+    def test_paper_is_exactly_the_papers_tables(self) -> None:
+        jobs = jobs_in(profile_of("paper"))
+        assert {job.experiment for job in jobs} == set(PAPER_TABLES)
+        assert {job.protocol for job in jobs} == {"paper"}
+        assert len({job.dataset for job in jobs}) == 36
+        assert {job.trial for job in jobs} == set(range(10))
+
+    def test_full_has_every_experiment_and_the_search(self) -> None:
+        full = profile_of("full")
+        assert {job.experiment for job in jobs_in(full)} == set(EXPERIMENTS)
+        assert {trials for _, trials in searches_in(full)} == {300}
+        leaves = [leaf.slug for leaf in full.leaves()]
+        assert leaves.index("search") < leaves.index("searched")
+        assert len(leaves) == len(set(leaves))
+
+    def test_every_profile_is_well_formed(self) -> None:
+        for slug, profile in declared_profiles().items():
+            assert profile.leaves(), slug
+            chosen = Selection(datasets=["iris"], trials=[0])
+            assert jobs_in(profile, chosen) or searches_in(profile, chosen), slug
+
+    def test_shared_work_is_done_once_and_planned_everywhere(self) -> None:
+        jobs = jobs_in(profile_of("paper"))
+        assert len(jobs) == 9000
+        assert len(unique(jobs)) == 7300
+        dl85 = {j.key for j in jobs if j.method == "dl85" and j.experiment == "tuned"}
+        assert dl85 == {j.key for j in jobs if j.method == "dl85" and j.experiment == "default"}
+
+    def test_trials_beyond_the_ten_can_be_named(self) -> None:
+        chosen = Selection(datasets=["iris"], methods=["cart"], trials=[3, 12])
+        assert {job.trial for job in jobs_in(profile_of("smoke"), chosen)} == {3, 12}
+
+    @pytest.mark.parametrize(
+        ("declared", "told"),
+        [
+            ({"pats": []}, "unknown key 'pats'"),
+            ({"parts": [{"experiment": "tuned", "trails": 3}]}, "unknown key 'trails'"),
+            ({"parts": ["tuned"]}, "a part is a str"),
+            (
+                {"parts": [{"experiment": "tuned", "protocol": "paper", "datasets": {"rows": 3}}]},
+                "conditions are",
+            ),
+        ],
+    )
+    def test_what_cannot_be_meant_is_refused(self, declared: dict[str, object], told: str) -> None:
+        with pytest.raises(ValueError, match=told):
+            profile_from("mine", declared)
+
+
+class TestParameters:
+    def test_published_ones_are_the_papers(self) -> None:
+        assert params_of("published", "paper", "cart", "iris")["max_depth"] == 8
+        assert params_of("published", "paper", "dl85", "iris") == params_of(
+            "default", "paper", "dl85", "iris"
+        )
+
+    def test_what_an_experiment_changes(self) -> None:
+        (runtime,) = jobs_of("runtime", "paper", ["iris"], ["gradtree"], [0])
+        assert (runtime.parameters["restarts"], runtime.measured) == (0, "alone")
+        moved = jobs_of("stability", "paper", ["iris"], None, [0])
+        assert [job.repeat for job in moved] == ["1", "2", "3", "4", "5"]
+        capped = jobs_of("small-trees-8", "clean", ["iris"], None, [0])
+        by_method = {job.method: job.parameters for job in capped}
+        assert by_method["gradtree"]["depth"] == 3
+        assert by_method["gradtree-new-defaults"]["max_leaf_nodes"] == 8
+        assert by_method["cart-pruned"]["max_leaves"] == 8
+        seeds = {job.seed for job in jobs_of("seeds", "paper", ["iris"], None, [0])}
+        assert len(seeds) == 10
+        assert 42 not in seeds
+
+    def test_learners_beyond_the_paper_join_elsewhere(self) -> None:
+        under = {
+            protocol: {job.method for job in jobs_of("default", protocol, ["iris"], None, [0])}
+            for protocol in ("paper", "clean")
+        }
+        assert under["clean"] - under["paper"] == {"boosting", "cart-pruned", "optimal-tree"}
+
+    def test_the_best_of_few_candidates_is_what_the_scores_say(self) -> None:
+        from experiments.search.candidates import candidate
+        from experiments.search.scores import FOLDER, read_scores
+
+        scores = pd.to_numeric(read_scores(FOLDER, "paper", "iris")["cart"], errors="coerce")[:30]
+        (job,) = jobs_of("best-of-30", "paper", ["iris"], ["cart"], [0])
+        drawn = candidate("iris", "cart", int(scores.idxmax()))
+        assert drawn.items() <= job.parameters.items()

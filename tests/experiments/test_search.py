@@ -1,0 +1,234 @@
+"""The search: numbered candidates as an Optuna sampler, studies that resume, committed scores."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pandas as pd
+import plugins
+import pytest
+
+from experiments.__main__ import main
+from experiments.errors import UserError
+from experiments.runner import plugin, registry
+from experiments.runs.store import Store
+from experiments.search import folds, scores, study
+from experiments.search.candidates import Subject, candidate, candidate_job
+
+CART = Subject("paper", "iris", "cart")
+MINE = Subject("paper", "my-shop", "shallow")
+
+
+@pytest.fixture
+def plugged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv(registry.VARIABLE, "")
+    plugin.imported.cache_clear()
+    registry._entries.cache_clear()
+    path = plugins.write(tmp_path, plugins.BOTH)
+    registry.use([path])
+    yield path
+    registry._entries.cache_clear()
+
+
+def opened(store: Path, trials: int, sampler: str = "random", subject: Subject = CART) -> Any:
+    folder = scores.folder_of(store)
+    return study.open_searches([(subject, trials)], 42, sampler, store, folder)
+
+
+def work(queue: study.SearchQueue, value: float = 0.5, most: int = 10_000) -> int:
+    """Answer what a queue asks, without a fit; how many jobs it asked for."""
+    done = 0
+    while done < most and (job := queue.take()) is not None:
+        queue.finish(job.run("ok", valid_f1=value + done / 1000, cpu_seconds=1.0))
+        done += 1
+    return done
+
+
+class TestCandidates:
+    def test_are_the_committed_ones(self) -> None:
+        """The winners in results/search are what their numbers draw."""
+        winners = scores.read_winners(scores.FOLDER)
+        assert len(winners) > 200
+        for row in winners[winners["sampler"] == "random"].to_dict("records"):
+            drawn = candidate(row["dataset"], row["method"], int(row["number"]))
+            assert scores.canonical_json(drawn) == row["params"]
+
+    def test_a_study_asks_for_the_same_ones(self, tmp_path: Path) -> None:
+        (search,) = opened(tmp_path, 5)
+        trials = [search.study.ask(search.space) for _ in range(5)]
+        assert [trial.params for trial in trials] == [
+            candidate("iris", "cart", k) for k in range(5)
+        ]
+
+    def test_optuna_is_what_runs(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked = []
+        real = optuna.Study.ask
+        monkeypatch.setattr(
+            optuna.Study, "ask", lambda self, space: asked.append(1) or real(self, space)
+        )
+        work(study.SearchQueue(opened(tmp_path, 4), Store(tmp_path)))
+        assert len(asked) == 4
+        stored = optuna.load_study(
+            study_name="paper iris cart random 42",
+            storage=f"sqlite:///{scores.folder_of(tmp_path) / study.FILE}",
+        )
+        assert len(stored.trials) == 4
+
+
+class TestStudies:
+    def test_resume_after_a_kill(self, tmp_path: Path) -> None:
+        queue = study.SearchQueue(opened(tmp_path, 6), Store(tmp_path))
+        assert work(queue, most=2) == 2
+        cut_off = queue.take()
+        assert cut_off is not None  # and the process is gone
+        again = study.SearchQueue(opened(tmp_path, 6), Store(tmp_path))
+        assert len(again) == 4
+        first = again.take()
+        assert first is not None
+        assert first.key == cut_off.key
+        again.finish(first.run("ok", valid_f1=0.9, cpu_seconds=1.0))
+        assert work(again) == 3
+        (search,) = opened(tmp_path, 6)
+        assert search.done() == 6
+        assert len(study.SearchQueue([search], Store(tmp_path))) == 0
+        assert len(study.SearchQueue(opened(tmp_path, 8), Store(tmp_path))) == 2
+
+    def test_equal_candidates_are_fitted_once(self, tmp_path: Path, plugged: Path) -> None:
+        queue = study.SearchQueue(opened(tmp_path, 20, subject=MINE), Store(tmp_path))
+        assert work(queue) == 3  # of three depths
+        (search,) = opened(tmp_path, 20, subject=MINE)
+        search.keep(scores.folder_of(tmp_path))
+        table = scores.read_scores(scores.folder_of(tmp_path), "paper", "my-shop")
+        assert (table["shallow"] != "").all()
+        assert (table["shallow_seconds"] != "").sum() == 3
+
+    def test_scores_in_the_store_are_not_computed_again(self, tmp_path: Path) -> None:
+        store = Store(tmp_path)
+        jobs = [candidate_job(CART, candidate("iris", "cart", k)) for k in range(4)]
+        store.add(job.run("ok", valid_f1=0.25, cpu_seconds=2.0) for job in jobs)
+        assert work(study.SearchQueue(opened(tmp_path, 4), store)) == 0
+
+    def test_failures_are_counted_and_lack_of_data_leaves_a_trial_open(
+        self, tmp_path: Path
+    ) -> None:
+        queue = study.SearchQueue(opened(tmp_path, 3), Store(tmp_path))
+        jobs = [queue.take() for _ in range(3)]
+        queue.finish(jobs[0].run("timeout", reason="slow"))
+        queue.finish(jobs[1].run("ok", valid_f1=0.5, cpu_seconds=1.0))
+        queue.finish(jobs[2].run("skipped", reason="no data"))
+        assert len(queue) == 0
+        (search,) = opened(tmp_path, 3)
+        assert search.done() == 2
+        assert "1 of 3 trials missing" in search.keep(scores.folder_of(tmp_path))
+        assert not (scores.folder_of(tmp_path) / scores.WINNERS).exists()
+        queue = study.SearchQueue([search], Store(tmp_path))
+        assert work(queue, 0.1) == 1
+        search.keep(scores.folder_of(tmp_path))
+        (row,) = scores.read_winners(scores.folder_of(tmp_path)).to_dict("records")
+        assert (row["number"], row["failed"], row["trials"]) == ("1", "1", "3")
+        table = scores.read_scores(scores.folder_of(tmp_path), "paper", "iris")
+        assert list(table["cart"]) == ["timeout", "0.5", "0.1"]
+
+    @pytest.mark.parametrize("name", ["tpe", "TPESampler", "RandomSampler", "grid"])
+    def test_any_sampler_of_optuna(self, tmp_path: Path, name: str) -> None:
+        queue = study.SearchQueue(opened(tmp_path, 3, name), Store(tmp_path))
+        assert queue.take() is not None
+        assert queue.take() is None  # the next one waits for what this one gives
+
+    def test_samplers_that_do_not_exist(self, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="did you mean tpe"):
+            opened(tmp_path, 3, "tpee")[0].study  # noqa: B018
+        with pytest.raises(UserError, match="cannot be used here"):
+            opened(tmp_path, 3, "PartialFixedSampler")[0].study  # noqa: B018
+
+
+class TestScores:
+    def test_are_written_as_they_are_committed(self, tmp_path: Path) -> None:
+        """Reading and writing committed tables changes no byte."""
+        for name in ("paper/iris.csv", "clean/wine.csv"):
+            source = scores.FOLDER / name
+            (tmp_path / name).parent.mkdir(parents=True)
+            table = scores.read_scores(scores.FOLDER, *Path(name).with_suffix("").parts)
+            for method in [c for c in table if not c.endswith(scores.SECONDS)]:
+                pairs = zip(table[method], table[method + scores.SECONDS], strict=True)
+                subject = Subject(*Path(name).with_suffix("").parts, method)
+                scores.write_scores(tmp_path, subject, dict(zip(table.index, pairs, strict=True)))
+            assert (tmp_path / name).read_bytes() == source.read_bytes()
+
+    def test_winners_are_written_as_they_are_committed(self, tmp_path: Path) -> None:
+        scores.write_winners(tmp_path, scores.read_winners(scores.FOLDER))
+        made = (tmp_path / scores.WINNERS).read_bytes()
+        assert made == (scores.FOLDER / scores.WINNERS).read_bytes()
+
+    def test_a_longer_search_is_not_replaced_by_its_beginning(self, tmp_path: Path) -> None:
+        for trials, number in [(300, 17), (30, 4)]:
+            row = scores.winner(CART, "random", trials, 0, (number, 0.9, {"max_depth": 8}))
+            scores.write_winners(tmp_path, pd.DataFrame([row]))
+        assert list(scores.read_winners(tmp_path)["number"]) == ["17"]
+
+    def test_shards_are_merged(self, tmp_path: Path) -> None:
+        for name, method in [("a", "cart"), ("b", "dndt")]:
+            subject = Subject("paper", "iris", method)
+            scores.write_scores(tmp_path / name, subject, {0: ("0.5", "1"), 1: ("error", "")})
+            scores.merge_scores(tmp_path / name, tmp_path / "both")
+        table = scores.read_scores(tmp_path / "both", "paper", "iris")
+        assert list(table) == ["cart", "cart_seconds", "dndt", "dndt_seconds"]
+
+    def test_a_search_that_was_not_made_is_told(self, tmp_path: Path, plugged: Path) -> None:
+        with pytest.raises(UserError, match="experiments search --protocol paper"):
+            scores.winning_params(tmp_path, "paper", "my-shop", "shallow")
+
+
+class TestFolds:
+    def test_part_the_rows_and_hold_a_tenth_back(self, plugged: Path) -> None:
+        made = folds.make_folds("my-shop", "paper", 0, 3)
+        split = registry.make_split("my-shop", "paper", 0)
+        rows = len(split.y_train_valid)
+        assert sum(len(fold.y_test) for fold in made) == rows
+        for fold in made:
+            assert len(fold.y_train) + len(fold.y_valid) + len(fold.y_test) == rows
+            assert len(fold.y_valid) == pytest.approx(0.1 * (rows - len(fold.y_test)), abs=1)
+            shares = [np.mean(part == 1) for part in (fold.y_test, split.y_train_valid)]
+            assert shares[0] == pytest.approx(shares[1], abs=0.03)
+
+    def test_under_clean_everything_is_learned_inside_them(self, plugged: Path) -> None:
+        made = folds.make_folds("my-shop", "clean", 0, 3)
+        assert all(fold.rows is not None for fold in made)
+        tested = np.concatenate([fold.rows.test for fold in made])
+        assert len(np.unique(tested)) == len(tested)
+
+
+def test_the_verb_gives_the_committed_scores(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], plugged: Path
+) -> None:
+    """A search of a plug-in's learner, its winner, and the run that uses it, as documented."""
+    plug = ["--plugin", str(plugged), "--store", str(tmp_path / "runs"), "--inline", "--plain"]
+    searched = ["search", "--dataset", "my-shop", "--method", "shallow", "--trials", "6", *plug]
+    assert main(searched) == 0
+    assert "Winners are in" in capsys.readouterr().out
+    assert main(searched) == 0  # nothing is left to do
+    assert "my-shop shallow" in capsys.readouterr().out
+    ours = ["--experiment", "tuned", "--params", "ours", "--method", "shallow"]
+    assert main(["run", *ours, "--dataset", "my-shop", "--trial", "0-1", *plug]) == 0
+    store = Store(tmp_path / "runs")
+    planned = store.frame("planned")
+    assert set(planned["experiment"]) == {"searched"}
+    winner = scores.read_winners(scores.folder_of(store.folder)).iloc[0]
+    found = {store.run(key)["params"] for key in planned["key"]}  # type: ignore[index]
+    assert found == {winner["params"]}
+    shutil.rmtree(tmp_path / "runs")
+
+
+def test_namespaces_without_the_verbs_options_search_as_the_paper_did() -> None:
+    """``run`` searches with the defaults of ``search``."""
+    from experiments.__main__ import build_parser
+
+    args = build_parser("search").parse_args(["search"])
+    assert isinstance(args, argparse.Namespace)
+    assert (args.sampler, args.search_seed, args.trials) == ("random", 42, 300)
