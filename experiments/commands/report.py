@@ -33,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     arguments.require_store(args.store)
     runs = load(args.store, args.params or "published")
     found, folder = answers(runs), arguments.output_folder(args)
-    say(f"{folder / FIGURES}: {len(write_figures(found, folder / FIGURES)) // 3} figures")
+    drawn = len({path.stem for path in write_figures(found, folder / FIGURES)})
+    say(f"{folder / FIGURES}: {drawn} figure{'s' * (drawn != 1)}")
     page = write_report(runs, found, printed(), folder, args.params or "")
     say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
     if args.open:

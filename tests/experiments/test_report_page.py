@@ -159,6 +159,8 @@ def test_an_own_report_shows_only_what_was_run_there(page: str, data: dict[str, 
     reader = Reader(page)
     assert "Adult" not in reader.text
     assert not {"search", "seeds", "small-trees", "leak", "gumbel"} & set(reader.ids)
+    assert "table-test-f1-tuned-paper" in reader.ids
+    assert "table-runtime-paper" not in reader.ids
     assert "174 of 180 planned runs" in reader.text
 
 

@@ -147,6 +147,8 @@ def _table_groups(
     groups: dict[str, list[dict[str, Any]]] = {}
     for answer in answers:
         for table in answer.tables:
+            if isinstance(table, Grid) and table.frame["mean"].isna().all():
+                continue  # nothing of it has been run
             if _beside_paper(table):
                 title = ""
             elif isinstance(table, Grid) and not (
