@@ -18,71 +18,49 @@ ORDER = 60
 EXPERIMENT = "searched"
 BUDGETS = (1, 3, 10, 30, 100)
 """As many candidates as the experiments ``best-of-…`` are allowed."""
+WAYS = ("published", "ours")
 
 
-def candidates(runs: Runs, protocol: str) -> pd.Series:
-    """How many candidates every learner had on a dataset: the fewest, should they differ."""
+def _by_dataset(
+    runs: Runs, printed: Printed, protocol: str, columns: dict[str, pd.Series]
+) -> pd.DataFrame:
+    """Columns by dataset in the paper's order, with the fewest candidates that a learner had."""
+    wide = pd.DataFrame(columns).reindex(printed.datasets.index).dropna(how="all")
     own = runs.winners[runs.winners["protocol"] == protocol]
-    return own.groupby("dataset")["trials"].min().astype(int) if len(own) else pd.Series(dtype=int)
+    drawn = own.groupby("dataset")["trials"].min() if len(own) else pd.Series(dtype=int)
+    facts = printed.datasets.loc[wide.index]
+    wide.insert(0, "Dataset", facts["name"])
+    wide.insert(1, "Task", facts["task"].map(TASK_NAMES))
+    wide.insert(2, "candidates", drawn.reindex(wide.index).astype("Int64"))
+    return wide.reset_index(drop=True)
 
 
 def searched(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     """Test F1 with published hyperparameters and with ours, by dataset and learner."""
-    drawn = candidates(runs, protocol)
-    both = {
-        method: [
-            means(runs, (protocol, experiment, method)) for experiment in ("tuned", EXPERIMENT)
-        ]
-        for method in TUNED_METHODS
-    }
-    rows = []
-    for dataset in printed.datasets.itertuples():
-        row = _label(dataset, drawn)
-        for method, (published, ours) in both.items():
-            if dataset.slug in published.index and dataset.slug in ours.index:
-                row[f"{runs.name(method)}: published"] = published[dataset.slug]
-                row[f"{runs.name(method)}: ours"] = ours[dataset.slug]
-        rows.append(row)
-    return _kept(rows)
+    columns: dict[str, pd.Series] = {}
+    for method in TUNED_METHODS:
+        sides = [means(runs, (protocol, name, method)) for name in ("tuned", EXPERIMENT)]
+        both = pd.DataFrame(dict(zip(WAYS, sides, strict=True))).dropna()
+        columns |= {f"{runs.name(method)}: {way}": both[way] for way in WAYS if len(both)}
+    return _by_dataset(runs, printed, protocol, columns)
 
 
 def optimism(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     """The score that made a candidate win beside its test score, and the mean difference."""
-    drawn = candidates(runs, protocol)
-    own = runs.winners[runs.winners["protocol"] == protocol]
-    scores = {method: part.set_index("dataset")["score"] for method, part in own.groupby("method")}
-    tests = {method: means(runs, (protocol, EXPERIMENT, method)) for method in TUNED_METHODS}
-    rows: list[dict[str, Any]] = []
+    winners = runs.winners[runs.winners["protocol"] == protocol]
+    columns: dict[str, pd.Series] = {}
     last: dict[str, Any] = {"Dataset": "Mean difference", "Task": "All", "candidates": None}
-    gaps: dict[str, list[float]] = {}
-    for dataset in printed.datasets.itertuples():
-        row = _label(dataset, drawn)
-        for method in TUNED_METHODS:
-            if method not in scores:
-                continue
-            name = runs.name(method)
-            for column in ("search", "search spread", "test"):
-                row.setdefault(f"{name}: {column}", None)
-            if dataset.slug in scores[method].index and dataset.slug in tests[method].index:
-                search, test = scores[method][dataset.slug], tests[method][dataset.slug]
-                row[f"{name}: search"], row[f"{name}: test"] = search, test
-                gaps.setdefault(name, []).append(search - test)
-        rows.append(row)
-    for name, values in gaps.items():
-        last[f"{name}: search"] = mean_of(values)
-        last[f"{name}: search spread"] = sample_std(values)
-    return _kept([*rows, last]) if gaps else _kept(rows)
-
-
-def _label(dataset: Any, drawn: pd.Series) -> dict[str, Any]:
-    n = drawn.get(dataset.slug)
-    return {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task], "candidates": n}
-
-
-def _kept(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Only datasets with a number."""
-    frame = pd.DataFrame(rows).astype({"candidates": "Int64"})
-    return frame[frame.iloc[:, 3:].notna().any(axis=1)].reset_index(drop=True)
+    for method in TUNED_METHODS:
+        won = winners[winners["method"] == method].set_index("dataset")["score"].astype(float)
+        test = means(runs, (protocol, EXPERIMENT, method))
+        both = pd.DataFrame({"search": won, "search spread": None, "test": test})
+        both = both[both["search"].notna() & both["test"].notna()]
+        if len(both):
+            name, gaps = runs.name(method), list(both["search"] - both["test"])
+            columns |= {f"{name}: {column}": both[column] for column in both}
+            last |= {f"{name}: search": mean_of(gaps), f"{name}: search spread": sample_std(gaps)}
+    lines = _by_dataset(runs, printed, protocol, columns).to_dict("records")
+    return pd.DataFrame([*lines, last]).astype({"candidates": "Int64"}) if lines else pd.DataFrame()
 
 
 def growth(runs: Runs, protocol: str) -> pd.DataFrame:
@@ -109,10 +87,9 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         frame = searched(runs, printed, protocol)
         if frame.empty:
             continue
-        tables += [
-            table(EXPERIMENT, frame, protocol=protocol),
-            table("search-optimism", optimism(runs, printed, protocol), protocol=protocol),
-        ]
+        tables.append(table(EXPERIMENT, frame, protocol=protocol))
+        scored = optimism(runs, printed, protocol)
+        tables += [table("search-optimism", scored, protocol=protocol)] if len(scored) else []
         for method in TUNED_METHODS:
             both = frame.filter(regex=f"^{runs.name(method)}: ").dropna()
             if len(both):
@@ -138,7 +115,6 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     )
 
 
-WAYS = ("published", "ours")
 BUDGET = {
     "method": "Learner",
     "candidates": "candidates",
