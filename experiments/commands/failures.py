@@ -63,7 +63,9 @@ def run(args: argparse.Namespace) -> int:
         _show(place, some, args.log)
     found = ",".join(status for status in SHOWN if (runs["status"] == status).any())
     if found:
-        print(f"\nTry again: {program()} run --profile full --retry {found} --store {args.store}")
+        plugged = {one.get("file") for one in store.facts("learner").values()} - {None}
+        with_plugins = "".join(f" --plugin {file}" for file in sorted(plugged))
+        print(f"\nTry again: {program()} run --retry {found} --store {args.store}{with_plugins}")
     return FAILED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_
 
 if TYPE_CHECKING:
     from experiments.runner.plan import Plan
-    from experiments.runner.profiles import Profile
+    from experiments.runner.profiles import Profile, Selection
     from experiments.runner.session import SessionSummary
     from experiments.runs.job import Job
     from experiments.runs.store import Store
@@ -40,7 +41,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--retry",
         type=arguments.words,
         metavar="STATUS,…",
-        help=f"run only the jobs that ended as one of: {', '.join(RETRYABLE)}",
+        help="only run again the jobs of the store, of any profile, that ended as one of: "
+        + ", ".join(RETRYABLE),
     )
     parser.add_argument(
         "--refit",
@@ -91,6 +93,8 @@ def run(args: argparse.Namespace) -> int:
     check_names("refresh target", args.refresh, REFRESHABLE)
     check_names("status", args.retry, RETRYABLE)
     profile, chosen = arguments.selected(args)
+    if args.retry:
+        return retry(args, chosen)
     parts = {leaf.slug: jobs_in(leaf, chosen) for leaf in profile.leaves()}
     searches = searches_in(profile, chosen)
     every = [job for part in parts.values() for job in part]
@@ -103,9 +107,6 @@ def run(args: argparse.Namespace) -> int:
     if not mine and not searches:
         raise NothingToDoError(f"nothing to do: share {index} of {count} is empty")
     plan = plan_of(args, profile, {slug: within(part, mine) for slug, part in parts.items()})
-    if args.retry and not plan.pending:
-        ended = " or ".join(args.retry)
-        raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
     spent = {subject: search_seconds(subject, trials) for subject, trials in searches}
     say(f"Profile {profile.slug}: {profile.about}.\n\n{render(plan, args.workers, spent)}")
     tell_unnamed(chosen.datasets)
@@ -118,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
             mine = unique([*mine, *shard(unique(part), index, count)])
         summary = one_session(args, leaf.slug, within(part, mine), leaf.time_limit)
         own = [pair for pair in searches_in(leaf, chosen) if pair in searches]
-        if own and not args.retry and not summary.interrupted:
+        if own and not summary.interrupted:
             ended, worked = search(args, own)
             status, searched = max(status, ended), searched or worked
         if summary.interrupted or status == WORK_LEFT:
@@ -131,6 +132,31 @@ def run(args: argparse.Namespace) -> int:
     if status != WORK_LEFT:
         tell_what_next(args.store, args.refresh, profile.slug)
     return status
+
+
+def retry(args: argparse.Namespace, chosen: Selection) -> int:
+    """Run the jobs of a store once more that ended as told, whatever profile they are of."""
+    from experiments.runner.plan import shard
+    from experiments.runner.profiles import SEARCH, unique
+    from experiments.runner.session import sum_up
+    from experiments.runs.job import Job
+    from experiments.runs.store import Store
+
+    arguments.require_store(args.store)
+    store = Store(args.store)
+    names = [field.name for field in fields(Job) if field.name not in ("experiment", "family")]
+    rows = store.connect().execute("SELECT * FROM runs JOIN planned USING (key)")
+    found = [
+        Job(experiment=row["experiment"], **{name: row[name] for name in names})
+        for row in rows
+        if row["status"] in args.retry and row["experiment"] != SEARCH
+    ]
+    jobs = shard(unique(filter(chosen.allows, found)), *(args.shard or (1, 1)))
+    if not jobs:
+        ended = " or ".join(args.retry)
+        raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
+    summary = one_session(args, "retry", jobs, 3600.0)
+    return sum_up(jobs, store, arguments.limits_of(args, 3600.0), summary)
 
 
 def within(jobs: Sequence[Job], among: Sequence[Job]) -> list[Job]:
@@ -149,12 +175,7 @@ def plan_of(args: argparse.Namespace, profile: Profile, parts: Mapping[str, Sequ
 
     statuses = Store(args.store).statuses()
     plans = [
-        make_plan(
-            parts[leaf.slug],
-            statuses,
-            arguments.limits_of(args, leaf.time_limit),
-            getattr(args, "retry", None),
-        )
+        make_plan(parts[leaf.slug], statuses, arguments.limits_of(args, leaf.time_limit))
         for leaf in profile.leaves()
     ]
     jobs = unique(job for plan in plans for job in plan.jobs)

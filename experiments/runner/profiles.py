@@ -71,6 +71,19 @@ class Selection:
             self.protocols is None or part.protocol in self.protocols
         )
 
+    def allows(self, job: Job) -> bool:
+        """Whether a job of any profile is among what is chosen."""
+        return all(
+            wanted is None or value in wanted
+            for value, wanted in (
+                (job.experiment, self.experiments),
+                (job.protocol, self.protocols),
+                (job.dataset, self.datasets),
+                (job.method, self.methods),
+                (job.trial, self.trials),
+            )
+        )
+
 
 def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
     """A profile from its declaration; what cannot be meant is a ``ValueError``."""
