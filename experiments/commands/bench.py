@@ -87,7 +87,7 @@ def time_engines(args: argparse.Namespace) -> None:
     import pandas as pd
 
     path, python = args.output / "fits.csv", args.authors_python or os.environ.get(AUTHORS_PYTHON)
-    groups = {
+    groups: dict[str, list[Case]] = {
         axis: [{"name": f"{axis} {n:,}", **BASE, axis: n} for n in AXES[axis]] for axis in AXES
     }
     groups |= {name: [dict(zip(CASE, case, strict=False))] for name, case in NAMED.items()}
@@ -119,7 +119,7 @@ def time_engines(args: argparse.Namespace) -> None:
 def time_one(engine: str, case: Case, python: str | None) -> dict[str, float]:
     """What one fit takes in a process of its own, on one core with one thread."""
     from experiments.errors import UserError
-    from experiments.runner.executors.local import worker_environment
+    from experiments.runner.executors.supervisor import worker_environment
 
     if engine == "authors" and not python:
         raise UserError(

@@ -62,13 +62,15 @@ def time_compiled(case: Case) -> dict[str, float]:
 
     def seconds(of: Case, rows: Any, epochs: int) -> Any:
         began = stamp()
-        train(*rows, of["classes"], config_of(of, epochs, "compiled"))
+        X, y, X_valid, y_valid = rows
+        train(X, y, X_valid, y_valid, of["classes"], config_of(of, epochs, "compiled"))
         return stamp() - began
 
     few = {**case, "depth": 2, "samples": 4 * case["classes"], "valid_samples": case["classes"]}
     seconds(few, make_data(few), 2)
     data, many = make_data(case), max(case["epochs"], 1 + 100_000 // case["samples"])
-    whole, rest = [], []
+    whole: list[Any] = []
+    rest: list[Any] = []
     while sum(each[1] for each in whole + rest) < 0.3:
         single, longer = seconds(case, data, 1), seconds(case, data, many)
         rest.append(longer - single)

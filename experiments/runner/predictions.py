@@ -135,8 +135,7 @@ def of(source: Store | Path, key: str) -> Prediction | None:
     if isinstance(source, Store):
         packed = source.predictions(key)
         return None if packed is None else unpack(packed)
-    path = source / PREDICTIONS
-    return _read(path, path.stat().st_mtime_ns).get(key) if path.is_file() else None
+    return read(source).get(key)
 
 
 def classes(source: Store | Path, key: str) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

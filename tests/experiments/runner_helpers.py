@@ -16,7 +16,7 @@ import psutil
 
 from experiments.runner import registry
 from experiments.runner.executors import Executor
-from experiments.runner.executors.local import python_environment
+from experiments.runner.executors.supervisor import python_environment
 from experiments.runner.run_job import Outcome
 from experiments.runs.job import Job
 from experiments.runs.schema import COLUMNS
@@ -76,8 +76,8 @@ def descendants_left() -> list[psutil.Process]:
     return found
 
 
-def soon_gone(seconds: float = 10.0) -> bool:
-    """Whether every process of this test ends by itself within a few seconds."""
+def soon_gone(seconds: float = 60.0) -> bool:
+    """Whether every process of this test ends by itself; one that starts ends once it is up."""
     deadline = time.monotonic() + seconds
     while descendants_left():
         if time.monotonic() > deadline:

@@ -24,7 +24,8 @@ from fake_learners import LOG_VARIABLE
 from runner_helpers import FAKES, TOKEN, fake_job, soon_gone
 
 from experiments.runner import registry
-from experiments.runner.executors.local import ROOT, InlineExecutor, python_environment
+from experiments.runner.executors.local import InlineExecutor
+from experiments.runner.executors.supervisor import ROOT, python_environment
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session
 from experiments.runs.job import Job
@@ -56,7 +57,9 @@ def in_a_child(store: Path, wanted: list[Job]) -> int:
     if not pid:
         status = 1
         with contextlib.suppress(BaseException):
-            run_session(Queue(pending(store, wanted), give_up=False), Store(store), InlineExecutor())
+            run_session(
+                Queue(pending(store, wanted), give_up=False), Store(store), InlineExecutor()
+            )
             status = 0
         os._exit(status)
     return pid

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.errors import CannotGoOnError
 from experiments.runner import machine, registry
 from experiments.runner.executors import Running
-from experiments.runner.executors.local import Supervisor, wait_for_news
+from experiments.runner.executors.supervisor import Supervisor, wait_for_news
 from experiments.runner.run_job import Outcome, clean
 from experiments.runs.job import Job, Limits, now
 from experiments.text import duration, say

@@ -1,0 +1,359 @@
+"""One place where jobs run, in a worker with hard limits that is replaced when need be."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from experiments.runner import machine
+from experiments.runner.executors.worker import UnreadableError, frame, take_frame, work
+from experiments.runner.run_job import Outcome, clean
+from experiments.runs.job import Job, Limits, now
+from experiments.runs.schema import BY_NAME, Status
+from experiments.text import duration
+
+ROOT = Path(__file__).resolve().parents[3]
+THREAD_VARIABLES = (
+    *(f"{name}_NUM_THREADS" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA")),
+    *("VECLIB_MAXIMUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"),
+)
+STARTUP_SECONDS = 180.0
+"""For a keeper to import what it needs; no job's clock runs meanwhile."""
+KEEPER_SECONDS = 5.0
+"""For a keeper to end a runner, before it is ended itself."""
+LOOK_SECONDS = 0.05
+"""How often limits are checked while nothing is heard."""
+FAMILY_SECONDS = 1.0
+"""How often the memory of a runner's children is added, which costs more than its own."""
+NEARLY = 0.8
+"""A runner that dies with this share of its memory limit in use died of it."""
+LOG_BYTES = 1 << 16
+NOISE = b"Extension modules:"
+"""After the Python stack of a crash comes one long line that names every compiled module."""
+
+
+def python_environment() -> dict[str, str]:
+    """This process's environment, with every module it can import importable there too."""
+    path = [str(ROOT), *[entry for entry in sys.path if entry]]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(path))}
+
+
+def worker_environment(threads: int) -> dict[str, str]:
+    """For a worker: thread counts pinned, output unbuffered, nothing left to chance."""
+    pinned = dict.fromkeys(THREAD_VARIABLES, str(threads))
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
+    return {**python_environment(), **pinned, **quiet}
+
+
+class Supervisor:
+    """A place where one job at a time runs, in a worker that is replaced when need be.
+
+    Nothing here waits for a worker: what it sends is read as it comes, and whatever is no answer
+    to the present job ends that job as a crash.
+
+    Parameters
+    ----------
+    name : shown beside running jobs.
+    limits : of every job.
+    """
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        self.name = name
+        self.limits = limits
+        self.job: Job | None = None
+        self.last: Job | None = None
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._log, self._log_end = os.pipe()
+        os.set_blocking(self._log, False)
+        self._tail = bytearray()
+        self._forks, self._ready = 0, False
+        self._forget_runner()
+
+    def _forget_runner(self) -> None:
+        self._channel: socket.socket | None = None
+        self._process: psutil.Process | None = None
+        self._ended: int | None = None
+        self._said = bytearray()
+
+    @property
+    def seconds(self) -> float:
+        """How long the present job has been running."""
+        return time.monotonic() - self._since
+
+    @property
+    def descriptors(self) -> list[int]:
+        """What to wait on for news of the present job."""
+        if self.job is None:
+            return []
+        sockets = (self._control, self._channel)
+        return [self._log, *(each.fileno() for each in sockets if each is not None)]
+
+    def start(self, job: Job) -> None:
+        """Hand a job to the runner, or to a new one if there is none."""
+        self._drain_log()
+        self._tail.clear()
+        self.job = self.last = job
+        self._since, self._peak_mb, self._next_family = time.monotonic(), 0.0, 0.0
+        self._hear_keeper()
+        if self._ended is not None or self._keeper is None or self._keeper.poll() is not None:
+            self._drop_runner()  # it died between two jobs
+        for _ in range(2):
+            try:
+                if self._channel is None:
+                    self._fork(job)
+                assert self._channel is not None
+                self._channel.settimeout(KEEPER_SECONDS)
+                self._channel.sendall(frame(work(job, self.limits)))
+                self._channel.setblocking(False)
+                return
+            except OSError:  # it dies just now
+                self._drop_runner()
+
+    def poll(self) -> Outcome | None:
+        """The outcome of the present job if it has ended, by itself or by our hand."""
+        if self.job is None:
+            return None
+        self._drain_log()
+        self._hear_keeper()
+        outcome = self._hear_runner() or self._enforce()
+        if outcome is not None:
+            self.job = None
+        return outcome
+
+    def close(self, wait: bool = True) -> None:
+        """Stop whatever runs here; the keeper ends all of it when its socket closes."""
+        self.job = None
+        self._drop_runner(tell=False)
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if wait and self._keeper is not None:
+            try:
+                self._keeper.wait(KEEPER_SECONDS)
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(OSError):
+                    os.killpg(self._keeper.pid, signal.SIGKILL)
+                self._keeper.wait()
+            self._keeper = None
+
+    def __del__(self) -> None:
+        for descriptor in (self._log, self._log_end):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+    def _hire(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._keeper = subprocess.Popen(
+                [sys.executable, "-m", "experiments.runner.executors.worker", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log_end,
+                stderr=self._log_end,
+                pass_fds=[theirs.fileno()],
+                env=worker_environment(self.limits.threads),
+                start_new_session=True,
+            )
+        ours.setblocking(False)
+        self._control, self._ready, self._news = ours, False, bytearray()
+
+    def _fork(self, job: Job) -> None:
+        """Ask the keeper for a runner, which gets its ends of a new socket and of the log."""
+        if self._keeper is None or self._keeper.poll() is not None:
+            self.close()
+            self.job = job
+            self._hire()
+        assert self._control is not None
+        ours, theirs = socket.socketpair()
+        self._forget_runner()
+        self._forks += 1
+        self._channel = ours
+        split = (job.dataset, job.protocol, job.trial)
+        command = {"do": "fork", "number": self._forks, "method": job.method, "split": split}
+        with theirs:
+            line = json.dumps(command).encode() + b"\n"
+            socket.send_fds(self._control, [line], [theirs.fileno(), self._log_end])
+
+    def _drop_runner(self, tell: bool = True) -> None:
+        """Let the keeper end the runner and all that it started."""
+        if self._channel is None:
+            return
+        self._channel.close()
+        if tell and self._control is not None and self._ended is None:
+            with contextlib.suppress(OSError):
+                self._control.sendall(b'{"do": "kill"}\n')
+        self._forget_runner()
+
+    def _hear_keeper(self) -> None:
+        if self._control is None:
+            return
+        with contextlib.suppress(BlockingIOError, ConnectionError):
+            self._news += self._control.recv(1 << 16)
+        while b"\n" in self._news:
+            line, _, self._news = self._news.partition(b"\n")
+            news = json.loads(line)
+            if "ready" in news:
+                self._ready, self._since = True, time.monotonic()
+            elif news.get("began") == self._forks:
+                with contextlib.suppress(psutil.Error):
+                    self._process = psutil.Process(news["pid"])
+            elif news.get("ended") == self._forks:
+                self._ended = news["status"]
+
+    def _hear_runner(self) -> Outcome | None:
+        if self._channel is not None:
+            with contextlib.suppress(BlockingIOError, ConnectionError):
+                while got := self._channel.recv(1 << 20):
+                    self._said += got
+        try:
+            found = take_frame(self._said)
+        except UnreadableError as problem:
+            return self._end("crash", f"sent something unreadable: {problem}")
+        if found is not None:
+            return self._accept(*found)
+        alive = self._keeper is not None and self._keeper.poll() is None
+        if alive and self._channel is not None and self._ended is None:
+            return None
+        status = self._ended
+        exhausted = self._peak_mb > NEARLY * self.limits.memory_mb
+        if exhausted and status is not None and status < 0:
+            return self._end("memory", f"{_cause(status)} with {self._peak_mb:,.0f} MB in use")
+        return self._end("crash", _cause(status))
+
+    def _accept(self, message: dict[str, Any], packed: bytes) -> Outcome:
+        assert self.job is not None
+        run, environment = message.get("run"), message.get("environment")
+        if not isinstance(run, dict) or run.get("key") != self.job.key or self._said:
+            return self._end("crash", "sent something that is no answer to its job")
+        if run.get("status") != "ok":
+            self._drain_log()
+            run["log_tail"] = run.get("log_tail") or self._log_tail()
+        worn_out = self._resident_mb() > self.limits.memory_mb / 2
+        if not message.get("reusable") or worn_out:
+            self._drop_runner()
+        known = isinstance(environment, dict) and environment.get("id") == run.get("environment")
+        return Outcome(run, packed or None, environment if known else None)
+
+    def _enforce(self) -> Outcome | None:
+        if not self._ready:
+            if self.seconds > STARTUP_SECONDS:
+                return self._end("crash", f"the worker did not start in {STARTUP_SECONDS:.0f} s")
+            return None
+        if self._memory_mb() > self.limits.memory_mb:
+            return self._end("memory", f"more than {self.limits.memory_mb:,.0f} MB")
+        if self.seconds > self.limits.seconds:
+            if self._said:
+                return self._end("crash", "sent half an answer")
+            return self._end("timeout", f"more than {duration(self.limits.seconds)}")
+        return None
+
+    def _resident_mb(self) -> float:
+        with contextlib.suppress(psutil.Error):
+            return 0.0 if self._process is None else self._process.memory_info().rss / 2**20
+        return 0.0
+
+    def _memory_mb(self) -> float:
+        """Memory of the runner at every look; with all that it started, now and then.
+
+        Pages that several of them share are counted once, where that makes a difference.
+        """
+        used = self._resident_mb()
+        if time.monotonic() > self._next_family and self._process is not None:
+            self._next_family = time.monotonic() + FAMILY_SECONDS
+            with contextlib.suppress(psutil.Error):
+                family = [self._process, *self._process.children(recursive=True)]
+                used = sum(_memory_of(each, "rss") for each in family)
+                if used > self.limits.memory_mb and len(family) > 1:
+                    used = sum(_memory_of(each, "pss") for each in family)
+        self._peak_mb = max(self._peak_mb, used)
+        return used
+
+    def _end(self, status: Status, reason: str) -> Outcome:
+        """End the present job, and its runner with it."""
+        assert self.job is not None
+        job, was = self.job, self._ended
+        self._drop_runner()
+        if was is None:
+            self._await_end()
+        self._drain_log()
+        limit = {"timeout": self.limits.seconds, "memory": self.limits.memory_mb}.get(status)
+        environment = machine.describe()
+        run = job.run(
+            status,
+            reason=clean(reason, "reason", keep_start=True),
+            log_tail=self._log_tail(),
+            peak_memory_mb=round(self._peak_mb, 1) or None,
+            limit_value=limit,
+            environment=environment["id"],
+            commit=machine.commit(),
+            finished=now(),
+        )
+        return Outcome(run, None, environment)
+
+    def _await_end(self) -> None:
+        """Give the keeper a moment to end the runner; then end the keeper, and so the runner."""
+        deadline = time.monotonic() + KEEPER_SECONDS
+        while self._control is not None and time.monotonic() < deadline:
+            self._hear_keeper()
+            if self._ended is not None:
+                return
+            select.select([self._control], [], [], LOOK_SECONDS)
+        self.close()
+
+    def _drain_log(self) -> None:
+        """Take what was printed, keeping the end of it only, and not for ever."""
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(16):
+                self._tail += os.read(self._log, LOG_BYTES)
+                del self._tail[:-LOG_BYTES]
+
+    def _log_tail(self) -> str:
+        lines = bytes(self._tail).splitlines(keepends=True)
+        text = b"".join(line for line in lines if not line.startswith(NOISE)).decode(
+            errors="replace"
+        )
+        longest = BY_NAME["log_tail"].longest
+        if len(text) > longest:
+            text = text[-longest:].partition("\n")[2] or text[-longest:]
+        return clean(text, "log_tail")
+
+
+def _memory_of(process: psutil.Process, kind: str) -> float:
+    """MiB of a process, which may be gone, or not tell its proportional share."""
+    with contextlib.suppress(psutil.Error, AttributeError):
+        info = process.memory_full_info() if kind == "pss" else process.memory_info()
+        return float(getattr(info, kind)) / 2**20
+    return 0.0
+
+
+def _cause(status: int | None) -> str:
+    """What an exit status says of a runner's end."""
+    if status is None:
+        return "the worker is gone"
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    hint = ", perhaps by the system for want of memory" if -status == signal.SIGKILL else ""
+    return f"killed by {name}{hint}"
+
+
+def wait_for_news(supervisors: list[Supervisor], seconds: float) -> None:
+    """Sleep until some worker says something or time is up."""
+    poll = select.poll()
+    for descriptor in (number for one in supervisors for number in one.descriptors):
+        poll.register(descriptor, select.POLLIN)
+    poll.poll(1000 * max(0.0, seconds))
