@@ -9,6 +9,7 @@ import pytest
 from analysis_support import make_runs
 
 from experiments.analysis import pairwise
+from experiments.analysis.answer import Table
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import (
     against_cart,
@@ -141,7 +142,7 @@ def test_selectors_are_judged_without_the_noise(lead: float, word: str) -> None:
     answer = gumbel.answer(ablation(lead), PAPER)
     assert answer is not None
     assert answer.sentences[0].startswith(f"{word}: ")
-    table = answer.tables[0].frame  # type: ignore[union-attr]
+    table = answer.tables[0].frame
     assert len(table) == 2 * 2 * 3
     assert table["difference"].iloc[-1] == pytest.approx(lead)
     assert table["ST Gumbel softmax"].iloc[0] == pytest.approx(0.4)
@@ -185,7 +186,7 @@ def test_a_known_effect_is_found_and_no_other(replaced: Runs) -> None:
 def test_a_quirk_can_change_the_order(replaced: Runs) -> None:
     answer = quirks.answer(replaced, PAPER)
     assert answer is not None
-    order = answer.tables[1].frame  # type: ignore[union-attr]
+    order = answer.tables[1].frame
     before, after = order.iloc[0], order.iloc[1]
     assert (before["MRR: GradTree"], after["MRR: CART"]) == (1.0, 1.0)
     assert before["GradTree minus CART: difference"] == pytest.approx(0.02)
@@ -227,7 +228,7 @@ def test_the_leak_is_told_apart_from_what_else_changes() -> None:
             cells["clean", "tuned", slug, method] = [score + gain] * 10
     answer = leak.answer(make_runs(cells), PAPER)
     assert answer is not None
-    summary, gaps = (table.frame for table in answer.tables[:2])  # type: ignore[union-attr]
+    summary, gaps = (table.frame for table in answer.tables[:2])
     changes = summary.set_index(["Learner", "Datasets"])["change"]
     assert changes["CART", "with categorical columns"] == pytest.approx(0.1)
     assert changes["CART", "without"] == changes["GradTree", "without"] == 0
@@ -240,9 +241,11 @@ def test_a_table_shows_its_numbers_by_the_names_of_its_columns() -> None:
     frame = make_runs(
         against({"binary": 0.1, "multi": 0.1}, ("paper", "tuned", "gradtree", "cart"))
     )
-    table = against_cart.answer(frame, PAPER)
-    assert table is not None
-    formats = table.tables[-1].formats  # type: ignore[union-attr]
+    answer = against_cart.answer(frame, PAPER)
+    assert answer is not None
+    table = answer.tables[-1]
+    assert isinstance(table, Table)
+    formats = table.formats
     assert formats["p (Holm)"].kind == "p"
     assert formats[pairwise.LOW].kind == formats["difference"].kind == "change"
     assert formats[pairwise.LOW].group == "95 % interval"

@@ -151,7 +151,7 @@ def test_solvers_that_disagree_are_told() -> None:
     }
     answer = solvers.answer(make_runs(cells), PAPER)
     assert answer is not None
-    row = answer.tables[0].frame.iloc[0]  # type: ignore[union-attr]
+    row = answer.tables[0].frame.iloc[0]
     assert (row["errors"], row["alike"], row["Ratio: DL8.5 by STreeD"]) == (3, "no", 0.5)
     assert "on 0 of 1 datasets" in answer.sentences[-1]
 
