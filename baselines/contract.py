@@ -124,6 +124,8 @@ class Learner:
     installs : the optional extra of this project that brings them.
     takes_weights : whether it can weigh rows; without, it is skipped by protocols that weigh
         the rows of rare classes.
+    family : name shared by learners that share work on a split (``Fitted.shared_seconds``), so
+        that a runner has them follow each other in one worker; ``None`` shares with itself only.
     """
 
     slug: str
@@ -140,6 +142,7 @@ class Learner:
     needs: tuple[str, ...] = ()
     installs: str | None = None
     takes_weights: bool = False
+    family: str | None = None
 
     def missing(self) -> tuple[str, ...]:
         """Those of ``needs`` that are not installed here."""
