@@ -125,6 +125,8 @@ class Learner:
     group : heading above its column in the paper's tables.
     takes_weights : whether it can weigh rows; without, it is skipped by protocols that weigh
         the rows of rare classes.
+    family : name shared by learners that share work on a split (``Fitted.shared_seconds``), so
+        that a runner has them follow each other in one worker; ``None`` shares with itself only.
     """
 
     slug: str
@@ -142,6 +144,7 @@ class Learner:
     installs: str | None = None
     group: str = "Beyond the paper"
     takes_weights: bool = False
+    family: str | None = None
 
     def missing(self) -> tuple[str, ...]:
         """Those of ``needs`` that are not installed here."""

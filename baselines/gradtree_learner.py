@@ -9,7 +9,8 @@ Two parameters are the suite's own and not the estimator's:
     The quirk behind the paper's column "ST Gumbel Softmax": predictions are made with Gumbel
     noise on the pruned tree, see ``baselines.algorithms.noisy_prediction``. Like all quirks
     it counts under protocol ``paper`` and its variants; elsewhere the tree predicts, as it
-    always does for ``gradtree-gumbel-noise-free``. Training and tree are the same in both.
+    always does for ``gradtree-gumbel-noise-free``. Training and tree are the same in both, and done
+    once where a process fits both to a split.
 ``perturbation``
     The number of a perturbation: every value of the training rows is moved by one unit of
     ``float32`` up or down, to see which trials hold against that.
@@ -79,19 +80,22 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
     Weights of classes count for training rows; validation rows weigh the same, as they do
     where oversampling makes up for rare classes.
     """
-    from gradtree import PAPER, GradTreeClassifier
+    from baselines.algorithms.gradtree_trainings import Trainings
+    from gradtree import PAPER
 
     # The job names what the paper's experiments vary; all else is as published, whatever the
     # estimator's own defaults are.
-    settings = {**PAPER, **params}
+    settings = {**PAPER, **params, "random_state": seed}
     noisy_prediction = settings.pop("noisy_prediction", False)
     perturbation = settings.pop("perturbation", None)
     step = settings.pop("perturbation_step", None)
-    estimator = GradTreeClassifier(**settings, random_state=seed)
     X_train, trial = split.X_train, split.provenance.trial
     if perturbation is not None:
         X_train = moved(X_train, perturbation, trial, step)
-    estimator.fit(
+    trainings = Trainings(split, params, seed)
+    estimator = trainings.get(
+        settings,
+        (perturbation, step),
         X_train,
         split.y_train,
         sample_weight=split.weights_train,
@@ -105,7 +109,15 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 
         predictor = NoisyPrediction(estimator, X_train, (seed, trial))
     tree = estimator.tree_
-    return Fitted(predictor, X_train, split.y_train, tree, tree.node_count, estimator.n_epochs_)
+    return Fitted(
+        predictor,
+        X_train,
+        split.y_train,
+        tree,
+        tree.node_count,
+        estimator.n_epochs_,
+        shared_seconds=trainings.saved,
+    )
 
 
 def moved(
@@ -122,12 +134,15 @@ def moved(
     return np.nextafter(X.astype(np.float32), direction).astype(np.float64)
 
 
-def variant(slug: str, name: str, selector: str, version: str = "1", **own: Any) -> Learner:
+def variant(
+    slug: str, name: str, selector: str, version: str = "1", family: str | None = None, **own: Any
+) -> Learner:
     return Learner(
         slug=slug,
         in_paper=True,
         name=name,
         version=version,
+        family=family,
         defaults=partial(defaults, selector=selector, **own),
         fit=fit,
         group="Gradient-based",
@@ -149,7 +164,12 @@ def variant(slug: str, name: str, selector: str, version: str = "1", **own: Any)
 
 LEARNERS = (
     variant("gradtree", "GradTree", "entmax"),
-    variant("gradtree-gumbel", "ST Gumbel Softmax", "gumbel", "2", noisy_prediction=True),
-    variant("gradtree-gumbel-noise-free", "ST Gumbel Softmax (noise-free)", "gumbel"),
+    variant("gradtree-gumbel", "ST Gumbel Softmax", "gumbel", "2", "gumbel", noisy_prediction=True),
+    variant(
+        "gradtree-gumbel-noise-free",
+        "ST Gumbel Softmax (noise-free)",
+        "gumbel",
+        family="gumbel",
+    ),
     variant("gradtree-annealed", "Temperature Annealing", "annealed"),
 )

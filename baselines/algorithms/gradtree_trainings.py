@@ -1,8 +1,9 @@
 """Trainings of GradTree that the fits of one split share, where they differ in what follows.
 
 A tree of any size and one of at most 8, 16 or 32 leaves come from the same training, cut back
-further and further. A process keeps the trainings of the last split that was fitted; fits of other
-sizes take them from here and say how many processor seconds that saved them.
+further and further; so do ST Gumbel-softmax with and without noise at prediction. A process keeps
+the trainings of the last split that was fitted; fits that differ in what follows take them from
+here and say how many processor seconds that saved them.
 """
 
 from __future__ import annotations

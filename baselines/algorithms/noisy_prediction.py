@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradtree import GradTreeClassifier
-from gradtree.engines.selection import fill_gumbel
+from gradtree.engines.noise import fill_gumbel
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.pruning import count_rows, float32_below
 from gradtree.trees.traversal import leaves_reached

@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
 from datasets.dataset import Dataset
 from datasets.protocols.base import CLEAN, data_seed
-from datasets.protocols.encoding import FOLDS, NormalQuantiles
+from datasets.protocols.encoding import FOLDS, normal_quantiles
 from datasets.protocols.parts import stratified_parts
 from datasets.protocols.rebalancing import has_rare_class, oversample
 from datasets.split import Encoding, Parts, Provenance, Rebalancing, Split
@@ -34,7 +34,7 @@ def split_of(dataset: Dataset, rows: Parts, trial: int, encoding: Encoding = "ta
     """Prepare given parts, e.g. a fold of a cross-validation, as those of a trial are."""
     seed = data_seed(trial)
     X, y = dataset.X, dataset.y
-    prepare = preparation(dataset, encoding, seed)
+    prepare = preparation(dataset, encoding, seed, len(rows.train))
     X_train = prepare.fit_transform(X.iloc[rows.train], y[rows.train])
     X_balanced, y_balanced, rebalanced = _rebalance(X_train, y[rows.train], encoding, seed)
     return Split(
@@ -66,8 +66,8 @@ def split_of(dataset: Dataset, rows: Parts, trial: int, encoding: Encoding = "ta
     )
 
 
-def preparation(dataset: Dataset, encoding: Encoding, seed: int) -> ColumnTransformer:
-    """The map from raw columns to numbers, unfitted.
+def preparation(dataset: Dataset, encoding: Encoding, seed: int, n_rows: int) -> ColumnTransformer:
+    """The map from raw columns to numbers, unfitted, for so many training rows.
 
     Missing numbers become the median of the training rows; a missing category is a category
     of its own for both encoders. With more than two classes, target encoding makes one
@@ -77,14 +77,14 @@ def preparation(dataset: Dataset, encoding: Encoding, seed: int) -> ColumnTransf
     categorical = list(dataset.categorical)
     numeric = [name for name in dataset.record.features if name not in set(categorical)]
     median = SimpleImputer(strategy="median", keep_empty_features=True)
-    numbers = Pipeline([("median", median), ("quantile", NormalQuantiles())])
+    numbers = Pipeline([("median", median), ("quantile", normal_quantiles(n_rows))])
     if encoding == "one-hot":
         categories = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     else:
         folds = KFold(FOLDS, shuffle=True, random_state=seed)
         target = "binary" if dataset.record.task == "binary" else "multiclass"
         encode = TargetEncoder(target_type=target, cv=folds)
-        categories = Pipeline([("encode", encode), ("quantile", NormalQuantiles())])
+        categories = Pipeline([("encode", encode), ("quantile", normal_quantiles(n_rows))])
     return ColumnTransformer(
         [("numbers", numbers, numeric), ("categories", categories, categorical)],
         verbose_feature_names_out=False,

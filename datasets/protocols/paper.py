@@ -14,19 +14,25 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from category_encoders import LeaveOneOutEncoder
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import QuantileTransformer
 
 from datasets.dataset import Dataset
 from datasets.protocols.base import FIRST_SEED, PAPER, Protocol, data_seed
-from datasets.protocols.encoding import CategoryMeans, NormalQuantiles, TrainingMeans
+from datasets.protocols.encoding import (
+    TrainingMeans,
+    fit_means,
+    normal_quantiles,
+    training_means,
+)
 from datasets.protocols.filling import FillMissing, columns_with_gaps
 from datasets.protocols.parts import random_parts, stratified_parts
 from datasets.protocols.quirks import Steps
 from datasets.protocols.rebalancing import balancing_weights, has_rare_class, oversample
 from datasets.split import Parts, Provenance, Rebalancing, Split
 
-N_QUANTILES = 1000
 QUANTILE_NOISE = 1e-3
 AS_PUBLISHED = Steps()
 
@@ -125,20 +131,20 @@ def encode(
     categorical: tuple[str, ...],
     training: TrainingMeans = "leave-one-out",
     seed: int = FIRST_SEED,
-) -> tuple[CategoryMeans, NDArray[np.float64]]:
+) -> tuple[LeaveOneOutEncoder, NDArray[np.float64]]:
     """Learn the label mean of each category, and give the training rows their numbers.
 
     Quirk: the mean that a training row gets leaves out its own label, so that inside a
     category the number tells the label; validation and test rows get the plain mean.
     Quirk: with more than two classes the class index is averaged as if it were a number.
     """
-    means = CategoryMeans(categorical, training, seed)
-    return means, means.fit_transform(X_train, y_train)
+    means = fit_means(X_train, y_train, categorical)
+    return means, training_means(means, X_train, y_train, training, seed)
 
 
 def fit_quantiles(
     X: NDArray[np.float64], stream: np.random.RandomState, with_noise: bool = True
-) -> NormalQuantiles:
+) -> QuantileTransformer:
     """Learn the map from values to normal quantiles, from training rows with noise.
 
     Quirk: the noise of a column is 0.001 divided by its standard deviation instead of
@@ -148,7 +154,7 @@ def fit_quantiles(
     with np.errstate(over="ignore"):  # values near 1e300 get no noise
         deviation = QUANTILE_NOISE / np.maximum(X.std(axis=0, keepdims=True), QUANTILE_NOISE)
     noise = deviation * stream.standard_normal(X.shape)  # drawn in any case: SMOTE goes on from it
-    return NormalQuantiles(min(N_QUANTILES, len(X))).fit(X + noise if with_noise else X)
+    return normal_quantiles(len(X)).fit(X + noise if with_noise else X)
 
 
 def rebalance(

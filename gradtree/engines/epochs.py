@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from gradtree.compiling import Floats, Integers, Real, entry_kernel, kernel
 from gradtree.engines import adam
 from gradtree.engines.loss_kernels import call_loss
+from gradtree.engines.noise import EVALUATION
 from gradtree.engines.paths import (
     descend,
     find_leaves,
+    find_noisy_leaves,
     logit_slopes,
     pull_scores,
     soften,
@@ -20,14 +22,7 @@ from gradtree.engines.paths import (
     threshold_slopes,
 )
 from gradtree.engines.run import Rows, Run
-from gradtree.engines.selection import (
-    EVALUATION,
-    GUMBEL,
-    Extras,
-    choose_noisily,
-    choose_plainly,
-    refresh_splits,
-)
+from gradtree.engines.selection import GUMBEL, Extras, choose_plainly, refresh_splits
 from gradtree.engines.state import Batch, TreeArrays
 from gradtree.engines.stopping import improves
 from gradtree.settings.streams import shuffle_epoch
@@ -208,11 +203,14 @@ def _validate(
     listed, real = rows.listed, batch.loss.dtype.type
     total, n_batches = 0.0, 0
     for start in range(0, len(listed), size):
-        if extras is not None and first_noise >= 0:
-            choose_noisily(shown, extras, EVALUATION + np.uint64(first_noise + n_batches))
         part = listed[start : start + size]
         gather(rows, part, batch)
-        find_leaves(shown, batch.X[: len(part)], batch.leaf[: len(part)])
+        X, leaf = batch.X[: len(part)], batch.leaf[: len(part)]
+        if extras is not None and first_noise >= 0:
+            counter = EVALUATION + np.uint64(first_noise + n_batches)
+            find_noisy_leaves(shown, extras, counter, X, leaf)
+        else:
+            find_leaves(shown, X, leaf)
         total += _outputs_and_loss(shown.leaves, batch, len(part), kernel, settings)
         n_batches += 1
         # A last, smaller batch counts as much as the others, as in the authors' code.

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.adam import Pace, activate
 from gradtree.engines.arithmetic import split_slopes
+from gradtree.engines.mixing import BLOCK_ROWS, descend_mixed
 from gradtree.engines.selection import (
+    GUMBEL,
     Extras,
     Selection,
-    choose,
+    choose_noisily,
+    forget,
     is_soft,
     jacobian_weights,
     temperature_at,
@@ -59,34 +62,20 @@ def _depth(tree: TreeArrays) -> int:
 
 
 @kernel()
-def _mixed_score(extras: Extras, node: int, x: Floats) -> Real:
-    score = extras.offset[node]
-    mixture = extras.choice[node]
-    for f in range(len(x)):
-        score -= mixture[f] * x[f]
-    return score
-
-
-@kernel()
-def _descend_mixed(extras: Extras, batch: Batch, rows: int) -> None:
-    """``descend`` where every node tests a mixture of features."""
-    depth = len(batch.node)
-    first_leaf = np.uint32(len(extras.offset))
-    for b in range(rows):
-        x = batch.X[b]
-        node = np.uint32(0)
-        for level in range(depth):
-            score = _mixed_score(extras, node, x)
-            left = np.uint32(score > 0)
-            batch.node[level, b] = node
-            batch.score[level, b] = score
-            flipped = np.uint32(node + node + _ONE + left)
-            for _ in range(level + 1, depth):
-                left_again = np.uint32(_mixed_score(extras, flipped, x) > 0)
-                flipped = np.uint32(flipped + flipped + _TWO - left_again)
-            batch.other[level, b] = flipped - first_leaf
-            node = np.uint32(node + node + _TWO - left)
-        batch.leaf[b] = node - first_leaf
+def find_noisy_leaves(
+    tree: TreeArrays, extras: Extras, counter: np.uint64, X: Floats, leaf: Numbers
+) -> None:
+    """Leaf that each row of ``X`` reaches with the noise of ``counter`` on the choices."""
+    forget(extras.chosen)
+    forget(extras.drawn)
+    first_leaf = np.uint32(len(tree.feature))
+    for b in range(len(leaf)):
+        leaf[b] = 0
+    for _ in range(_depth(tree)):
+        choose_noisily(tree, extras, counter, leaf)
+        _step(tree.feature, tree.threshold, X, leaf)
+    for b in range(len(leaf)):
+        leaf[b] -= first_leaf
 
 
 @kernel()
@@ -107,15 +96,23 @@ def descend(
     node_table, score_table, other_table = batch.node, batch.score, batch.other
     feature, threshold = tree.feature, tree.threshold
     if extras is not None:
-        choose(tree, selection, extras, step)
         if is_soft(selection, extras, step):
-            _descend_mixed(extras, batch, rows)
+            temperature = temperature_at(selection, extras, step)
+            for start in range(0, rows, BLOCK_ROWS):
+                block = min(BLOCK_ROWS, rows - start)
+                descend_mixed(tree, extras, temperature, batch, start, block)
             return
+        forget(extras.chosen)
+        forget(extras.drawn)
     first_leaf = np.uint32(len(feature))
     for b in range(rows):
         leaf[b] = 0
     for level in range(len(node_table)):
         path, scores, others = node_table[level], score_table[level], other_table[level]
+        if extras is not None and selection.kind == GUMBEL:
+            choose_noisily(tree, extras, np.uint64(step), leaf)
+            for above in range(level):
+                choose_noisily(tree, extras, np.uint64(step), other_table[above, :rows])
         for b in range(rows):
             node = leaf[b]
             score = threshold[node] - X[b, feature[node]]

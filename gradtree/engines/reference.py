@@ -20,9 +20,9 @@ from gradtree.engines.algorithm import (
 )
 from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Candidate, Samples, Seeds, Status
+from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.scores import macro_f1
-from gradtree.engines.selection import EVALUATION, fill_gumbel
 from gradtree.engines.stopping import Watch, improves, new_watch
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.selectors import as_selector

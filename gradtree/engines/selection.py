@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.compiling import Floats, Numbers, Real, entry_kernel, kernel
+from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.arithmetic import exp
 from gradtree.engines.entmax import entmax_root
 from gradtree.engines.loss_kernels import softmax
+from gradtree.engines.noise import CHUNK, LANES, ROUGH, draw_words, exact_noise, gumbel, rough_noise
 from gradtree.engines.state import BLOCK, Model, Recent, TreeArrays, new_recent, new_tree
 from gradtree.settings.selectors import SELECTORS, Selector
-from gradtree.settings.streams import fill_words, philox
 from gradtree.trees.dense import DenseTree
 
 ENTMAX, GUMBEL = SELECTORS["entmax"], SELECTORS["gumbel"]
 ANNEALED, SOFTMAX = SELECTORS["annealed"], SELECTORS["softmax"]
-_WORD = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
 _ONE = np.uint32(1)
-_BEGINNING_BITS = 10
-_TO_BEGINNING = np.uint32(32 - _BEGINNING_BITS)
-EVALUATION = np.uint64(1 << 62)
-"""Counters of the noise in validation batches start here, far from those of training batches."""
+BLOCK_ROWS = 128
+"""Rows whose scores at mixtures of features are computed together, in vectors."""
 
 
 class Selection(NamedTuple):
@@ -41,21 +36,28 @@ class Extras(NamedTuple):
     Kernels get it beside the run, or ``None``: Numba drops a branch on ``extras is None`` before
     it compiles. In a tuple it would not see that.
 
-    For annealed, ``choice`` holds the mixture of features of every node and ``offset`` that of its
-    thresholds. For gumbel, ``words`` holds the random words behind the noise of every logit,
-    ``bounds`` what ``_gumbel_bounds`` gives, and ``choice`` the noisy logits of one node.
-    ``recent`` are the trees of the last epochs and ``average`` their mean. What a training does
-    not need is empty.
+    ``chosen`` are the nodes where rows of the batch have arrived: what follows counts for them. For
+    gumbel, ``words`` holds the random words behind the noise of every logit and ``rough`` that
+    noise, in the chunks that are ``drawn``; ``noise`` is work space. For annealed, ``choice`` holds
+    the mixture of features of every node, ``columns`` the features of a block of rows, and
+    ``scores`` their scores at every node.
+
+    ``recent`` are the trees of the last epochs and ``average`` their mean. What a training does not
+    need is empty.
     """
 
     final_temperature: float
     anneal_steps: int
     noisy_evaluation: bool
     key: np.uint64
-    choice: NDArray[Any]
-    offset: NDArray[Any]
+    chosen: NDArray[np.bool_]  # (N,)
+    drawn: NDArray[np.bool_]
     words: Numbers
-    bounds: NDArray[Any]
+    rough: NDArray[Any]
+    noise: NDArray[Any]
+    choice: NDArray[Any]  # (N, n_features and up to three zeros)
+    columns: NDArray[Any]  # (as many, BLOCK_ROWS)
+    scores: NDArray[Any]  # (N, BLOCK_ROWS)
     recent: Recent
     average: TreeArrays
 
@@ -66,18 +68,22 @@ def new_extras(
     """Room for noise, mixtures and averages, if any are needed."""
     if selector.kind not in ("gumbel", "annealed") and not averaged_epochs:
         return None
-    logits = start.logits.astype(dtype)
-    n_rows = {"gumbel": 1, "annealed": len(logits)}.get(selector.kind, 0)
-    noisy = selector.kind == "gumbel"
+    n_nodes, n_features = start.logits.shape
+    noisy, soft = selector.kind == "gumbel", selector.kind == "annealed"
+    n_chunks = -(-start.logits.size // CHUNK) * noisy
     return Extras(
         selector.final_temperature,
         selector.anneal_steps,
         selector.noisy_evaluation,
         key,
-        np.zeros_like(logits[:n_rows]),
-        np.zeros(n_rows, dtype=logits.dtype),
-        np.zeros(logits.size * noisy, dtype=np.uint32),
-        np.ascontiguousarray(_gumbel_bounds(logits.dtype)[:, : None if noisy else 0]),
+        np.zeros(n_nodes * (noisy or soft), dtype=np.bool_),
+        np.zeros(n_chunks, dtype=np.bool_),
+        np.zeros(n_chunks * CHUNK + LANES, dtype=np.uint32),
+        np.zeros(n_chunks * CHUNK, dtype=np.float32),
+        np.zeros(n_features + LANES, dtype=dtype),
+        np.zeros((n_nodes * soft, -(-n_features // 4) * 4), dtype=dtype),
+        np.zeros((-(-n_features // 4) * 4 * soft, BLOCK_ROWS), dtype=dtype),
+        np.zeros((n_nodes * soft, BLOCK_ROWS), dtype=dtype),
         new_recent(start, dtype, averaged_epochs),
         new_tree(start, dtype),
     )
@@ -96,32 +102,6 @@ def temperature_at(selection: Selection, extras: Extras, step: int) -> float:
         return selection.temperature
     ratio = extras.final_temperature / selection.temperature
     return selection.temperature * ratio ** ((step - 1) / extras.anneal_steps)
-
-
-@kernel()
-def _gumbel(word: int) -> float:
-    """The Gumbel variate of a word of 32 bits; it grows with the word."""
-    return -math.log(-math.log((np.float64(word) + 0.5) / 4294967296.0))
-
-
-@entry_kernel()
-def fill_gumbel(noise: Floats, key: np.uint64, counter: np.uint64) -> None:
-    """Standard Gumbel noise, a function of ``key`` and ``counter`` alone."""
-    width = noise.shape[1]
-    for i in range(0, noise.size, 4):
-        first, second = philox(np.uint64(i >> 2), counter, key)
-        words = (first & _WORD, first >> _HALF, second & _WORD, second >> _HALF)
-        for lane in range(min(4, noise.size - i)):
-            row, column = divmod(i + lane, width)
-            noise[row, column] = _gumbel(words[lane])
-
-
-def _gumbel_bounds(dtype: np.dtype) -> NDArray[Any]:
-    """Variates that those of the words with each beginning do not fall below, or rise above."""
-    first = np.arange(1 << _BEGINNING_BITS) * 2.0 ** (32 - _BEGINNING_BITS)
-    last = first + 2.0 ** (32 - _BEGINNING_BITS) - 1
-    ends = -np.log(-np.log((np.stack([first, last]) + 0.5) / 2.0**32))
-    return (ends + np.array([[-1e-6], [1e-6]])).astype(dtype)
 
 
 @kernel()
@@ -186,75 +166,72 @@ def choose_plainly(tree: TreeArrays) -> None:
 
 
 @kernel()
-def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64) -> None:
-    """Let every node take the feature with the largest logit plus noise of ``fill_gumbel``.
-
-    Logarithms are taken only where bounds from a table leave more than one feature.
-    """
-    fill_words(extras.words, extras.key, counter)
-    least, most = extras.bounds[0], extras.bounds[1]
-    width = tree.logits.shape[1]
-    for node in range(len(tree.feature)):
-        row, words = tree.logits[node], extras.words[node * width : (node + 1) * width]
-        floor = row[0] + least[words[0] >> _TO_BEGINNING]
-        for f in range(1, width):
-            floor = max(floor, row[f] + least[words[f] >> _TO_BEGINNING])
-        candidates, chosen = 0, 0
-        for f in range(width):
-            if row[f] + most[words[f] >> _TO_BEGINNING] >= floor:
-                candidates += 1
-                chosen = f
-        if candidates > 1:
-            chosen = _largest_sum(row, words, most, floor)
-        tree.feature[node] = chosen
-        tree.threshold[node] = tree.thresholds[node, chosen]
+def forget(flags: NDArray[np.bool_]) -> None:
+    """Clear all flags."""
+    for i in range(len(flags)):
+        flags[i] = False
 
 
 @kernel()
-def _largest_sum(row: Floats, words: Numbers, most: Floats, floor: Real) -> int:
+def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, nodes: Numbers) -> None:
+    """Let each of these nodes take the feature with the largest logit plus noise, once a batch."""
+    logits, feature, threshold = tree.logits, tree.feature, tree.threshold
+    chosen, drawn, words, rough = extras.chosen, extras.drawn, extras.words, extras.rough
+    width = logits.shape[1]
+    for b in range(len(nodes)):
+        node = np.int64(nodes[b])
+        if not chosen[node]:
+            chosen[node] = True
+            first, end = node * width, (node + 1) * width
+            for chunk in range(first // CHUNK, (end - 1) // CHUNK + 1):
+                if not drawn[chunk]:
+                    drawn[chunk] = True
+                    draw_words(words[chunk * CHUNK :], chunk, extras.key, counter)
+                    rough_noise(words[chunk * CHUNK :], rough[chunk * CHUNK :])
+            f = _noisy_choice(logits[node], words[first:end], rough[first:end])
+            feature[node] = f
+            threshold[node] = tree.thresholds[node, f]
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def _largest_sum(row: Floats, noise: Floats) -> Real:
+    largest = row[0] + noise[0]
+    for f in range(1, len(row)):
+        largest = max(largest, row[f] + noise[f])
+    return largest
+
+
+@kernel()
+def _noisy_choice(logits: Floats, words: Numbers, rough: Floats) -> int:
     """Index of the largest logit plus noise, the first one on ties."""
-    chosen, largest = -1, floor
-    for f in range(len(row)):
-        if row[f] + most[words[f] >> _TO_BEGINNING] >= floor:
-            noisy = row[f] + row.dtype.type(_gumbel(words[f]))
-            if chosen < 0 or noisy > largest:
-                chosen, largest = f, noisy
+    real, largest = logits.dtype.type, _largest_sum(logits, rough)
+    # What two sums may be off by, rounding included.
+    floor = largest - real(2 * ROUGH) - abs(largest) * real(1e-6)
+    candidates, chosen = 0, 0
+    for f in range(len(logits)):
+        near = logits[f] + rough[f] >= floor
+        candidates += near
+        chosen = max(chosen, f if near else 0)
+    if candidates > 1:
+        largest = real(-np.inf)
+        for f in range(len(logits)):
+            if logits[f] + rough[f] >= floor:
+                noisy = logits[f] + real(gumbel(words[f]))
+                if noisy > largest:
+                    chosen, largest = f, noisy
     return chosen
 
 
 @kernel()
-def _mix(tree: TreeArrays, extras: Extras, temperature: float) -> None:
-    for i in range(len(tree.feature)):
-        row = tree.logits[i]
-        mixture = extras.choice[i]
-        entmax_root(row, row[argmax(row)], temperature, mixture)
-        offset = mixture.dtype.type(0)
-        for f in range(len(row)):
-            mixture[f] *= mixture[f]
-            offset += mixture[f] * tree.thresholds[i, f]
-        extras.offset[i] = offset
-
-
-@kernel()
-def choose(tree: TreeArrays, selection: Selection, extras: Extras, step: int) -> None:
-    """What every node tests in the batch of this step. For entmax the tree already knows."""
-    if selection.kind == GUMBEL:
-        choose_noisily(tree, extras, np.uint64(step))
-    elif is_soft(selection, extras, step):
-        _mix(tree, extras, temperature_at(selection, extras, step))
-
-
-@kernel()
 def _noisy_weights(
-    tree: TreeArrays, extras: Extras, node: int, temperature: float, weights: Floats
+    logits: Floats, words: Numbers, noisy: Floats, temperature: float, weights: Floats
 ) -> None:
     """The softmax of a node's logits with the noise of this batch."""
-    noisy, logits = extras.choice[0], tree.logits[node]
-    words = extras.words[node * len(logits) : (node + 1) * len(logits)]
-    for f in range(len(noisy)):
-        noisy[f] = logits[f] + noisy.dtype.type(_gumbel(words[f]))
-        noisy[f] /= noisy.dtype.type(temperature)
-    softmax(noisy, weights)
+    for f in range(0, len(logits), LANES):
+        exact_noise(words[f:], noisy[f:])
+    for f in range(len(logits)):
+        noisy[f] = (logits[f] + noisy[f]) / noisy.dtype.type(temperature)
+    softmax(noisy[: len(logits)], weights)
 
 
 @kernel()
@@ -273,7 +250,8 @@ def jacobian_weights(
     entmax, or the softmax itself.
     """
     if extras is not None and selection.kind == GUMBEL:
-        _noisy_weights(tree, extras, node, temperature, weights)
+        words = extras.words[np.int64(node) * len(weights) :]
+        _noisy_weights(tree.logits[node], words, extras.noise, temperature, weights)
         return weights.dtype.type(1)
     row = tree.logits[node]
     largest = row[tree.feature[node]]
@@ -281,6 +259,7 @@ def jacobian_weights(
         total = weights.dtype.type(0)
         for f in range(len(row)):
             weights[f] = exp((row[f] - largest) / row.dtype.type(temperature))
+        for f in range(len(row)):
             total += weights[f]
         for f in range(len(row)):
             weights[f] /= total

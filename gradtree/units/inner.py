@@ -80,7 +80,8 @@ def table_tree(
         Training rows, all of which take the same way through both trees. They also decide
         how cuts are printed, and are counted.
     simplify : bool, default=True
-        Whether to leave out the splits that send all of these rows to one side.
+        Whether to leave out the splits that send all of these rows to one side. Else every node
+        keeps its number.
     """
     builder = _Builder(tree, inner, columns, coded, simplify)
     builder.grow()
@@ -96,7 +97,7 @@ class _Builder:
     columns: Sequence[Column]
     coded: NDArray[Any]
     simplify: bool
-    nodes: list[dict[str, Any]] = field(default_factory=list)
+    nodes: dict[int, dict[str, Any]] = field(default_factory=dict)
     fine: set[int] = field(default_factory=set)
     _sorted: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -111,11 +112,11 @@ class _Builder:
             while self.simplify and split is not None and (left.all() or not left.any()):
                 node = self._child(node, bool(left.all() and len(left)))
                 split, left = self._split(node, rows)
-            place = len(self.nodes)
+            place = len(self.nodes) if self.simplify else node
             if parent >= 0:
                 self.nodes[parent][side] = place
             entry = {"left": LEAF, "right": LEAF, "rows": len(rows), "inner": node}
-            self.nodes.append(entry | (split or {}))
+            self.nodes[place] = entry | (split or {})
             if split is not None:
                 waiting.append((self._child(node, False), rows[~left], place, "right"))
                 waiting.append((self._child(node, True), rows[left], place, "left"))
@@ -175,36 +176,35 @@ class _Builder:
         return self._sorted[source]
 
     def tree(self) -> Tree:
-        leaves = [node["inner"] for node in self.nodes]
-        left, right = (
-            np.array([n[side] for n in self.nodes], np.int32) for side in ("left", "right")
-        )
-        counts = np.array([node["rows"] for node in self.nodes], dtype=np.int64)
+        nodes = [self.nodes[place] for place in range(len(self.nodes))]
+        leaves = [node["inner"] for node in nodes]
+        left, right = (np.array([n[side] for n in nodes], np.int32) for side in ("left", "right"))
+        counts = np.array([node["rows"] for node in nodes], dtype=np.int64)
         value = self.inner_tree.value[leaves].copy()
         fill_upwards(left, right, counts.astype(np.float64), value)
         return Tree(
             left,
             right,
-            np.array([node.get("feature", LEAF) for node in self.nodes]),
-            np.array([node.get("threshold", np.nan) for node in self.nodes]),
+            np.array([node.get("feature", LEAF) for node in nodes]),
+            np.array([node.get("threshold", np.nan) for node in nodes]),
             value,
             len(self.columns),
             counts,
-            np.array([bool(node.get("missing", False)) for node in self.nodes]),
-            self._members(),
+            np.array([bool(node.get("missing", False)) for node in nodes]),
+            _members([node.get("members") for node in nodes]),
             tuple(
                 replace(column, fine=place in self.fine)
                 for place, column in enumerate(self.columns)
             ),
         )
 
-    def _members(self) -> NDArray[np.bool_] | None:
-        sets = [node.get("members") for node in self.nodes]
-        width = max((len(s) for s in sets if s is not None), default=0)
-        if not width:
-            return None
-        table = np.zeros((len(sets), width), dtype=bool)
-        for row, members in zip(table, sets, strict=True):
-            if members is not None:
-                row[: len(members)] = members
-        return table
+
+def _members(sets: list[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:
+    width = max((len(s) for s in sets if s is not None), default=0)
+    if not width:
+        return None
+    table = np.zeros((len(sets), width), dtype=bool)
+    for row, members in zip(table, sets, strict=True):
+        if members is not None:
+            row[: len(members)] = members
+    return table

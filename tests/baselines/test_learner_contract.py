@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,14 @@ import pandas as pd
 import pytest
 from learner_splits import made_up_split, split_of
 from sklearn.base import clone
+from sklearn.preprocessing import FunctionTransformer
 
 import baselines
 from baselines import Fitted, Learner, class_probabilities
 from datasets.split import Split
+from experiments.commands.trees import describe_tree
+from experiments.render.figures.trees import DrawnTree, trees_one_above_another
+from gradtree.trees.tree import LEAF
 
 LEARNERS = baselines.learners()
 TASKS = {"binary": 2, "multi": 3}
@@ -91,6 +97,25 @@ def test_the_tree_predicts_what_the_estimator_predicts(slug: str, task: str) -> 
         np.testing.assert_array_equal(model.tree.predict(X), model.estimator.predict(X))
         expected = class_probabilities(model.estimator, X, split.n_classes)
         np.testing.assert_allclose(model.tree.predict_proba(X), expected, rtol=1e-6, atol=1e-9)
+
+
+@every_learner
+@every_task
+def test_its_tree_can_be_drawn_in_raw_units(slug: str, task: str) -> None:
+    """Whatever the order of a learner's nodes: splits and drawing number them alike."""
+    split, model = fitted(slug, task)
+    if model.tree is None:
+        return
+    raw = pd.DataFrame(split.X_train, columns=list(split.feature_names))
+    split = replace(split, preprocessing=FunctionTransformer(np.asarray))
+    run = SimpleNamespace(method=slug, protocol="paper", trial=0, seed=SEED, test_f1=0.5)
+    entry = describe_tree(model.tree, split, run, "default", raw)  # type: ignore[arg-type]
+    tested = {
+        node: split.feature_names[model.tree.feature[node]]
+        for node in np.flatnonzero(model.tree.children_left != LEAF).tolist()
+    }
+    assert {int(node): column for node, (column, *_) in entry["splits"].items()} == tested
+    trees_one_above_another([DrawnTree(slug, entry)], max_depth=4)
 
 
 @every_learner

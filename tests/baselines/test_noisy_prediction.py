@@ -140,5 +140,29 @@ def test_the_learner_predicts_so_where_it_does_as_the_authors_did() -> None:
     assert (other.estimator.noise(0) != quirky.estimator.noise(0)).all()
 
 
+@pytest.mark.parametrize("first", ["gradtree-gumbel", "gradtree-gumbel-proper"])
+def test_prediction_with_and_without_noise_share_a_training(first: str) -> None:
+    (second,) = {"gradtree-gumbel", "gradtree-gumbel-proper"} - {first}
+    assert baselines.learner(first).family == baselines.learner(second).family is not None
+    split = made_up_split(2)
+    alone = fit(second, split)
+    split = replace(split)  # another split as far as sharing goes
+    trained, shared, again = (fit(slug, split) for slug in (first, second, second))
+    assert trained.shared_seconds == alone.shared_seconds == again.shared_seconds == 0
+    assert shared.shared_seconds > 0
+    assert shared.tree == alone.tree == again.tree
+    for rows in (split.X_train, split.X_test):
+        expected = alone.estimator.predict_proba(rows)
+        np.testing.assert_array_equal(shared.estimator.predict_proba(rows), expected)
+
+
+def test_a_perturbed_training_is_one_of_its_own() -> None:
+    learner, split = baselines.learner("gradtree"), made_up_split(2)
+    params = {**learner.defaults("binary"), **QUICK}
+    plain, moved = (learner.fit(split, {**params, **own}, 42) for own in ({}, {"perturbation": 1}))
+    assert moved.shared_seconds == 0
+    assert (moved.X_fit != plain.X_fit).any()
+
+
 def test_blocks_are_those_of_the_authors_program() -> None:
     assert noisy_prediction.BLOCK_ROWS == 512

@@ -66,7 +66,7 @@ def test_no_row_sees_its_own_label(shares: tuple[float, ...]) -> None:
     """Changing the label of a row changes the numbers of others, never its own."""
     dataset = made_up_dataset(rows=60, shares=shares)
     X, y = dataset.X, dataset.y
-    _, categories, names = preparation(dataset, "target", 42).transformers[1]
+    _, categories, names = preparation(dataset, "target", 42, 100).transformers[1]
     encode, raw = categories["encode"], X[names]
     before = encode.fit_transform(raw, y)
     changed_others = False

@@ -7,16 +7,14 @@ import pandas as pd
 import pytest
 from category_encoders import LeaveOneOutEncoder
 from datasets_support import made_up_dataset
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn.preprocessing import QuantileTransformer
 
 from datasets import PROTOCOLS, load_dataset, make_split
 from datasets.protocols import data_seed
-from datasets.protocols.encoding import CategoryMeans, NormalQuantiles
 from datasets.protocols.filling import FillMissing
-from datasets.protocols.paper import fit_quantiles, rebalance
+from datasets.protocols.paper import encode, fit_quantiles, rebalance
 from datasets.protocols.parts import random_parts
 from datasets.protocols.rebalancing import has_rare_class
 
@@ -29,60 +27,27 @@ def test_parts_are_of_60_20_and_20_percent(n_rows: int, seed: int) -> None:
     assert np.array_equal(np.sort(together), np.arange(n_rows))
 
 
-@st.composite
-def categories_and_labels(
-    draw: st.DrawFn,
-) -> tuple[pd.DataFrame, NDArray[np.int64], pd.DataFrame]:
-    rows, new_rows = draw(st.integers(2, 40)), draw(st.integers(1, 10))
-    level = st.sampled_from(["a", "b", "c", "d", "e"])
-    columns = st.fixed_dictionaries(
-        {
-            "kind": st.lists(level, min_size=rows + new_rows, max_size=rows + new_rows),
-            "sort": st.lists(level, min_size=rows + new_rows, max_size=rows + new_rows),
-        }
-    )
-    frame = pd.DataFrame(draw(columns), dtype="category")
-    frame.insert(1, "number", np.arange(rows + new_rows) / 7)
-    y = np.array(draw(st.lists(st.integers(0, 3), min_size=rows, max_size=rows)))
-    return frame.iloc[:rows], y, frame.iloc[rows:]
-
-
-@settings(max_examples=25)
-@given(categories_and_labels())
-def test_means_are_those_of_category_encoders(
-    drawn: tuple[pd.DataFrame, NDArray[np.int64], pd.DataFrame],
-) -> None:
-    X, y, X_new = drawn
-    target = pd.Series(y, index=X.index)
-    theirs = LeaveOneOutEncoder(cols=["kind", "sort"]).fit(X, target)
-    ours = CategoryMeans(["kind", "sort"])
-    np.testing.assert_array_equal(ours.fit_transform(X, y), theirs.transform(X, target))
-    np.testing.assert_array_equal(ours.transform(X_new), theirs.transform(X_new))
-    np.testing.assert_array_equal(ours.fit(X, y).transform(X), theirs.transform(X))
-
-
 def test_the_formula_of_leaving_one_out() -> None:
     X = pd.DataFrame({"kind": pd.Categorical(list("aaabbc"))})
     y = np.array([1, 0, 1, 1, 0, 1])
-    means = CategoryMeans(["kind"])
+    means, numbers = encode(X, y, ("kind",))
     mean = 4 / 6
-    assert means.fit_transform(X, y)[:, 0].tolist() == [1 / 2, 2 / 2, 1 / 2, 0, 1, mean]
+    assert numbers[:, 0].tolist() == [1 / 2, 2 / 2, 1 / 2, 0, 1, mean]
     seen = pd.DataFrame({"kind": ["a", "b", "c", "never seen"]})
     assert means.transform(seen)[:, 0].tolist() == [2 / 3, 1 / 2, mean, mean]
-    assert means.mapping["kind"].to_dict() == {"a": 2 / 3, "b": 1 / 2, "c": mean}
 
 
-@pytest.mark.parametrize("rows", [1, 2, 7, 999, 1000, 1001, 3861])
-def test_quantiles_are_those_of_scikit_learn(rows: int) -> None:
-    draw = np.random.default_rng(rows)
-    X = np.column_stack([draw.normal(size=rows), draw.integers(0, 3, rows), draw.random(rows) / 7])
-    theirs = QuantileTransformer(
-        n_quantiles=min(1000, rows), output_distribution="normal", subsample=None
-    ).fit(X)
-    ours = NormalQuantiles(min(1000, rows)).fit(X)
-    np.testing.assert_array_equal(ours.references_, theirs.references_)
-    np.testing.assert_array_equal(ours.quantiles_, theirs.quantiles_)
-    np.testing.assert_array_equal(ours.transform(X), theirs.transform(X))
+@pytest.mark.parametrize("step", [LeaveOneOutEncoder, QuantileTransformer])
+@pytest.mark.parametrize("method", ["fit", "transform"])
+def test_the_libraries_themselves_prepare_a_split(
+    step: type, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def called(*args: object, **more: object) -> None:
+        raise RuntimeError("the library runs")
+
+    monkeypatch.setattr(step, method, called)
+    with pytest.raises(RuntimeError, match="the library runs"):
+        make_split(made_up_dataset(), "paper", 0)
 
 
 def test_the_noise_of_the_quantile_fit() -> None:

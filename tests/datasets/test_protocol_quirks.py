@@ -14,8 +14,7 @@ from sklearn.metrics import f1_score
 from sklearn.tree import DecisionTreeClassifier
 
 from datasets import PROTOCOLS, QUIRKS, VARIANTS, Dataset, Split, load_dataset, make_split, protocol
-from datasets.protocols.encoding import CategoryMeans
-from datasets.protocols.paper import fit_quantiles
+from datasets.protocols.paper import encode, fit_quantiles
 from datasets.protocols.parts import strata
 from datasets.protocols.quirks import Steps
 
@@ -171,18 +170,17 @@ def test_plain_means_give_training_rows_what_test_rows_get(dataset: Dataset, pap
 def test_cross_fitted_means_never_see_the_own_label(shares: tuple[float, ...]) -> None:
     made_up = made_up_dataset(rows=60, shares=shares, missing="none")
     X, y = made_up.X, made_up.y
-    means = CategoryMeans(made_up.categorical, "cross-fitted", seed=42)
-    before = means.fit_transform(X, y)
+    means, before = encode(X, y, made_up.categorical, "cross-fitted", 42)
     others_changed = False
     for row in range(len(y)):
         labels = y.copy()
         labels[row] = (labels[row] + 1) % len(shares)
-        after = means.fit_transform(X, labels)
+        _, after = encode(X, labels, made_up.categorical, "cross-fitted", 42)
         np.testing.assert_array_equal(after[row], before[row])
         others_changed |= not np.array_equal(after, before)
     assert others_changed
     np.testing.assert_array_equal(
-        means.fit(X, y).transform(X), CategoryMeans(made_up.categorical).fit(X, y).transform(X)
+        means.transform(X), encode(X, y, made_up.categorical)[0].transform(X)
     )
 
 
@@ -234,7 +232,7 @@ def test_stratified_parts_have_the_shares_of_the_whole() -> None:
 def test_without_noise_quantiles_are_those_of_the_values(dataset: Dataset, paper: Split) -> None:
     split = make_split(dataset, "paper-no-noise", 1)
     fill, means, quantile = (step for _, step in split.preprocessing.steps)
-    raw = means.fit_transform(
+    raw = means.transform(
         fill.transform(dataset.X.iloc[split.rows.train]), dataset.y[split.rows.train]
     )
     assert quantile.quantiles_[[0, -1]].tolist() == [

@@ -10,7 +10,7 @@ import pytest
 from engine_runs import GROUPS, LOSSES, SELECTORS
 from numpy.typing import NDArray
 
-from gradtree.engines.selection import EVALUATION, fill_gumbel
+from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.settings.selectors import Selector
 from gradtree.settings.streams import noise_key
 from gradtree.training.streaming import Trainer
