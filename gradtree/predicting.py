@@ -24,7 +24,12 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
     history_: tuple[RunHistory, ...]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
+        """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes).
+
+        The shares of classes among the training rows of a leaf. Weights of classes, or a loss of
+        one's own, have no part in them (unless ``probabilities="weighted"``): they decide
+        :meth:`predict` alone, as a tuned threshold does in scikit-learn.
+        """
         leaves = self.apply(X)
         return self.tree_.value[leaves]
 
@@ -34,9 +39,13 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row, the first one on ties."""
+        """The class of each row.
+
+        The most probable one, after classes were weighed by ``class_weight``; with a loss of one's
+        own, the one that costs the leaf least. The first one on ties.
+        """
         leaves = self.apply(X)
-        return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[leaves]])
+        return np.asarray(self.classes_[self.tree_.labels[leaves]])
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Index of the leaf of ``tree_`` that each row reaches."""

@@ -35,9 +35,8 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
     free = available_bytes()
     needed = training_bytes(depth, n_features, n_classes, dtype)
     if free is None or needed <= free:
-        _check_sensible(depth)
         return
-    sensible = range(1, min(depth, LARGEST_DEPTH + 1))
+    sensible = range(1, depth)
     smaller = [d for d in sensible if training_bytes(d, n_features, n_classes, dtype) <= free]
     remedy = f"use depth <= {smaller[-1]}" if smaller else "use fewer features"
     raise MemoryError(
@@ -46,12 +45,12 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
     )
 
 
-def _check_sensible(depth: int) -> None:
-    """Refuse what would fit but take hours: every epoch copies and compares all leaves."""
+def check_depth(depth: int) -> None:
+    """Refuse what would take hours if it fits: every epoch copies and compares all leaves."""
     if depth > LARGEST_DEPTH:
         raise ValueError(
             f"depth={depth} is deeper than is sensible: a tree in training is complete and would "
-            f"have {2**depth:,} leaves; use depth <= {LARGEST_DEPTH}"
+            f"have 2**{depth} leaves; use depth <= {LARGEST_DEPTH}"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 PAPER: Mapping[str, Any] = MappingProxyType(
     {
         "depth": 10,
+        "max_depth": None,
         "lr_index": 0.05,
         "lr_values": 0.01,
         "lr_leaf": "auto",
@@ -29,11 +30,12 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "validation_fraction": 0.2,
         "scale": None,
         "categorical_features": "from_dtype",
-        "prune": True,
         "refit_leaves": False,
         "leaf_smoothing": 1.0,
+        "probabilities": "weighted",
         "min_samples_leaf": 1,
         "merge_leaves": False,
+        "criterion": "gini",
         "ccp_alpha": 0.0,
         "max_leaf_nodes": None,
         "average_weights": False,
