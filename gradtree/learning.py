@@ -24,7 +24,7 @@ from gradtree.inputs.arrays import (
     read_validation,
 )
 from gradtree.inputs.holdout import hold_out
-from gradtree.inputs.memory import check_depth, check_fits
+from gradtree.inputs.memory import check_depth, check_fits, check_width
 from gradtree.inputs.parameters import check_parameters, finish_config, settled, train_config
 from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.training.finishing import FittedRows, all_rows, grow
@@ -95,6 +95,7 @@ class TreeLearner(EditableTree):
         params = settled(self.get_params(deep=False))
         check_parameters(params)
         check_depth(params["depth"])
+        check_width(params["depth"], (*np.shape(X), 0, 0)[1] if hasattr(X, "shape") else 0)
         data = read_training_rows(self, X, y, sample_weight, classes, params["class_weight"])
         config = train_config(params, len(data.classes), self._seed())
         held_out = np.empty(0, dtype=np.intp)

@@ -77,6 +77,15 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "iloc") or hasattr(X, "__dataframe__") or hasattr(X, "column_names") or polars
 
 
+def as_table(X: Any) -> Any:
+    """A record batch of Arrow as a table, whose names scikit-learn knows; others as they are."""
+    if type(X).__name__ != "RecordBatch":
+        return X
+    import pyarrow
+
+    return pyarrow.Table.from_batches([X])
+
+
 def column_labels(X: Any) -> list[Any]:
     """The names of the columns of a table as it has them; none if it is no table."""
     names = getattr(X, "column_names", None)

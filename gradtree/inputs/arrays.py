@@ -20,6 +20,7 @@ from gradtree.columns.frames import (
     RawColumn,
     RawTable,
     array_columns,
+    as_table,
     column_labels,
     frame_columns,
     is_frame,
@@ -29,6 +30,7 @@ from gradtree.columns.frames import (
 
 FLOATS = [np.float64, np.float32]
 POWERS = {"sqrt-balanced": 0.5}
+LARGEST_WEIGHT = 1e100
 
 Rows = NDArray[Any] | list[RawColumn]
 
@@ -55,6 +57,7 @@ def read_rows(
             "sklearn.feature_selection.SelectKBest) where that does not fit into memory"
         )
     if is_frame(X):
+        X = as_table(X)
         _check_names(estimator, X, reset)
         columns = frame_columns(X)
         _check_shape(len(columns[0]) if columns else 0, len(columns), min_rows)
@@ -297,7 +300,12 @@ def _weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | 
     weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("all sample weights are zero; at least some rows need a positive weight")
-    return np.asarray(weight)
+    return scaled_down(np.asarray(weight))
+
+
+def scaled_down(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights whose products and sums are finite: only their ratios matter."""
+    return weight / weight.max() if weight.max() > LARGEST_WEIGHT else weight
 
 
 def class_weights(
@@ -328,7 +336,7 @@ def class_weights(
             f"class_weight={class_weight!r} is not possible; weights of classes must be finite "
             "numbers, none below 0 and not all 0"
         )
-    return weights
+    return scaled_down(weights)
 
 
 def read_validation(

@@ -11,6 +11,9 @@ import numpy as np
 # itself and of the best and averaged ones, and what draws and restarts need meanwhile.
 COPIES = 15
 
+LARGEST_TRAINING = 10_000_000
+"""Thresholds of a tree in training, one per node and column: more would take minutes an epoch."""
+
 LARGEST_DEPTH = 16
 """A tree in training with 65,536 leaves: more than any data here has ever kept."""
 
@@ -51,6 +54,18 @@ def check_depth(depth: int) -> None:
         raise ValueError(
             f"depth={depth} is deeper than is sensible: a tree in training is complete and would "
             f"have 2**{depth} leaves; use depth <= {LARGEST_DEPTH}"
+        )
+
+
+def check_width(depth: int, n_features: int) -> None:
+    """Refuse tables of so many columns that a training would not end while someone waits."""
+    if n_features * 2**depth > LARGEST_TRAINING:
+        deepest = (LARGEST_TRAINING // n_features).bit_length() - 1
+        remedy = f"use depth <= {deepest}, or fewer columns" if deepest > 0 else "use fewer columns"
+        raise ValueError(
+            f"depth={depth} with {n_features:,} columns is more than can be trained in sensible "
+            f"time, because every node of a tree in training has a threshold for every column; "
+            f"{remedy}, for example those that sklearn.feature_selection.SelectKBest finds"
         )
 
 
