@@ -157,7 +157,7 @@ class GradTreeClassifier(TreeLearner):
         The trained parameters before pruning, in the scale of training.
     history_ : tuple of RunHistory
         Losses of every epoch of every run; drawn by :meth:`plot_history`.
-    n_epochs_ : int
+    n_epochs_, n_iter_ : int
         Number of epochs, all runs together.
     best_run_ : int
         The run that the tree comes from.

@@ -127,7 +127,7 @@ class TreeLearner(EditableTree):
         self.classes_ = data.classes
         self.class_weight_ = data.class_weight
         self.history_ = result.history
-        self.n_epochs_ = result.epochs_run
+        self.n_epochs_ = self.n_iter_ = result.epochs_run
         self.best_run_ = result.best_run
         weights = data.class_weight, data.sample_weight
         rows = all_rows(matrix, data.y, data.weight, held_out, valid, *weights)
@@ -246,4 +246,5 @@ class TreeLearner(EditableTree):
                 "min_samples_leaf, raise max_leaf_nodes, or set merge_leaves='alike'",
                 stacklevel=4,
             )
-        self._grown, self._finish, self.tree_ = grown, finish, cut.tree
+        self._grown, self._finish = grown, finish
+        self._keep(cut)

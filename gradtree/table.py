@@ -26,6 +26,7 @@ from gradtree.columns.frames import (
     printed_names,
 )
 from gradtree.columns.text import NAMING_LEVELS, reading_of, why_naming
+from gradtree.trees.tree import Tree
 from gradtree.units.conditions import as_text
 from gradtree.views.readable import ReadableTree
 
@@ -153,6 +154,16 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.apply(RawTable(self._used(_columns_of(X))))
 
+    @property
+    def tree_(self) -> Tree:  # type: ignore[override]
+        """The tree of ``estimator_``, which can be pruned and edited there."""
+        return self.estimator_.tree_
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Labels of the classes."""
+        return self.estimator_.classes_
+
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
         return self.estimator_.plot_history(**options)
@@ -183,7 +194,6 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
         self.estimator_ = model.fit(table, y, sample_weight=sample_weight)
         self.target_name_, self.left_out_ = target_name, left_out
         self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
-        self.tree_, self.classes_ = self.estimator_.tree_, self.estimator_.classes_
         return self
 
     def _chosen(self, columns: list[RawColumn]) -> set[str]:

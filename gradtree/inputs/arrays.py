@@ -203,6 +203,15 @@ def read_training_rows(
     return TrainingRows(rows, codes, weight, known, by_class, own)
 
 
+def read_weighted_labels(
+    y: Any, sample_weight: Any, classes: NDArray[Any], n_rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Class indices and weights of some more rows."""
+    labels = read_labels(y, "y")
+    check_consistent_length(np.empty(n_rows), labels)
+    return class_indices(labels, classes, "y"), _weights(sample_weight, labels)
+
+
 def has_categories(estimator: Any) -> bool:
     """Whether a fitted estimator knows columns that are no numbers."""
     return any(column.kind != "number" for column in getattr(estimator, "columns_", ()))

@@ -164,18 +164,33 @@ def grow(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Grown:
     least = int(np.ceil(least * len(known.y))) if least < 1 else int(least)
     tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
     tree, weight = counted(tree, known)
+    if config.refit_leaves:
+        plain = counted(tree, rows.labelled(everyone=True, by_class=False))[1]
+        return with_values(tree, weight, plain, config)
     cost = log_loss_costs(weight) if config.criterion == "log_loss" else None
-    if not config.refit_leaves:
-        tree = averaged_upwards(tree, weight)
-    else:
-        tree = refitted(tree, weight, config.smoothing)
-        decision = tree.value
-        if config.loss is not None:
-            decision, cost = least_loss(config.loss, weight)
-            tree = replace(tree, value=decision)
-        if config.probabilities == "shares":
-            _, plain = counted(tree, rows.labelled(everyone=True, by_class=False))
-            tree = refitted(tree, plain, config.smoothing)
-            same = np.allclose(tree.value, decision, rtol=0, atol=1e-12)
-            tree = replace(tree, decision=None if same else decision)
+    return Grown(averaged_upwards(tree, weight), weight, cost)
+
+
+def with_values(
+    tree: Tree, weight: NDArray[np.float64], plain: NDArray[np.float64], config: FinishConfig
+) -> Grown:
+    """The tree whose nodes say what the rows that reach them say.
+
+    Parameters
+    ----------
+    tree : Tree
+    weight, plain : ndarray of shape (n_nodes, n_classes)
+        Weight of the rows of every class, with and without the weights of the classes.
+    config : FinishConfig
+    """
+    cost = log_loss_costs(weight) if config.criterion == "log_loss" else None
+    tree = refitted(replace(tree, decision=None), weight, config.smoothing)
+    decision = tree.value
+    if config.loss is not None:
+        decision, cost = least_loss(config.loss, weight)
+        tree = replace(tree, value=decision)
+    if config.probabilities == "shares":
+        tree = refitted(tree, plain, config.smoothing)
+        same = np.allclose(tree.value, decision, rtol=0, atol=1e-12)
+        tree = replace(tree, decision=None if same else decision)
     return Grown(tree, weight, cost)

@@ -126,7 +126,7 @@ def merged(tree: Tree, alike: bool = False) -> tuple[Tree, NDArray[np.intp]]:
             is_leaf[node] = label[left] == label[right] == label[node] and not (
                 alike and chance_of_split(tree, node) < ALIKE
             )
-    return _cut(tree, is_leaf)
+    return cut_at(tree, is_leaf)
 
 
 def chance_of_split(tree: Tree, node: int) -> float:
@@ -178,7 +178,7 @@ def weakest_cut(
         links.cut(node)
     while max_leaf_nodes is not None and links.n_leaves() > max_leaf_nodes:
         links.cut(links.weakest(pairs_only=True)[0])
-    return _cut(tree, links.is_leaf)
+    return cut_at(tree, links.is_leaf)
 
 
 def pruning_path(
@@ -246,7 +246,7 @@ class _WeakestLinks:
         return self._leaves[0]
 
 
-def _cut(tree: Tree, is_leaf: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]:
+def cut_at(tree: Tree, is_leaf: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]:
     """The tree whose marked nodes are leaves, and where its nodes come from."""
     origin = _order(tree, is_leaf, np.arange(tree.node_count))
     return _rebuilt(tree, is_leaf, np.arange(tree.node_count)), origin

@@ -203,6 +203,15 @@ class Tree:
 
         return plot_tree(self, **options)
 
+    def _repr_svg_(self) -> str | None:
+        """The drawing that notebooks show, if matplotlib is there to make it."""
+        from gradtree.views.plot import export_svg
+
+        try:
+            return export_svg(self)
+        except ImportError:
+            return None
+
     def to_sklearn(self, **labels: Any) -> Any:
         """A fitted scikit-learn tree or pipeline; see :func:`gradtree.trees.bridge.to_sklearn`."""
         from gradtree.trees.bridge import to_sklearn

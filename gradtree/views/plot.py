@@ -76,6 +76,19 @@ def plot_tree(
     return ax
 
 
+def export_svg(tree: Tree, **options: Any) -> str:
+    """The drawing of :func:`plot_tree` as SVG, with the same options; notebooks show trees so."""
+    from io import StringIO
+
+    plt = _pyplot()
+    figure: Any = plot_tree(tree, **options).figure
+    text = StringIO()
+    with plt.rc_context({"svg.hashsalt": "gradtree", "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return text.getvalue()
+
+
 def drawing_inches(tree: Tree, max_depth: int | None = None) -> tuple[float, float]:
     """Width and height that a drawing needs for its text to be readable."""
     n_columns, n_levels = _extent(tidy_positions(tree, max_depth))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.views.code import export_python, export_sql
 from gradtree.views.rules import Rule
 
 
@@ -70,6 +71,24 @@ class ReadableTree:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
         named = self._named(options)
         return self.tree_.export_graphviz(**named)
+
+    def export_sql(self, **options: Any) -> str:
+        """The tree as an expression of SQL; see :func:`gradtree.export_sql`."""
+        return export_sql(self.tree_, **self._coded(options))
+
+    def export_python(self, **options: Any) -> str:
+        """The tree as a function of Python; see :func:`gradtree.export_python`."""
+        return export_python(self.tree_, **self._coded(options))
+
+    def _coded(self, options: dict[str, Any]) -> dict[str, Any]:
+        named = self._named(options)
+        return named | {"class_names": options.get("class_names", list(self.classes_))}
+
+    def export_svg(self, **options: Any) -> str:
+        """The drawing of :meth:`plot` as SVG."""
+        from gradtree.views.plot import export_svg
+
+        return export_svg(self.tree_, **self._named(options))
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
