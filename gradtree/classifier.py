@@ -74,6 +74,9 @@ class GradTreeClassifier(TreeLearner):
         ``X=None`` and indices of classes. "f1" is "f1_macro" with ties left to the first run, as
         in the suite's experiments. "auto" is "f1_macro"; without weights of classes
         "neg_log_loss"; with a loss of your own "loss".
+    tolerance : float, default=1.0
+        Of the runs whose score is lower than the best by no more than so many standard errors, the
+        one with the smallest finished tree is kept. Not with "f1" and "loss".
     validation_fraction : float, default=0.2
         Share of the rows to stop by, stratified, unless ``fit`` gets validation rows.
         With 0, or where the classes have too few rows to spare any, the training loss
@@ -98,6 +101,10 @@ class GradTreeClassifier(TreeLearner):
         after weights of classes (and a loss of your own), by which ``predict`` always decides.
     min_samples_leaf : int or float, default=1
         Leaves of fewer rows give way to their siblings, after training; below 1, a share of rows.
+    polish : bool, default=True
+        Whether thresholds are re-fitted after training, by the log loss of all rows and in the
+        middle between two values, and splits removed that do not save the price of their leaves;
+        for refitted leaves, and not with a loss of your own.
     merge_leaves : "alike" or bool, default="alike"
         Which sibling leaves become one: those that predict the same class and whose shares of
         classes do not differ (likelihood-ratio test, 5 %); with True, all that predict the same
@@ -106,7 +113,7 @@ class GradTreeClassifier(TreeLearner):
         What a leaf costs in pruning: its part of the log loss of a tree without splits, or its
         share of the rows times its Gini impurity, as in scikit-learn. Weights of classes count.
         With a loss of your own, that loss.
-    ccp_alpha : float, default=0.005
+    ccp_alpha : float, default=0.0075
         Price of a leaf in minimal cost-complexity pruning after training, as in scikit-learn's
         ``DecisionTreeClassifier``: with the default criterion, a split must save this part of the
         loss of a tree without splits. See ``path_`` and :meth:`prune`.
@@ -227,6 +234,7 @@ class GradTreeClassifier(TreeLearner):
         max_row_visits: int | None = 3_000_000,
         restarts: int | str = 15,
         choose_by: Any = "auto",
+        tolerance: float = 1.0,
         validation_fraction: float = 0.2,
         scale: str | None = "quantile",
         categorical_features: Any = "from_dtype",
@@ -234,9 +242,10 @@ class GradTreeClassifier(TreeLearner):
         leaf_smoothing: float = 1.0,
         probabilities: str = "shares",
         min_samples_leaf: float = 1,
+        polish: bool = True,
         merge_leaves: bool | str = "alike",
         criterion: str = "log_loss",
-        ccp_alpha: float = 0.005,
+        ccp_alpha: float = 0.0075,
         max_leaf_nodes: int | None = None,
         average_weights: bool = False,
         engine: str = "compiled",
@@ -267,6 +276,7 @@ class GradTreeClassifier(TreeLearner):
         self.max_row_visits = max_row_visits
         self.restarts = restarts
         self.choose_by = choose_by
+        self.tolerance = tolerance
         self.validation_fraction = validation_fraction
         self.scale = scale
         self.categorical_features = categorical_features
@@ -274,6 +284,7 @@ class GradTreeClassifier(TreeLearner):
         self.leaf_smoothing = leaf_smoothing
         self.probabilities = probabilities
         self.min_samples_leaf = min_samples_leaf
+        self.polish = polish
         self.merge_leaves = merge_leaves
         self.criterion = criterion
         self.ccp_alpha = ccp_alpha

@@ -27,7 +27,7 @@ from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.memory import check_depth, check_fits, check_width
 from gradtree.inputs.parameters import check_parameters, finish_config, settled, train_config
 from gradtree.settings.config import FinishConfig, TrainConfig
-from gradtree.training.finishing import FittedRows, all_rows, grow
+from gradtree.training.finishing import FittedRows, Grown, all_rows, grow
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import TrainResult, train
 from gradtree.trees.dense import DenseTree
@@ -128,10 +128,11 @@ class TreeLearner(EditableTree):
         self.class_weight_ = data.class_weight
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
-        self.best_run_ = result.best_run
         weights = data.class_weight, data.sample_weight
         rows = all_rows(matrix, data.y, data.weight, held_out, valid, *weights)
-        self._grow(result.dense, rows, seen, seen_y, finish_config(params))
+        finish = finish_config(params)
+        self.best_run_, self.dense_, grown = _smallest(result, rows, finish)
+        self._grow(grown, seen, seen_y, finish)
 
     def cost_complexity_pruning_path(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -219,20 +220,12 @@ class TreeLearner(EditableTree):
 
     def _grow(
         self,
-        dense: DenseTree,
-        rows: FittedRows,
+        grown: Grown,
         coded: NDArray[Any],
         y: NDArray[np.int64],
         finish: FinishConfig,
     ) -> None:
-        """Turn trained parameters into the tree to predict with."""
-        if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
-            raise FloatingPointError(
-                "the training diverged to infinite weights; lower the learning rates "
-                "(lr_index, lr_values, lr_leaf) or scale the columns of X"
-            )
-        self.dense_ = dense
-        grown = grow(dense, rows, finish)
+        """Turn a tree over the training matrix into the one to predict with."""
         if self._inner is not None:
             grown = grown.some(*table_nodes(grown.tree, self._inner, self.columns_, coded))
         leaf = leaves_reached(grown.tree, coded)
@@ -248,3 +241,26 @@ class TreeLearner(EditableTree):
             )
         self._grown, self._finish = grown, finish
         self._keep(cut)
+
+
+def _smallest(
+    result: TrainResult, rows: FittedRows, finish: FinishConfig
+) -> tuple[int, DenseTree, Grown]:
+    """Of the runs that are nearly as good as the best, the one with the smallest tree.
+
+    A single leaf is no choice where the best is more than that.
+    """
+    runs = [(result.best_run, result.dense), *result.near]
+    for _, dense in runs:
+        if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
+            raise FloatingPointError(
+                "the training diverged to infinite weights; lower the learning rates "
+                "(lr_index, lr_values, lr_leaf) or scale the columns of X"
+            )
+    grown = [grow(dense, rows, finish) for _, dense in runs]
+    if len(runs) == 1:
+        return *runs[0], grown[0]
+    sizes = [one.cut(finish).tree.node_count for one in grown]
+    small = [size if size > 1 or sizes[0] == 1 else max(sizes) + 1 for size in sizes]
+    best = int(np.argmin(small))
+    return *runs[best], grown[best]

@@ -38,6 +38,8 @@ class TrainConfig:
         ``"f1"``, the name of a scorer of scikit-learn's or a scorer: the epochs of lowest loss and
         of best macro F1 of every run are compared; see ``gradtree.training.choosing``.
     smoothing : for all but ``"loss"``; see ``FinishConfig``.
+    tolerance : runs whose score is lower by no more than so many of its standard errors are nearly
+        as good as the best; not for ``"loss"`` and ``"f1"``.
     restarts : further runs after the first.
     average_weights : evaluate, and in the end use, the mean of the parameters of the last five
         epochs. The paper describes this; the authors' code computes averages but never uses them.
@@ -64,6 +66,7 @@ class TrainConfig:
     max_row_visits: int | None = None
     choose_by: Any = "loss"
     smoothing: float = 1.0
+    tolerance: float = 0.0
     restarts: int = 3
     average_weights: bool = False
     engine: Literal["compiled", "tensorflow"] = "compiled"
@@ -100,6 +103,8 @@ class FinishConfig:
         that weights of classes decide predictions alone, or with those weights.
     loss : of the user's, which refitted leaves then minimise where they predict.
     min_samples_leaf : a leaf with fewer rows gives way to its sibling; below 1, a share of rows.
+    polish : re-fit thresholds and raise splits away that do not pay; see
+        ``gradtree.trees.polish``.
     merge_leaves : join sibling leaves that predict the same class; ``"alike"``: only where their
         shares of classes do not differ.
     criterion : what a leaf costs, a name of ``gradtree.trees.costs.CRITERIA``.
@@ -112,6 +117,7 @@ class FinishConfig:
     probabilities: str = "weighted"
     loss: CustomLoss | None = None
     min_samples_leaf: float = 1
+    polish: bool = False
     merge_leaves: bool | str = False
     criterion: str = "gini"
     ccp_alpha: float = 0.0

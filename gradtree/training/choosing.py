@@ -53,8 +53,10 @@ def held_out_and_left_out(
 
 def by_score(
     dense: DenseTree, train: Samples, valid: Samples, smoothing: float, choose_by: Any
-) -> tuple[float, float]:
-    """``H + O`` of a tree by a score of scikit-learn's, and by log loss for ties.
+) -> tuple[float, float, float]:
+    """``H + O`` of a tree by a score of scikit-learn's, by log loss for ties, and its error.
+
+    The error is the standard error that a sum of two scores of so many rows has.
 
     Labels follow the weights of classes, probabilities do not. ``O`` alone counts without
     validation rows, or where the score of few of these is not defined.
@@ -62,12 +64,15 @@ def by_score(
     parts = [_Part(dense, samples) for samples in (train, valid) if len(samples.rows)]
     shape = len(dense.leaves), dense.n_classes
     answers = [_Answers.of(parts, shape, smoothing, held_out) for held_out in (True, False)]
-    score, loss = 0.0, 0.0
+    score, loss, error = 0.0, 0.0, 0.0
     for one in answers[2 - len(parts) :]:
         found = one.score(choose_by)
         score += found if np.isfinite(found) else 0.0
-        loss += one.log_loss()
-    return score, -loss
+        losses = one.losses()
+        loss += float(np.average(losses, weights=one.worth))
+        spread = np.sqrt(found * (1 - found)) if 0 <= found <= 1 else losses.std()
+        error += float(spread / np.sqrt(len(losses)))
+    return score, -loss, error
 
 
 class _Answers(ClassifierMixin, BaseEstimator):
@@ -111,9 +116,10 @@ class _Answers(ClassifierMixin, BaseEstimator):
         more = {} if weight is None else {"sample_weight": weight}
         return float(scorer(self, None, self.y, **more))
 
-    def log_loss(self) -> float:
+    def losses(self) -> NDArray[np.float64]:
+        """The log loss of every row."""
         own = self.proba[np.arange(len(self.y)), self.y]
-        return float(np.average(-np.log(np.maximum(own, SMALLEST)), weights=self.worth))
+        return np.asarray(-np.log(np.maximum(own, SMALLEST)))
 
 
 def _shares(weight: Any) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gradtree.settings.config import FinishConfig
 from gradtree.trees.costs import least_loss, log_loss_costs
 from gradtree.trees.dense import DenseTree
+from gradtree.trees.polish import polished
 from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.simplify import (
     Labelled,
@@ -163,6 +164,9 @@ def grow(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Grown:
     least = config.min_samples_leaf
     least = int(np.ceil(least * len(known.y))) if least < 1 else int(least)
     tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
+    if config.polish and config.refit_leaves and config.loss is None:
+        price = config.ccp_alpha if config.criterion == "log_loss" else 0.0
+        tree = without_small_leaves(polished(tree, known, price), known.X, least)
     tree, weight = counted(tree, known)
     if config.refit_leaves:
         plain = counted(tree, rows.labelled(everyone=True, by_class=False))[1]

@@ -61,6 +61,7 @@ class TrainResult:
     best_run, best_epoch : where the tree comes from.
     epochs_run : number of epochs, all runs together.
     seeds : seed of each run.
+    near : the trees of other runs whose score is nearly as good, best first, with their runs.
     """
 
     dense: DenseTree
@@ -69,6 +70,7 @@ class TrainResult:
     best_epoch: int
     epochs_run: int
     seeds: tuple[int, ...]
+    near: tuple[tuple[int, DenseTree], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,9 @@ def _history(run: EngineRun, seed: int, stopped_early: bool) -> RunHistory:
 
 @dataclass(frozen=True, eq=False)
 class _Offer:
-    """The best that one run has to offer, the higher its score the better; then what ties go by."""
+    """The best that one run has to offer: its score, what ties go by, and the score's error."""
 
-    score: tuple[float, float]
+    score: tuple[float, float, float]
     tree: Candidate
     history: RunHistory
 
@@ -148,14 +150,14 @@ class _Task:
 
         if self.config.choose_by == "loss" or history.best_epoch < 0:
             best = Candidate(history.best_epoch, run.result())
-            return _Offer((-history.best_loss, 0.0), best, history)
+            return _Offer((-history.best_loss, 0.0, 0.0), best, history)
         offers = [_Offer(self._score(tree.dense), tree, history) for tree in run.best()]
-        return max(offers, key=lambda offer: offer.score)
+        return max(offers, key=lambda offer: offer.score[:2])
 
-    def _score(self, dense: DenseTree) -> tuple[float, float]:
+    def _score(self, dense: DenseTree) -> tuple[float, float, float]:
         judged = dense, self.train, self.valid, self.config.smoothing
         if self.config.choose_by == "f1":
-            return held_out_and_left_out(*judged), 0.0
+            return held_out_and_left_out(*judged), 0.0, 0.0
         return by_score(*judged, self.config.choose_by)
 
     def _look_at(self, run: EngineRun) -> None:
@@ -223,24 +225,27 @@ def train(
         valid = samples_of(samples.X, y, sample_weight, held_out, config.dtype, class_weight)
     columns = columns_of(samples, config)
     task = _Task(samples, valid, n_classes, config, columns, start, progress)
-    best: tuple[tuple[float, float], int, DenseTree, int] | None = None
-    histories: dict[int, RunHistory] = {}
+    offers: dict[int, _Offer] = {}
     n_threads = config.n_jobs if config.engine == "compiled" else 1
     for number, offer in each(task.run, config.restarts + 1, n_threads):
-        histories[number] = offer.history
-        # Runs may end in any order; of equals the first counts, as one after the other.
-        rank = (offer.score, -number)
-        if best is None or rank > best[:2]:
-            best = (*rank, offer.tree.dense, offer.tree.epoch)
-    assert best is not None
-    _, run, dense, epoch = best
+        offers[number] = offer
+    # Runs may end in any order; of equals the first counts, as one after the other.
+    ranked = sorted(offers, key=lambda number: (offers[number].score[:2], -number), reverse=True)
+    best, _, error = offers[ranked[0]].score
+    least = best - config.tolerance * error
+    near = [number for number in ranked if offers[number].score[0] >= least]
+    trees = [offers[number].tree.dense for number in near]
+    if grid is not None:
+        trees = [grid.between(dense) for dense in trees]
+    histories = tuple(offers[number].history for number in sorted(offers))
     return TrainResult(
-        dense if grid is None else grid.between(dense),
-        tuple(histories[number] for number in sorted(histories)),
-        -run,
-        epoch,
-        sum(len(history.train_loss) for history in histories.values()),
+        trees[0],
+        histories,
+        ranked[0],
+        offers[ranked[0]].tree.epoch,
+        sum(len(history.train_loss) for history in histories),
         config.run_seeds(),
+        tuple(zip(near[1:], trees[1:], strict=True)) if config.tolerance > 0 else (),
     )
 
 

@@ -246,6 +246,11 @@ class _WeakestLinks:
         return self._leaves[0]
 
 
+def raised(tree: Tree, instead: NDArray[np.intp]) -> Tree:
+    """The tree in which some nodes give way to nodes below them."""
+    return _rebuilt(tree, tree.children_left == LEAF, instead)
+
+
 def cut_at(tree: Tree, is_leaf: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]:
     """The tree whose marked nodes are leaves, and where its nodes come from."""
     origin = _order(tree, is_leaf, np.arange(tree.node_count))
