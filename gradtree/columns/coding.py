@@ -187,12 +187,18 @@ def coded_matrix(raw: Sequence[RawColumn], columns: Sequence[Column]) -> NDArray
     """A table as numbers, shape (n_rows, n_columns)."""
     coded = [column.coded(given) for given, column in zip(raw, columns, strict=True)]
     for column, numbers in zip(columns, coded, strict=True):
-        if np.isinf(numbers).any():
+        # One pass over the numbers tells in most cases; only a sum that is none needs another.
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspect = column.kind == "number" and not np.isfinite(numbers.sum())
+        if suspect and np.isinf(numbers).any():
             raise ValueError(
                 f"Input X contains infinity: column {column.name!r} has infinite values; "
                 "replace them by nan or by a number"
             )
-    return np.column_stack(coded)
+    matrix = np.empty((len(coded[0]), len(coded)), np.result_type(*coded), order="F")
+    for place, numbers in enumerate(coded):
+        matrix[:, place] = numbers
+    return matrix
 
 
 def _learned(column: RawColumn, rows: NDArray[np.intp], chosen: bool, interpret: bool) -> Column:

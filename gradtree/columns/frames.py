@@ -175,7 +175,7 @@ def _from_pandas(name: str, column: Any) -> RawColumn:
     if types.is_bool_dtype(dtype) or types.is_complex_dtype(dtype):
         return RawColumn(name, column.to_numpy())
     if types.is_numeric_dtype(dtype):
-        if dtype == np.float32:
+        if isinstance(dtype, np.dtype):
             return RawColumn(name, column.to_numpy())
         return RawColumn(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
     if types.is_datetime64_any_dtype(dtype):

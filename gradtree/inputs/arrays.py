@@ -59,6 +59,10 @@ def read_rows(
     if is_frame(X):
         X = as_table(X)
         _check_names(estimator, X, reset)
+        if not reset and not by_column and _is_matrix(X):
+            matrix = np.asarray(X)
+            assert_all_finite(matrix, allow_nan=True, input_name="X")
+            return matrix
         columns = frame_columns(X)
         _check_shape(len(columns[0]) if columns else 0, len(columns), min_rows)
         return columns
@@ -81,6 +85,12 @@ def read_rows(
         )
     except ValueError as error:
         raise ValueError(f"{error}{_remedy(str(error))}") from error
+
+
+def _is_matrix(X: Any) -> bool:
+    """Whether a frame of pandas holds numbers of one type, and is a matrix already."""
+    types = set(getattr(X, "dtypes", ()))
+    return hasattr(X, "iloc") and len(types) == 1 and types <= {np.dtype("f8"), np.dtype("f4")}
 
 
 def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:
@@ -214,7 +224,8 @@ def read_weighted_labels(
 
 def has_categories(estimator: Any) -> bool:
     """Whether a fitted estimator knows columns that are no numbers."""
-    return any(column.kind != "number" for column in getattr(estimator, "columns_", ()))
+    columns = getattr(estimator, "columns_", ())
+    return any(column.kind != "number" or column.from_text for column in columns)
 
 
 def _some(rows: Rows, used: NDArray[np.intp]) -> Rows:
