@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from gradtree.settings.selectors import Selector
     from gradtree.table import TabularGradTree, fit_table
     from gradtree.trees.tree import Tree
+    from gradtree.views.code import export_python, export_sql
     from gradtree.views.export import export_graphviz, export_text
-    from gradtree.views.plot import plot_history, plot_tree
+    from gradtree.views.plot import export_svg, plot_history, plot_tree
     from gradtree.views.rules import Rule, decision_rules
 
 __all__ = [
@@ -31,6 +32,9 @@ __all__ = [
     "Tree",
     "decision_rules",
     "export_graphviz",
+    "export_python",
+    "export_sql",
+    "export_svg",
     "export_text",
     "fit_table",
     "plot_history",
@@ -50,6 +54,9 @@ _HOMES = {
     "Tree": "trees.tree",
     "decision_rules": "views.rules",
     "export_graphviz": "views.export",
+    "export_python": "views.code",
+    "export_sql": "views.code",
+    "export_svg": "views.plot",
     "export_text": "views.export",
     "fit_table": "table",
     "plot_history": "views.plot",

@@ -29,6 +29,8 @@ class GradTreeClassifier(TreeLearner):
     ----------
     depth : int, default=7
         Levels of splits before pruning, at most 16; a tree in training has ``2**depth`` leaves.
+    max_depth : int, optional
+        Another name of ``depth``, as scikit-learn has it; if given, it counts.
     lr_index, lr_values : float, default=0.25, 0.025
         Learning rates of the feature choices and of the thresholds.
     lr_leaf : float or "auto", default=0.2
@@ -63,11 +65,18 @@ class GradTreeClassifier(TreeLearner):
         A run ends after about so many rows, every pass counting all of them.
     restarts : int or "auto", default=15
         Further runs from other initial draws; "auto" is the paper's: 5 for two classes, 3 for more.
-    choose_by : "f1" or "loss", default="f1"
-        How to choose run and epoch. "loss": the lowest validation loss, as in the paper. "f1": of
-        the epochs with the lowest loss and with the best macro F1 of every run, the one with the
-        best sum of macro F1 on the validation rows and leave-one-out macro F1 on all rows, with
-        leaves refitted.
+    choose_by : "auto", "f1", "loss", str or callable, default="auto"
+        How to choose run and epoch. "loss": the lowest validation loss, as in the paper. The name
+        of a scorer of scikit-learn's ("accuracy", "roc_auc", "neg_log_loss", "f1_macro", …) or a
+        scorer: of the epochs with the lowest loss and with the best macro F1 of every run, the one
+        with the best sum of the score on the validation rows and the leave-one-out score on all
+        rows, with leaves refitted, and of equals that of lowest log loss. A scorer is called with
+        ``X=None`` and indices of classes. "f1" is "f1_macro" with ties left to the first run, as
+        in the suite's experiments. "auto" is "f1_macro"; without weights of classes
+        "neg_log_loss"; with a loss of your own "loss".
+    tolerance : float, default=1.0
+        Of the runs whose score is lower than the best by no more than so many standard errors, the
+        one with the smallest finished tree is kept. Not with "f1" and "loss".
     validation_fraction : float, default=0.2
         Share of the rows to stop by, stratified, unless ``fit`` gets validation rows.
         With 0, or where the classes have too few rows to spare any, the training loss
@@ -81,20 +90,33 @@ class GradTreeClassifier(TreeLearner):
         and pandas' categories always do; ``"from_dtype"`` and ``None`` name no others.
         Categories are ordered inside by what they tell about the label, those with fewer than
         five rows lumped together.
-    prune : bool, default=True
-        Whether to cut what no row reaches.
     refit_leaves : bool, default=True
-        Whether leaves become the (weighted) class shares of all rows, validation rows included,
-        instead of what the gradient made of them.
+        Whether leaves become the class shares of all rows, validation rows included, instead of
+        what the gradient made of them. With a loss of your own, what a leaf predicts minimises
+        that loss.
     leaf_smoothing : float, default=1.0
         So many rows with the shares of its parent join every refitted node.
-    min_samples_leaf : int, default=1
-        Leaves of fewer rows give way to their siblings, after training.
-    merge_leaves : bool, default=True
-        Whether sibling leaves that predict the same class become one.
-    ccp_alpha : float, default=0.0025
+    probabilities : "shares" or "weighted", default="shares"
+        What ``predict_proba`` gives where leaves are refitted: the shares of the data, or those
+        after weights of classes (and a loss of your own), by which ``predict`` always decides.
+    min_samples_leaf : int or float, default=1
+        Leaves of fewer rows give way to their siblings, after training; below 1, a share of rows.
+    polish : bool, default=True
+        Whether thresholds are re-fitted after training, by the log loss of all rows and in the
+        middle between two values, and splits removed that do not save the price of their leaves;
+        for refitted leaves, and not with a loss of your own.
+    merge_leaves : "alike" or bool, default="alike"
+        Which sibling leaves become one: those that predict the same class and whose shares of
+        classes do not differ (likelihood-ratio test, 5 %); with True, all that predict the same
+        class, whatever their probabilities; with False, none.
+    criterion : "log_loss" or "gini", default="log_loss"
+        What a leaf costs in pruning: its part of the log loss of a tree without splits, or its
+        share of the rows times its Gini impurity, as in scikit-learn. Weights of classes count.
+        With a loss of your own, that loss.
+    ccp_alpha : float, default=0.0075
         Price of a leaf in minimal cost-complexity pruning after training, as in scikit-learn's
-        ``DecisionTreeClassifier``; see :meth:`cost_complexity_pruning_path`.
+        ``DecisionTreeClassifier``: with the default criterion, a split must save this part of the
+        loss of a tree without splits. See ``path_`` and :meth:`prune`.
     max_leaf_nodes : int, optional
         The cheapest pairs of leaves are joined until there are no more than this.
     average_weights : bool, default=False
@@ -104,11 +126,12 @@ class GradTreeClassifier(TreeLearner):
     stream : "numpy" or "authors", default="numpy"
         Where random draws come from. "authors" repeats the initial weights and batch
         orders of the published experiments (with ``random_state=42``).
-    class_weight : dict, "balanced", "sqrt-balanced", float or None, default="sqrt-balanced"
-        Weights of classes in the loss and in refitted leaves. A number ``p`` weighs class ``k`` by
-        (its share)**-p: 0 is None, 1 is "balanced", 0.5 is "sqrt-balanced", which favours rare
-        classes without letting them dominate; ``predict_proba`` is drawn to them as well. Use None
-        for the probabilities of the data as they are.
+    class_weight : "auto", dict, "balanced", "sqrt-balanced", float or None, default="auto"
+        Weights of classes in the loss and in what leaves predict, but not in ``predict_proba``.
+        "auto" is "sqrt-balanced", but None with a loss of your own. A number ``p`` weighs class
+        ``k`` by (its share)**-p: 0 is None, 1 is "balanced", 0.5 is "sqrt-balanced", which favours
+        rare classes without letting them dominate. With None, ``predict`` gives the most probable
+        class.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the previous solution instead of random draws.
     random_state : int, RandomState or None, default=None
@@ -130,6 +153,10 @@ class GradTreeClassifier(TreeLearner):
         What the columns of ``X`` hold.
     feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
+    class_weight_ : ndarray of shape (n_classes,) or None
+        Weights of classes in training and in what leaves predict.
+    path_ : PruningPath
+        Prices at which the fitted tree shrinks.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Present if the columns have names.
@@ -137,7 +164,7 @@ class GradTreeClassifier(TreeLearner):
         The trained parameters before pruning, in the scale of training.
     history_ : tuple of RunHistory
         Losses of every epoch of every run; drawn by :meth:`plot_history`.
-    n_epochs_ : int
+    n_epochs_, n_iter_ : int
         Number of epochs, all runs together.
     best_run_ : int
         The run that the tree comes from.
@@ -189,6 +216,7 @@ class GradTreeClassifier(TreeLearner):
     def __init__(
         self,
         depth: int = 7,
+        max_depth: int | None = None,
         lr_index: float = 0.25,
         lr_values: float = 0.025,
         lr_leaf: float | str = 0.2,
@@ -205,21 +233,24 @@ class GradTreeClassifier(TreeLearner):
         patience: int = 50,
         max_row_visits: int | None = 3_000_000,
         restarts: int | str = 15,
-        choose_by: str = "f1",
+        choose_by: Any = "auto",
+        tolerance: float = 1.0,
         validation_fraction: float = 0.2,
         scale: str | None = "quantile",
         categorical_features: Any = "from_dtype",
-        prune: bool = True,
         refit_leaves: bool = True,
         leaf_smoothing: float = 1.0,
-        min_samples_leaf: int = 1,
-        merge_leaves: bool = True,
-        ccp_alpha: float = 0.0025,
+        probabilities: str = "shares",
+        min_samples_leaf: float = 1,
+        polish: bool = True,
+        merge_leaves: bool | str = "alike",
+        criterion: str = "log_loss",
+        ccp_alpha: float = 0.0075,
         max_leaf_nodes: int | None = None,
         average_weights: bool = False,
         engine: str = "compiled",
         stream: str = "numpy",
-        class_weight: Any = "sqrt-balanced",
+        class_weight: Any = "auto",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -227,6 +258,7 @@ class GradTreeClassifier(TreeLearner):
         dtype: str = "float32",
     ) -> None:
         self.depth = depth
+        self.max_depth = max_depth
         self.lr_index = lr_index
         self.lr_values = lr_values
         self.lr_leaf = lr_leaf
@@ -244,14 +276,17 @@ class GradTreeClassifier(TreeLearner):
         self.max_row_visits = max_row_visits
         self.restarts = restarts
         self.choose_by = choose_by
+        self.tolerance = tolerance
         self.validation_fraction = validation_fraction
         self.scale = scale
         self.categorical_features = categorical_features
-        self.prune = prune
         self.refit_leaves = refit_leaves
         self.leaf_smoothing = leaf_smoothing
+        self.probabilities = probabilities
         self.min_samples_leaf = min_samples_leaf
+        self.polish = polish
         self.merge_leaves = merge_leaves
+        self.criterion = criterion
         self.ccp_alpha = ccp_alpha
         self.max_leaf_nodes = max_leaf_nodes
         self.average_weights = average_weights

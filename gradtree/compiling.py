@@ -6,7 +6,8 @@ callers keep the arrays alive, and counting with atomic instructions whenever a 
 passed on would cost more than most of these functions. So a kernel cannot create an array.
 
 Where no folder can be written to, nothing is kept and every process compiles anew; a warning says
-so, once. With ``NUMBA_DISABLE_JIT=1`` all kernels are plain Python functions.
+so, once. Damaged files are discarded, and what was in them is compiled again. With
+``NUMBA_DISABLE_JIT=1`` all kernels are plain Python functions.
 """
 
 from __future__ import annotations
@@ -74,8 +75,23 @@ def _kept(enable_caching: Callable[[], None], owner: Any, function: Callable[...
     with suppress(
         AttributeError, KeyError
     ):  # private to Numba; without it the cache is only less wary
+        owner._cache.load_overload = _wary(owner._cache)
         package = function.__module__.partition(".")[0]
         owner._cache._cache_file._source_stamp = _source_stamp(package)
+
+
+def _wary(cache: Any) -> Callable[..., Any]:
+    """Reads machine code from disk; files that a power cut damaged are discarded."""
+    load = cache.load_overload
+
+    def load_or_discard(signature: Any, target_context: Any) -> Any:
+        try:
+            return load(signature, target_context)
+        except Exception:  # what a pickle raises that was cut off may be anything
+            cache.flush()
+            return None
+
+    return load_or_discard
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -137,7 +153,7 @@ def announce(dispatcher: Any) -> None:
     if _announced or INTERPRETED or not sys.stderr.isatty() or dispatcher.signatures:
         return
     _announced = True
-    with suppress(AttributeError, OSError):
+    with suppress(Exception):  # a damaged index, too
         if dispatcher._cache._cache_file._load_index():
             return
     print(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from gradtree.editing import EditableTree
 from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
@@ -21,30 +24,25 @@ from gradtree.inputs.arrays import (
     read_validation,
 )
 from gradtree.inputs.holdout import hold_out
-from gradtree.inputs.memory import check_fits
-from gradtree.inputs.parameters import check_parameters, finish_config, train_config
-from gradtree.predicting import TreePredictor
-from gradtree.settings.config import FinishConfig
-from gradtree.training.finishing import FittedRows, all_rows, finished, path_of
+from gradtree.inputs.memory import check_depth, check_fits, check_width
+from gradtree.inputs.parameters import check_parameters, finish_config, settled, train_config
+from gradtree.settings.config import FinishConfig, TrainConfig
+from gradtree.training.finishing import FittedRows, Grown, all_rows, grow
 from gradtree.training.progress import ProgressBar
-from gradtree.training.streaming import Trainer
-from gradtree.training.train import TrainConfig, TrainResult, train
+from gradtree.training.train import TrainResult, train
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.simplify import PruningPath
-from gradtree.units.inner import inner_matrix, learn_inner, table_tree
+from gradtree.trees.simplify import PruningPath, class_sums
+from gradtree.trees.traversal import leaves_reached
+from gradtree.units.inner import inner_matrix, learn_inner, table_nodes
 from gradtree.units.scales import InnerColumn, Labels
 
-# A stream's tree is pruned by so many of its latest rows.
-RECENT_ROWS = 2048
 
-
-class TreeLearner(TreePredictor):
+class TreeLearner(EditableTree):
     """Learns ``tree_`` by gradient descent; the parameters are those of its subclass."""
 
     validation_fraction: float
     scale: str | None
     categorical_features: Any
-    prune: bool
     refit_leaves: bool
     warm_start: bool
     random_state: Any
@@ -53,9 +51,6 @@ class TreeLearner(TreePredictor):
     dense_: DenseTree
     n_features_in_: int
     _inner: tuple[InnerColumn, ...] | None
-    _trainer: Trainer | None
-    _path: PruningPath | None
-    _recent: NDArray[Any]
 
     def fit(
         self,
@@ -82,9 +77,26 @@ class TreeLearner(TreePredictor):
         classes : array-like, optional
             All class labels, where ``y`` may lack some.
         """
-        params = self.get_params(deep=False)
+        # All is learned by a copy: a fit that fails or is interrupted leaves this model as it was.
+        grown = copy(self)
+        grown._learn(X, y, sample_weight, X_valid, y_valid, classes)
+        self.__dict__ = grown.__dict__
+        return self
+
+    def _learn(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        X_valid: Any,
+        y_valid: ArrayLike | None,
+        classes: ArrayLike | None,
+    ) -> None:
+        params = settled(self.get_params(deep=False))
         check_parameters(params)
-        data = read_training_rows(self, X, y, sample_weight, classes, reset=True)
+        check_depth(params["depth"])
+        check_width(params["depth"], (*np.shape(X), 0, 0)[1] if hasattr(X, "shape") else 0)
+        data = read_training_rows(self, X, y, sample_weight, classes, params["class_weight"])
         config = train_config(params, len(data.classes), self._seed())
         held_out = np.empty(0, dtype=np.intp)
         given = X_valid is not None or y_valid is not None
@@ -102,66 +114,25 @@ class TreeLearner(TreePredictor):
         matrix = self._matrix(coded)
         check_fits(config.depth, matrix.shape[1], len(data.classes), config.dtype)
         valid = None
-        seen = coded
+        seen, seen_y = coded, data.y
         if given:
             by_column = not isinstance(data.rows, np.ndarray)
             raw, y_codes = read_validation(self, X_valid, y_valid, data.classes, by_column)
             coded_valid = coded_rows(raw, self.columns_)
             valid = self._matrix(coded_valid), y_codes
-            seen = np.concatenate([coded, coded_valid]) if self.refit_leaves else coded
+            if self.refit_leaves:
+                seen = np.concatenate([coded, coded_valid])
+                seen_y = np.concatenate([data.y, y_codes])
         result = self._trained(data, matrix, valid, held_out, config, start)
         self.classes_ = data.classes
+        self.class_weight_ = data.class_weight
         self.history_ = result.history
-        self.n_epochs_ = result.epochs_run
-        self.best_run_ = result.best_run
-        rows = all_rows(matrix, data.y, data.weight, held_out, valid, data.class_weight)
-        self._grow(result.dense, rows, seen)
-        self._trainer, self._recent = None, coded[:0]
-        return self
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from the next rows of a stream: one pass over them, in batches.
-
-        The first call starts from random weights, or from those of an earlier ``fit``.
-        It also decides what the columns hold, their scale and their categories. There are no
-        validation rows, no early stopping and no restarts; raise the learning rates to adapt
-        faster: they and the batch size may change between calls, what shapes the tree or its
-        training may not. The leaves are those that the gradient made, and the tree is pruned by
-        the last 2,048 rows, by ``prune`` and ``merge_leaves`` alone.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        classes : array-like, optional
-            All labels that will ever come; needed in the first call unless ``y`` has all.
-        sample_weight : array-like of shape (n_rows,), optional
-        """
-        check_parameters(self.get_params(deep=False))
-        first = not hasattr(self, "dense_")
-        known = classes if first else self.classes_
-        data = read_training_rows(self, X, y, sample_weight, known, reset=first, streamed=True)
-        if first:
-            self.classes_ = data.classes
-            self.history_, self.n_epochs_, self.best_run_ = (), 0, 0
-            self._learn_columns(data, np.arange(len(data.y)), stream=True)
-        coded = coded_rows(data.rows, self.columns_)
-        matrix = self._matrix(coded)
-        trainer = self._running_trainer(matrix.shape[1])
-        trainer.learn(as_training_type(matrix, self.dtype), data.y, data.weight)
-        self.n_epochs_ += 1
-        recent = getattr(self, "_recent", coded[:0])
-        self._recent = np.concatenate([recent, coded])[-RECENT_ROWS:]
-        nobody = np.zeros(len(self._recent), dtype=np.int64)
-        rows = FittedRows(self._matrix(self._recent), nobody, None, np.arange(len(nobody)))
-        self._grow(trainer.dense, rows, self._recent, streamed=True)
-        return self
+        self.n_epochs_ = self.n_iter_ = result.epochs_run
+        weights = data.class_weight, data.sample_weight
+        rows = all_rows(matrix, data.y, data.weight, held_out, valid, *weights)
+        finish = finish_config(params)
+        self.best_run_, self.dense_, grown = _smallest(result, rows, finish)
+        self._grow(grown, seen, seen_y, finish)
 
     def cost_complexity_pruning_path(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -169,27 +140,22 @@ class TreeLearner(TreePredictor):
         """Prices of leaves (``ccp_alpha``) at which the tree of ``fit(X, y)`` would shrink.
 
         As in scikit-learn, a tree is grown for it and this estimator is not changed. Use a fixed
-        ``random_state`` to get the path of the tree that you will grow.
+        ``random_state`` to get the path of the tree that you will grow; ``path_`` of a fitted
+        estimator is the same without another fit.
 
         Returns
         -------
         PruningPath
             ``ccp_alphas`` and ``impurities``, both ascending.
         """
-        grown = clone(self).set_params(ccp_alpha=0.0, max_leaf_nodes=None)
-        grown._path = None
-        grown.fit(X, y, sample_weight)
-        assert grown._path is not None
-        return grown._path
+        return clone(self).fit(X, y, sample_weight).path_
 
     def _seed(self) -> int:
         if isinstance(self.random_state, Integral):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _learn_columns(
-        self, data: TrainingRows, trained: NDArray[np.intp], stream: bool = False
-    ) -> None:
+    def _learn_columns(self, data: TrainingRows, trained: NDArray[np.intp]) -> None:
         """Learn what the columns hold and how they become those of the training matrix."""
         names = getattr(self, "feature_names_in_", None)
         mask = categorical_mask(self.categorical_features, data.rows, names)
@@ -202,7 +168,7 @@ class TreeLearner(TreePredictor):
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
         weight = weight[trained] / weight[trained].mean()
         labels = Labels(data.y[trained], weight, len(data.classes))
-        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale, stream)
+        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale)
 
     def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
         """What the engine is trained on."""
@@ -252,33 +218,49 @@ class TreeLearner(TreePredictor):
             )
         return self.dense_
 
-    def _running_trainer(self, n_columns: int) -> Trainer:
-        """What ``partial_fit`` goes on with."""
-        config = train_config(self.get_params(deep=False), len(self.classes_), self._seed())
-        if getattr(self, "_trainer", None) is not None:
-            self._trainer.retune(config)  # type: ignore[union-attr]
-            return self._trainer  # type: ignore[return-value]
-        check_fits(config.depth, n_columns, len(self.classes_), config.dtype)
-        start = getattr(self, "dense_", None)
-        self._trainer = Trainer(n_columns, len(self.classes_), config, start)
-        return self._trainer
-
     def _grow(
-        self, dense: DenseTree, rows: FittedRows, coded: NDArray[Any], streamed: bool = False
+        self,
+        grown: Grown,
+        coded: NDArray[Any],
+        y: NDArray[np.int64],
+        finish: FinishConfig,
     ) -> None:
-        """Turn trained parameters into the tree to predict with."""
+        """Turn a tree over the training matrix into the one to predict with."""
+        if self._inner is not None:
+            grown = grown.some(*table_nodes(grown.tree, self._inner, self.columns_, coded))
+        leaf = leaves_reached(grown.tree, coded)
+        counts = class_sums(grown.tree, leaf, y).astype(np.int64)
+        grown = replace(grown, tree=replace(grown.tree, class_counts=counts))
+        cut = grown.cut(finish) if finish.changes_structure else grown
+        if cut.tree.node_count == 1 and grown.has_real_split():
+            warn(
+                "the tree is a single leaf, though the training found a split that parts the "
+                "classes more than chance would; for a larger tree lower ccp_alpha or "
+                "min_samples_leaf, raise max_leaf_nodes, or set merge_leaves='alike'",
+                stacklevel=4,
+            )
+        self._grown, self._finish = grown, finish
+        self._keep(cut)
+
+
+def _smallest(
+    result: TrainResult, rows: FittedRows, finish: FinishConfig
+) -> tuple[int, DenseTree, Grown]:
+    """Of the runs that are nearly as good as the best, the one with the smallest tree.
+
+    A single leaf is no choice where the best is more than that.
+    """
+    runs = [(result.best_run, result.dense), *result.near]
+    for _, dense in runs:
         if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
             raise FloatingPointError(
                 "the training diverged to infinite weights; lower the learning rates "
                 "(lr_index, lr_values, lr_leaf) or scale the columns of X"
             )
-        self.dense_ = dense
-        finish = finish_config(self.get_params(deep=False))
-        if streamed:
-            finish = FinishConfig(prune=finish.prune, merge_leaves=finish.merge_leaves)
-        tree = finished(dense, rows, finish)
-        if self._inner is not None:
-            tree = table_tree(tree, self._inner, self.columns_, coded, simplify=self.prune)
-        self.tree_ = tree
-        if hasattr(self, "_path"):
-            self._path = path_of(dense, rows, finish)
+    grown = [grow(dense, rows, finish) for _, dense in runs]
+    if len(runs) == 1:
+        return *runs[0], grown[0]
+    sizes = [one.cut(finish).tree.node_count for one in grown]
+    small = [size if size > 1 or sizes[0] == 1 else max(sizes) + 1 for size in sizes]
+    best = int(np.argmin(small))
+    return *runs[best], grown[best]

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.columns.coding import Column
-from gradtree.inputs.arrays import coded_rows, has_categories, read_rows
+from gradtree.columns.coding import Column, coded_matrix
+from gradtree.inputs.arrays import has_categories, read_rows
 from gradtree.training.train import RunHistory
 from gradtree.trees.traversal import leaves_reached, passed_nodes
+from gradtree.trees.tree import LEAF
 from gradtree.views.readable import ReadableTree
 
 
@@ -22,9 +23,15 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     columns_: tuple[Column, ...]
     history_: tuple[RunHistory, ...]
+    n_features_in_: int
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
+        """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes).
+
+        The shares of classes among the training rows of a leaf. Weights of classes, or a loss of
+        one's own, have no part in them (unless ``probabilities="weighted"``): they decide
+        :meth:`predict` alone, as a tuned threshold does in scikit-learn.
+        """
         leaves = self.apply(X)
         return self.tree_.value[leaves]
 
@@ -34,15 +41,29 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row, the first one on ties."""
+        """The class of each row.
+
+        The most probable one, after classes were weighed by ``class_weight``; with a loss of one's
+        own, the one that costs the leaf least. The first one on ties.
+        """
         leaves = self.apply(X)
-        return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[leaves]])
+        return np.asarray(self.classes_[self.tree_.labels[leaves]])
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Index of the leaf of ``tree_`` that each row reaches."""
         check_is_fitted(self)
         rows = read_rows(self, X, reset=False, by_column=has_categories(self))
-        return leaves_reached(self.tree_, coded_rows(rows, self.columns_))
+        if isinstance(rows, np.ndarray):
+            return leaves_reached(self.tree_, rows)
+        # Only columns in use are read; they stand side by side then.
+        used = np.unique(self.tree_.feature[self.tree_.feature != LEAF])
+        places = np.zeros(self.n_features_in_, dtype=np.int32)
+        places[used] = np.arange(len(used))
+        some = [rows[place] for place in used]
+        if not some:
+            return np.zeros(len(rows[0]), dtype=np.intp)
+        coded = coded_matrix(some, [self.columns_[place] for place in used])
+        return leaves_reached(self.tree_, coded, places)
 
     def decision_path(self, X: Any) -> Any:
         """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""

@@ -25,14 +25,12 @@ from gradtree.columns.frames import (
     is_frame,
     printed_names,
 )
+from gradtree.columns.text import NAMING_LEVELS, reading_of, why_naming
+from gradtree.trees.tree import Tree
 from gradtree.units.conditions import as_text
 from gradtree.views.readable import ReadableTree
 
 READABLE_DEPTH = 5
-
-# Text with more values than this share of the rows names rows and says nothing of others.
-NAMING_SHARE = 0.5
-NAMING_LEVELS = 20
 
 
 def fit_table(
@@ -75,19 +73,19 @@ def fit_table(
         raise ValueError(f"there is {how} {target!r} to predict; the columns are: {names}")
     columns = frame_columns(table)
     label = columns.pop(labels.index(target))
-    known = np.array([not is_missing(cell) for cell in label.values.tolist()], dtype=bool)
+    known = np.array([not is_missing(cell) for cell in label.cells.tolist()], dtype=bool)
     if not known.any():
         raise ValueError(f"column {target!r} has no values to learn from: all are missing")
     if not known.all():
         without = len(known) - int(known.sum())
         warn(f"{without} rows without a value of {target!r} are left out", stacklevel=2)
     model = TabularGradTree(GradTreeClassifier(depth=depth, **params), categorical=categorical)
-    rows = [RawColumn(c.name, c.values[known], c.categorical) for c in columns]
+    rows = [column.some(known) for column in columns]
     weight = None
     if sample_weight is not None:
-        check_consistent_length(label.values, sample_weight)
+        check_consistent_length(label.cells, sample_weight)
         weight = np.asarray(sample_weight)[known]
-    y = label.values[known]
+    y = label.cells[known]
     if y.dtype.kind == "f" and len(known) > known.sum() and np.all(y == np.floor(y)):
         y = y.astype(np.int64)  # whole numbers that gaps had turned into fractions
     return model._fitted(rows, y, printed_names([target])[0], weight)
@@ -142,8 +140,9 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
         return self._fitted(_columns_of(X), y, printed, sample_weight)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row of a raw table."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        """The class of each row of a raw table; see :meth:`GradTreeClassifier.predict`."""
+        leaves = self.apply(X)
+        return np.asarray(self.classes_[self.tree_.labels[leaves]])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes)."""
@@ -154,6 +153,16 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
         """Index of the leaf of ``tree_`` that each row reaches."""
         check_is_fitted(self)
         return self.estimator_.apply(RawTable(self._used(_columns_of(X))))
+
+    @property
+    def tree_(self) -> Tree:  # type: ignore[override]
+        """The tree of ``estimator_``, which can be pruned and edited there."""
+        return self.estimator_.tree_
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Labels of the classes."""
+        return self.estimator_.classes_
 
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
@@ -167,24 +176,24 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None,
     ) -> Self:
         chosen = self._chosen(columns)
-        self.target_name_ = target_name
-        self.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
-        self.n_features_in_ = len(columns)
+        names = [column.name for column in columns]
         reasons = {c.name: why_useless(c, c.name in chosen) for c in columns}
-        self.left_out_ = {name: why for name, why in reasons.items() if why is not None}
-        if len(self.left_out_) == len(columns):
-            raise ValueError(f"no column of the table can be used: {self.left_out_}")
-        if self.left_out_:
-            told = "; ".join(f"{name} ({why})" for name, why in self.left_out_.items())
+        left_out = {name: why for name, why in reasons.items() if why is not None}
+        if len(left_out) == len(columns):
+            raise ValueError(f"no column of the table can be used: {left_out}")
+        if left_out:
+            told = "; ".join(f"{name} ({why})" for name, why in left_out.items())
             warn(f"columns left out: {told}", stacklevel=3)
         model = GradTreeClassifier(READABLE_DEPTH) if self.estimator is None else self.estimator
         model = clone(model)
-        kept = [name for name in self.feature_names_in_ if name not in self.left_out_]
+        kept = [name for name in names if name not in left_out]
         if chosen:
             model.set_params(categorical_features=[name for name in kept if name in chosen])
         table = RawTable([c for c in columns if c.name in kept])
+        # A fit that fails leaves this model as it was.
         self.estimator_ = model.fit(table, y, sample_weight=sample_weight)
-        self.tree_, self.classes_ = self.estimator_.tree_, self.estimator_.classes_
+        self.target_name_, self.left_out_ = target_name, left_out
+        self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
         return self
 
     def _chosen(self, columns: list[RawColumn]) -> set[str]:
@@ -207,6 +216,9 @@ class TabularGradTree(ReadableTree, ClassifierMixin, BaseEstimator):
     def _feature_names(self) -> Any:
         return self.estimator_.feature_names_in_
 
+    def _class_weights(self) -> Any:
+        return self.estimator_.class_weight_
+
     def _class_names(self) -> list[str]:
         """Labels that are numbers are told with the name of their column."""
         if self.target_name_ is None or self.classes_.dtype.kind not in "biuf":
@@ -226,15 +238,15 @@ def _columns_of(X: Any) -> list[RawColumn]:
 def why_useless(column: RawColumn, chosen: bool) -> str | None:
     """Why a column cannot help with new rows, ``None`` if it may."""
     kind = kind_of(column, chosen)
-    cells = column.values.tolist()
+    cells = column.cells.tolist()
     known = [cell for cell in cells if not is_missing(cell)]
     levels = len(set(known))
     if levels + (len(known) < len(cells)) < 2:
         return "the same in every row"
     if kind == "number" and _numbers_rows(column.values):
         return "it only numbers the rows"
-    if kind == "category" and not chosen and levels > max(NAMING_LEVELS, NAMING_SHARE * len(known)):
-        return f"text that differs between most rows, {levels} values"
+    if kind == "category" and not chosen and reading_of(known) is None:
+        return why_naming(levels, len(known))
     return None
 
 

@@ -8,16 +8,18 @@ missing is ``nan``, and so is a category that training did not see.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.columns.frames import RawColumn
+from gradtree.columns.frames import RawColumn, objects, read_column
+from gradtree.columns.text import READERS, is_gap, reading_of, unread, why_naming
 
 Category = str | int | float | bool
 Kind = Literal["number", "category", "date", "duration"]
@@ -33,13 +35,20 @@ class Column:
     name : str
     kind : "number", "category", "date" or "duration"
     categories : tuple
-        Those of the training rows, in order.
+        Those of the training rows, in order. Of numbers and dates that were written as text: the
+        texts that are neither, and count as missing.
     as_text : bool
         Whether categories are compared as text, because they are of several types.
     gaps : bool
         Whether values were missing in training.
     fine : bool
         Whether some of its numbers differ by less than ``float32`` can tell.
+    ordered : bool
+        Whether the order of the categories has a meaning, which splits then keep.
+    from_text : bool
+        Whether its numbers or dates were written as text.
+    left_out : str
+        Why the column is not used; empty if it is.
     """
 
     name: str
@@ -48,6 +57,9 @@ class Column:
     as_text: bool = False
     gaps: bool = False
     fine: bool = False
+    ordered: bool = False
+    from_text: bool = False
+    left_out: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"categories": list(self.categories)}
@@ -57,27 +69,79 @@ class Column:
         return cls(**(content | {"categories": tuple(content["categories"])}))
 
     def coded(self, values: Any) -> NDArray[np.floating[Any]]:
-        """Raw values as numbers; see the module."""
-        cells = np.asarray(values)
-        if self.kind == "number":
-            return _numbers(cells, self.name)
+        """Raw values as numbers; see the module. Values of another kind are refused."""
+        given = values if isinstance(values, RawColumn) else read_column(self.name, values)
+        if self.left_out:
+            return np.full(len(given), np.nan)
         if self.kind == "category":
-            return self._positions(cells)
-        return _microseconds(cells, self.name, self.kind)
+            return self._positions(given)
+        if self.from_text and given.values.dtype.kind in "OUT":
+            given = RawColumn(self.name, self._read(given.cells))
+        if self.kind == "number":
+            return _numbers(given.cells, self.name)
+        return _microseconds(given, self.kind)
 
-    def _positions(self, cells: NDArray[Any]) -> NDArray[np.float64]:
+    def _read(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Numbers or dates of text; what is neither counts as missing, with a warning."""
+        read = READERS[self.kind]
+        known = {cell: read(cell) for cell in set(cells.tolist()) if isinstance(cell, str)}
+        odd = [text for text, value in known.items() if value is None and not is_gap(text)]
+        if odd and not set(odd) <= set(self.categories):
+            warn(
+                f"column {self.name!r}: {', '.join(map(repr, sorted(odd)[:3]))} "
+                f"{'is' if len(odd) == 1 else 'are'} no {self.kind} and counts as missing",
+                stacklevel=2,
+            )
+        return objects([known.get(cell) if isinstance(cell, str) else cell for cell in cells])
+
+    def _positions(self, given: RawColumn) -> NDArray[np.float64]:
         places: dict[Any, float] = {category: i for i, category in enumerate(self.categories)}
+        if given.levels is None and given.values.dtype.kind != "O":
+            different, inverse = np.unique(given.values, return_inverse=True)
+            levels = different.tolist()
+        elif given.levels is None:
+            places_of: dict[Any, int] = {}
+            cells = given.values.tolist()
+            try:
+                inverse = np.array([places_of.setdefault(c, len(places_of)) for c in cells])
+            except TypeError:  # lists and other containers, which are no categories
+                cells = [cell if _hashable(cell) else None for cell in cells]
+                inverse = np.array([places_of.setdefault(c, len(places_of)) for c in cells])
+            levels = list(places_of)
+        else:
+            levels, inverse = [*given.levels, None], given.values
+        known = [level for level in levels if not is_missing(level)]
         if self.as_text:
-            cells = _as_text(cells)
-        if cells.dtype.kind == "O":
-            return np.array([_place(places, cell) for cell in cells.tolist()], dtype=np.float64)
-        different, inverse = np.unique(cells, return_inverse=True)
-        found = [places.get(cell, np.nan) for cell in different.tolist()]
-        return np.array(found, dtype=np.float64)[inverse]
+            levels = [None if is_missing(level) else str(level) for level in levels]
+        else:
+            self._check_family(known)
+        found = np.array([places.get(level, np.nan) for level in levels], dtype=np.float64)
+        codes = found[inverse] if len(inverse) else np.empty(0)
+        gaps = np.array([is_missing(level) for level in levels], dtype=bool)[inverse]
+        if self.categories and np.isnan(codes).all() and not gaps.all():
+            warn(
+                f"column {self.name!r} holds only categories that training did not see, such as "
+                f"{known[0]!r}; all rows are treated as if it were missing",
+                stacklevel=2,
+            )
+        return codes
+
+    def _check_family(self, known: Sequence[Any]) -> None:
+        """Refuse what can be none of the categories, such as numbers where those are text."""
+        trained = {_family(category) for category in self.categories}
+        found = {_family(level) for level in known}
+        if trained and not found <= trained:
+            raise ValueError(
+                f"column {self.name!r} held {_either(trained)} as categories in training, but "
+                f"holds {_either(found - trained)} now; convert it to what it was"
+            )
 
 
 def learn_columns(
-    raw: Sequence[RawColumn], rows: NDArray[np.intp], categorical: Sequence[bool]
+    raw: Sequence[RawColumn],
+    rows: NDArray[np.intp],
+    categorical: Sequence[bool],
+    interpret: bool = False,
 ) -> tuple[Column, ...]:
     """What the columns hold, by their types and by some of the rows.
 
@@ -88,42 +152,92 @@ def learn_columns(
         The rows that the tree is trained on.
     categorical : sequence of bool
         Columns that hold categories whatever their type.
+    interpret : bool, default=False
+        Whether numbers and dates that are written as text are read as such, and columns of text
+        that differs between most rows are left out; a warning says what was done.
     """
-    return tuple(
-        _learned(column, rows, chosen) for column, chosen in zip(raw, categorical, strict=True)
+    columns = tuple(
+        _learned(column, rows, chosen, interpret)
+        for column, chosen in zip(raw, categorical, strict=True)
     )
+    told = [_told(column, given) for column, given in zip(columns, raw, strict=True)]
+    done = "; ".join(words for words in told if words)
+    if done:
+        warn(f"{done}. Name columns in categorical_features to keep them as they are", stacklevel=6)
+    if all(column.left_out for column in columns):
+        raise ValueError(f"no column can be used: {done}")
+    return columns
+
+
+def _told(column: Column, given: RawColumn) -> str:
+    """What was made of a column that its type does not say."""
+    if column.left_out:
+        return f"column {column.name!r} is left out ({column.left_out})"
+    if not column.from_text:
+        return ""
+    gaps = unread(given.cells.tolist(), column.kind)
+    words = f"column {column.name!r} is text and read as {column.kind}s"
+    if not gaps:
+        return words
+    listed = ", ".join(repr(text) for text, _ in gaps.most_common(3))
+    return f"{words} ({listed} as missing, in {gaps.total()} rows)"
 
 
 def coded_matrix(raw: Sequence[RawColumn], columns: Sequence[Column]) -> NDArray[Any]:
     """A table as numbers, shape (n_rows, n_columns)."""
-    coded = [column.coded(given.values) for given, column in zip(raw, columns, strict=True)]
+    coded = [column.coded(given) for given, column in zip(raw, columns, strict=True)]
     for column, numbers in zip(columns, coded, strict=True):
-        if np.isinf(numbers).any():
+        # One pass over the numbers tells in most cases; only a sum that is none needs another.
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspect = column.kind == "number" and not np.isfinite(numbers.sum())
+        if suspect and np.isinf(numbers).any():
             raise ValueError(
                 f"Input X contains infinity: column {column.name!r} has infinite values; "
                 "replace them by nan or by a number"
             )
-    return np.column_stack(coded)
+    matrix = np.empty((len(coded[0]), len(coded)), np.result_type(*coded), order="F")
+    for place, numbers in enumerate(coded):
+        matrix[:, place] = numbers
+    return matrix
 
 
-def _learned(column: RawColumn, rows: NDArray[np.intp], chosen: bool) -> Column:
+def _learned(column: RawColumn, rows: NDArray[np.intp], chosen: bool, interpret: bool) -> Column:
     kind = kind_of(column, chosen)
+    if kind == "category" and interpret and not chosen and not column.categorical:
+        known = [cell for cell in column.cells.tolist() if not is_missing(cell)]
+        reading = reading_of(known)
+        if reading is not None:
+            odd = tuple(sorted(unread(known, reading)))
+            read = Column(column.name, reading, odd, from_text=True)
+            return replace(read, gaps=bool(np.isnan(read.coded(column.some(rows))).any()))
+        why = why_naming(len(set(known)), len(known)) if column.values.dtype.kind == "O" else None
+        if why is not None:
+            return Column(column.name, "category", left_out=why)
+    given = column.some(rows)
     if kind != "category":
-        numbers = Column(column.name, kind).coded(column.values[rows])
+        numbers = Column(column.name, kind).coded(given)
         return Column(column.name, kind, gaps=bool(np.isnan(numbers).any()))
-    cells = column.values[rows]
-    known = [cell for cell in cells.tolist() if not is_missing(cell)]
+    if column.levels is not None:
+        seen = set(np.unique(given.values).tolist()) - {-1}
+        known = [level for place, level in enumerate(column.levels) if place in seen]
+        gaps = bool((given.values < 0).any())
+    else:
+        cells = given.values.tolist()
+        known = [cell for cell in cells if not is_missing(cell)]
+        gaps = len(known) < len(cells)
     as_text = len({type(cell) for cell in known}) > 1 or not all(
         isinstance(cell, PLAIN) for cell in known
     )
     if as_text:
         known = [str(cell) for cell in known]
+    order = dict.fromkeys(known) if column.ordered else sorted(set(known))
     return Column(
         column.name,
         "category",
-        categories=tuple(sorted(set(known))),
+        categories=tuple(order),
         as_text=as_text,
-        gaps=len(known) < len(cells),
+        gaps=gaps,
+        ordered=column.ordered,
     )
 
 
@@ -141,7 +255,8 @@ def kind_of(column: RawColumn, chosen: bool = False) -> Kind:
         return "number"
     if kind in "Mm":
         return "date" if kind == "M" else "duration"
-    types = {type(cell) for cell in column.values.tolist() if not is_missing(cell)}
+    cells = column.values.tolist()
+    types = {type(cell) for cell in cells if not is_missing(cell)}
     wholly: list[tuple[Kind, tuple[type, ...]]] = [
         ("number", (Real, Decimal)),
         ("date", (date, np.datetime64)),
@@ -150,7 +265,7 @@ def kind_of(column: RawColumn, chosen: bool = False) -> Kind:
     for name, accepted in wholly:
         if all(issubclass(t, accepted) and t not in (bool, np.bool_) for t in types):
             return name
-    if not all(_hashable(cell) for cell in column.values.tolist()):
+    if not all(_hashable(cell) for cell in cells):
         raise ValueError(
             f"column {column.name!r} holds lists or other containers; make columns of their parts"
         )
@@ -173,12 +288,19 @@ def _hashable(cell: Any) -> bool:
     return True
 
 
-def _place(places: dict[Any, float], cell: Any) -> float:
-    return places.get(cell, np.nan) if _hashable(cell) else np.nan
+def _family(category: Any) -> str:
+    """The kind of things that a category may be equal to others of."""
+    if isinstance(category, str):
+        return "text"
+    if isinstance(category, bool | np.bool_):
+        return "truth values"
+    if isinstance(category, Real | Decimal):
+        return "numbers"
+    return type(category).__name__
 
 
-def _as_text(cells: NDArray[Any]) -> NDArray[Any]:
-    return np.array([None if is_missing(c) else str(c) for c in cells.tolist()], dtype=object)
+def _either(families: set[str]) -> str:
+    return " or ".join(sorted(families))
 
 
 def _numbers(cells: NDArray[Any], name: str) -> NDArray[np.floating[Any]]:
@@ -198,17 +320,20 @@ def _numbers(cells: NDArray[Any], name: str) -> NDArray[np.floating[Any]]:
     )
 
 
-def _microseconds(cells: NDArray[Any], name: str, kind: str) -> NDArray[np.float64]:
-    code = "datetime64[us]" if kind == "date" else "timedelta64[us]"
-    try:
-        if cells.dtype.kind == "O":
-            plain = [None if is_missing(cell) else _without_zone(cell) for cell in cells.tolist()]
-            cells = np.array(plain, dtype=code)
-        moments = cells.astype(code)
-    except (TypeError, ValueError) as error:
+def _microseconds(given: RawColumn, kind: str) -> NDArray[np.float64]:
+    cells, code = given.cells, "datetime64[us]" if kind == "date" else "timedelta64[us]"
+    empty = cells.dtype.kind in "fO" and all(map(is_missing, cells.tolist()))
+    if empty:
+        return np.full(len(cells), np.nan)
+    if kind_of(replace(given, values=cells, levels=None, categorical=False)) != kind:
         raise ValueError(
-            f"column {name!r} held {kind}s in training, but holds {cells.dtype} now"
-        ) from error
+            f"column {given.name!r} held {kind}s in training, but holds {cells.dtype} now; "
+            "convert it, for example with pandas.to_datetime or pandas.to_timedelta"
+        )
+    if cells.dtype.kind == "O":
+        plain = [None if is_missing(cell) else _without_zone(cell) for cell in cells.tolist()]
+        cells = np.array(plain, dtype=code)
+    moments = cells.astype(code)
     numbers = moments.astype(np.int64).astype(np.float64)
     numbers[np.isnat(moments)] = np.nan
     return numbers

@@ -1,12 +1,16 @@
-"""Tables of any make, read column by column: pandas, polars, Arrow, dataframe interchange."""
+"""Tables of any make, read column by column.
+
+pandas by its own means, polars and Arrow and what else narwhals knows by narwhals.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,17 +24,35 @@ class RawColumn:
     name : str
         Unique within its table.
     values : ndarray of shape (n_rows,)
-        Numbers, booleans, ``datetime64``, ``timedelta64`` or objects.
+        Numbers, booleans, ``datetime64``, ``timedelta64`` or objects; with ``levels``, positions
+        among them, -1 for what is missing.
     categorical : bool
         Whether its type says that it holds categories.
+    levels : tuple, optional
+        The categories that its type declares.
+    ordered : bool
+        Whether their order has a meaning.
     """
 
     name: str
     values: NDArray[Any]
     categorical: bool = False
+    levels: tuple[Any, ...] | None = None
+    ordered: bool = False
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def cells(self) -> NDArray[Any]:
+        """The values themselves; those that are missing among ``levels`` are ``None``."""
+        if self.levels is None:
+            return self.values
+        return objects([*self.levels, None])[self.values]
+
+    def some(self, rows: NDArray[Any]) -> RawColumn:
+        """Some of the rows."""
+        return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +77,15 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "iloc") or hasattr(X, "__dataframe__") or hasattr(X, "column_names") or polars
 
 
+def as_table(X: Any) -> Any:
+    """A record batch of Arrow as a table, whose names scikit-learn knows; others as they are."""
+    if type(X).__name__ != "RecordBatch":
+        return X
+    import pyarrow
+
+    return pyarrow.Table.from_batches([X])
+
+
 def column_labels(X: Any) -> list[Any]:
     """The names of the columns of a table as it has them; none if it is no table."""
     names = getattr(X, "column_names", None)
@@ -71,7 +102,7 @@ def frame_columns(X: Any) -> list[RawColumn]:
     names = printed_names(labels)
     if hasattr(X, "iloc"):
         return [_from_pandas(name, X.iloc[:, i]) for i, name in enumerate(names)]
-    return [_from_series(name, X[label]) for name, label in zip(names, labels, strict=True)]
+    return [read_column(name, X[label]) for name, label in zip(names, labels, strict=True)]
 
 
 def array_columns(X: NDArray[Any]) -> list[RawColumn]:
@@ -117,17 +148,34 @@ def _interchanged(X: Any) -> Any:
     return from_dataframe(X)
 
 
+def read_column(name: str, column: Any) -> RawColumn:
+    """A column or vector of any make."""
+    if hasattr(column, "iloc"):
+        return _from_pandas(name, column)
+    if type(column).__module__.partition(".")[0] == "pyarrow":
+        column = _chunked(column)
+        if hasattr(column.type, "value_type") and hasattr(column.type, "ordered"):
+            return _from_dictionary(name, column)
+    try:
+        series = nw.from_native(column, series_only=True)
+    except TypeError:  # of a make that is not known, which must know NumPy then
+        cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+        return RawColumn(name, np.asarray(cells))
+    return _from_narwhals(name, series)
+
+
 def _from_pandas(name: str, column: Any) -> RawColumn:
     from pandas import CategoricalDtype
     from pandas.api import types
 
     dtype = column.dtype
     if isinstance(dtype, CategoricalDtype):
-        return RawColumn(name, column.astype(object).to_numpy(), categorical=True)
+        codes, levels = column.cat.codes.to_numpy(), tuple(dtype.categories.tolist())
+        return RawColumn(name, codes.astype(np.intp), True, levels, bool(dtype.ordered))
     if types.is_bool_dtype(dtype) or types.is_complex_dtype(dtype):
         return RawColumn(name, column.to_numpy())
     if types.is_numeric_dtype(dtype):
-        if dtype == np.float32:
+        if isinstance(dtype, np.dtype):
             return RawColumn(name, column.to_numpy())
         return RawColumn(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
     if types.is_datetime64_any_dtype(dtype):
@@ -139,7 +187,52 @@ def _from_pandas(name: str, column: Any) -> RawColumn:
     return RawColumn(name, column.astype(object).to_numpy())
 
 
-def _from_series(name: str, column: Any) -> RawColumn:
-    if hasattr(column, "dictionary_decode"):  # a chunked array of Arrow
-        column = column.dictionary_decode() if "dictionary" in str(column.type) else column
-    return RawColumn(name, np.asarray(column.to_numpy()))
+def _chunked(column: Any) -> Any:
+    """An array of Arrow as a chunked one, with one dictionary for all chunks."""
+    import pyarrow
+
+    if not isinstance(column, pyarrow.ChunkedArray):
+        column = pyarrow.chunked_array([column])
+    return column.unify_dictionaries()
+
+
+def _from_dictionary(name: str, column: Any) -> RawColumn:
+    """A dictionary column of Arrow; entries without a value are missing."""
+    chunks = column.chunks
+    levels = chunks[0].dictionary.to_pylist() if chunks else []
+    codes = [np.empty(0, dtype=np.intp)]
+    codes += [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in chunks]
+    positions = np.concatenate(codes).astype(np.intp)
+    gaps = [place for place, level in enumerate(levels) if level is None]
+    positions[np.isin(positions, gaps)] = -1
+    return RawColumn(name, positions, True, tuple(levels), bool(column.type.ordered))
+
+
+def _from_narwhals(name: str, column: Any) -> RawColumn:
+    dtype = column.dtype
+    if dtype == nw.Enum:
+        levels = tuple(column.cat.get_categories().to_list())
+        places: dict[Any, int] = {level: place for place, level in enumerate(levels)}
+        codes = [places.get(cell, -1) for cell in column.to_list()]
+        return RawColumn(name, np.array(codes, dtype=np.intp), True, levels, True)
+    if dtype == nw.Categorical:
+        return RawColumn(name, objects(column.to_list()), categorical=True)
+    if dtype.is_numeric():
+        wanted = dtype if dtype == nw.Float32 else nw.Float64
+        return RawColumn(name, np.asarray(column.cast(wanted).to_numpy()))
+    if dtype == nw.Datetime or dtype == nw.Date:
+        if getattr(dtype, "time_zone", None) is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return RawColumn(name, column.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]"))
+    if dtype == nw.Duration:
+        return RawColumn(name, column.to_numpy().astype("timedelta64[us]"))
+    if dtype == nw.Boolean and not column.is_null().any():
+        return RawColumn(name, np.asarray(column.to_numpy()))
+    return RawColumn(name, objects(column.to_list()))
+
+
+def objects(cells: Sequence[Any]) -> NDArray[Any]:
+    """A vector of these objects, lists among them too."""
+    array = np.empty(len(cells), dtype=object)
+    array[:] = cells
+    return array

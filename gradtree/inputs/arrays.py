@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -20,14 +20,17 @@ from gradtree.columns.frames import (
     RawColumn,
     RawTable,
     array_columns,
+    as_table,
     column_labels,
     frame_columns,
     is_frame,
     printed_names,
+    read_column,
 )
 
 FLOATS = [np.float64, np.float32]
 POWERS = {"sqrt-balanced": 0.5}
+LARGEST_WEIGHT = 1e100
 
 Rows = NDArray[Any] | list[RawColumn]
 
@@ -54,7 +57,12 @@ def read_rows(
             "sklearn.feature_selection.SelectKBest) where that does not fit into memory"
         )
     if is_frame(X):
+        X = as_table(X)
         _check_names(estimator, X, reset)
+        if not reset and not by_column and _is_matrix(X):
+            matrix = np.asarray(X)
+            assert_all_finite(matrix, allow_nan=True, input_name="X")
+            return matrix
         columns = frame_columns(X)
         _check_shape(len(columns[0]) if columns else 0, len(columns), min_rows)
         return columns
@@ -77,6 +85,12 @@ def read_rows(
         )
     except ValueError as error:
         raise ValueError(f"{error}{_remedy(str(error))}") from error
+
+
+def _is_matrix(X: Any) -> bool:
+    """Whether a frame of pandas holds numbers of one type, and is a matrix already."""
+    types = set(getattr(X, "dtypes", ()))
+    return hasattr(X, "iloc") and len(types) == 1 and types <= {np.dtype("f8"), np.dtype("f4")}
 
 
 def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:
@@ -136,7 +150,7 @@ def learned_columns(
 ) -> tuple[Column, ...]:
     """What the columns hold, by the rows that a tree is trained on."""
     if not isinstance(rows, np.ndarray):
-        return learn_columns(rows, trained, mask)
+        return learn_columns(rows, trained, mask, interpret=True)
     gaps = np.asarray(np.isnan(rows[trained]).any(axis=0))
     printed = printed_names(range(rows.shape[1]) if names is None else names)
     return tuple(Column(name, gaps=bool(gap)) for name, gap in zip(printed, gaps, strict=True))
@@ -162,6 +176,8 @@ class TrainingRows:
     classes : ndarray of shape (n_classes,)
         The labels that ``y`` points to.
     class_weight : ndarray of shape (n_classes,) or None
+    sample_weight : ndarray of shape (n_rows,) or None
+        Without those of the classes.
     """
 
     rows: Rows
@@ -169,53 +185,53 @@ class TrainingRows:
     weight: NDArray[np.float64] | None
     classes: NDArray[Any]
     class_weight: NDArray[np.float64] | None
+    sample_weight: NDArray[np.float64] | None
 
 
 def read_training_rows(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    classes: Any,
-    *,
-    reset: bool,
-    streamed: bool = False,
+    estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any, class_weight: Any
 ) -> TrainingRows:
-    """Check rows, labels and weights; learn names of columns and classes if ``reset``.
-
-    Rows that are ``streamed`` tell nothing of the shares of classes.
-    """
+    """Check rows, labels and weights; learn names of columns and classes."""
     if y is None:
         # scikit-learn words this error itself.
-        validate_data(estimator, X, y, reset=reset)
+        validate_data(estimator, X, y)
     wanted = estimator.categorical_features
     by_column = not (wanted is None or isinstance(wanted, str)) and np.size(wanted) > 0
-    by_column = by_column if reset else has_categories(estimator)
-    rows = read_rows(estimator, X, reset=reset, by_column=by_column, min_rows=2 if reset else 1)
+    rows = read_rows(estimator, X, reset=True, by_column=by_column, min_rows=2)
     labels = read_labels(y, "y")
-    first = rows if isinstance(rows, np.ndarray) else rows[0]
-    check_consistent_length(first, labels)
-    weight = _weights(sample_weight, labels)
-    if weight is not None and not weight.all():
-        used = np.flatnonzero(weight)
-        rows, labels, weight = _some(rows, used), labels[used], weight[used]
+    check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], labels)
+    own = _weights(sample_weight, labels)
+    if own is not None and not own.all():
+        used = np.flatnonzero(own)
+        rows, labels, own = _some(rows, used), labels[used], own[used]
     known = read_classes(labels, classes)
     codes = class_indices(labels, known, "y")
-    by_class = class_weights(estimator.class_weight, labels, known, streamed)
+    by_class = class_weights(class_weight, labels, known)
+    weight = own
     if by_class is not None:
-        weight = by_class[codes] if weight is None else weight * by_class[codes]
-    return TrainingRows(rows, codes, weight, known, by_class)
+        weight = by_class[codes] if own is None else own * by_class[codes]
+    return TrainingRows(rows, codes, weight, known, by_class, own)
+
+
+def read_weighted_labels(
+    y: Any, sample_weight: Any, classes: NDArray[Any], n_rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Class indices and weights of some more rows."""
+    labels = read_labels(y, "y")
+    check_consistent_length(np.empty(n_rows), labels)
+    return class_indices(labels, classes, "y"), _weights(sample_weight, labels)
 
 
 def has_categories(estimator: Any) -> bool:
     """Whether a fitted estimator knows columns that are no numbers."""
-    return any(column.kind != "number" for column in getattr(estimator, "columns_", ()))
+    columns = getattr(estimator, "columns_", ())
+    return any(column.kind != "number" or column.from_text for column in columns)
 
 
 def _some(rows: Rows, used: NDArray[np.intp]) -> Rows:
     if isinstance(rows, np.ndarray):
         return rows[used]
-    return [RawColumn(c.name, c.values[used], c.categorical) for c in rows]
+    return [column.some(used) for column in rows]
 
 
 def read_labels(y: Any, name: str) -> NDArray[Any]:
@@ -223,6 +239,8 @@ def read_labels(y: Any, name: str) -> NDArray[Any]:
     if isinstance(y, list | tuple) and {isinstance(label, str) for label in y} == {True, False}:
         # NumPy would make text of them all.
         y = np.fromiter(y, dtype=object, count=len(y))
+    if hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
+        y = read_column(name, y).cells
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=name)
@@ -302,11 +320,16 @@ def _weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | 
     weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("all sample weights are zero; at least some rows need a positive weight")
-    return np.asarray(weight)
+    return scaled_down(np.asarray(weight))
+
+
+def scaled_down(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights whose products and sums are finite: only their ratios matter."""
+    return weight / weight.max() if weight.max() > LARGEST_WEIGHT else weight
 
 
 def class_weights(
-    class_weight: Any, y: NDArray[Any], classes: NDArray[Any], streamed: bool = False
+    class_weight: Any, y: NDArray[Any], classes: NDArray[Any]
 ) -> NDArray[np.float64] | None:
     """Weight of every class; 1 for those that ``y`` lacks.
 
@@ -314,13 +337,8 @@ def class_weights(
     which is ``p = 1``; "sqrt-balanced" is ``p = 0.5``.
     """
     power = POWERS.get(class_weight) if isinstance(class_weight, str) else class_weight
-    if class_weight is None or (streamed and class_weight == "sqrt-balanced"):
+    if class_weight is None:
         return None
-    if streamed and not isinstance(class_weight, Mapping):
-        raise ValueError(
-            f"class_weight={class_weight!r} needs to see all rows at once; "
-            "pass the weights of the classes as a dictionary to partial_fit"
-        )
     present = np.unique(y)
     weights = np.ones(len(classes))
     there = np.isin(classes, present)
@@ -338,7 +356,7 @@ def class_weights(
             f"class_weight={class_weight!r} is not possible; weights of classes must be finite "
             "numbers, none below 0 and not all 0"
         )
-    return weights
+    return scaled_down(weights)
 
 
 def read_validation(

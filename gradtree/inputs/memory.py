@@ -11,6 +11,9 @@ import numpy as np
 # itself and of the best and averaged ones, and what draws and restarts need meanwhile.
 COPIES = 15
 
+LARGEST_TRAINING = 10_000_000
+"""Thresholds of a tree in training, one per node and column: more would take minutes an epoch."""
+
 LARGEST_DEPTH = 16
 """A tree in training with 65,536 leaves: more than any data here has ever kept."""
 
@@ -35,9 +38,8 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
     free = available_bytes()
     needed = training_bytes(depth, n_features, n_classes, dtype)
     if free is None or needed <= free:
-        _check_sensible(depth)
         return
-    sensible = range(1, min(depth, LARGEST_DEPTH + 1))
+    sensible = range(1, depth)
     smaller = [d for d in sensible if training_bytes(d, n_features, n_classes, dtype) <= free]
     remedy = f"use depth <= {smaller[-1]}" if smaller else "use fewer features"
     raise MemoryError(
@@ -46,12 +48,24 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
     )
 
 
-def _check_sensible(depth: int) -> None:
-    """Refuse what would fit but take hours: every epoch copies and compares all leaves."""
+def check_depth(depth: int) -> None:
+    """Refuse what would take hours if it fits: every epoch copies and compares all leaves."""
     if depth > LARGEST_DEPTH:
         raise ValueError(
             f"depth={depth} is deeper than is sensible: a tree in training is complete and would "
-            f"have {2**depth:,} leaves; use depth <= {LARGEST_DEPTH}"
+            f"have 2**{depth} leaves; use depth <= {LARGEST_DEPTH}"
+        )
+
+
+def check_width(depth: int, n_features: int) -> None:
+    """Refuse tables of so many columns that a training would not end while someone waits."""
+    if n_features * 2**depth > LARGEST_TRAINING:
+        deepest = (LARGEST_TRAINING // n_features).bit_length() - 1
+        remedy = f"use depth <= {deepest}, or fewer columns" if deepest > 0 else "use fewer columns"
+        raise ValueError(
+            f"depth={depth} with {n_features:,} columns is more than can be trained in sensible "
+            f"time, because every node of a tree in training has a threshold for every column; "
+            f"{remedy}, for example those that sklearn.feature_selection.SelectKBest finds"
         )
 
 

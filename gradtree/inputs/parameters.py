@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.metrics import get_scorer_names
 
 from gradtree.settings.config import (
     CHOICES,
     ENGINES,
     FIRST_THRESHOLDS,
+    PROBABILITIES,
     FinishConfig,
     TrainConfig,
 )
@@ -20,6 +22,7 @@ from gradtree.settings.losses import LOSS_NAMES, LOSSES, AnyLoss, CustomLoss, Lo
 from gradtree.settings.selectors import SELECTORS, Selector
 from gradtree.settings.splits import SPLITS
 from gradtree.settings.streams import STREAMS
+from gradtree.trees.costs import CRITERIA
 
 # The authors' defaults that differ between two classes and more.
 TWO_CLASSES: dict[str, Any] = {"lr_leaf": 0.005, "loss": "cross-entropy", "restarts": 5}
@@ -77,6 +80,7 @@ def _is_loss(value: Any) -> bool:
 
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "depth": (_is_whole(1), "a whole number, at least 1 (the levels of splits)"),
+    "max_depth": (_or_none(_is_whole(1)), "None or a whole number, at least 1"),
     "lr_index": (_is_number(0, True), "a positive number"),
     "lr_values": (_is_number(0, True), "a positive number"),
     "lr_leaf": (_or_auto(_is_number(0, True)), "'auto' or a positive number"),
@@ -101,11 +105,24 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "epochs": (_is_whole(1), "a whole number, at least 1"),
     "patience": (_is_whole(1), "a whole number, at least 1"),
     "max_row_visits": (_or_none(_is_whole(1)), "None or a whole number, at least 1"),
-    "choose_by": _one_of(CHOICES),
+    "choose_by": (
+        lambda value: callable(value) or _is_one_of((*CHOICES, *get_scorer_names()))(value),
+        _either(("auto", *CHOICES), "a scorer of scikit-learn's, by name or itself"),
+    ),
     "refit_leaves": (_is_flag, "True or False"),
     "leaf_smoothing": (_is_number(0, False), "a number, at least 0"),
-    "min_samples_leaf": (_is_whole(1), "a whole number of rows, at least 1"),
-    "merge_leaves": (_is_flag, "True or False"),
+    "probabilities": _one_of(PROBABILITIES),
+    "min_samples_leaf": (
+        lambda value: _is_whole(1)(value) or (_is_number(0, True)(value) and value < 1),
+        "a whole number of rows, at least 1, or a share of them, below 1",
+    ),
+    "merge_leaves": (
+        lambda value: _is_flag(value) or _is_one_of(("alike",))(value),
+        "'alike' (where shares do not differ), True (where one class is predicted) or False",
+    ),
+    "polish": (_is_flag, "True or False"),
+    "tolerance": (_is_number(0, False), "a number, at least 0"),
+    "criterion": _one_of(CRITERIA),
     "ccp_alpha": (_is_number(0, False), "a number, at least 0"),
     "max_leaf_nodes": (_or_none(_is_whole(1)), "None or a whole number, at least 1"),
     "n_jobs": (
@@ -129,6 +146,28 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "0 (silent) or 1 (progress bar)",
     ),
 }
+
+
+# Defaults of the estimator that a loss of one's own changes: it names all costs itself.
+USUAL: dict[str, Any] = {"class_weight": "sqrt-balanced", "choose_by": "f1_macro"}
+WITH_OWN_LOSS: dict[str, Any] = {"class_weight": None, "choose_by": "loss"}
+# Without weights, a rare class is predicted nowhere, and F1 cannot tell one tree from another.
+UNWEIGHTED: dict[str, Any] = {"choose_by": "neg_log_loss"}
+
+
+def settled(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, with ``"auto"`` and other names of one thing made plain."""
+    plain = dict(params)
+    loss = params["loss"]
+    auto = WITH_OWN_LOSS if callable(loss) or isinstance(loss, CustomLoss) else USUAL
+    if params["class_weight"] is None and auto is USUAL:
+        auto = UNWEIGHTED
+    for name, value in auto.items():
+        if isinstance(params[name], str) and params[name] == "auto":
+            plain[name] = value
+    if params["max_depth"] is not None:
+        plain["depth"] = params["max_depth"]
+    return plain
 
 
 def check_parameters(params: Mapping[str, Any]) -> None:
@@ -160,6 +199,7 @@ def train_config(params: Mapping[str, Any], n_classes: int, seed: int) -> TrainC
         max_row_visits=None if visits is None else int(visits),
         choose_by=params["choose_by"],
         smoothing=float(params["leaf_smoothing"]),
+        tolerance=float(params["tolerance"]),
         restarts=int(settled["restarts"]),
         average_weights=bool(params["average_weights"]),
         engine=params["engine"],
@@ -174,22 +214,33 @@ def finish_config(params: Mapping[str, Any]) -> FinishConfig:
     """What is made of the trained tree."""
     leaves = params["max_leaf_nodes"]
     return FinishConfig(
-        prune=bool(params["prune"]),
         refit_leaves=bool(params["refit_leaves"]),
         smoothing=float(params["leaf_smoothing"]),
-        min_samples_leaf=int(params["min_samples_leaf"]),
-        merge_leaves=bool(params["merge_leaves"]),
+        probabilities=params["probabilities"],
+        loss=_own_loss(params["loss"]),
+        min_samples_leaf=float(params["min_samples_leaf"]),
+        merge_leaves="alike" if params["merge_leaves"] == "alike" else bool(params["merge_leaves"]),
+        polish=bool(params["polish"]),
+        criterion=params["criterion"],
         ccp_alpha=float(params["ccp_alpha"]),
         max_leaf_nodes=None if leaves is None else int(leaves),
     )
 
 
+def _own_loss(given: Any) -> CustomLoss | None:
+    """A loss of the user's, ``None`` if it is a built-in one."""
+    if isinstance(given, str | Loss):
+        return None
+    return given if isinstance(given, CustomLoss) else CustomLoss(given)
+
+
 def _loss(params: Mapping[str, Any], task: Mapping[str, Any]) -> AnyLoss:
     given = params["loss"]
-    if isinstance(given, Loss | CustomLoss):
+    if isinstance(given, Loss):
         return given
-    if not isinstance(given, str):
-        return CustomLoss(given)
+    own = _own_loss(given)
+    if own is not None:
+        return own
     kind = LOSS_NAMES[task["loss"] if given == "auto" else given]
     epsilon = params["poly_epsilon"]
     return Loss(kind, float(params["gamma"]), None if epsilon is None else float(epsilon))

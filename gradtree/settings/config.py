@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from gradtree.settings.losses import AnyLoss, Loss
+from gradtree.settings.losses import AnyLoss, CustomLoss, Loss
 from gradtree.settings.selectors import Selector
 
 ENGINES = ("compiled", "tensorflow")
 CHOICES = ("loss", "f1")
 FIRST_THRESHOLDS = ("glorot", "quantiles")
+PROBABILITIES = ("shares", "weighted")
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,11 @@ class TrainConfig:
     max_row_visits : a run ends after about so many rows, each epoch counting all of them.
     choose_by : ``"loss"`` as in the paper: the run with the lowest validation loss wins. Only if
         patience ends it are, as in the authors' code, the parameters of its best epoch restored.
-        ``"f1"``: the epochs of lowest loss and of best macro F1 of every run are compared; see
-        ``gradtree.training.choosing``.
-    smoothing : for ``"f1"``; see ``FinishConfig``.
+        ``"f1"``, the name of a scorer of scikit-learn's or a scorer: the epochs of lowest loss and
+        of best macro F1 of every run are compared; see ``gradtree.training.choosing``.
+    smoothing : for all but ``"loss"``; see ``FinishConfig``.
+    tolerance : runs whose score is lower by no more than so many of its standard errors are nearly
+        as good as the best; not for ``"loss"`` and ``"f1"``.
     restarts : further runs after the first.
     average_weights : evaluate, and in the end use, the mean of the parameters of the last five
         epochs. The paper describes this; the authors' code computes averages but never uses them.
@@ -61,8 +64,9 @@ class TrainConfig:
     epochs: int = 10_000
     patience: int = 200
     max_row_visits: int | None = None
-    choose_by: str = "loss"
+    choose_by: Any = "loss"
     smoothing: float = 1.0
+    tolerance: float = 0.0
     restarts: int = 3
     average_weights: bool = False
     engine: Literal["compiled", "tensorflow"] = "compiled"
@@ -92,26 +96,35 @@ class FinishConfig:
 
     Attributes
     ----------
-    prune : cut what no row reaches.
     refit_leaves : set leaves to the class shares of all rows, validation rows included, instead of
         what the gradient made of them.
     smoothing : with ``refit_leaves``, so many rows of its parent's shares join every node.
-    min_samples_leaf : a leaf with fewer rows gives way to its sibling.
-    merge_leaves : join sibling leaves that predict the same class.
+    probabilities : with ``refit_leaves``, a name of ``PROBABILITIES``: of the data as they are, so
+        that weights of classes decide predictions alone, or with those weights.
+    loss : of the user's, which refitted leaves then minimise where they predict.
+    min_samples_leaf : a leaf with fewer rows gives way to its sibling; below 1, a share of rows.
+    polish : re-fit thresholds and raise splits away that do not pay; see
+        ``gradtree.trees.polish``.
+    merge_leaves : join sibling leaves that predict the same class; ``"alike"``: only where their
+        shares of classes do not differ.
+    criterion : what a leaf costs, a name of ``gradtree.trees.costs.CRITERIA``.
     ccp_alpha : price of a leaf in minimal cost-complexity pruning.
     max_leaf_nodes : join pairs of leaves until there are no more than this.
     """
 
-    prune: bool = True
     refit_leaves: bool = False
     smoothing: float = 1.0
-    min_samples_leaf: int = 1
-    merge_leaves: bool = False
+    probabilities: str = "weighted"
+    loss: CustomLoss | None = None
+    min_samples_leaf: float = 1
+    polish: bool = False
+    merge_leaves: bool | str = False
+    criterion: str = "gini"
     ccp_alpha: float = 0.0
     max_leaf_nodes: int | None = None
 
     @property
     def changes_structure(self) -> bool:
         """Whether anything but the cut of what no row reaches is asked for."""
-        plain = FinishConfig(prune=self.prune, smoothing=self.smoothing)
-        return self != plain
+        asked = self.refit_leaves or self.merge_leaves or self.ccp_alpha > 0
+        return bool(asked or self.min_samples_leaf != 1 or self.max_leaf_nodes is not None)

@@ -2,33 +2,39 @@
 
 As published, branches that no training row takes are cut and the leaves keep what the gradient made
 of them. Everything else is an option of ``FinishConfig``, applied in this order: leaves of too few
-rows give way, values become the class shares of all rows, siblings of one class are merged, leaves
+rows give way, values become the class shares of all rows, siblings of one mind are merged, leaves
 that are not worth their price are pruned, and siblings are merged once more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.settings.config import FinishConfig
+from gradtree.trees.costs import least_loss, log_loss_costs
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.pruning import full_tree, pruned_tree
+from gradtree.trees.polish import polished
+from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.simplify import (
     Labelled,
     PruningPath,
     averaged_upwards,
+    chance_of_split,
     counted,
     merged,
-    pruned,
     pruning_path,
     refitted,
+    weakest_cut,
     without_small_leaves,
 )
-from gradtree.trees.tree import Tree
+from gradtree.trees.tree import LEAF, Tree
+
+# A split counts as real if chance has less than this, shared among all splits of a tree.
+REAL = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +50,21 @@ class FittedRows:
         Weights with those of the classes; all alike without it.
     trained : ndarray of int
         The rows trained on; the others were validation rows.
+    sample_weight : ndarray of shape (rows,), optional
+        Weights without those of the classes.
     """
 
     X: NDArray[Any]
     y: NDArray[np.int64]
     weight: NDArray[np.float64] | None
     trained: NDArray[np.intp]
+    sample_weight: NDArray[np.float64] | None = None
 
-    def labelled(self, everyone: bool) -> Labelled:
-        """All rows, or those trained on."""
+    def labelled(self, everyone: bool, by_class: bool = True) -> Labelled:
+        """All rows, or those trained on, with or without the weights of their classes."""
         places = np.arange(len(self.y)) if everyone else self.trained
-        weight = np.ones(len(self.y)) if self.weight is None else np.asarray(self.weight)
+        given = self.weight if by_class else self.sample_weight
+        weight = np.ones(len(self.y)) if given is None else np.asarray(given)
         return Labelled(self.X[places], self.y[places], weight[places])
 
 
@@ -65,20 +75,70 @@ def all_rows(
     held_out: NDArray[np.intp],
     valid: tuple[NDArray[Any], NDArray[np.int64]] | None = None,
     class_weight: NDArray[np.float64] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> FittedRows:
     """The rows of a fit, whose validation rows were held out or given beside them."""
     if valid is None:
-        return FittedRows(X, y, weight, np.delete(np.arange(len(X)), held_out))
+        kept = np.delete(np.arange(len(X)), held_out)
+        return FittedRows(X, y, weight, kept, sample_weight)
     X_valid, y_valid = valid
     if weight is None:
         weight = np.ones(len(y))
     beside = np.ones(len(y_valid)) if class_weight is None else class_weight[y_valid]
+    if sample_weight is not None:
+        sample_weight = np.concatenate([sample_weight, np.ones(len(y_valid))])
     return FittedRows(
         np.concatenate([X, X_valid]),
         np.concatenate([y, y_valid]),
         np.concatenate([weight, beside]),
         np.arange(len(X)),
+        sample_weight,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A tree with its final values, before anything is merged or priced.
+
+    Attributes
+    ----------
+    tree : Tree
+    weight : ndarray of shape (n_nodes, n_classes)
+        Weight of every class at every node.
+    cost : ndarray of shape (n_nodes,), optional
+        What every node costs as a leaf; by Gini impurity without it.
+    """
+
+    tree: Tree
+    weight: NDArray[np.float64]
+    cost: NDArray[np.float64] | None = None
+
+    def some(self, tree: Tree, origin: NDArray[np.intp]) -> Grown:
+        """A tree made of some of the nodes."""
+        return Grown(tree, self.weight[origin], None if self.cost is None else self.cost[origin])
+
+    def merged(self, config: FinishConfig) -> Grown:
+        """Siblings of one mind made one, if they are to be."""
+        if not config.merge_leaves:
+            return self
+        return self.some(*merged(self.tree, config.merge_leaves == "alike"))
+
+    def cut(self, config: FinishConfig) -> Grown:
+        """Siblings merged, leaves that are not worth their price cut, and merged once more."""
+        whole = self.merged(config)
+        price, most = config.ccp_alpha, config.max_leaf_nodes
+        cut = weakest_cut(whole.tree, whole.weight, price, most, whole.cost)
+        return whole.some(*cut).merged(config)
+
+    def path(self, config: FinishConfig) -> PruningPath:
+        """How the tree shrinks as leaves become dearer; see ``FinishConfig.ccp_alpha``."""
+        whole = self.merged(config)
+        return pruning_path(whole.tree, whole.weight, whole.cost)
+
+    def has_real_split(self) -> bool:
+        """Whether some split parts the classes more than chance does."""
+        splits = np.flatnonzero(self.tree.children_left != LEAF).tolist()
+        return any(chance_of_split(self.tree, node) * len(splits) < REAL for node in splits)
 
 
 def finished(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Tree:
@@ -91,32 +151,50 @@ def finished(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Tree:
     rows : FittedRows
     config : FinishConfig
     """
-    if not config.changes_structure:
-        return (pruned_tree if config.prune else full_tree)(dense, rows.X, rows.trained)
-    tree, weight = _before_pruning(dense, rows, config)
-    tree = pruned(tree, weight, config.ccp_alpha, config.max_leaf_nodes)
-    return merged(tree)[0] if config.merge_leaves else tree
+    grown = grow(dense, rows, config)
+    return grown.cut(config).tree if config.changes_structure else grown.tree
 
 
-def path_of(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> PruningPath:
-    """How the tree would shrink as leaves become dearer; see ``FinishConfig.ccp_alpha``."""
-    return pruning_path(*_before_pruning(dense, rows, config))
-
-
-def _before_pruning(
-    dense: DenseTree, rows: FittedRows, config: FinishConfig
-) -> tuple[Tree, NDArray[np.float64]]:
-    """The tree with its final values, and the weight of every class at every node."""
+def grow(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Grown:
+    """The tree of trained parameters; as published if no more is asked for."""
     known = rows.labelled(everyone=config.refit_leaves)
-    tree = (pruned_tree if config.prune else full_tree)(dense, known.X)
-    if config.prune:
-        tree = without_small_leaves(tree, known.X, config.min_samples_leaf)
+    if not config.changes_structure:
+        tree = pruned_tree(dense, rows.X, rows.trained)
+        return Grown(tree, counted(tree, known)[1])
+    least = config.min_samples_leaf
+    least = int(np.ceil(least * len(known.y))) if least < 1 else int(least)
+    tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
+    if config.polish and config.refit_leaves and config.loss is None:
+        price = config.ccp_alpha if config.criterion == "log_loss" else 0.0
+        tree = without_small_leaves(polished(tree, known, price), known.X, least)
     tree, weight = counted(tree, known)
     if config.refit_leaves:
-        tree = refitted(tree, weight, config.smoothing)
-    else:
-        tree = averaged_upwards(tree, weight)
-    if config.merge_leaves:
-        tree, origin = merged(tree)
-        weight = weight[origin]
-    return tree, weight
+        plain = counted(tree, rows.labelled(everyone=True, by_class=False))[1]
+        return with_values(tree, weight, plain, config)
+    cost = log_loss_costs(weight) if config.criterion == "log_loss" else None
+    return Grown(averaged_upwards(tree, weight), weight, cost)
+
+
+def with_values(
+    tree: Tree, weight: NDArray[np.float64], plain: NDArray[np.float64], config: FinishConfig
+) -> Grown:
+    """The tree whose nodes say what the rows that reach them say.
+
+    Parameters
+    ----------
+    tree : Tree
+    weight, plain : ndarray of shape (n_nodes, n_classes)
+        Weight of the rows of every class, with and without the weights of the classes.
+    config : FinishConfig
+    """
+    cost = log_loss_costs(weight) if config.criterion == "log_loss" else None
+    tree = refitted(replace(tree, decision=None), weight, config.smoothing)
+    decision = tree.value
+    if config.loss is not None:
+        decision, cost = least_loss(config.loss, weight)
+        tree = replace(tree, value=decision)
+    if config.probabilities == "shares":
+        tree = refitted(tree, plain, config.smoothing)
+        same = np.allclose(tree.value, decision, rtol=0, atol=1e-12)
+        tree = replace(tree, decision=None if same else decision)
+    return Grown(tree, weight, cost)

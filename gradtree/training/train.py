@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss
 from gradtree.training.beginning import begin, columns_of, first_tree, samples_of, seeds_of
-from gradtree.training.choosing import held_out_and_left_out
+from gradtree.training.choosing import by_score, held_out_and_left_out
+from gradtree.training.own_loss import guarded, refuse_loss
 from gradtree.training.rounding import Grid
 from gradtree.training.threads import each
 from gradtree.trees.dense import DenseTree
@@ -60,6 +61,7 @@ class TrainResult:
     best_run, best_epoch : where the tree comes from.
     epochs_run : number of epochs, all runs together.
     seeds : seed of each run.
+    near : the trees of other runs whose score is nearly as good, best first, with their runs.
     """
 
     dense: DenseTree
@@ -68,6 +70,7 @@ class TrainResult:
     best_epoch: int
     epochs_run: int
     seeds: tuple[int, ...]
+    near: tuple[tuple[int, DenseTree], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,9 @@ def _history(run: EngineRun, seed: int, stopped_early: bool) -> RunHistory:
 
 @dataclass(frozen=True, eq=False)
 class _Offer:
-    """The best that one run has to offer, the higher its score the better."""
+    """The best that one run has to offer: its score, what ties go by, and the score's error."""
 
-    score: float
+    score: tuple[float, float, float]
     tree: Candidate
     history: RunHistory
 
@@ -121,6 +124,10 @@ class _Task:
     def run(self, number: int, is_stopped: Callable[[], bool]) -> _Offer | None:
         """Train from one initial draw; ``None`` if all runs are to stop."""
         config, seed = self.config, self.config.run_seeds()[number]
+        if isinstance(config.loss, CustomLoss) and config.engine == "compiled":
+            config = replace(config, loss=guarded(config.loss))
+        if config.choose_by != "loss":
+            config = replace(config, choose_by="f1")  # an engine keeps the epoch of best F1 too
         initial = self.start if number == 0 else None
         n_features = self.train.X.shape[1]
         initial = initial or first_tree(seed, self.columns, n_features, self.n_classes, config)
@@ -143,38 +150,27 @@ class _Task:
 
         if self.config.choose_by == "loss" or history.best_epoch < 0:
             best = Candidate(history.best_epoch, run.result())
-            return _Offer(-history.best_loss, best, history)
-        offers = [
-            _Offer(
-                held_out_and_left_out(
-                    candidate.dense, self.train, self.valid, self.config.smoothing
-                ),
-                candidate,
-                history,
-            )
-            for candidate in run.best()
-        ]
-        return max(offers, key=lambda offer: offer.score)
+            return _Offer((-history.best_loss, 0.0, 0.0), best, history)
+        offers = [_Offer(self._score(tree.dense), tree, history) for tree in run.best()]
+        return max(offers, key=lambda offer: offer.score[:2])
+
+    def _score(self, dense: DenseTree) -> tuple[float, float, float]:
+        judged = dense, self.train, self.valid, self.config.smoothing
+        if self.config.choose_by == "f1":
+            return held_out_and_left_out(*judged), 0.0, 0.0
+        return by_score(*judged, self.config.choose_by)
 
     def _look_at(self, run: EngineRun) -> None:
         """A loss of one's own can be wrong in ways that no one else would notice."""
         if isinstance(self.config.loss, CustomLoss):
-            refuse_nan(run, len(self.valid.rows) > 0)
+            train_loss, valid_loss = run.losses
+            bad = np.isnan(train_loss) | (np.isnan(valid_loss) & (len(self.valid.rows) > 0))
+            if bad.any():
+                refuse_loss(self.config.loss, self.n_classes, int(bad.argmax()) + 1)
 
     def _show(self, run: EngineRun, number: int) -> None:
         if self.progress is not None:
             self.progress(_progress(run, number, self.config))
-
-
-def refuse_nan(run: EngineRun, validated: bool) -> None:
-    """Raise ``FloatingPointError`` if a loss of the user's is not a number."""
-    train_loss, valid_loss = run.losses
-    bad = np.isnan(train_loss) | (np.isnan(valid_loss) & validated)
-    if bad.any():
-        raise FloatingPointError(
-            f"the loss was not a number in epoch {int(bad.argmax()) + 1}: a loss of your own must "
-            "be finite for all probabilities from 0 to 1, 0 and 1 included; clip them first"
-        )
 
 
 def train(
@@ -229,24 +225,27 @@ def train(
         valid = samples_of(samples.X, y, sample_weight, held_out, config.dtype, class_weight)
     columns = columns_of(samples, config)
     task = _Task(samples, valid, n_classes, config, columns, start, progress)
-    best: tuple[float, int, DenseTree, int] | None = None
-    histories: dict[int, RunHistory] = {}
+    offers: dict[int, _Offer] = {}
     n_threads = config.n_jobs if config.engine == "compiled" else 1
     for number, offer in each(task.run, config.restarts + 1, n_threads):
-        histories[number] = offer.history
-        # Runs may end in any order; of equals the first counts, as one after the other.
-        rank = (offer.score, -number)
-        if best is None or rank > best[:2]:
-            best = (*rank, offer.tree.dense, offer.tree.epoch)
-    assert best is not None
-    _, run, dense, epoch = best
+        offers[number] = offer
+    # Runs may end in any order; of equals the first counts, as one after the other.
+    ranked = sorted(offers, key=lambda number: (offers[number].score[:2], -number), reverse=True)
+    best, _, error = offers[ranked[0]].score
+    least = best - config.tolerance * error
+    near = [number for number in ranked if offers[number].score[0] >= least]
+    trees = [offers[number].tree.dense for number in near]
+    if grid is not None:
+        trees = [grid.between(dense) for dense in trees]
+    histories = tuple(offers[number].history for number in sorted(offers))
     return TrainResult(
-        dense if grid is None else grid.between(dense),
-        tuple(histories[number] for number in sorted(histories)),
-        -run,
-        epoch,
-        sum(len(history.train_loss) for history in histories.values()),
+        trees[0],
+        histories,
+        ranked[0],
+        offers[ranked[0]].tree.epoch,
+        sum(len(history.train_loss) for history in histories),
         config.run_seeds(),
+        tuple(zip(near[1:], trees[1:], strict=True)) if config.tolerance > 0 else (),
     )
 
 

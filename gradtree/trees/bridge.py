@@ -21,7 +21,11 @@ from gradtree.trees.tree import LEAF, Tree
 
 
 def to_sklearn(
-    tree: Tree, *, classes: ArrayLike | None = None, feature_names: ArrayLike | None = None
+    tree: Tree,
+    *,
+    classes: ArrayLike | None = None,
+    feature_names: ArrayLike | None = None,
+    probabilities: bool = False,
 ) -> Any:
     """A fitted ``DecisionTreeClassifier`` that predicts what ``tree`` predicts.
 
@@ -32,44 +36,53 @@ def to_sklearn(
         Labels that ``predict`` returns, ascending; ``0, 1, …`` without them.
     feature_names : array-like of shape (n_features,), optional
         Becomes ``feature_names_in_``.
+    probabilities : bool, default=False
+        scikit-learn's trees predict the most probable class. Where weights of classes or a loss of
+        one's own decide otherwise, the twin predicts what ``tree`` predicts, with probabilities
+        after these weights; with True, its probabilities are those of ``tree`` instead.
 
     Returns
     -------
     DecisionTreeClassifier or Pipeline
         Node numbers are those of ``tree``. Impurities are the Gini impurities
         of the class probabilities. Where the tree does not know its training
-        rows, every leaf counts as one row. A tree that splits categories becomes
-        a pipeline of ``OrdinalEncoder`` (one column per set of categories) and the tree.
+        rows, every leaf counts as one row. A tree over a table with other columns than numbers
+        becomes a pipeline that picks those in use, with an ``OrdinalEncoder`` for every set of
+        categories, and the tree.
 
     Raises
     ------
     ValueError
-        Where there is no exact twin: scikit-learn's trees round numbers to ``float32`` and
-        know no dates, so trees that split dates, or numbers that only ``float64`` tells apart,
-        cannot be converted. (A number that lies above a threshold by less than the rounding
-        takes the left side in scikit-learn.)
+        Where there is no exact twin: scikit-learn's trees round numbers to ``float32`` and know
+        no dates, so trees that split dates, numbers that only ``float64`` tells apart, or
+        numbers written as text cannot be converted. Columns not in use do not matter. (A number
+        that lies above a threshold by less than the rounding takes the left side in scikit-
+        learn.)
     """
     labels = np.arange(tree.n_classes) if classes is None else np.asarray(classes)
     if len(labels) != tree.n_classes:
         raise ValueError(f"{len(labels)} classes for a tree with {tree.n_classes}")
     _check_convertible(tree)
-    if tree.members is None:
+    if tree.decision is not None and not probabilities:
+        tree = replace(tree, value=tree.decision)
+    if all(column.kind == "number" and not column.from_text for column in tree.columns or ()):
         return _classifier(tree, labels, feature_names)
     return _pipeline(tree, labels, feature_names)
 
 
 def _check_convertible(tree: Tree) -> None:
     columns = tree.columns or ()
-    used = {int(feature) for feature in tree.feature[tree.feature != LEAF]}
-    for place, column in enumerate(columns):
-        problem = None
+    for place in np.unique(tree.feature[tree.feature != LEAF] if columns else []).astype(int):
+        column, problem = columns[place], None
         if column.kind in ("date", "duration"):
             problem = f"{column.kind}s, which scikit-learn's trees do not know"
         elif column.fine:
             problem = "numbers that differ by less than the float32 of scikit-learn's trees tells"
+        elif column.from_text:
+            problem = "numbers written as text, which scikit-learn's trees do not read"
         elif column.as_text:
             problem = "categories of several types, which scikit-learn's encoders refuse"
-        if problem and (place in used or column.kind != "number"):
+        if problem:
             raise ValueError(
                 f"this tree has no exact twin in scikit-learn: column {column.name!r} holds "
                 f"{problem}; use the tree itself (predict, rules, to_json), or train without "
@@ -99,7 +112,6 @@ def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None)
     from sklearn.preprocessing import OrdinalEncoder
 
     assert tree.columns is not None
-    assert tree.members is not None
     names: list[Any] = list(range(tree.n_features))
     if feature_names is not None:
         names = np.asarray(feature_names, dtype=object).tolist()
@@ -109,7 +121,9 @@ def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None)
     for node in np.flatnonzero(tree.feature != LEAF).tolist():
         source = int(tree.feature[node])
         column = tree.columns[source]
-        left = tree.members[node, : len(column.categories)]
+        left = np.zeros(0, dtype=bool)
+        if tree.members is not None and column.kind == "category":
+            left = tree.members[node, : len(column.categories)]
         key = source if column.kind == "number" else (source, left.tobytes())
         if key not in places:
             places[key] = len(parts)

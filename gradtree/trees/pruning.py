@@ -62,24 +62,6 @@ def pruned_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None
     )
 
 
-def full_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tree:
-    """The dense tree as it is, all 2^(d+1) - 1 nodes of it, in heap order."""
-    feature, threshold = dense.split_features.astype(np.int32), dense.split_thresholds
-    counts = count_rows(feature, threshold, X, rows)
-    n_inner = len(feature)
-    index = np.arange(2 * n_inner + 1)
-    inner = index < n_inner
-    return _assembled(
-        np.where(inner, 2 * index + 1, LEAF).astype(np.int32),
-        np.where(inner, 2 * index + 2, LEAF).astype(np.int32),
-        _scattered(inner, feature, LEAF),
-        _scattered(inner, float32_below(threshold), np.nan),
-        _heap_logits(dense),
-        dense.n_features,
-        counts,
-    )
-
-
 def count_rows(
     feature: NDArray[np.int32],
     threshold: NDArray[Any],

@@ -1,8 +1,8 @@
 """A smaller tree from a grown one: leaves refitted, merged and pruned by the rows that reach them.
 
-Cost-complexity pruning is that of Breiman and others (1984) as in scikit-learn: the cost of a leaf
-is its share of the weight times its Gini impurity, and every leaf has a price. Weights of rows, and
-with them those of classes, count in costs and values; ``min_samples_leaf`` counts rows.
+Cost-complexity pruning is that of Breiman and others (1984) as in scikit-learn: a leaf has a cost
+(see ``gradtree.trees.costs``) and a price. Weights of rows, and with them those of classes, count
+in costs and values; ``min_samples_leaf`` counts rows.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.trees.costs import chance_of, gini_costs
 from gradtree.trees.traversal import fill_upwards
-from gradtree.trees.tree import LEAF, Tree
+from gradtree.trees.tree import ARRAY_TYPES, LEAF, Tree
 
 SAME_PRICE = 1e-12
+# Leaves are alike if chance alone would part their shares as much in one of so many cases.
+ALIKE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +70,24 @@ def without_small_leaves(tree: Tree, X: NDArray[Any], least: int) -> Tree:
 
 def counted(tree: Tree, rows: Labelled) -> tuple[Tree, NDArray[np.float64]]:
     """The tree with its rows counted anew, and the weight of every class at every node."""
-    leaf, n_classes = tree.apply(rows.X), tree.n_classes
-    cells = tree.node_count * n_classes
-    flat = np.bincount(leaf * n_classes + rows.y, rows.scaled_weight, cells)
-    weight = flat.reshape(tree.node_count, n_classes).astype(np.float64)
-    counts = np.bincount(leaf, minlength=tree.node_count)
+    leaf = tree.apply(rows.X)
+    weight = class_sums(tree, leaf, rows.y, rows.scaled_weight)
+    counts = class_sums(tree, leaf, rows.y).astype(np.int64)
+    return replace(tree, n_node_samples=counts.sum(axis=1), class_counts=counts), weight
+
+
+def class_sums(
+    tree: Tree, leaf: NDArray[np.intp], y: NDArray[np.int64], weight: Any = None
+) -> NDArray[np.float64]:
+    """Weight of every class at every node, of rows that reach these leaves; all 1 without it."""
+    shape = tree.node_count, tree.n_classes
+    flat = np.bincount(leaf * tree.n_classes + y, weight, shape[0] * shape[1])
+    sums = flat.reshape(shape).astype(np.float64)
     for node in range(tree.node_count - 1, -1, -1):
         if tree.children_left[node] != LEAF:
             children = [tree.children_left[node], tree.children_right[node]]
-            weight[node], counts[node] = weight[children].sum(axis=0), counts[children].sum()
-    return replace(tree, n_node_samples=counts), weight
+            sums[node] = sums[children].sum(axis=0)
+    return sums
 
 
 def refitted(tree: Tree, weight: NDArray[np.float64], smoothing: float) -> Tree:
@@ -102,19 +113,35 @@ def averaged_upwards(tree: Tree, weight: NDArray[np.float64]) -> Tree:
     return replace(tree, value=value)
 
 
-def merged(tree: Tree) -> tuple[Tree, NDArray[np.intp]]:
-    """The tree without splits between leaves of one class, and where its nodes come from."""
+def merged(tree: Tree, alike: bool = False) -> tuple[Tree, NDArray[np.intp]]:
+    """The tree without splits between leaves of one class, and where its nodes come from.
+
+    With ``alike``, splits stay that part rows of different shares of classes.
+    """
     is_leaf = tree.children_left == LEAF
-    label = tree.value.argmax(axis=1)
+    label = tree.labels
     for node in range(tree.node_count - 1, -1, -1):
         left, right = tree.children_left[node], tree.children_right[node]
         if left != LEAF and is_leaf[left] and is_leaf[right]:
-            is_leaf[node] = label[left] == label[right] == label[node]
-    return _cut(tree, is_leaf)
+            is_leaf[node] = label[left] == label[right] == label[node] and not (
+                alike and chance_of_split(tree, node) < ALIKE
+            )
+    return cut_at(tree, is_leaf)
+
+
+def chance_of_split(tree: Tree, node: int) -> float:
+    """The chance that a split without meaning would part the classes as much."""
+    assert tree.class_counts is not None
+    left, right = tree.children_left[node], tree.children_right[node]
+    return chance_of(tree.class_counts[left], tree.class_counts[right])
 
 
 def pruned(
-    tree: Tree, weight: NDArray[np.float64], ccp_alpha: float, max_leaf_nodes: int | None
+    tree: Tree,
+    weight: NDArray[np.float64],
+    ccp_alpha: float,
+    max_leaf_nodes: int | None,
+    cost: NDArray[np.float64] | None = None,
 ) -> Tree:
     """The tree after minimal cost-complexity pruning.
 
@@ -127,10 +154,23 @@ def pruned(
         Links whose price is at most this are cut; with 0 none is.
     max_leaf_nodes : int, optional
         Then the cheapest pairs of leaves are joined until there are no more leaves than this.
+    cost : ndarray of shape (n_nodes,), optional
+        What every node costs as a leaf; by Gini impurity without it.
     """
+    return weakest_cut(tree, weight, ccp_alpha, max_leaf_nodes, cost)[0]
+
+
+def weakest_cut(
+    tree: Tree,
+    weight: NDArray[np.float64],
+    ccp_alpha: float,
+    max_leaf_nodes: int | None,
+    cost: NDArray[np.float64] | None = None,
+) -> tuple[Tree, NDArray[np.intp]]:
+    """As :func:`pruned`, and where the nodes come from."""
     if ccp_alpha == 0 and max_leaf_nodes is None:
-        return tree
-    links = _WeakestLinks(tree, weight)
+        return tree, np.arange(tree.node_count)
+    links = _WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
     while ccp_alpha > 0 and not links.is_leaf[0]:
         node, price = links.weakest()
         if price > ccp_alpha:
@@ -138,12 +178,14 @@ def pruned(
         links.cut(node)
     while max_leaf_nodes is not None and links.n_leaves() > max_leaf_nodes:
         links.cut(links.weakest(pairs_only=True)[0])
-    return _cut(tree, links.is_leaf)[0]
+    return cut_at(tree, links.is_leaf)
 
 
-def pruning_path(tree: Tree, weight: NDArray[np.float64]) -> PruningPath:
-    """How the tree shrinks to its root as leaves become dearer."""
-    links = _WeakestLinks(tree, weight)
+def pruning_path(
+    tree: Tree, weight: NDArray[np.float64], cost: NDArray[np.float64] | None = None
+) -> PruningPath:
+    """How the tree shrinks to its root as leaves become dearer; see :func:`pruned`."""
+    links = _WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
     steps = [(0.0, links.impurity())]
     while not links.is_leaf[0]:
         node, price = links.weakest()
@@ -161,13 +203,9 @@ def pruning_path(tree: Tree, weight: NDArray[np.float64]) -> PruningPath:
 class _WeakestLinks:
     """The inner nodes of a tree and what their branches save per leaf."""
 
-    def __init__(self, tree: Tree, weight: NDArray[np.float64]) -> None:
+    def __init__(self, tree: Tree, cost: NDArray[np.float64]) -> None:
         self._left, self._right = tree.children_left.tolist(), tree.children_right.tolist()
-        total = weight.sum(axis=1)
-        squares = np.divide(
-            (weight**2).sum(axis=1), total, out=np.zeros_like(total), where=total > 0
-        )
-        self._cost = ((total - squares) / total[0]).tolist()
+        self._cost = cost.tolist()
         self.is_leaf = tree.children_left == LEAF
         self._sum_up()
 
@@ -208,7 +246,12 @@ class _WeakestLinks:
         return self._leaves[0]
 
 
-def _cut(tree: Tree, is_leaf: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]:
+def raised(tree: Tree, instead: NDArray[np.intp]) -> Tree:
+    """The tree in which some nodes give way to nodes below them."""
+    return _rebuilt(tree, tree.children_left == LEAF, instead)
+
+
+def cut_at(tree: Tree, is_leaf: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]:
     """The tree whose marked nodes are leaves, and where its nodes come from."""
     origin = _order(tree, is_leaf, np.arange(tree.node_count))
     return _rebuilt(tree, is_leaf, np.arange(tree.node_count)), origin
@@ -241,12 +284,9 @@ def _rebuilt(tree: Tree, is_leaf: NDArray[np.bool_], instead: NDArray[np.intp]) 
             left[place] = number[_settled(tree.children_left[node], instead)]
             right[place] = number[_settled(tree.children_right[node], instead)]
     leaf = left == LEAF
-    return Tree(
-        left,
-        right,
-        np.where(leaf, LEAF, tree.feature[kept]),
-        np.where(leaf, np.nan, tree.threshold[kept]),
-        tree.value[kept],
-        tree.n_features,
-        None if tree.n_node_samples is None else tree.n_node_samples[kept],
-    )
+    arrays = {name: getattr(tree, name) for name in ARRAY_TYPES}
+    parts = {name: array[kept] for name, array in arrays.items() if array is not None}
+    parts |= {"children_left": left, "children_right": right}
+    parts["feature"] = np.where(leaf, LEAF, parts["feature"])
+    parts["threshold"] = np.where(leaf, np.nan, parts["threshold"])
+    return replace(tree, **parts)

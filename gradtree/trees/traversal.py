@@ -45,12 +45,41 @@ def _walk(
         leaf[row] = node
 
 
+def _walk_table(
+    X: NDArray[Any],
+    children_left: NDArray[np.int32],
+    children_right: NDArray[np.int32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    leaf: NDArray[np.intp],
+    missing_left: NDArray[np.bool_],
+    members: NDArray[np.bool_],
+) -> None:
+    for row in range(X.shape[0]):
+        node = 0
+        while children_left[node] != LEAF:
+            x = X[row, feature[node]]
+            if x != x:
+                left = missing_left[node]
+            elif threshold[node] != threshold[node]:
+                left = members[node, np.intp(x)]
+            else:
+                left = x <= threshold[node]
+            node = children_left[node] if left else children_right[node]
+        leaf[row] = node
+
+
 @cache
-def _compiled_walk(dtype: np.dtype) -> Any:
-    """``_walk`` for rows of one type, compiled when such rows are first seen."""
+def _compiled_walk(dtype: np.dtype, table: bool) -> Any:
+    """A walk for rows of one type, compiled when such rows are first seen."""
     rows = types.Array(from_dtype(dtype), 2, "A", readonly=True, aligned=True)
     whole, real = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, float64))
     leaf = types.Array(types.intp, 1, "C")
+    sides = types.Array(types.bool_, 1, "C", readonly=True)
+    members = types.Array(types.bool_, 2, "C", readonly=True)
+    if table:
+        signature = void(rows, whole, whole, whole, real, leaf, sides, members)
+        return kept_njit(signature, nogil=True)(_walk_table)
     return kept_njit(void(rows, whole, whole, whole, real, leaf), nogil=True)(_walk)
 
 
@@ -96,12 +125,28 @@ def fill_upwards(
         value[inner] = share * value[left] + (1.0 - share) * value[right]
 
 
-def leaves_reached(tree: Tree, X: NDArray[Any]) -> NDArray[np.intp]:
-    """Index of the leaf that each row of a coded matrix ends in."""
+def leaves_reached(
+    tree: Tree, X: NDArray[Any], places: NDArray[np.int32] | None = None
+) -> NDArray[np.intp]:
+    """Index of the leaf that each row of a coded matrix ends in.
+
+    Parameters
+    ----------
+    tree : Tree
+    X : ndarray of shape (n_rows, n_columns)
+    places : ndarray of int32, optional
+        Where in ``X`` each column of the tree is; in its own place without it.
+    """
     leaf = np.empty(len(X), dtype=np.intp)
+    feature = tree.feature
+    if places is not None:
+        feature = np.where(feature == LEAF, LEAF, places[feature]).astype(np.int32)
+    arrays = (tree.children_left, tree.children_right, feature, tree.threshold)
     if tree.columns is not None:
-        return _walked(tree, X, leaf)
-    arrays = (tree.children_left, tree.children_right, tree.feature, tree.threshold)
+        with np.errstate(over="ignore"):
+            rounded = tree.threshold.astype(X.dtype).astype(np.float64)
+        _walk_gaps(tree, X, (*arrays[:3], rounded), leaf)
+        return leaf
     step = len(X) if X.dtype in (np.float32, np.float64) else CHUNK
     for start in range(0, len(X), max(step, 1)):
         piece = slice(start, start + step)
@@ -112,11 +157,19 @@ def leaves_reached(tree: Tree, X: NDArray[Any]) -> NDArray[np.intp]:
             gaps = np.isnan(rows.sum(dtype=np.float64))
         if gaps:
             with np.errstate(over="ignore"):
-                _walked(tree, rows.astype(np.float32), leaf[piece])
+                _walk_gaps(tree, rows.astype(np.float32), arrays, leaf[piece])
         else:
-            walk = _compiled_walk(rows.dtype)
+            walk = _compiled_walk(rows.dtype, False)
             walk(rows if rows.flags.aligned else rows.copy(), *arrays, leaf[piece])
     return leaf
+
+
+def _walk_gaps(tree: Tree, X: NDArray[Any], arrays: Any, leaf: NDArray[np.intp]) -> None:
+    """All rows down the tree, where something may be missing or a category."""
+    if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative or not X.flags.aligned:
+        X = X.astype(np.float64)
+    members = np.zeros((1, 1), dtype=bool) if tree.members is None else tree.members
+    _compiled_walk(X.dtype, True)(X, *arrays, leaf, missing_goes_left(tree), members)
 
 
 def missing_goes_left(tree: Tree) -> NDArray[np.bool_]:
@@ -128,36 +181,6 @@ def missing_goes_left(tree: Tree) -> NDArray[np.bool_]:
     rows = tree.n_node_samples
     inner = tree.children_left != LEAF
     return inner & (rows[tree.children_left] >= rows[tree.children_right])
-
-
-def goes_left(tree: Tree, node: int, values: NDArray[Any], missing: bool) -> NDArray[np.bool_]:
-    """Which coded values of its column a node sends to the left."""
-    gaps = np.isnan(values)
-    if np.isnan(tree.threshold[node]):
-        assert tree.members is not None
-        left = tree.members[node][np.where(gaps, 0, values).astype(np.intp)]
-    elif tree.columns is None:
-        left = values.astype(np.float64) <= tree.threshold[node]
-    else:
-        with np.errstate(over="ignore"):
-            left = values <= values.dtype.type(tree.threshold[node])
-    left[gaps] = missing
-    return left
-
-
-def _walked(tree: Tree, X: NDArray[Any], leaf: NDArray[np.intp]) -> NDArray[np.intp]:
-    """All rows down the tree, node by node."""
-    missing = missing_goes_left(tree)
-    waiting = {0: np.arange(len(X))}
-    for node in range(tree.node_count):
-        rows = waiting.pop(node)
-        if tree.children_left[node] == LEAF:
-            leaf[rows] = node
-            continue
-        left = goes_left(tree, node, X[rows, tree.feature[node]], bool(missing[node]))
-        waiting[int(tree.children_left[node])] = rows[left]
-        waiting[int(tree.children_right[node])] = rows[~left]
-    return leaf
 
 
 def passed_nodes(tree: Tree, leaf: NDArray[np.intp]) -> csr_matrix:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gradtree.columns.coding import Column
 
 LEAF = -1
-FORMAT = "gradtree.Tree/1"
-TABLE_FORMAT = "gradtree.Tree/2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +58,12 @@ class Tree:
         The categories, by position in their column, that go left.
     columns : tuple of Column, optional
         The columns of the table.
+    decision : ndarray of float64, shape (n_nodes, n_classes), optional
+        What each node decides by, where that is not ``value``: shares drawn to rare classes by
+        their weights, or what a loss of one's own makes of them. The largest entry is the class
+        that is predicted.
+    class_counts : ndarray of int64, shape (n_nodes, n_classes), optional
+        Training rows of each class that passed through each node, where known.
     """
 
     children_left: NDArray[np.int32]
@@ -72,6 +76,8 @@ class Tree:
     missing_left: NDArray[np.bool_] | None = None
     members: NDArray[np.bool_] | None = None
     columns: tuple[Column, ...] | None = None
+    decision: NDArray[np.float64] | None = None
+    class_counts: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in ARRAY_TYPES.items():
@@ -97,6 +103,12 @@ class Tree:
     @property
     def n_classes(self) -> int:
         return int(self.value.shape[1])
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """Index of the class that each node predicts, the first one on ties."""
+        by = self.value if self.decision is None else self.decision
+        return np.asarray(by.argmax(axis=1))
 
     @property
     def depth(self) -> int:
@@ -165,7 +177,7 @@ class Tree:
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Class index, the first one on ties."""
-        return np.asarray(self.value.argmax(axis=1)[self.apply(X)])
+        return np.asarray(self.labels[self.apply(X)])
 
     def rules(self, **labels: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
@@ -191,6 +203,15 @@ class Tree:
 
         return plot_tree(self, **options)
 
+    def _repr_svg_(self) -> str | None:
+        """The drawing that notebooks show, if matplotlib is there to make it."""
+        from gradtree.views.plot import export_svg
+
+        try:
+            return export_svg(self)
+        except ImportError:
+            return None
+
     def to_sklearn(self, **labels: Any) -> Any:
         """A fitted scikit-learn tree or pipeline; see :func:`gradtree.trees.bridge.to_sklearn`."""
         from gradtree.trees.bridge import to_sklearn
@@ -205,48 +226,17 @@ class Tree:
         return from_sklearn(estimator)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers that JSON can hold; leaf thresholds become ``None``."""
-        content: dict[str, Any] = {"format": FORMAT, "n_features": self.n_features}
-        for name in ARRAY_TYPES:
-            array = getattr(self, name)
-            if array is not None or name not in TABLE_ARRAYS:
-                content[name] = None if array is None else array.tolist()
-        content["threshold"] = [_stored(t) for t in content["threshold"]]
-        if self.columns is not None:
-            content["columns"] = [column.to_dict() for column in self.columns]
-        if set(content) & {*TABLE_ARRAYS, "columns"}:
-            content["format"] = TABLE_FORMAT
-        if self.members is not None:
-            content["members"] = [np.flatnonzero(row).tolist() for row in self.members]
-            content["n_categories"] = self.members.shape[1]
-        return content
+        """Plain lists and numbers that JSON can hold; see :mod:`gradtree.trees.stored`."""
+        from gradtree.trees.stored import tree_to_dict
+
+        return tree_to_dict(self)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Tree:
         """Inverse of :meth:`to_dict`, exact to the last bit."""
-        from gradtree.columns.coding import Column
+        from gradtree.trees.stored import tree_from_dict
 
-        given = dict(content)
-        if given.pop("format", None) not in (FORMAT, TABLE_FORMAT):
-            raise ValueError(
-                f"cannot read a tree of format {content.get('format')!r}; expected {FORMAT!r} or "
-                f"{TABLE_FORMAT!r}, as written by Tree.to_dict and Tree.to_json"
-            )
-        width = given.pop("n_categories", None)
-        names = {field.name for field in fields(cls)}
-        optional = {*TABLE_ARRAYS, "columns"}
-        if not names - optional <= set(given) <= names:
-            odd = sorted(names - optional - set(given) | set(given) - names)
-            raise ValueError(f"missing or unknown keys in a stored tree: {', '.join(odd)}")
-        given["threshold"] = [np.nan if t is None else float(t) for t in content["threshold"]]
-        if width is not None:
-            members = np.zeros((len(given["feature"]), width), dtype=bool)
-            for row, codes in zip(members, given["members"], strict=True):
-                row[codes] = True
-            given["members"] = members
-        if given.get("columns") is not None:
-            given["columns"] = tuple(Column.from_dict(column) for column in given["columns"])
-        return cls(**given)
+        return tree_from_dict(content)
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), allow_nan=False)
@@ -281,15 +271,9 @@ ARRAY_TYPES: dict[str, Any] = {
     "n_node_samples": np.int64,
     "missing_left": np.bool_,
     "members": np.bool_,
+    "decision": np.float64,
+    "class_counts": np.int64,
 }
-TABLE_ARRAYS = ("missing_left", "members")
-
-
-def _stored(threshold: float) -> float | str | None:
-    """A threshold as JSON knows it: no ``nan`` and no infinity."""
-    if threshold != threshold:
-        return None
-    return threshold if np.isfinite(threshold) else str(threshold)
 
 
 def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
@@ -306,10 +290,12 @@ def defect(tree: Tree) -> str | None:
     shapes = {name: getattr(tree, name).shape for name in vectors}
     if n_nodes == 0 or any(shape != (n_nodes,) for shape in shapes.values()):
         return f"one entry per node is needed everywhere, but the shapes are {shapes}"
-    for name in ("value", "members"):
+    for name in ("value", "members", "decision", "class_counts"):
         table = getattr(tree, name)
         if table is not None and (table.ndim != 2 or len(table) != n_nodes or not table.shape[1]):
             return f"{name} needs the shape ({n_nodes}, …), but has {table.shape}"
+        if table is not None and name != "members" and table.shape[1] != tree.n_classes:
+            return f"{name} has {table.shape[1]} classes, but value has {tree.n_classes}"
     if tree.columns is not None and len(tree.columns) != tree.n_features:
         return f"{len(tree.columns)} columns for {tree.n_features} features"
     return _bad_structure(tree) or _bad_splits(tree) or _bad_values(tree)
@@ -348,9 +334,12 @@ def _bad_splits(tree: Tree) -> str | None:
 
 
 def _bad_values(tree: Tree) -> str | None:
-    shares = tree.value[tree.children_left == LEAF]
-    if not np.all(shares >= 0) or not np.allclose(shares.sum(axis=1), 1.0, atol=1e-6):
-        return "the values of a leaf must be class probabilities, which sum to 1"
-    if tree.n_node_samples is not None and np.any(tree.n_node_samples < 0):
-        return "n_node_samples cannot be negative"
+    for table in (tree.value, tree.decision):
+        shares = table[tree.children_left == LEAF] if table is not None else np.ones((1, 1))
+        if not np.all(shares >= 0) or not np.allclose(shares.sum(axis=1), 1.0, atol=1e-6):
+            return "the values of a leaf must be class probabilities, which sum to 1"
+    for name in ("n_node_samples", "class_counts"):
+        counts = getattr(tree, name)
+        if counts is not None and np.any(counts < 0):
+            return f"{name} cannot be negative"
     return None

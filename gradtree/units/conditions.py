@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from gradtree.columns.coding import Category, Column
 
-# Longer category lists are printed by what they leave out, or cut off.
+# Longer category lists are printed by what they leave out, or cut off in drawings and text.
 LISTED = 6
+# Categories of these names are quoted, to tell them from what the words mean here.
+TAKEN = ("missing", "anything", "known", "a new category")
 
 # A side of a split that no raw value can take.
 NOTHING = "nothing that occurs"
@@ -77,6 +79,11 @@ class Interval:
             return f"{between} or missing" if self._adds_missing else between
         verb = "" if np.isfinite([self.low, self.high]).any() else "is "
         return f"{self.column} {verb}{self.brief}"
+
+    @property
+    def short(self) -> str:
+        """The condition as a line of text shows it."""
+        return str(self)
 
     @property
     def brief(self) -> str:
@@ -140,6 +147,14 @@ class Membership:
         )
 
     def __str__(self) -> str:
+        return self._told(len(self.possible) + 1)
+
+    @property
+    def short(self) -> str:
+        """The condition as a line of text shows it: of many categories, the first."""
+        return self._told(2 * LISTED)
+
+    def _told(self, most: int) -> str:
         inside, outside = self._names()
         if not inside or not outside:
             return f"{self.column} is {self.brief}"
@@ -147,7 +162,7 @@ class Membership:
             return f"{self.column} = {inside[0]}"
         if len(inside) > LISTED > len(outside):
             return f"{self.column} {self.brief}"
-        return f"{self.column} in {braces(inside)}"
+        return f"{self.column} in {braces(shortened(inside, most))}"
 
     @property
     def brief(self) -> str:
@@ -159,7 +174,7 @@ class Membership:
             return "anything"
         if len(inside) > LISTED > len(outside):
             return f"not in {braces(outside)}" if len(outside) != 1 else f"is not {outside[0]}"
-        return inside[0] if len(inside) == 1 else ", ".join(shortened(inside))
+        return inside[0] if len(inside) == 1 else ", ".join(shortened(inside, 2 * LISTED))
 
     def _names(self) -> tuple[list[str], list[str]]:
         """Categories inside and outside, as printed."""
@@ -222,15 +237,19 @@ def alone(condition: Condition) -> Condition:
 
 
 def as_text(category: Category) -> str:
-    """A category as people write it: whole numbers without a decimal point, no edge blanks."""
+    """A category as people write it: whole numbers without a decimal point, no edge blanks.
+
+    Quoted where it would be read as something else.
+    """
     if isinstance(category, float) and category.is_integer():
         return str(int(category))
-    return str(category).strip() or repr(str(category))
+    text = str(category).strip()
+    return repr(str(category)) if not text or text in TAKEN or ", " in text else text
 
 
-def shortened(names: list[str]) -> list[str]:
-    return names if len(names) <= 2 * LISTED else [*names[: 2 * LISTED], "…"]
+def shortened(names: list[str], most: int) -> list[str]:
+    return names if len(names) <= most else [*names[:most], f"… {len(names) - most} more"]
 
 
 def braces(names: list[str]) -> str:
-    return "{" + ", ".join(shortened(names)) + "}"
+    return "{" + ", ".join(names) + "}"

@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.columns.coding import Column
-from gradtree.trees.traversal import fill_upwards
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.cuts import cut_between, too_fine
-from gradtree.units.scales import InnerColumn, Labels, category_column, number_columns
+from gradtree.units.scales import (
+    InnerColumn,
+    Labels,
+    category_column,
+    number_columns,
+    ordered_columns,
+)
 
 INFINITY = float("inf")
 
@@ -24,7 +29,6 @@ def learn_inner(
     labels: Labels,
     columns: Sequence[Column],
     scale: str | None,
-    stream: bool = False,
 ) -> tuple[InnerColumn, ...]:
     """How the columns of a table become those of the training matrix.
 
@@ -37,18 +41,21 @@ def learn_inner(
         Of these rows.
     columns : sequence of Column
     scale : "quantile", "standard" or None
-    stream : bool, default=False
-        Whether more rows will come, so that columns which are constant now may vary later.
     """
     inner: list[InnerColumn] = []
     for source, column in enumerate(columns):
         values = coded[:, source]
-        if column.kind == "category":
+        if column.left_out:
+            continue
+        if column.ordered:
+            width = len(column.categories)
+            inner += ordered_columns(source, values, width, rows, labels, scale)
+        elif column.kind == "category":
             width = len(column.categories)
             inner.append(category_column(source, values[rows], width, labels, scale))
         else:
-            inner += number_columns(source, values, rows, labels, scale, stream)
-    varying = [c for c in inner if stream or np.ptp([*c.scores, c.missing]) > 0]
+            inner += number_columns(source, values, rows, labels, scale)
+    varying = [c for c in inner if np.ptp([*c.scores, c.missing]) > 0]
     return tuple(varying or inner[:1])
 
 
@@ -83,9 +90,21 @@ def table_tree(
         Whether to leave out the splits that send all of these rows to one side. Else every node
         keeps its number.
     """
+    return table_nodes(tree, inner, columns, coded, simplify)[0]
+
+
+def table_nodes(
+    tree: Tree,
+    inner: Sequence[InnerColumn],
+    columns: Sequence[Column],
+    coded: NDArray[Any],
+    simplify: bool = True,
+) -> tuple[Tree, NDArray[np.intp]]:
+    """As :func:`table_tree`, and which nodes of ``tree`` the nodes come from."""
     builder = _Builder(tree, inner, columns, coded, simplify)
     builder.grow()
-    return builder.tree()
+    origins = [builder.nodes[place]["inner"] for place in range(len(builder.nodes))]
+    return builder.tree(), np.array(origins, dtype=np.intp)
 
 
 @dataclass
@@ -180,14 +199,13 @@ class _Builder:
         leaves = [node["inner"] for node in nodes]
         left, right = (np.array([n[side] for n in nodes], np.int32) for side in ("left", "right"))
         counts = np.array([node["rows"] for node in nodes], dtype=np.int64)
-        value = self.inner_tree.value[leaves].copy()
-        fill_upwards(left, right, counts.astype(np.float64), value)
+        decision = self.inner_tree.decision
         return Tree(
             left,
             right,
             np.array([node.get("feature", LEAF) for node in nodes]),
             np.array([node.get("threshold", np.nan) for node in nodes]),
-            value,
+            self.inner_tree.value[leaves],
             len(self.columns),
             counts,
             np.array([bool(node.get("missing", False)) for node in nodes]),
@@ -196,6 +214,7 @@ class _Builder:
                 replace(column, fine=place in self.fine)
                 for place, column in enumerate(self.columns)
             ),
+            None if decision is None else decision[leaves],
         )
 
 

@@ -19,8 +19,6 @@ from scipy.special import ndtri
 # A column of numbers has at most so many steps, learned from about so many rows.
 MOST_STEPS = 10_000
 ROWS_FOR_STEPS = 100_000
-# The steps of a stream, which must suit rows that have not come yet.
-STREAM_STEPS = 4_096
 # Categories with fewer rows than this are lumped together; the shares of classes of the others
 # are drawn towards those of all rows, as if each category had so many rows of the average.
 RARE = 5
@@ -84,7 +82,6 @@ def number_columns(
     rows: NDArray[np.intp],
     labels: Labels,
     scale: str | None,
-    stream: bool,
 ) -> list[InnerColumn]:
     """The steps of a column of numbers, and a column that marks its gaps if it has any."""
     sample = values[:: max(1, len(values) // ROWS_FOR_STEPS)].astype(np.float64)
@@ -92,11 +89,7 @@ def number_columns(
     if not len(known):
         return [InnerColumn(source, np.empty(0), np.zeros(1, np.float32), 0.0)]
     points, counts = np.unique(known, return_counts=True)
-    if stream:
-        # Quantiles of the first rows say nothing about places where later ones will be.
-        scale = scale and "standard"
-        points, counts = _grid(points, known)
-    elif len(points) > MOST_STEPS:
+    if len(points) > MOST_STEPS:
         points = np.unique(np.quantile(known, np.linspace(0, 1, MOST_STEPS), method="nearest"))
         counts = np.diff(np.searchsorted(np.sort(known), points, side="right"), prepend=0)
     scores = scaled(points, counts, scale)
@@ -131,6 +124,20 @@ def category_column(
     counts = np.bincount(place[group], minlength=len(points))
     scores = scaled(points, counts, scale)[place]
     return InnerColumn(source, None, scores[:-1], float(scores[-1]))
+
+
+def ordered_columns(
+    source: int,
+    codes: NDArray[Any],
+    n_categories: int,
+    rows: NDArray[np.intp],
+    labels: Labels,
+    scale: str | None,
+) -> list[InnerColumn]:
+    """Categories in the order that they have, and a column that marks gaps if there are any."""
+    every = np.arange(n_categories, dtype=np.float64)
+    columns = number_columns(source, codes, rows, labels, scale)
+    return [InnerColumn(source, None, column.of(every), column.missing) for column in columns]
 
 
 def category_scores(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -179,17 +186,6 @@ def scaled(
 
 
 _FLOAT32 = (np.finfo(np.float32).min, np.finfo(np.float32).max)
-
-
-def _grid(
-    points: NDArray[np.float64], known: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Even steps over and beyond the first rows of a stream, with the rows in each."""
-    reach = max(points[-1] / 2 - points[0] / 2, abs(points[0]) * 1e-3, 1e-6)
-    limit = np.finfo(np.float64).max / 4
-    ends = np.clip([points[0] - 4 * reach, points[-1] + 4 * reach], -limit, limit)
-    grid = np.linspace(ends[0], ends[1], STREAM_STEPS)
-    return grid, np.bincount(np.searchsorted(grid[:-1], known), minlength=len(grid))
 
 
 def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], labels: Labels) -> float:

@@ -10,6 +10,7 @@ from gradtree.views.palette import node_colour
 from gradtree.views.rules import (
     checked_class_names,
     describe,
+    node_facts,
     node_verdict,
 )
 
@@ -35,7 +36,9 @@ def export_text(
     Returns
     -------
     str
-        Lines such as ``├─ age <= 30 → survived (0.91, 23 rows)``.
+        Lines such as ``├─ age <= 30 → survived (0.91, 21 of 23 rows)``: what a leaf predicts, and
+        the share and number of its training rows that are so. Long lists of categories are
+        shortened; :func:`gradtree.decision_rules` has them all.
     """
     classes = checked_class_names(tree, class_names)
     splits = describe(tree, feature_names, digits)
@@ -47,8 +50,8 @@ def export_text(
 
     def expect_children(node: int, margin: str, depth: int) -> None:
         right, left = int(tree.children_right[node]), int(tree.children_left[node])
-        waiting.append((right, str(splits[node].right), margin, depth, True))
-        waiting.append((left, str(splits[node].left), margin, depth, False))
+        waiting.append((right, splits[node].right.short, margin, depth, True))
+        waiting.append((left, splits[node].left.short, margin, depth, False))
 
     expect_children(0, "", 1)
     while waiting:
@@ -95,11 +98,14 @@ def export_graphviz(
     for node in range(tree.node_count):
         split = splits.get(node)
         label = node_verdict(tree, node, classes) if split is None else split.column
-        fill = node_colour(tree.value[node]) if split is None else "#f2f2f2"
+        fill = "#f2f2f2"
+        if split is None:
+            predicted, share, _, _ = node_facts(tree, node)
+            fill = node_colour(predicted, share, tree.n_classes)
         lines.append(f'{node} [label={_quoted(label)}, fillcolor="{fill}"];')
         if split is not None:
             sides = (tree.children_left[node], split.left), (tree.children_right[node], split.right)
-            lines += [f"{node} -> {child} [label={_quoted(str(side))}];" for child, side in sides]
+            lines += [f"{node} -> {child} [label={_quoted(side.short)}];" for child, side in sides]
     return "\n".join([*lines, "}"])
 
 

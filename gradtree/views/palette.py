@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import cycle, islice
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 # The palette of Okabe and Ito, blue and orange first because binary trees are most common.
 OKABE_ITO = (
     "#0072B2",
@@ -29,14 +26,14 @@ def class_colours(n_classes: int) -> list[str]:
     return list(islice(cycle(OKABE_ITO), n_classes))
 
 
-def node_colour(shares: ArrayLike, colours: Sequence[str] | None = None) -> str:
-    """The colour of the predicted class, the paler the less sure the node is."""
-    probabilities = np.asarray(shares, dtype=np.float64)
-    palette = class_colours(len(probabilities)) if colours is None else colours
-    best = int(probabilities.argmax())
-    chance = 1.0 / len(probabilities)
-    sureness = 1.0 if chance == 1.0 else (probabilities[best] - chance) / (1.0 - chance)
-    return blend(palette[best], PALEST + (STRONGEST - PALEST) * max(float(sureness), 0.0))
+def node_colour(
+    predicted: int, share: float, n_classes: int, colours: Sequence[str] | None = None
+) -> str:
+    """The colour of the predicted class, the paler the smaller its share."""
+    palette = class_colours(n_classes) if colours is None else colours
+    chance = 1.0 / n_classes
+    sureness = 1.0 if n_classes == 1 else (share - chance) / (1.0 - chance)
+    return blend(palette[predicted], PALEST + (STRONGEST - PALEST) * max(sureness, 0.0))
 
 
 def blend(colour: str, share: float) -> str:

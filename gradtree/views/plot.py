@@ -10,7 +10,7 @@ from gradtree.trees.tree import Tree
 from gradtree.units.conditions import Split
 from gradtree.views.layout import tidy_positions
 from gradtree.views.palette import class_colours, node_colour
-from gradtree.views.rules import checked_class_names, describe
+from gradtree.views.rules import checked_class_names, describe, node_facts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,6 +76,19 @@ def plot_tree(
     return ax
 
 
+def export_svg(tree: Tree, **options: Any) -> str:
+    """The drawing of :func:`plot_tree` as SVG, with the same options; notebooks show trees so."""
+    from io import StringIO
+
+    plt = _pyplot()
+    figure: Any = plot_tree(tree, **options).figure
+    text = StringIO()
+    with plt.rc_context({"svg.hashsalt": "gradtree", "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return text.getvalue()
+
+
 def drawing_inches(tree: Tree, max_depth: int | None = None) -> tuple[float, float]:
     """Width and height that a drawing needs for its text to be readable."""
     n_columns, n_levels = _extent(tidy_positions(tree, max_depth))
@@ -114,12 +127,12 @@ class _TreeArtist:
         self._text(x, y, wrapped(split.column), INK)
 
     def leaf(self, node: int, x: float, y: float, cut_off: bool) -> None:
-        shares = self.tree.value[node]
-        best = int(shares.argmax())
-        self._box(x, y, node_colour(shares, self.colours), self.colours[best], dashed=cut_off)
-        facts = f"{shares[best]:.0%}"
-        if self.tree.n_node_samples is not None:
-            facts += f" · n={int(self.tree.n_node_samples[node])}"
+        best, share, count, n_rows = node_facts(self.tree, node)
+        fill = node_colour(best, share, self.tree.n_classes, self.colours)
+        self._box(x, y, fill, self.colours[best], dashed=cut_off)
+        facts = f"{share:.0%}"
+        if n_rows is not None:
+            facts += f" · n={n_rows}" if count is None else f" · {count} of {n_rows}"
         name = self.classes[best] + (" …" if cut_off else "")
         self._text(x, y + 0.1, name, INK, weight="bold", fontsize=fitting_size(name))
         self._text(x, y - 0.1, facts, INK)

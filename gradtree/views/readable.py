@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.trees.tree import Tree
+from gradtree.trees.tree import LEAF, Tree
+from gradtree.views.code import export_python, export_sql
 from gradtree.views.rules import Rule
 
 
@@ -40,28 +41,69 @@ class ReadableTree:
         return self.tree_.rules(**named)
 
     def export_text(self, **options: Any) -> str:
-        """The tree as indented text; see :func:`gradtree.export_text`."""
+        """The tree as indented text; see :func:`gradtree.export_text`.
+
+        A last line says how classes were weighed, if some leaf therefore predicts another class
+        than most of its rows have.
+        """
         named = self._named(options)
-        return self.tree_.export_text(**named)
+        text = self.tree_.export_text(**named)
+        note = self._decision_note(named["class_names"])
+        return f"{text}\n{note}" if note else text
+
+    def _decision_note(self, class_names: Sequence[Any]) -> str:
+        tree, weights = self.tree_, self._class_weights()
+        most = tree.value if tree.class_counts is None else tree.class_counts
+        leaves = tree.children_left == LEAF
+        if tree.decision is None or (most.argmax(axis=1) == tree.labels)[leaves].all():
+            return ""
+        if weights is None:
+            return "Leaves predict what costs least by the loss, not the class of most rows."
+        told = ", ".join(
+            f"{name} x{weight:.2g}" for name, weight in zip(class_names, weights, strict=True)
+        )
+        return f"Leaves predict the class of most weight, not of most rows: {told}."
+
+    def _class_weights(self) -> Any:
+        return getattr(self, "class_weight_", None)
 
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
         named = self._named(options)
         return self.tree_.export_graphviz(**named)
 
+    def export_sql(self, **options: Any) -> str:
+        """The tree as an expression of SQL; see :func:`gradtree.export_sql`."""
+        return export_sql(self.tree_, **self._coded(options))
+
+    def export_python(self, **options: Any) -> str:
+        """The tree as a function of Python; see :func:`gradtree.export_python`."""
+        return export_python(self.tree_, **self._coded(options))
+
+    def _coded(self, options: dict[str, Any]) -> dict[str, Any]:
+        named = self._named(options)
+        return named | {"class_names": options.get("class_names", list(self.classes_))}
+
+    def export_svg(self, **options: Any) -> str:
+        """The drawing of :meth:`plot` as SVG."""
+        from gradtree.views.plot import export_svg
+
+        return export_svg(self.tree_, **self._named(options))
+
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
         named = self._named(options)
         return self.tree_.plot(**named)
 
-    def to_sklearn(self) -> Any:
-        """A fitted scikit-learn tree, or with categories a pipeline, with the same predictions.
+    def to_sklearn(self, *, probabilities: bool = False) -> Any:
+        """A fitted scikit-learn tree, or a pipeline that ends in one, with the same predictions.
 
-        For the tools made for those; see :func:`gradtree.trees.bridge.to_sklearn`.
+        For the tools made for those; see :func:`gradtree.trees.bridge.to_sklearn`, also for
+        ``probabilities``.
         """
         check_is_fitted(self)
-        names = self._feature_names()
-        return self.tree_.to_sklearn(classes=self.classes_, feature_names=names)
+        labels = {"classes": self.classes_, "feature_names": self._feature_names()}
+        return self.tree_.to_sklearn(**labels, probabilities=probabilities)
 
     def get_depth(self) -> int:
         """Splits on the longest way from the root to a leaf."""

@@ -37,9 +37,12 @@ class Rule:
     prediction : str
         Name of the predicted class.
     probability : float
-        Probability that the leaf gives to it.
+        Its share of the training rows of the leaf; where these are not known by class, the
+        probability that the leaf gives to it.
     n_samples : int or None
         Training rows that ended in the leaf, where known.
+    n_predicted : int or None
+        Those of them that are of the predicted class, where known.
     """
 
     conditions: tuple[Condition, ...]
@@ -47,6 +50,7 @@ class Rule:
     prediction: str
     probability: float
     n_samples: int | None
+    n_predicted: int | None = None
 
     def holds(self, table: Any) -> NDArray[np.bool_]:
         """Rows of a raw table (a mapping from column names to values) that the rule covers."""
@@ -57,7 +61,8 @@ class Rule:
 
     def __str__(self) -> str:
         way = " and ".join(_bracketed(str(condition)) for condition in self.conditions)
-        verdict = verdict_text(self.prediction, self.probability, self.n_samples)
+        facts = self.probability, self.n_predicted, self.n_samples
+        verdict = verdict_text(self.prediction, *facts)
         return f"if {way} then {verdict}" if way else f"always {verdict}"
 
 
@@ -182,20 +187,33 @@ def checked_class_names(tree: Tree, names: Sequence[Any] | None) -> list[str]:
 
 
 def node_verdict(tree: Tree, node: int, classes: Sequence[str]) -> str:
-    """What a node predicts, how surely and from how many training rows."""
-    best = int(tree.value[node].argmax())
-    seen = None if tree.n_node_samples is None else int(tree.n_node_samples[node])
-    return verdict_text(classes[best], float(tree.value[node, best]), seen)
+    """What a node predicts, and the share and number of the training rows that are so."""
+    label, share, count, n_rows = node_facts(tree, node)
+    return verdict_text(classes[label], share, count, n_rows)
 
 
-def verdict_text(prediction: str, probability: float, n_samples: int | None) -> str:
-    if n_samples is None:
-        return f"{prediction} ({probability:.2f})"
-    return f"{prediction} ({probability:.2f}, {n_samples} {'row' if n_samples == 1 else 'rows'})"
+def node_facts(tree: Tree, node: int) -> tuple[int, float, int | None, int | None]:
+    """The class that a node predicts, its share, its rows and all rows of the node.
+
+    The share is that of the rows, as they are. Where rows are not known by class, it is the
+    probability that the node gives to the class.
+    """
+    label = int(tree.labels[node])
+    if tree.class_counts is not None and tree.class_counts[node].any():
+        count, total = int(tree.class_counts[node, label]), int(tree.class_counts[node].sum())
+        return label, count / total, count, total
+    n_rows = None if tree.n_node_samples is None else int(tree.n_node_samples[node])
+    return label, float(tree.value[node, label]), None, n_rows
+
+
+def verdict_text(prediction: str, share: float, count: int | None, n_rows: int | None) -> str:
+    if n_rows is None:
+        return f"{prediction} ({share:.2f})"
+    rows = f"{n_rows} {'row' if n_rows == 1 else 'rows'}"
+    return f"{prediction} ({share:.2f}, {rows if count is None else f'{count} of {rows}'})"
 
 
 def _rule(tree: Tree, leaf: int, way: dict[str, Condition], classes: Sequence[str]) -> Rule:
-    best = int(tree.value[leaf].argmax())
-    seen = None if tree.n_node_samples is None else int(tree.n_node_samples[leaf])
+    label, share, count, n_rows = node_facts(tree, leaf)
     conditions = tuple(alone(condition) for condition in way.values())
-    return Rule(conditions, leaf, classes[best], float(tree.value[leaf, best]), seen)
+    return Rule(conditions, leaf, classes[label], share, n_rows, count)

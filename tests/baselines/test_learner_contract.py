@@ -29,7 +29,7 @@ GENETIC = {"n_trees": 40, "max_iter": 15}
 QUICK: dict[str, dict[str, Any]] = {
     "gradtree": GRADTREE,
     "gradtree-gumbel": GRADTREE,
-    "gradtree-gumbel-proper": GRADTREE,
+    "gradtree-gumbel-noise-free": GRADTREE,
     "gradtree-annealed": GRADTREE,
     "genetictree": GENETIC,
     "genetictree-no-penalty": GENETIC,

@@ -140,9 +140,9 @@ def test_the_learner_predicts_so_where_it_does_as_the_authors_did() -> None:
     assert (other.estimator.noise(0) != quirky.estimator.noise(0)).all()
 
 
-@pytest.mark.parametrize("first", ["gradtree-gumbel", "gradtree-gumbel-proper"])
+@pytest.mark.parametrize("first", ["gradtree-gumbel", "gradtree-gumbel-noise-free"])
 def test_prediction_with_and_without_noise_share_a_training(first: str) -> None:
-    (second,) = {"gradtree-gumbel", "gradtree-gumbel-proper"} - {first}
+    (second,) = {"gradtree-gumbel", "gradtree-gumbel-noise-free"} - {first}
     assert baselines.learner(first).family == baselines.learner(second).family is not None
     split = made_up_split(2)
     alone = fit(second, split)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.settings.selectors import Selector
 from gradtree.settings.streams import noise_key
-from gradtree.training.streaming import Trainer
 from gradtree.training.train import TrainConfig, TrainResult, train
 from gradtree.trees.dense import DenseTree
 
@@ -94,20 +93,6 @@ def test_both_engines_stop_restart_and_average_alike():
     assert (fast.best_run, fast.best_epoch) == (plain.best_run, plain.best_epoch)
     np.testing.assert_array_equal(fast.dense.split_features, plain.dense.split_features)
     np.testing.assert_allclose(fast.dense.leaves, plain.dense.leaves, rtol=1e-9)
-
-
-def test_both_engines_go_on_with_other_samples_alike():
-    pytest.importorskip("tensorflow")
-    trees = []
-    for engine in ("compiled", "tensorflow"):
-        trainer = Trainer(4, 3, replace(QUICK, engine=engine, dtype="float64"))
-        for seed, epochs in ((0, 2), (1, 3)):
-            trainer.learn(*noisy_rows(40 + 20 * seed, 3, seed), epochs=epochs)
-        trees.append(trainer.dense)
-    for group in GROUPS:
-        np.testing.assert_allclose(
-            getattr(trees[0], group), getattr(trees[1], group), rtol=1e-9, atol=1e-12
-        )
 
 
 # Batches and validation
@@ -279,30 +264,3 @@ def test_a_warm_start_does_not_change_the_tree_it_was_given():
     copy = DenseTree(*(getattr(given, group).copy() for group in GROUPS))
     assert (fit(QUICK, start=given).dense.leaves != given.leaves).any()
     assert_identical(given, copy)
-
-
-def test_learning_in_portions_is_one_training():
-    X, y = noisy_rows(60, 3)
-    portions, whole = (Trainer(4, 3, QUICK) for _ in range(2))
-    for _ in range(3):
-        portions.learn(X, y, epochs=4)
-    whole.learn(X, y, epochs=12)
-    assert_identical(portions.dense, whole.dense)
-    assert_identical(whole.dense, train(X, y, None, None, 3, replace(QUICK, epochs=12)).dense)
-
-
-def test_a_trainer_takes_batches_of_any_size_and_weights():
-    trainer = Trainer(4, 2, QUICK)
-    with pytest.raises(ValueError, match="nothing has been learned yet"):
-        trainer.dense  # noqa: B018
-    seen = []
-    for n_rows in (1, 2, 200, 7):
-        X, y = noisy_rows(n_rows, 2, seed=n_rows)
-        trainer.learn(X, y, sample_weight=np.arange(n_rows) + 1.0)
-        seen.append(trainer.dense)
-    assert (seen[-1].leaves != seen[0].leaves).any()
-    assert np.isfinite(trainer.dense.leaves).all()
-    still = replace(QUICK, lr_index=0.0, lr_values=0.0, lr_leaf=0.0)
-    begun = Trainer(4, 2, still, start=trainer.dense)
-    begun.learn(X, y)
-    assert_identical(begun.dense, trainer.dense)

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, export_graphviz, export_text, plot_tree
-from tree_samples import random_dense, random_tree, stump
+from tree_samples import full_tree, random_dense, random_tree, stump
 
-from gradtree.trees.pruning import full_tree, pruned_tree
+from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.tree import Tree
 
 LABELS = np.array(["fish", "fowl", "flesh"])

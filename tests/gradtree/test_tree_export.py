@@ -159,9 +159,9 @@ def luminance(colour: str) -> float:
 
 
 def test_unsure_nodes_are_paler():
-    assert node_colour([1.0, 0.0]) == blend(OKABE_ITO[0], STRONGEST)
-    assert node_colour([0.5, 0.5]) == blend(OKABE_ITO[0], PALEST)
-    assert luminance(node_colour([0.4, 0.6])) > luminance(node_colour([0.1, 0.9]))
+    assert node_colour(0, 1.0, 2) == blend(OKABE_ITO[0], STRONGEST)
+    assert node_colour(0, 0.5, 2) == blend(OKABE_ITO[0], PALEST)
+    assert luminance(node_colour(1, 0.6, 2)) > luminance(node_colour(1, 0.9, 2))
 
 
 @pytest.mark.parametrize("colour", OKABE_ITO)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
-from tree_samples import random_dense
+from tree_samples import full_tree, random_dense
 
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.pruning import float32_below, full_tree, pruned_tree
+from gradtree.trees.pruning import float32_below, pruned_tree
 from gradtree.trees.tree import LEAF
 
 SHAPES = st.tuples(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 4))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradtree.trees.dense import DenseTree
+from gradtree.trees.pruning import count_rows, float32_below, probabilities
+from gradtree.trees.traversal import fill_upwards
 from gradtree.trees.tree import LEAF, Tree
 
 
@@ -59,3 +61,20 @@ def random_dense(
         logits=rng.normal(size=shape).astype(dtype),
         leaves=rng.normal(size=2**depth if n_classes == 2 else (2**depth, n_classes)).astype(dtype),
     )
+
+
+def full_tree(dense: DenseTree, X: np.ndarray) -> Tree:
+    """The dense tree as it is, all 2^(d+1) - 1 nodes of it, in heap order."""
+    n_inner = len(dense.leaves) - 1
+    counts = count_rows(dense.split_features.astype(np.int32), dense.split_thresholds, X)
+    index = np.arange(2 * n_inner + 1)
+    inner = index < n_inner
+    logits = np.asarray(dense.leaves, dtype=np.float64).reshape(n_inner + 1, -1)
+    value = np.zeros((len(index), dense.n_classes))
+    value[n_inner:] = probabilities(logits)
+    left, right = (np.where(inner, 2 * index + side, LEAF).astype(np.int32) for side in (1, 2))
+    fill_upwards(left, right, counts.astype(np.float64), value)
+    feature, threshold = np.full(len(index), LEAF), np.full(len(index), np.nan)
+    feature[:n_inner] = dense.split_features
+    threshold[:n_inner] = float32_below(dense.split_thresholds)
+    return Tree(left, right, feature, threshold, value, dense.n_features, counts)

@@ -1,0 +1,110 @@
+"""What the nodes of a tree cost, as leaves: by impurity, by log loss, or by a loss of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import softmax, xlogy
+from scipy.stats import chi2
+
+from gradtree.settings.losses import CustomLoss
+
+CRITERIA = ("gini", "log_loss")
+
+# A loss of one's own is minimised in so many steps, from shares drawn this far from the corners.
+STEPS = 40
+FROM_CORNERS = 1e-3
+
+
+def gini_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the weight times Gini impurity, as in scikit-learn.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n_nodes, n_classes)
+        Weight of every class at every node, the root first.
+    """
+    total = weight.sum(axis=1)
+    squares = np.divide((weight**2).sum(axis=1), total, out=np.zeros_like(total), where=total > 0)
+    return np.asarray((total - squares) / total[0])
+
+
+def log_loss_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log loss of the class shares of every node, in parts of that of the root."""
+    total = weight.sum(axis=1, keepdims=True)
+    shares = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    loss = -xlogy(weight, shares).sum(axis=1)
+    return np.asarray(loss / loss[0] if loss[0] > 0 else loss)
+
+
+def least_loss(
+    loss: CustomLoss, weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The outputs with which every node has the lowest loss, and that loss in parts of the root's.
+
+    Of a leaf's rows only the weights of the classes count. All of it on one class, the shares
+    themselves and what a descent from there finds are compared.
+    """
+    n_nodes, n_classes = weight.shape
+    outputs, costs = np.empty((n_nodes, n_classes)), np.empty(n_nodes)
+    corners = np.eye(n_classes)
+    for node in range(n_nodes):
+        parts = weight[node]
+        shares = parts / parts.sum() if parts.sum() > 0 else np.full(n_classes, 1 / n_classes)
+        tried = [*corners, shares, _descended(loss, parts, shares)]
+        found = [_loss_at(loss, parts, p)[0] for p in tried]
+        best = int(np.argmin(found))
+        outputs[node], costs[node] = tried[best], found[best]
+    return outputs, costs / abs(costs[0]) if costs[0] != 0 else costs
+
+
+def _loss_at(
+    loss: CustomLoss, parts: NDArray[np.float64], p: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """The loss of all rows of a node with one output, and its gradient."""
+    total, slope, own = 0.0, np.zeros(len(p)), np.zeros(len(p))
+    for label in np.flatnonzero(parts).tolist():
+        own[:] = 0.0
+        value = float(loss.function(p, label, own))
+        if not np.isfinite(value):
+            return np.inf, np.zeros(len(p))
+        total += parts[label] * value
+        slope += parts[label] * own
+    return total, slope
+
+
+def _descended(
+    loss: CustomLoss, parts: NDArray[np.float64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Where a descent over softmax logits ends that begins at the shares."""
+    inside = (1 - FROM_CORNERS) * shares + FROM_CORNERS / len(shares)
+
+    def objective(logits: NDArray[np.float64]) -> tuple[float, Any]:
+        p = np.asarray(softmax(logits))
+        value, slope = _loss_at(loss, parts, p)
+        return value, p * (slope - slope @ p)
+
+    found = minimize(
+        objective, np.log(inside), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
+    )
+    return np.asarray(softmax(found.x))
+
+
+def chance_of(left: NDArray[Any], right: NDArray[Any]) -> float:
+    """The chance that two leaves of one mind would differ as much (likelihood-ratio test).
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (n_classes,)
+        Rows of every class.
+    """
+    table = np.array([left, right], dtype=np.float64)
+    table = table[:, table.sum(axis=0) > 0]
+    total = table.sum()
+    if table.shape[1] < 2 or not table.sum(axis=1).all():
+        return 1.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / total
+    return float(chi2.sf(2 * xlogy(table, table / expected).sum(), table.shape[1] - 1))

@@ -1,0 +1,152 @@
+"""A trained tree made plainer: thresholds re-fitted, and splits raised away that do not pay.
+
+Nodes are looked at from the bottom up, with the trees below them as they are. Every row that
+reaches a node would have one loss on the left and another on the right, by the class shares of the
+leaves there. The best place for the node's threshold follows from these. If it is best to send all
+rows to one side, a node gives way to its child, and so does one that saves less than the leaves of
+its other side cost. Then the leaves are refitted, and all is done once more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.trees.simplify import Labelled, class_sums, raised
+from gradtree.trees.tree import LEAF, Tree
+
+PASSES = 3
+# A threshold moves, and a split stays, only for this part of the loss of a tree without splits.
+WORTH = 1e-9
+SMOOTHING = 1.0
+
+
+def polished(tree: Tree, rows: Labelled, price: float) -> Tree:
+    """The tree after some passes.
+
+    Parameters
+    ----------
+    tree : Tree
+        Over a matrix of numbers.
+    rows : Labelled
+    price : float
+        Of a leaf, in parts of the log loss of a tree without splits.
+    """
+    X, y, weight = rows.X, rows.y, rows.scaled_weight
+    total = np.bincount(y, weight, tree.n_classes)
+    shares = total[total > 0] / total.sum()
+    unit = float(-(total[total > 0] * np.log(shares)).sum())
+    for _ in range(PASSES):
+        before = tree
+        tree = _one_pass(tree, X, y, weight, price * unit, WORTH * unit)
+        if tree == before:
+            break
+    return tree
+
+
+def _one_pass(
+    tree: Tree,
+    X: NDArray[Any],
+    y: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    price: float,
+    worth: float,
+) -> Tree:
+    leaf = tree.apply(X)
+    sums = class_sums(tree, leaf, y, weight)
+    prior = sums[0] / sums[0].sum()
+    shares = (sums + SMOOTHING * prior) / (sums.sum(axis=1, keepdims=True) + SMOOTHING)
+    with np.errstate(divide="ignore"):
+        loss = -np.log(shares)
+    threshold, instead = tree.threshold.copy(), np.arange(tree.node_count)
+    prices = np.full(tree.node_count, price)
+    reach = _rows_by_node(tree, leaf)
+    for node in np.flatnonzero(tree.children_left != LEAF)[::-1].tolist():
+        here = reach[node]
+        children = [int(tree.children_left[node]), int(tree.children_right[node])]
+        left, right = (
+            weight[here] * loss[_leaf_below(tree, threshold, instead, child, X, here), y[here]]
+            for child in children
+        )
+        values = X[here, tree.feature[node]]
+        threshold[node], split = _best_threshold(values, left, right, threshold[node], worth)
+        alone = [left.sum() + prices[children[0]], right.sum() + prices[children[1]]]
+        prices[node] = prices[children].sum()
+        if min(alone) <= split + prices[node] + worth:
+            instead[node] = children[int(np.argmin(alone))]
+            prices[node] = prices[instead[node]]
+    return raised(replace(tree, threshold=threshold), instead)
+
+
+def _rows_by_node(tree: Tree, leaf: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """The rows that pass each node, by the leaves that they reach."""
+    reach: list[Any] = [None] * tree.node_count
+    order = np.argsort(leaf, kind="stable")
+    starts = np.searchsorted(leaf[order], np.arange(tree.node_count + 1))
+    for node in range(tree.node_count - 1, -1, -1):
+        if tree.children_left[node] == LEAF:
+            reach[node] = order[starts[node] : starts[node + 1]]
+        else:
+            below = tree.children_left[node], tree.children_right[node]
+            reach[node] = np.concatenate([reach[child] for child in below])
+    return reach
+
+
+def _leaf_below(
+    tree: Tree,
+    threshold: NDArray[np.float64],
+    instead: NDArray[np.intp],
+    start: int,
+    X: NDArray[Any],
+    rows: NDArray[np.intp],
+) -> NDArray[np.intp]:
+    """The leaf that rows reach from a node, with thresholds and nodes as changed so far."""
+    leaf = np.empty(len(rows), dtype=np.intp)
+    waiting = [(int(start), np.arange(len(rows)))]
+    while waiting:
+        node, places = waiting.pop()
+        while instead[node] != node:
+            node = int(instead[node])
+        if tree.children_left[node] == LEAF:
+            leaf[places] = node
+            continue
+        goes = X[rows[places], tree.feature[node]] <= threshold[node]
+        waiting.append((int(tree.children_left[node]), places[goes]))
+        waiting.append((int(tree.children_right[node]), places[~goes]))
+    return leaf
+
+
+def _best_threshold(
+    values: NDArray[Any],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    now: float,
+    worth: float,
+) -> tuple[float, float]:
+    """Where to part the rows, and their loss then; as now, if nothing is better by ``worth``."""
+    goes = values <= now
+    present = float(left[goes].sum() + right[~goes].sum())
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    ends = np.flatnonzero(ordered[1:] > ordered[:-1])
+    if not len(ends):
+        return now, present
+    losses = right.sum() + np.cumsum((left - right)[order])[ends]
+    best = int(losses.argmin())
+    if losses[best] > present - worth:
+        # Equal: the middle of the gap that the threshold lies in.
+        place = int(np.searchsorted(ordered, now, side="right"))
+        if 0 < place < len(ordered):
+            return _middle(ordered[place - 1], ordered[place]), present
+        return now, present
+    end = ends[best]
+    return _middle(ordered[end], ordered[end + 1]), float(losses[best])
+
+
+def _middle(low: Any, high: Any) -> float:
+    """The ``float32`` number in the middle of two, below the larger."""
+    middle = np.float32(np.float64(low) / 2 + np.float64(high) / 2)
+    return float(middle) if low <= middle < high else float(low)
