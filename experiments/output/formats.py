@@ -71,17 +71,6 @@ def p_value(value: float) -> str:
     return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
 
 
-def p_phrase(value: float) -> str:
-    """``p = 0.012`` or ``p < 0.0001``, for a sentence."""
-    text = p_value(value)
-    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
-
-
-def interval(estimate: float, low: float, high: float, decimals: int = 3) -> str:
-    """``+0.013 [-0.009, +0.036]``: a difference with the limits of its interval."""
-    return f"{change(estimate, decimals)} [{change(low, decimals)}, {change(high, decimals)}]"
-
-
 def missing(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
@@ -290,21 +279,20 @@ def _summary(grid: Grid, task: str) -> list[Line]:
         if str(statistic) not in grid.printed:
             continue
         smaller = statistic == "MRD" or (statistic == "Mean" and grid.smaller_is_better)
-        decimals = {"Mean": grid.summary_decimals, "Wins": 0}.get(str(statistic), 3)
         label = f"{STATISTICS.get(str(statistic), statistic)} {'↓' if smaller else '↑'}"
-        by_method = row.set_index("method").to_dict("index")
-        cells = [_statistic(by_method.get(method), decimals) for method in grid.methods]
+        by_method = {line["method"]: line for line in row.to_dict("records")}
+        cells = [statistic_text(by_method.get(method), grid) for method in grid.methods]
         lines.append(Line((Text(label), *cells), rule_above=not lines))
     return lines
 
 
-def _statistic(values: Mapping[str, Any] | None, decimals: int) -> Text:
+def statistic_text(values: Mapping[Any, Any] | None, grid: Grid) -> Text:
+    """A summary value with its spread and rank."""
     if values is None or missing(values["value"]):
         return Text(GAP)
+    decimals = {"Mean": grid.summary_decimals, "Wins": 0}.get(values["statistic"], 3)
     text = fixed(values["value"], decimals)
     if not missing(values["spread"]):
         text += f" ± {deviation(values['spread'], decimals)}"
     ranked = not missing(values["rank"])
-    return Text(
-        f"{text} ({int(values['rank'])})" if ranked else text, ranked and values["rank"] == 1
-    )
+    return Text(f"{text} ({values['rank']})" if ranked else text, ranked and values["rank"] == 1)

@@ -113,7 +113,7 @@ def test_every_learner_has_its_own_mark() -> None:
 
 def test_the_first_screen_is_short() -> None:
     text = readme.first_screen(answers())
-    assert text.startswith("**Does it reproduce?** Yes, in the mean. All of it.")
+    assert text.startswith("**Does it reproduce?** Yes, in the mean.\n\n")
     assert "**Should I use it?** No. CART is better." in text
     assert "![A figure](results/figures/difference.png)" in text
     assert len(text.splitlines()) <= 25
