@@ -36,13 +36,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "sources", nargs="+", type=arguments.store_folder, metavar="STORE", help="to copy from"
     )
-    parser.add_argument(
-        "--into",
-        type=arguments.store_folder,
-        default=LOCAL,
-        metavar="STORE",
-        help="store to copy to (default: %(default)s)",
-    )
+    text = "store to copy to (default: .runs)"
+    arguments.option(parser, "--into", text, arguments.store_folder, "STORE", LOCAL)
     parser.set_defaults(run=run)
 
 

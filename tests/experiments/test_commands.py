@@ -393,8 +393,8 @@ def test_every_command_of_the_makefile_is_understood() -> None:
     commands = re.findall(r"\$\(PY\) -m experiments ([^\n}]*)", text)
     assert len(commands) > 5
     for command in commands:
-        words = re.sub(r"\$\(if \$\(WORKERS\),--workers \$\(WORKERS\)\)", "--workers 2", command)
-        words = words.replace("$(PROFILE)", "paper").replace("$(ARGS)", "").rstrip("; ").split()
+        text = re.sub(r"\$\(if \$\(WORKERS\),--workers \$\(WORKERS\)\)", "--workers 2", command)
+        words = text.replace("$(PROFILE)", "paper").replace("$(ARGS)", "").rstrip("; ").split()
         if words[0] in cli.verbs():
             cli.build_parser(words[0]).parse_args(words)
         else:
