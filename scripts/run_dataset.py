@@ -40,6 +40,8 @@ def parsed() -> argparse.Namespace:
     arguments.option(parser, "--method", text, arguments.words, "A,B")
     text = "trials to run (default: all ten)"
     arguments.option(parser, "--trial", text, arguments.trials, "0-4,7", list(range(10)))
+    text = "forget the runs of these methods here and make them anew"
+    arguments.option(parser, "--refit", text, arguments.words, "A,B", [])
     text = "where to write tables and drawings of trees (default: .runs/datasets/<slug>)"
     arguments.option(parser, "--output", text, Path, "FOLDER")
     arguments.add_plugins(parser)
@@ -49,7 +51,7 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> int:
-    from experiments.commands.run import one_session
+    from experiments.commands.run import one_session, refit_or_tell
     from experiments.commands.trees import draw_trees
     from experiments.runner import registry
     from experiments.runner.experiments import jobs_of
@@ -72,7 +74,7 @@ def main() -> int:
         methods = args.method or list(dict.fromkeys([*own, *registry.from_plugins("learner")]))
         jobs += jobs_of(name, args.protocol, [dataset], methods, args.trial, store=args.store)
     store, limits = Store(args.store), arguments.limits_of(args, 3600.0)
-    note_plan(store, jobs)
+    note_plan(store, jobs, refit_or_tell(store, jobs, args.refit))
     say(render(make_plan(unique(jobs), store.statuses(), limits), args.workers))
     summary = one_session(args, dataset, unique(jobs), 3600.0)
     folder = args.output or args.store / "datasets" / dataset
