@@ -211,23 +211,18 @@ def _best(
 
 def shown_grid(grid: Grid, names: Names, task: str = "") -> Shown:
     """A dataset x method table as the paper prints it: mean ± deviation (rank), the best bold."""
-    cells = grid.frame
-    tasks = [each for each in dict.fromkeys(cells["task"]) if task in ("", each)]
+    blocks: dict[str, dict[str, dict[str, Any]]] = {}
+    for cell in grid.frame.to_dict("records"):
+        if task in ("", cell["task"]):
+            rows = blocks.setdefault(cell["task"], {})
+            rows.setdefault(cell["dataset"], {})[cell["method"]] = cell
     lines: list[Line] = []
-    for each in tasks:
-        if len(tasks) > 1:
+    for each, rows in blocks.items():
+        if len(blocks) > 1:
             lines.append(Line((Text(TASKS.get(each, each)),), rule_above=bool(lines)))
-        block = cells[cells["task"] == each]
-        for dataset, row in block.groupby("dataset", sort=False):
-            by_method = row.set_index("method").to_dict("index")
-            lines.append(
-                Line(
-                    (
-                        Text(names.name(str(dataset))),
-                        *(_cell(by_method.get(m), grid) for m in grid.methods),
-                    )
-                )
-            )
+        for dataset, row in rows.items():
+            shown_cells = [_cell(row.get(method), grid) for method in grid.methods]
+            lines.append(Line((Text(names.name(dataset)), *shown_cells)))
         lines += _summary(grid, each)
     facts = [names.learners.get(method, {}) for method in grid.methods]
     headers = [grid.names.get(m) or names.name(m) for m in grid.methods]
@@ -274,14 +269,14 @@ def deviation(value: float, decimals: int) -> str:
 def _summary(grid: Grid, task: str) -> list[Line]:
     """The lines below a block: those that the paper prints."""
     lines: list[Line] = []
-    block = grid.summary[grid.summary["task"] == task]
-    for statistic, row in block.groupby("statistic", sort=False):
-        if str(statistic) not in grid.printed:
-            continue
+    by_statistic: dict[str, dict[str, Any]] = {}
+    for value in grid.summary.to_dict("records"):
+        if value["task"] == task and value["statistic"] in grid.printed:
+            by_statistic.setdefault(value["statistic"], {})[value["method"]] = value
+    for statistic, values in by_statistic.items():
         smaller = statistic == "MRD" or (statistic == "Mean" and grid.smaller_is_better)
-        label = f"{STATISTICS.get(str(statistic), statistic)} {'↓' if smaller else '↑'}"
-        by_method = {line["method"]: line for line in row.to_dict("records")}
-        cells = [statistic_text(by_method.get(method), grid) for method in grid.methods]
+        label = f"{STATISTICS.get(statistic, statistic)} {'↓' if smaller else '↑'}"
+        cells = [statistic_text(values.get(method), grid) for method in grid.methods]
         lines.append(Line((Text(label), *cells), rule_above=not lines))
     return lines
 
