@@ -60,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 def write_archive(store: Path, archive_folder: Path, experiments: list[str]) -> int:
     """Add the runs of a store to an archive, through a store that is made for it."""
-    from experiments.runner import predictions
-    from experiments.runs import archive
+    from experiments.runs import archive, predictions
     from experiments.runs.store import Store
 
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:

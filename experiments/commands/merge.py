@@ -107,8 +107,7 @@ Contents = tuple[
 
 def _contents(folder: Path) -> Contents:
     """Plan, facts, and every run with what it predicted."""
-    from experiments.runner import predictions
-    from experiments.runs import archive
+    from experiments.runs import archive, predictions
     from experiments.runs.schema import NAMES
     from experiments.runs.store import PLANNED, Store
 

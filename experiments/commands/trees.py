@@ -102,7 +102,7 @@ def _identity(job: Job) -> dict[str, Any]:
 
 def kept_tree(store: Store, key: str) -> Tree | None:
     """The tree that a run left in a store, where it did."""
-    from experiments.runner.predictions import tree_of
+    from experiments.runs.predictions import tree_of
 
     packed = store.predictions(key) if store.exists else None
     return None if packed is None else tree_of(packed)

@@ -198,7 +198,7 @@ def _unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 
 def scores(folder: Path) -> Check:
     """Stored scores against those that stored predictions give, by scikit-learn's functions."""
-    from experiments.runner import predictions
+    from experiments.runs import predictions
 
     found = Check("Scores recomputed from predictions")
     source: Path | Store = Store(folder) if (folder / FILE).is_file() else folder

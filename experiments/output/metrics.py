@@ -17,8 +17,8 @@ from experiments.analysis.declared import Declared
 from experiments.analysis.grids import own_grid
 from experiments.analysis.runs import Runs
 from experiments.errors import UserError, did_you_mean
-from experiments.runner import predictions
-from experiments.runner.predictions import Prediction
+from experiments.runs import predictions
+from experiments.runs.predictions import Prediction
 from experiments.runs.schema import BY_NAME, METRICS
 from experiments.runs.store import FILE, Store
 

@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 
 from datasets.errors import DatasetUnavailable
 from datasets.split import Split
-from experiments.runner import machine, predictions, registry
+from experiments.runner import machine, registry
 from experiments.runner.scores import PredictionError, measure
+from experiments.runs import predictions
 from experiments.runs.job import Job, canonical_json, now
 from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON
 

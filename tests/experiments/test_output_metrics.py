@@ -13,10 +13,9 @@ from experiments.__main__ import main
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.metrics import find, measure
-from experiments.runner import predictions
 from experiments.runner.plugin import Metric as PluginMetric
-from experiments.runner.predictions import Prediction
-from experiments.runs import archive
+from experiments.runs import archive, predictions
+from experiments.runs.predictions import Prediction
 from experiments.runs.schema import check
 from experiments.runs.store import Store
 

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from runner_helpers import FAKES, fake_job, job_of
 from sklearn import metrics
 
-from experiments.runner import machine, predictions, registry, run_job, scores
-from experiments.runner.predictions import Prediction
+from experiments.runner import machine, registry, run_job, scores
+from experiments.runs import predictions
 from experiments.runs.archive import COMMITTED
+from experiments.runs.predictions import Prediction
 from experiments.runs.schema import check
 from experiments.runs.store import Store
 
