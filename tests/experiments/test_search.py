@@ -15,9 +15,9 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.runner import plugin, registry
+from experiments.runner import folds, plugin, registry
 from experiments.runs.store import Store
-from experiments.search import folds, scores, study
+from experiments.search import scores, study
 from experiments.search.candidates import Subject, candidate, candidate_job
 
 CART = Subject("paper", "iris", "cart")
