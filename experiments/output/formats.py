@@ -145,7 +145,7 @@ def shown(table: Table) -> Shown:
         spread, high = frame.get(f"{name}{SPREAD}"), None
         if name.endswith(LOW):
             high = frame.get(f"{name.removesuffix(LOW)}{HIGH}")
-        for other, pattern in ((spread, "{} ± {}"), (high, "[{}, {}]")):
+        for other, pattern in ((spread, "{} ± {}"), (high, "[{},\u00a0{}]")):
             if other is not None:
                 beside = [show(value, how) for value in other.astype(object)]
                 pairs = zip(texts, beside, strict=True)

@@ -37,13 +37,14 @@ _SPECIAL = {
     **dict(zip("–’“”…", ("--", "'", "``", "''", r"\ldots{}"), strict=True)),
     **{mark: f"$\\{name}$" for mark, name in zip("±×≤≥→↑↓ρ", _SYMBOLS, strict=True)},
     "†": r"$^{\dagger}$",
+    "\u00a0": "~",
     "`": r"\textasciigrave{}",
 }
 _WIDTHS = {
     letter: width
     for letters, width in (
         ("il.,:;'|!’", 0.28),
-        (" ()[]/tfrjsI-", 0.37),
+        (" \u00a0()[]/tfrjsI-", 0.37),
         ("0123456789aogcez–", 0.5),
         ("ABCDEFGHJKLNOPQRSTUVXYZw±−+<>=", 0.75),
         ("mMW%†", 0.88),

@@ -68,8 +68,8 @@ def first_screen(answers: Sequence[Answer]) -> str:
         if slug in by_slug
     ]
     for table in _shown_tables(by_slug["reproduces"])[:1] if "reproduces" in by_slug else ():
-        narrow = replace(table, frame=table.frame[list(FIRST_TABLE)])
-        parts.append(f"{markdown(formats.shown(narrow))}")
+        narrow = formats.shown(replace(table, frame=table.frame[list(FIRST_TABLE)]))
+        parts.append(markdown(narrow).replace("Test F1, ours", "ours"))
     for figure in by_slug["use"].figures[:1] if "use" in by_slug else ():
         parts.append(f"![{figure.caption}](results/figures/{figure.name}.png)")
     return "\n\n".join([*parts, DEFINITIONS])

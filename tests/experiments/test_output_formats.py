@@ -81,7 +81,7 @@ def test_a_table_joins_limits_and_spreads_and_marks_the_best() -> None:
     assert found.numeric == (False, True, True, True, True, True)
     texts = [[cell.text for cell in line.cells] for line in found.lines]
     assert texts[0] == [
-        *("GradTree", "1,372", "-0.0002", "[-0.012, +0.012]", "<0.0001", "55.0 ± 3.0")
+        *("GradTree", "1,372", "-0.0002", "[-0.012,\u00a0+0.012]", "<0.0001", "55.0 ± 3.0")
     ]
     assert texts[1][-1] == "7.2"
     bold = [[cell.bold for cell in line.cells] for line in found.lines]
