@@ -33,35 +33,17 @@ PRINTED = {
 def parsed() -> argparse.Namespace:
     parser = arguments.Parser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("dataset", help="name or slug, e.g. titanic")
-    parser.add_argument(
-        "--experiment",
-        type=arguments.words,
-        default=["tuned", "default"],
-        metavar="A,B",
-        help="experiments to run (default: tuned,default)",
-    )
-    parser.add_argument(
-        "--protocol", default="paper", metavar="NAME", help="protocol to use (default: paper)"
-    )
-    parser.add_argument(
-        "--method",
-        type=arguments.words,
-        metavar="A,B",
-        help="methods to run (default: all of the experiment, and those of plug-ins)",
-    )
-    parser.add_argument(
-        "--trial",
-        type=arguments.trials,
-        default=list(range(10)),
-        metavar="0-4,7",
-        help="trials to run (default: all ten)",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FOLDER",
-        help="where to write tables and drawings of trees (default: .runs/datasets/<slug>)",
-    )
+    text, usual = "experiments to run (default: tuned,default)", ["tuned", "default"]
+    arguments.option(parser, "--experiment", text, arguments.words, "A,B", usual)
+    arguments.option(parser, "--protocol", "protocol (default: paper)", default="paper")
+    text = "methods (default: all of the experiment, and those of plug-ins)"
+    arguments.option(parser, "--method", text, arguments.words, "A,B")
+    text = "trials to run (default: all ten)"
+    arguments.option(parser, "--trial", text, arguments.trials, "0-4,7", list(range(10)))
+    text = "forget the runs of these methods here and make them anew"
+    arguments.option(parser, "--refit", text, arguments.words, "A,B", [])
+    text = "where to write tables and drawings of trees (default: .runs/datasets/<slug>)"
+    arguments.option(parser, "--output", text, Path, "FOLDER")
     arguments.add_plugins(parser)
     arguments.add_store(parser)
     arguments.add_executor(arguments.add_how(parser))
@@ -69,7 +51,7 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> int:
-    from experiments.commands.run import one_session
+    from experiments.commands.run import one_session, refit_or_tell
     from experiments.commands.trees import draw_trees
     from experiments.runner import registry
     from experiments.runner.experiments import jobs_of
@@ -92,7 +74,7 @@ def main() -> int:
         methods = args.method or list(dict.fromkeys([*own, *registry.from_plugins("learner")]))
         jobs += jobs_of(name, args.protocol, [dataset], methods, args.trial, store=args.store)
     store, limits = Store(args.store), arguments.limits_of(args, 3600.0)
-    note_plan(store, jobs)
+    note_plan(store, jobs, refit_or_tell(store, jobs, args.refit))
     say(render(make_plan(unique(jobs), store.statuses(), limits), args.workers))
     summary = one_session(args, dataset, unique(jobs), 3600.0)
     folder = args.output or args.store / "datasets" / dataset

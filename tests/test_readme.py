@@ -41,13 +41,13 @@ CUT_DOWN = {
     "--store STORE --dataset wine --method cart --inline",
     "--shard 2/2": f"{PYTHON} -m experiments run --profile quick --shard 2/2 "
     "--store STORE --dataset wine --method cart --inline",
-    "experiments merge": f"{PYTHON} -m experiments merge STORE --into STORE-merged",
+    "experiments merge": f"{PYTHON} -m experiments merge --help",
     "dask scheduler": f"{PYTHON} -m dask scheduler --version",
     "dask worker": f"{PYTHON} -m dask worker --version",
     "--scheduler": f"{PYTHON} -m experiments run --help",
     "experiments verify": f"{PYTHON} -m experiments verify --help",
     "make verify": "make --dry-run verify",
-    "experiments status": f"{PYTHON} -m experiments status --profile smoke --store STORE",
+    "experiments status": f"{PYTHON} -m experiments status --store results/runs",
     "experiments failures": f"{PYTHON} -m experiments failures --help",
     "experiments export": f"{PYTHON} -m experiments export --help",
     "experiments measure": f"{PYTHON} -m experiments measure test_balanced_accuracy "

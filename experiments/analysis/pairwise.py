@@ -146,6 +146,8 @@ def table(
     ----------
     columns : what to keep of the frame, and how the table calls it; all of it if not given.
     """
+    if columns is not None and frame.empty:  # nothing of it has been run
+        frame = frame.reindex(columns=list(columns))
     shown = frame if columns is None else frame[list(columns)].rename(columns=dict(columns))
     signed = {each.rpartition(": ")[2] for each in shown} & set(SIGNED)
     formats = {}

@@ -6,7 +6,7 @@ import argparse
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from experiments.errors import UserError, check_names
 from experiments.runs.store import FILE, LOCAL
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from experiments.runner.profiles import Profile, Selection
     from experiments.runs.job import Limits
 
+Container = argparse.ArgumentParser | argparse._ArgumentGroup
+Kind = Callable[[str], Any]
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 COMMITTED = RESULTS / "runs"
 MOST_TRIALS = 1000
@@ -27,39 +29,47 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f"{message.removeprefix('argument ')}\nSee: {self.prog} --help")
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
+def option(
+    parser: Container,
+    name: str,
+    text: str,
+    kind: Kind = str,
+    metavar: str = "NAME",
+    default: Any = None,
+) -> None:
+    """An option that takes a value."""
+    parser.add_argument(name, type=kind, metavar=metavar, default=default, help=text)
+
+
+def flag(parser: Container, name: str, text: str) -> None:
+    parser.add_argument(name, action="store_true", help=text)
+
+
+def add_store(parser: Container) -> None:
     """The store that a verb writes to."""
-    parser.add_argument(
+    option(
+        parser,
         "--store",
-        type=store_folder,
-        default=LOCAL,
-        metavar="FOLDER",
-        help="folder of the table of runs (default: %(default)s)",
+        "folder of the table of runs (default: .runs)",
+        store_folder,
+        "FOLDER",
+        LOCAL,
     )
 
 
-def add_source(parser: argparse.ArgumentParser) -> None:
+def add_source(parser: Container) -> None:
     """What a verb reads, the user's own runs or the committed ones, and where it writes."""
     add_store(parser)
-    parser.add_argument(
-        "--results",
-        action="store_const",
-        dest="store",
-        const=COMMITTED,
-        help="read the committed runs and write to results/",
-    )
-    parser.add_argument(
-        "--params",
-        choices=("published", "ours"),
-        help="hyperparameters of the tuned experiments: the paper's (default) or those found by "
-        "our search",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FOLDER",
-        help="where to write (default: the store's folder, or results/ with --results)",
-    )
+    text = "read the committed runs and write to results/"
+    parser.add_argument("--results", action="store_const", dest="store", const=COMMITTED, help=text)
+    add_params(parser)
+    where = "where to write (default: the store's folder, or results/ with --results)"
+    option(parser, "--output", where, Path, "FOLDER")
+
+
+def add_params(parser: Container) -> None:
+    text = "hyperparameters of `tuned`: the paper's (default) or those found by our search"
+    parser.add_argument("--params", choices=("published", "ours"), help=text)
 
 
 def output_folder(args: argparse.Namespace) -> Path:
@@ -89,93 +99,43 @@ def require_store(folder: Path) -> None:
         )
 
 
-def add_plugins(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+def add_plugins(parser: Container) -> None:
     """Every verb has this option; see ``experiments.runner.plugin`` for what the file defines."""
-    if "--plugin" in parser._option_string_actions:
-        return
-    parser.add_argument(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE.py",
-        help="a Python file with more learners, datasets, metrics, tables, … (repeatable)",
-    )
+    if "--plugin" not in parser._option_string_actions:
+        text = "a Python file with more learners, datasets, metrics, tables, … (repeatable)"
+        parser.add_argument("--plugin", action="append", default=[], metavar="FILE.py", help=text)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("which jobs")
-    group.add_argument(
-        "--profile",
-        default="paper",
-        metavar="NAME",
-        help="what to run, see `list profiles` (default: %(default)s); the options below choose "
-        "from it",
-    )
-    group.add_argument("--experiment", type=words, metavar="A,B", help="only these experiments")
-    group.add_argument("--protocol", type=words, metavar="A,B", help="only these protocols")
-    group.add_argument(
-        "--dataset", type=words, metavar="A,B", help="only these datasets, by name or slug"
-    )
-    group.add_argument(
-        "--method", type=words, metavar="A,B", help="only these methods, e.g. cart,gradtree"
-    )
-    group.add_argument(
-        "--trial", type=trials, metavar="0-4,7", help="these trials, beyond the paper's ten too"
-    )
-    group.add_argument(
-        "--params",
-        choices=("published", "ours"),
-        help="hyperparameters of `tuned`: the paper's (default) or those found by our search",
-    )
+    about = "what to run, see `list profiles` (default: paper); the options below choose from it"
+    option(group, "--profile", about, default="paper")
+    option(group, "--experiment", "only these experiments", words, "A,B")
+    option(group, "--protocol", "only these protocols", words, "A,B")
+    option(group, "--dataset", "only these datasets, by name or slug", words, "A,B")
+    option(group, "--method", "only these methods, e.g. cart,gradtree", words, "A,B")
+    option(group, "--trial", "these trials, beyond the paper's ten too", trials, "0-4,7")
+    add_params(group)
 
 
 def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("how")
-    group.add_argument(
-        "--workers",
-        type=whole(1),
-        metavar="N",
-        help="jobs that run at the same time (default: one per core that this process may use)",
-    )
-    group.add_argument(
-        "--time-limit",
-        type=positive,
-        metavar="S",
-        help="seconds per job (default: the profile's limit, else 3600)",
-    )
-    group.add_argument(
-        "--memory-limit",
-        type=positive,
-        metavar="MB",
-        help="resident memory per job (default: 80%% of what there is, divided among the workers)",
-    )
-    group.add_argument(
-        "--threads",
-        type=whole(1),
-        default=1,
-        metavar="N",
-        help="threads per job for numerical libraries (default: %(default)s)",
-    )
+    cores = "jobs that run at the same time (default: one per core that this process may use)"
+    option(group, "--workers", cores, whole(1), "N")
+    limit = "seconds per job (default: the profile's limit, else 3600)"
+    option(group, "--time-limit", limit, positive, "S")
+    memory = "resident memory per job (default: 80%% of what there is, divided among the workers)"
+    option(group, "--memory-limit", memory, positive, "MB")
+    threads = "threads per job for numerical libraries (default: 1)"
+    option(group, "--threads", threads, whole(1), "N", 1)
     return group
 
 
-def add_executor(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler"
-    )
-    group.add_argument(
-        "--executor",
-        metavar="NAME",
-        help="local (default), or one of a plug-in",
-    )
-    group.add_argument(
-        "--inline",
-        action="store_true",
-        help="run the jobs in this process, without limits, for debugging",
-    )
-    group.add_argument(
-        "--plain", action="store_true", help="print a line per job instead of the live display"
-    )
+def add_executor(group: Container) -> None:
+    option(group, "--scheduler", "run on the Dask cluster of this scheduler", metavar="ADDRESS")
+    option(group, "--executor", "local (default), or one of a plug-in")
+    flag(group, "--inline", "run the jobs in this process, without limits, for debugging")
+    flag(group, "--plain", "print a line per job instead of the live display")
 
 
 def workers_of(args: argparse.Namespace) -> int:

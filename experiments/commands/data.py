@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from experiments.commands import arguments
 from experiments.errors import DONE, WORK_LEFT, UserError
 
 
@@ -23,16 +24,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "datasets", nargs="*", metavar="DATASET", help="names or slugs (default: the paper's 36)"
     )
-    parser.add_argument(
-        "--mirror",
-        type=Path,
-        metavar="FOLDER",
-        help="folder with original files at <slug>/<file> (default: the environment variable "
-        "GRADTREE_DATA)",
-    )
-    parser.add_argument(
-        "--cache", type=Path, metavar="FOLDER", help="where to keep downloaded data"
-    )
+    text = "folder with original files at <slug>/<file> (default: the variable GRADTREE_DATA)"
+    arguments.option(parser, "--mirror", text, Path, "FOLDER")
+    arguments.option(parser, "--cache", "where to keep downloaded data", Path, "FOLDER")
     parser.add_argument(
         "--source",
         action="append",

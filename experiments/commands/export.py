@@ -24,24 +24,15 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     arguments.add_store(parser)
+    text = "such as runs.parquet or runs.csv"
+    parser.add_argument("output", nargs="?", type=Path, metavar="FILE", help=text)
+    text = "add to this archive (default: results/runs)"
     parser.add_argument(
-        "output", nargs="?", type=Path, metavar="FILE", help="such as runs.parquet or runs.csv"
+        "--results", type=Path, nargs="?", const=arguments.COMMITTED, metavar="ARCHIVE", help=text
     )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        nargs="?",
-        const=arguments.COMMITTED,
-        metavar="ARCHIVE",
-        help="add to this archive (default: results/runs)",
-    )
-    parser.add_argument(
-        "--predictions",
-        type=arguments.words,
-        default=["tuned", "default"],
-        metavar="A,B",
-        help="experiments whose predictions an archive keeps (default: tuned,default)",
-    )
+    text = "experiments whose predictions an archive keeps (default: tuned,default)"
+    kept = ["tuned", "default"]
+    arguments.option(parser, "--predictions", text, arguments.words, "A,B", kept)
     parser.set_defaults(run=run)
 
 
@@ -69,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 def write_archive(store: Path, archive_folder: Path, experiments: list[str]) -> int:
     """Add the runs of a store to an archive, through a store that is made for it."""
-    from experiments.runner import predictions
-    from experiments.runs import archive
+    from experiments.runs import archive, predictions
     from experiments.runs.store import Store
 
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:

@@ -24,18 +24,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     arguments.add_store(parser)
-    parser.add_argument("--dataset", type=arguments.words, metavar="A,B", help="only these slugs")
-    parser.add_argument("--method", type=arguments.words, metavar="A,B", help="only these methods")
-    parser.add_argument(
-        "--status",
-        type=arguments.words,
-        metavar="A,B",
-        help=f"only jobs that ended as one of: {', '.join(SHOWN)}, skipped (default: all but "
-        "skipped)",
-    )
-    parser.add_argument(
-        "--log", action="store_true", help="also print the traceback and the end of the log"
-    )
+    arguments.option(parser, "--dataset", "only these slugs", arguments.words, "A,B")
+    arguments.option(parser, "--method", "only these methods", arguments.words, "A,B")
+    text = f"only jobs that ended as one of: {', '.join(SHOWN)} (default: these), skipped"
+    arguments.option(parser, "--status", text, arguments.words, "A,B")
+    arguments.flag(parser, "--log", "also print the traceback and the end of the log")
     parser.set_defaults(run=run)
 
 
@@ -63,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         _show(place, some, args.log)
     found = ",".join(status for status in SHOWN if (runs["status"] == status).any())
     if found:
-        plugged = {one.get("file") for one in store.facts("learner").values()} - {None}
+        plugged = {str(one["file"]) for one in store.facts("learner").values() if "file" in one}
         with_plugins = "".join(f" --plugin {file}" for file in sorted(plugged))
         print(f"\nTry again: {program()} run --retry {found} --store {args.store}{with_plugins}")
     return FAILED

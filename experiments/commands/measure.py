@@ -40,29 +40,25 @@ def run(args: argparse.Namespace) -> int:
         from experiments.runner import registry
 
         plugins = registry.from_plugins("metric")
-    given = keywords(args.options)
-    own = args.metric in metrics.METRICS
-    if own and given:
-        raise UserError(f"{args.metric} is a stored score and takes no options")
-    metric = args.metric if own else metrics.find(args.metric, given, plugins)
+    metric = metrics.find(args.metric, keywords(args.options), plugins)
     runs = load(args.store, args.params or "published")
     if (args.protocol, args.experiment) not in runs.places:
         known = [f"{p}/{e}" for p, e in runs.places]
         wanted = f"{args.protocol}/{args.experiment}"
         raise UserError(f"{args.store} has no {wanted}; {did_you_mean(wanted, known)}")
-    found = metrics.measure(runs, metric, args.protocol, args.experiment)
-    shown = formats.shown_grid(found.grid, runs)
+    grid, missing = metrics.measure(runs, metric, args.protocol, args.experiment)
+    shown = formats.shown_grid(grid, runs)
     rows = [[cell.text + cell.mark for cell in line.cells] for line in shown.lines]
     width = len(shown.headers)
     print(table(shown.headers, [[*row, *[""] * (width - len(row))] for row in rows]))
     if args.output is not None:
-        made = files.grid_files(found.grid, runs)
+        made = files.grid_files(grid, runs)
         files.write(args.output, made, keep=True)
         print(f"{args.output}: {len(made)} files")
-    if found.scored >= found.successful:
+    if not missing:
         return DONE
-    print(f"\n{found.successful - found.scored:,} of {found.successful:,} runs have no score:")
-    print("".join(f"  {count:,}: {reason}\n" for reason, count in found.reasons.items()), end="")
+    print(f"\n{sum(missing.values()):,} runs have no score:")
+    print("".join(f"  {count:,}: {reason}\n" for reason, count in missing.items()), end="")
     print("To fit runs again and keep predictions that repeat the recorded scores:")
     place = f"--experiment {args.experiment} --protocol {args.protocol}"
     print(f"  {program()} run --fill-predictions {place} --store {args.store}")

@@ -36,13 +36,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "sources", nargs="+", type=arguments.store_folder, metavar="STORE", help="to copy from"
     )
-    parser.add_argument(
-        "--into",
-        type=arguments.store_folder,
-        default=LOCAL,
-        metavar="STORE",
-        help="store to copy to (default: %(default)s)",
-    )
+    text = "store to copy to (default: .runs)"
+    arguments.option(parser, "--into", text, arguments.store_folder, "STORE", LOCAL)
     parser.set_defaults(run=run)
 
 
@@ -112,8 +107,7 @@ Contents = tuple[
 
 def _contents(folder: Path) -> Contents:
     """Plan, facts, and every run with what it predicted."""
-    from experiments.runner import predictions
-    from experiments.runs import archive
+    from experiments.runs import archive, predictions
     from experiments.runs.schema import NAMES
     from experiments.runs.store import PLANNED, Store
 

@@ -37,48 +37,25 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     arguments.add_selection(parser)
-    parser.add_argument(
-        "--retry",
-        type=arguments.words,
-        metavar="STATUS,…",
-        help="only run again the jobs of the store, of any profile, that ended as one of: "
-        + ", ".join(RETRYABLE),
+    ended = (
+        f"only run again jobs of the store, of any profile, that ended as: {', '.join(RETRYABLE)}"
     )
-    parser.add_argument(
-        "--refit",
-        type=arguments.words,
-        default=[],
-        metavar="A,B",
-        help="forget the stored runs of these methods among the selected jobs and run them anew, "
-        "for a plug-in whose code has changed",
+    arguments.option(parser, "--retry", ended, arguments.words, "STATUS,…")
+    refit = "forget the runs of these methods among the selected jobs and make them anew, for a "
+    arguments.option(
+        parser, "--refit", f"{refit}plug-in whose code has changed", arguments.words, "A,B", []
     )
-    parser.add_argument(
-        "--shard",
-        type=arguments.shard,
-        metavar="I/N",
-        help="run only share I of N of the jobs, each in a --store of its own; then `merge`",
-    )
-    parser.add_argument(
-        "--fill-predictions",
-        action="store_true",
-        help="run again those whose test predictions are missing, and keep the predictions if all "
-        "scores are the same",
-    )
+    share = "run only share I of N of the jobs, each in a --store of its own; then `merge`"
+    arguments.option(parser, "--shard", share, arguments.shard, "I/N")
+    fill = "run again those whose test predictions are missing, and keep these if no score differs"
+    arguments.flag(parser, "--fill-predictions", fill)
     arguments.add_store(parser)
     group = arguments.add_how(parser)
     arguments.add_executor(group)
-    group.add_argument(
-        "--keep-trying",
-        action="store_true",
-        help="run every trial, even if another one exceeded its limit on the same dataset",
-    )
-    group.add_argument(
-        "--refresh",
-        type=arguments.words,
-        default=[],
-        metavar="VERB,…",
-        help=f"write these ({', '.join(REFRESHABLE)}) to the store's folder, also during the run",
-    )
+    trying = "run every trial, even if another one exceeded its limit on the same dataset"
+    arguments.flag(group, "--keep-trying", trying)
+    made = f"write these ({', '.join(REFRESHABLE)}) to the store's folder, also during the run"
+    arguments.option(group, "--refresh", made, arguments.words, "VERB,…", [])
     parser.set_defaults(run=run)
 
 

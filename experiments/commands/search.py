@@ -31,55 +31,23 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "Exit status: 0 all searches are finished, 3 some are not."
         ),
     )
-    parser.add_argument(
-        "--protocol",
-        type=arguments.words,
-        default=["paper"],
-        metavar="A,B",
-        help="protocols (default: paper)",
-    )
-    parser.add_argument(
-        "--dataset",
-        type=arguments.words,
-        metavar="A,B",
-        help="datasets by name or slug (default: the paper's 36)",
-    )
-    parser.add_argument(
-        "--method",
-        type=arguments.words,
-        metavar="A,B",
-        help="methods (default: gradtree,dndt,genetictree,cart)",
-    )
-    parser.add_argument(
-        "--trials",
-        type=arguments.whole(1),
-        default=300,
-        metavar="N",
-        help="candidates (default: 300)",
-    )
-    parser.add_argument(
-        "--sampler",
-        default="random",
-        metavar="NAME",
-        help="random: candidates by number, as committed (default); or one of Optuna's, e.g. tpe",
-    )
-    parser.add_argument(
-        "--search-seed",
-        type=arguments.whole(0),
-        default=42,
-        metavar="S",
-        help="seed of the search (default: 42)",
-    )
-    parser.add_argument(
-        "--shard", type=arguments.shard, metavar="I/N", help="only share I of N of the searches"
-    )
-    parser.add_argument("--plan", action="store_true", help="only estimate how long it takes")
-    parser.add_argument(
-        "--results",
-        action="store_true",
-        help="continue from the committed scores in results/search and add to them "
-        "(default: the scores in the store's folder search)",
-    )
+    for name, default in (("protocol", "paper"), ("dataset", ""), ("method", "")):
+        usual = (
+            default or {"dataset": "the paper's 36", "method": "those that the paper tuned"}[name]
+        )
+        given = [default] if default else None
+        arguments.option(
+            parser, f"--{name}", f"{name}s (default: {usual})", arguments.words, "A,B", given
+        )
+    arguments.option(parser, "--trials", "candidates (default: 300)", arguments.whole(1), "N", 300)
+    text = "random: candidates by number, as committed (default); or one of Optuna's, e.g. tpe"
+    arguments.option(parser, "--sampler", text, default="random")
+    text = "seed of the search (default: 42)"
+    arguments.option(parser, "--search-seed", text, arguments.whole(0), "S", 42)
+    arguments.option(parser, "--shard", "only share I of N of the searches", arguments.shard, "I/N")
+    arguments.flag(parser, "--plan", "only estimate how long it takes")
+    text = "continue from the committed scores in results/search and add to them"
+    arguments.flag(parser, "--results", text)
     arguments.add_store(parser)
     arguments.add_executor(arguments.add_how(parser))
     parser.set_defaults(run=run)

@@ -102,10 +102,12 @@ def _identity(job: Job) -> dict[str, Any]:
 
 def kept_tree(store: Store, key: str) -> Tree | None:
     """The tree that a run left in a store, where it did."""
-    from experiments.runner.predictions import tree_of
+    from experiments.runs.predictions import tree_parts
+    from gradtree.trees.tree import Tree
 
     packed = store.predictions(key) if store.exists else None
-    return None if packed is None else tree_of(packed)
+    parts = tree_parts(packed) if packed else None
+    return Tree(**parts) if parts else None
 
 
 def _raw(job: Job) -> pd.DataFrame | None:

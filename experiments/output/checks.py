@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Answer
-from experiments.analysis.runs import Runs
+from experiments.analysis.runs import Runs, load
 from experiments.output import files, readme
 from experiments.runs import archive
 from experiments.runs.schema import BadRunError, check, disagreement
@@ -106,14 +106,14 @@ def report(page: str, results: Path = RESULTS) -> Check:
 def rows(folder: Path) -> Check:
     """Every row of an archive or a store against the schema, its key among them."""
     table = runs_of(folder)
-    found = Check("Rows of the table of runs", len(table))
+    twice = table["key"][table["key"].duplicated()]
+    found = Check("Rows of the table of runs", len(table), [f"{key}: there twice" for key in twice])
     for run in archive.rows(table):
         try:
             check(run)
         except BadRunError as problem:
             found.wrong.append(f"{run.get('key')}: {problem}")
-    twice = table["key"][table["key"].duplicated()]
-    return Check(found.what, found.compared, found.wrong + [f"{key}: there twice" for key in twice])
+    return found
 
 
 def runs_of(folder: Path) -> pd.DataFrame:
@@ -168,10 +168,7 @@ def fits(store: Path, committed: Path = archive.COMMITTED) -> Check:
     found = Check("Your fits against the committed ones")
     theirs, known = _good(runs_of(store)), _good(runs_of(committed))
     ours = {run["key"]: run for run in archive.rows(known[known["key"].isin(theirs["key"])])}
-    environments = {
-        **archive.read_facts(committed)["environment"],
-        **(_facts(store) if (store / FILE).is_file() else archive.read_facts(store)["environment"]),
-    }
+    environments = load(store).environments
     for run in archive.rows(theirs[theirs["key"].isin(ours)]):
         other = ours[run["key"]]
         found.compared += 1
@@ -188,14 +185,6 @@ def _good(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["status"] == "ok"]
 
 
-def _facts(folder: Path) -> Mapping[str, Any]:
-    store = Store(folder)
-    try:
-        return dict(store.facts("environment"))
-    finally:
-        store.close()
-
-
 def _unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
     """What two environments differ in."""
     parts = []
@@ -209,7 +198,7 @@ def _unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 
 def scores(folder: Path) -> Check:
     """Stored scores against those that stored predictions give, by scikit-learn's functions."""
-    from experiments.runner import predictions
+    from experiments.runs import predictions
 
     found = Check("Scores recomputed from predictions")
     source: Path | Store = Store(folder) if (folder / FILE).is_file() else folder

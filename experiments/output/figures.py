@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
@@ -41,60 +40,21 @@ class Mark:
     marker: str
 
 
+_MARKERS = {
+    BLUE: {"gradtree": "o", "gradtree-new-defaults": "d", "gradtree-tuned": "*"},
+    VERMILION: {"cart": "s", "cart-pruned": "P", "cart-shrunk": "X", "cart-weighted": "<"},
+    ORANGE: {"dndt": "v", "cart-weighted-grid": ">"},
+    PURPLE: {"genetictree": "D", "licketysplit": "s", "contree": "^"},
+    GREEN: {"dl85": "^", "dl85-tuned": "v", "streed": "D"},
+    SKY: {"gradtree-gumbel": "P", "gradtree-gumbel-noise-free": "p"},
+    GREY: {"gradtree-annealed": "X"},
+    BLACK: {"boosting": "o"},
+}
 MARKS: dict[str, Mark] = {
-    "gradtree": Mark(BLUE, "o"),
-    "dndt": Mark(ORANGE, "v"),
-    "genetictree": Mark(PURPLE, "D"),
-    "dl85": Mark(GREEN, "^"),
-    "cart": Mark(VERMILION, "s"),
-    "gradtree-gumbel": Mark(SKY, "P"),
-    "gradtree-gumbel-noise-free": Mark(SKY, "p"),
-    "gradtree-annealed": Mark(GREY, "X"),
-    "gradtree-new-defaults": Mark(BLUE, "d"),
-    "gradtree-tuned": Mark(BLUE, "*"),
-    "cart-pruned": Mark(VERMILION, "P"),
-    "cart-shrunk": Mark(VERMILION, "X"),
-    "cart-weighted": Mark(VERMILION, "<"),
-    "cart-weighted-grid": Mark(VERMILION, ">"),
-    "dl85-tuned": Mark(GREEN, "v"),
-    "streed": Mark(GREEN, "D"),
-    "licketysplit": Mark(PURPLE, "s"),
-    "contree": Mark(PURPLE, "^"),
-    "boosting": Mark(BLACK, "o"),
+    slug: Mark(colour, marker) for colour, own in _MARKERS.items() for slug, marker in own.items()
 }
 OTHER = Mark(GREY, "h")
-_STYLE: Any = {
-    "font.family": "DejaVu Sans",
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 8,
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.5,
-    "text.color": INK,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "lines.linewidth": 1.2,
-    "figure.dpi": 100,
-    "savefig.dpi": 200,
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "gradtree",
-}
+STYLE = Path(__file__).with_suffix(".mplstyle")
 
 
 def mark_of(method: str) -> Mark:
@@ -107,7 +67,7 @@ def look() -> Iterator[None]:
     """Matplotlib settings under which every figure is made and saved."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
+        matplotlib.rcParams.update(matplotlib.rc_params_from_file(STYLE, False, False))
         yield
 
 
@@ -143,18 +103,13 @@ def data_hash(figure: Figure) -> str:
                 texts += axis.get_major_formatter().format_ticks(list(axis.get_majorticklocs()))
         arrays = [np.asarray(line.get_xydata(), dtype=float) for line in axes.lines]
         arrays += [np.asarray(patch.get_path().vertices, dtype=float) for patch in axes.patches]
-        arrays += [
-            patch.get_patch_transform().get_matrix() for patch in axes.patches if _affine(patch)
-        ]
+        transforms = [patch.get_patch_transform() for patch in axes.patches]  # of bars
+        arrays += [transform.get_matrix() for transform in transforms if transform.is_affine]
         for collection in axes.collections:
             arrays.append(np.ma.filled(collection.get_offsets(), np.nan))
             arrays += [np.asarray(path.vertices, dtype=float) for path in collection.get_paths()]
         parts += [*map(str, texts), *(" ".join(f"{v:.9g}" for v in a.ravel()) for a in arrays)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
-
-
-def _affine(patch: Any) -> bool:
-    return bool(patch.get_patch_transform().is_affine)
 
 
 def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
@@ -165,13 +120,12 @@ def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
     inline : for a web page: text stays text and the background is left out. Otherwise text is
         outlines, so that a viewer without the font shows the same picture.
     """
-    # No date and no version of a library: the same data gives the same file tomorrow.
+    data = data_hash(figure)
     metadata: dict[str, dict[str, str | None]] = {
-        "svg": {"Date": None, "Creator": None, "Identifier": data_hash(figure)},
-        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-        "png": {"Software": None, "Comment": data_hash(figure)},
+        "svg": {"Date": None, "Creator": None, "Identifier": data},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Keywords": data},
+        "png": {"Software": None, "Comment": data},
     }
-    metadata["pdf"]["Keywords"] = data_hash(figure)
     with look():
         matplotlib.rcParams["svg.fonttype"] = "none" if inline else "path"
         matplotlib.rcParams["path.simplify_threshold"] = 0.5 if inline else 1 / 9

@@ -71,17 +71,6 @@ def p_value(value: float) -> str:
     return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
 
 
-def p_phrase(value: float) -> str:
-    """``p = 0.012`` or ``p < 0.0001``, for a sentence."""
-    text = p_value(value)
-    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
-
-
-def interval(estimate: float, low: float, high: float, decimals: int = 3) -> str:
-    """``+0.013 [-0.009, +0.036]``: a difference with the limits of its interval."""
-    return f"{change(estimate, decimals)} [{change(low, decimals)}, {change(high, decimals)}]"
-
-
 def missing(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
@@ -156,7 +145,7 @@ def shown(table: Table) -> Shown:
         spread, high = frame.get(f"{name}{SPREAD}"), None
         if name.endswith(LOW):
             high = frame.get(f"{name.removesuffix(LOW)}{HIGH}")
-        for other, pattern in ((spread, "{} ± {}"), (high, "[{}, {}]")):
+        for other, pattern in ((spread, "{} ± {}"), (high, "[{},\u00a0{}]")):
             if other is not None:
                 beside = [show(value, how) for value in other.astype(object)]
                 pairs = zip(texts, beside, strict=True)
@@ -222,23 +211,18 @@ def _best(
 
 def shown_grid(grid: Grid, names: Names, task: str = "") -> Shown:
     """A dataset x method table as the paper prints it: mean ± deviation (rank), the best bold."""
-    cells = grid.frame
-    tasks = [each for each in dict.fromkeys(cells["task"]) if task in ("", each)]
+    blocks: dict[str, dict[str, dict[str, Any]]] = {}
+    for cell in grid.frame.to_dict("records"):
+        if task in ("", cell["task"]):
+            rows = blocks.setdefault(cell["task"], {})
+            rows.setdefault(cell["dataset"], {})[cell["method"]] = cell
     lines: list[Line] = []
-    for each in tasks:
-        if len(tasks) > 1:
+    for each, rows in blocks.items():
+        if len(blocks) > 1:
             lines.append(Line((Text(TASKS.get(each, each)),), rule_above=bool(lines)))
-        block = cells[cells["task"] == each]
-        for dataset, row in block.groupby("dataset", sort=False):
-            by_method = row.set_index("method").to_dict("index")
-            lines.append(
-                Line(
-                    (
-                        Text(names.name(str(dataset))),
-                        *(_cell(by_method.get(m), grid) for m in grid.methods),
-                    )
-                )
-            )
+        for dataset, row in rows.items():
+            shown_cells = [_cell(row.get(method), grid) for method in grid.methods]
+            lines.append(Line((Text(names.name(dataset)), *shown_cells)))
         lines += _summary(grid, each)
     facts = [names.learners.get(method, {}) for method in grid.methods]
     headers = [grid.names.get(m) or names.name(m) for m in grid.methods]
@@ -285,26 +269,25 @@ def deviation(value: float, decimals: int) -> str:
 def _summary(grid: Grid, task: str) -> list[Line]:
     """The lines below a block: those that the paper prints."""
     lines: list[Line] = []
-    block = grid.summary[grid.summary["task"] == task]
-    for statistic, row in block.groupby("statistic", sort=False):
-        if str(statistic) not in grid.printed:
-            continue
+    by_statistic: dict[str, dict[str, Any]] = {}
+    for value in grid.summary.to_dict("records"):
+        if value["task"] == task and value["statistic"] in grid.printed:
+            by_statistic.setdefault(value["statistic"], {})[value["method"]] = value
+    for statistic, values in by_statistic.items():
         smaller = statistic == "MRD" or (statistic == "Mean" and grid.smaller_is_better)
-        decimals = {"Mean": grid.summary_decimals, "Wins": 0}.get(str(statistic), 3)
-        label = f"{STATISTICS.get(str(statistic), statistic)} {'↓' if smaller else '↑'}"
-        by_method = row.set_index("method").to_dict("index")
-        cells = [_statistic(by_method.get(method), decimals) for method in grid.methods]
+        label = f"{STATISTICS.get(statistic, statistic)} {'↓' if smaller else '↑'}"
+        cells = [statistic_text(values.get(method), grid) for method in grid.methods]
         lines.append(Line((Text(label), *cells), rule_above=not lines))
     return lines
 
 
-def _statistic(values: Mapping[str, Any] | None, decimals: int) -> Text:
+def statistic_text(values: Mapping[Any, Any] | None, grid: Grid) -> Text:
+    """A summary value with its spread and rank."""
     if values is None or missing(values["value"]):
         return Text(GAP)
+    decimals = {"Mean": grid.summary_decimals, "Wins": 0}.get(values["statistic"], 3)
     text = fixed(values["value"], decimals)
     if not missing(values["spread"]):
         text += f" ± {deviation(values['spread'], decimals)}"
     ranked = not missing(values["rank"])
-    return Text(
-        f"{text} ({int(values['rank'])})" if ranked else text, ranked and values["rank"] == 1
-    )
+    return Text(f"{text} ({values['rank']})" if ranked else text, ranked and values["rank"] == 1)

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 from experiments.analysis.answer import Grid, Table
 from experiments.output import formats
@@ -37,13 +37,14 @@ _SPECIAL = {
     **dict(zip("–’“”…", ("--", "'", "``", "''", r"\ldots{}"), strict=True)),
     **{mark: f"$\\{name}$" for mark, name in zip("±×≤≥→↑↓ρ", _SYMBOLS, strict=True)},
     "†": r"$^{\dagger}$",
+    "\u00a0": "~",
     "`": r"\textasciigrave{}",
 }
 _WIDTHS = {
     letter: width
     for letters, width in (
         ("il.,:;'|!’", 0.28),
-        (" ()[]/tfrjsI-", 0.37),
+        (" \u00a0()[]/tfrjsI-", 0.37),
         ("0123456789aogcez–", 0.5),
         ("ABCDEFGHJKLNOPQRSTUVXYZw±−+<>=", 0.75),
         ("mMW%†", 0.88),
@@ -60,11 +61,7 @@ def escape(text: str) -> str:
         return rf"\url{{{text}}}"
     minus = "\0"
     text = "".join(_SPECIAL.get(letter, letter) for letter in _MINUS.sub(minus, text))
-    return (
-        text.replace(minus, "$-$")
-        .replace(" $\\uparrow", "~$\\uparrow")
-        .replace(" $\\downarrow", "~$\\downarrow")
-    )
+    return re.sub(r" (\$\\(?:up|down)arrow)", r"~\1", text.replace(minus, "$-$"))
 
 
 def table_latex(table: Table) -> str:
@@ -112,7 +109,7 @@ class Layout:
 
 
 def environments(shown: Shown, label: str, title: str, note: str) -> str:
-    """The whole table, in as many environments as it takes; the first has the label."""
+    """The whole table, in as many environments as it takes."""
     parts = [
         (layout, lines)
         for layout in layouts(shown)
@@ -149,35 +146,18 @@ def layouts(shown: Shown) -> list[Layout]:
     # The columns before the first number name the line, and every part repeats them.
     first = next((c for c in everything if shown.numeric[c]), 1)
     labels = everything[: max(1, min(first, MOST_LABELS))]
-    found, part = [], list(labels)
-    for group in _grouped(shown, everything[len(labels) :]):
-        alone = _fitted(shown, (*labels, *group), SIZES[-1], wrap=True)
-        if (
-            alone
-            and len(part) > len(labels)
-            and not _fitted(shown, (*part, *group), SIZES[-1], wrap=True)
-        ):
-            found.append(tuple(part))
-            part = list(labels)
-        for column in group:
-            if len(part) > len(labels) and not _fitted(
-                shown, (*part, column), SIZES[-1], wrap=True
-            ):
-                found.append(tuple(part))
-                part = list(labels)
-            part.append(column)
-    found.append(tuple(part))
-    return [_fitted(shown, columns, SIZES[-1], wrap=True, forced=True) for columns in found]  # type: ignore[misc]
-
-
-def _grouped(shown: Shown, columns: Sequence[int]) -> list[list[int]]:
-    found: list[list[int]] = []
-    for column in columns:
-        if found and shown.groups[column] and shown.groups[column] == shown.groups[found[-1][-1]]:
-            found[-1].append(column)
-        else:
-            found.append([column])
-    return found
+    parts = [labels]
+    for column in everything[len(labels) :]:
+        # A group that fits into a part of its own is not torn.
+        group = tuple(c for c in everything[column:] if shown.groups[c] == shown.groups[column])
+        starts = shown.groups[column] not in ("", shown.groups[column - 1])
+        whole = starts and _fitted(shown, labels + group, SIZES[-1], wrap=True) is not None
+        next_one = group if whole else (column,)
+        if parts[-1] != labels and not _fitted(shown, parts[-1] + next_one, SIZES[-1], wrap=True):
+            parts.append(labels)
+        parts[-1] += (column,)
+    found = [_fitted(shown, part, SIZES[-1], wrap=True, forced=True) for part in parts]
+    return [layout for layout in found if layout is not None]
 
 
 def _fitted(
@@ -199,7 +179,7 @@ def _fitted(
         widths[under[-1]] += max(0.0, lacking - COLUMN_GAP * (count - 1))
     room = WIDTH - COLUMN_GAP * len(columns)
     wrapped: list[int] = []
-    if sum(widths.values()) > room and (wrap or forced):
+    if sum(widths.values()) > room and wrap:
         texts = [c for c in columns if not shown.numeric[c]]
         least = {c: points * max(NARROWEST, _longest_word(shown, c)) for c in texts}
         wrapped = [c for c in texts if widths[c] > least[c]]
@@ -228,6 +208,7 @@ def _longest_word(shown: Shown, column: int) -> float:
     return max((_ems(word, c.bold) for c in cells for word in c.text.split()), default=0.0)
 
 
+@lru_cache(maxsize=1 << 16)
 def _ems(text: str, bold: bool = False) -> float:
     """About the width of a text in Computer Modern."""
     return sum(_WIDTHS.get(letter, 0.53) for letter in text) * (1.15 if bold else 1.0)
@@ -345,13 +326,8 @@ def macros(grids: Iterable[Grid], names: Names, counts: Mapping[tuple[str, ...],
             method = str(row["method"])
             column = grid.names.get(method) or names.name(method)
             name = macro_name(prefix, grid.name, str(row["task"]), str(row["statistic"]), column)
-            found[name] = _macro_value(row, grid)
+            found[name] = (
+                formats.statistic_text(row, grid).text.partition(" ")[0].replace(GAP, "--")
+            )
     found |= {macro_name(*key): f"{count:,}" for key, count in counts.items()}
     return "".join(f"\\newcommand{{\\{name}}}{{{value}}}\n" for name, value in found.items())
-
-
-def _macro_value(row: Mapping[Any, Any], grid: Grid) -> str:
-    if formats.missing(row["value"]):
-        return "--"
-    decimals = {"Mean": grid.summary_decimals, "Wins": 0}.get(str(row["statistic"]), 3)
-    return escape(formats.fixed(row["value"], decimals))

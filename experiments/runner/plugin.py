@@ -6,8 +6,8 @@ The file may define
     DATASETS              {name: (pandas table, target column)}, or a list of ``PluginDataset``
     PROTOCOLS             {name: split(dataset, trial) -> datasets.Split}
     METRICS               {name: f(y, p)}, or (f, "low") where less is better
-    EXPERIMENTS           a list of ``experiments.runner.experiments.Experiment``
-    PROFILES, TABLES      {name: {...}} with the keys of profiles.toml and grids.toml
+    EXPERIMENTS, PROFILES, TABLES
+                          {name: {...}} with the keys of experiments.toml, profiles.toml, grids.toml
     PRINTED               {name: {...}}: printed tables of another paper
     EXECUTORS             {name: make(workers, limits)}
 
@@ -331,15 +331,6 @@ def _read_metrics(name: str, offered: Any, plugin: Plugin) -> Offers:
         yield slug, Metric(slug, better, function)
 
 
-def _read_experiments(name: str, offered: Any, plugin: Plugin) -> Offers:
-    from experiments.runner.experiments import Experiment
-
-    for each in offered if isinstance(offered, list | tuple) else [offered]:
-        if not isinstance(each, Experiment):
-            raise _Mistake(f"{name} has a {type(each).__name__}\nWrite a list of Experiment(…).")
-        yield each.slug, each
-
-
 def _read_mappings(name: str, offered: Any, plugin: Plugin) -> Offers:
     """Declarations; a relative path under ``csv`` is one from the plug-in's folder."""
     for slug, declared in _items(name, offered, "{…}"):
@@ -351,14 +342,17 @@ def _read_mappings(name: str, offered: Any, plugin: Plugin) -> Offers:
         yield slug, given
 
 
-def _read_profiles(name: str, offered: Any, plugin: Plugin) -> Offers:
+def _read_declared(name: str, offered: Any, plugin: Plugin) -> Offers:
+    """Experiments and profiles, with the keys of the suite's own files."""
+    from experiments.runner.experiments import experiment_from
     from experiments.runner.profiles import profile_from
 
+    make = experiment_from if name == "EXPERIMENTS" else profile_from
     for slug, declared in _read_mappings(name, offered, plugin):
         try:
-            yield slug, profile_from(slug, declared)
+            yield slug, make(slug, declared)
         except ValueError as problem:
-            raise _Mistake(f"profile {slug!r}: {problem}", slug) from None
+            raise _Mistake(f"{name[:-1].lower()} {slug!r}: {problem}", slug) from None
 
 
 def _read_executors(name: str, offered: Any, plugin: Plugin) -> Offers:
@@ -373,8 +367,8 @@ _READERS: dict[str, Callable[[str, Any, Plugin], Offers]] = {
     "dataset": _read_datasets,
     "protocol": _read_protocols,
     "metric": _read_metrics,
-    "experiment": _read_experiments,
-    "profile": _read_profiles,
+    "experiment": _read_declared,
+    "profile": _read_declared,
     "table": _read_mappings,
     "printed": _read_mappings,
     "executor": _read_executors,

@@ -45,10 +45,6 @@ def plugin_files() -> list[str]:
     return list(json.loads(os.environ.get(VARIABLE) or "[]"))
 
 
-def plugins() -> list[Plugin]:
-    return [imported(Path(file)) for file in plugin_files()]
-
-
 def _built_in(kind: str) -> Mapping[str, Any]:
     if kind == "learner":
         import baselines
@@ -81,13 +77,14 @@ def _built_in(kind: str) -> Mapping[str, Any]:
 
 def entries(kind: str) -> Mapping[str, Any]:
     """All of a kind by name: those of the suite, then those of plug-ins. Not to be changed."""
-    return _entries(kind, os.environ.get(VARIABLE, ""))
+    return _entries(kind, os.environ.get(VARIABLE, ""))[0]
 
 
 @cache
-def _entries(kind: str, files: str) -> dict[str, Any]:
-    found = dict(_built_in(kind))
-    for plugin in plugins():
+def _entries(kind: str, files: str) -> tuple[dict[str, Any], dict[str, Plugin]]:
+    """All of a kind, and the plug-ins of those that come from one."""
+    found, origins = dict(_built_in(kind)), {}
+    for plugin in map(imported, map(Path, plugin_files())):
         for slug, entry in plugin.offers(kind):
             if slug in found:
                 line = plugin.line("", slug, str(getattr(entry, "name", "")))
@@ -95,8 +92,8 @@ def _entries(kind: str, files: str) -> dict[str, Any]:
                     f"{plugin.path}, line {line}: there is a {kind} {slug!r} already\n"
                     "Two of one name would be mistaken for each other: rename it."
                 )
-            found[slug] = entry
-    return found
+            found[slug], origins[slug] = entry, plugin
+    return found, origins
 
 
 def find(kind: str, name: str) -> Any:
@@ -109,7 +106,8 @@ def find(kind: str, name: str) -> Any:
 
 def from_plugins(kind: str) -> dict[str, Any]:
     """What the plug-ins of this process offer of a kind."""
-    return {slug: entry for plugin in plugins() for slug, entry in plugin.offers(kind)}
+    found, origins = _entries(kind, os.environ.get(VARIABLE, ""))
+    return {slug: found[slug] for slug in origins}
 
 
 def is_plugin(slug: str) -> bool:
@@ -132,10 +130,8 @@ def learner_facts(slug: str) -> dict[str, Any]:
     told: dict[str, Any] = {
         key: getattr(known, key) for key in ("slug", "name", "version", "in_paper", "group")
     }
-    for plugin in plugins():
-        if slug in dict(plugin.offers("learner")):
-            told.update(source=plugin.digest, file=plugin.path.name)
-    return told
+    plugin = _entries("learner", os.environ.get(VARIABLE, ""))[1].get(slug)
+    return told if plugin is None else {**told, "source": plugin.digest, "file": plugin.path.name}
 
 
 def facts(dataset: str) -> Any:

@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 
 from datasets.errors import DatasetUnavailable
 from datasets.split import Split
-from experiments.runner import machine, predictions, registry
+from experiments.runner import machine, registry
 from experiments.runner.scores import PredictionError, measure
+from experiments.runs import predictions
 from experiments.runs.job import Job, canonical_json, now
 from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON
 
@@ -127,7 +128,7 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
         return job.run("skipped", reason=clean(reason, "reason")), None
     check_versions(job)
     if job.evaluation != HOLDOUT:
-        from experiments.search.folds import cross_validate
+        from experiments.runner.folds import cross_validate
 
         return cross_validate(job), None
     split = load_split(job.dataset, job.protocol, job.trial)

@@ -43,31 +43,18 @@ RUN = "run"
 FINISHED = (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)
 
 
-class NumberedDraws(optuna.samplers.BaseSampler):
+class NumberedDraws(optuna.samplers.RandomSampler):
     """Candidate k is a function of the seed, the dataset, the learner and k alone."""
 
     def __init__(self, subject: Subject, seed: int) -> None:
+        super().__init__(seed)
         self._what_for = (seed, subject.dataset, subject.method)
 
-    def infer_relative_search_space(
-        self, study: optuna.Study, trial: FrozenTrial
-    ) -> dict[str, BaseDistribution]:
-        return {}
-
-    def sample_relative(
-        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        return {}
-
     def sample_independent(
-        self,
-        study: optuna.Study,
-        trial: FrozenTrial,
-        param_name: str,
-        param_distribution: BaseDistribution,
+        self, study: optuna.Study, trial: FrozenTrial, name: str, distribution: BaseDistribution
     ) -> Any:
-        assert isinstance(param_distribution, CategoricalDistribution)
-        return draw(param_distribution.choices, *self._what_for, trial.number, param_name)
+        assert isinstance(distribution, CategoricalDistribution)
+        return draw(distribution.choices, *self._what_for, trial.number, name)
 
 
 def sampler_of(name: str, subject: Subject, seed: int) -> optuna.samplers.BaseSampler:

@@ -95,7 +95,7 @@ def _run(job: Job) -> dict[str, Any]:
     base = {"gradtree": 0.9122, "cart": 0.95}.get(job.method, 0.5)
     return job.run(
         "ok",
-        test_f1=base + 0.001 * job.trial,
+        test_f1=base + 0.001 * job.trial + (0.02 if job.dataset == "evil" else 0),
         train_f1=0.99,
         tree_size=2 * job.trial + 3,
         wall_seconds=0.5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -393,9 +394,29 @@ def test_every_command_of_the_makefile_is_understood() -> None:
     commands = re.findall(r"\$\(PY\) -m experiments ([^\n}]*)", text)
     assert len(commands) > 5
     for command in commands:
-        words = re.sub(r"\$\(if \$\(WORKERS\),--workers \$\(WORKERS\)\)", "--workers 2", command)
-        words = words.replace("$(PROFILE)", "paper").replace("$(ARGS)", "").rstrip("; ").split()
+        text = re.sub(r"\$\(if \$\(WORKERS\),--workers \$\(WORKERS\)\)", "--workers 2", command)
+        words = text.replace("$(PROFILE)", "paper").replace("$(ARGS)", "").rstrip("; ").split()
         if words[0] in cli.verbs():
             cli.build_parser(words[0]).parse_args(words)
         else:
             assert words[0] == "bench"  # being written
+
+
+def documented() -> list[str]:
+    files = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("*/README.md"))]
+    texts = [path.read_text(encoding="utf-8") for path in (*files, REPOSITORY / "CONTRIBUTING.md")]
+    found = {hit for text in texts for hit in re.findall(r"-m experiments ([a-z][^\n`#|]*)", text)}
+    return sorted(words.strip() for words in found)
+
+
+@pytest.mark.parametrize("command", documented())
+def test_documented_commands_work_as_they_are_written(command: str) -> None:
+    """Understood by the parser and, where they run jobs, with something to run."""
+    from experiments.commands import arguments
+    from experiments.runner.profiles import check_selected, jobs_in, searches_in
+
+    words = shlex.split(command)
+    args = cli.build_parser(words[0]).parse_args(words)
+    if words[0] in ("run", "plan", "status") and not args.plugin:
+        profile, chosen = arguments.selected(args)
+        check_selected(profile, chosen, jobs_in(profile, chosen), searches_in(profile, chosen))

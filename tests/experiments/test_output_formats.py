@@ -50,14 +50,9 @@ def test_a_change_keeps_its_sign(value: float, shown: str) -> None:
 
 def test_a_p_value_is_never_zero() -> None:
     assert formats.p_value(0.0) == formats.p_value(1e-300) == "<0.0001"
-    assert formats.p_phrase(0.0) == "p < 0.0001"
     assert formats.p_value(0.00123) == "0.0012"
-    assert formats.p_phrase(0.0412) == "p = 0.041"
+    assert formats.p_value(0.0412) == "0.041"
     assert formats.p_value(1.0) == "1.000"
-
-
-def test_an_interval() -> None:
-    assert formats.interval(-0.0001, -0.01, 0.01) == "-0.0001 [-0.010, +0.010]"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +81,7 @@ def test_a_table_joins_limits_and_spreads_and_marks_the_best() -> None:
     assert found.numeric == (False, True, True, True, True, True)
     texts = [[cell.text for cell in line.cells] for line in found.lines]
     assert texts[0] == [
-        *("GradTree", "1,372", "-0.0002", "[-0.012, +0.012]", "<0.0001", "55.0 ± 3.0")
+        *("GradTree", "1,372", "-0.0002", "[-0.012,\u00a0+0.012]", "<0.0001", "55.0 ± 3.0")
     ]
     assert texts[1][-1] == "7.2"
     bold = [[cell.bold for cell in line.cells] for line in found.lines]

@@ -35,10 +35,9 @@ def halves(dataset, trial):
     """Halves of the rows."""
     raise NotImplementedError
 
-from experiments.runner.experiments import Experiment
 PROTOCOLS = {"halves": halves}
 METRICS = {"always-half": lambda y, p: 0.5, "misses": (lambda y, p: 1.0, "low")}
-EXPERIMENTS = [Experiment("mine", "all of mine", ("shallow", "cart"))]
+EXPERIMENTS = {"mine": {"methods": ["shallow", "cart"]}}
 PROFILES = {"my-profile": {"parts": [{"experiment": "mine", "protocol": "paper", "trials": 2}]}}
 TABLES = {"my-table": {"title": "Mine", "experiment": "mine"}}
 PRINTED = {"their-table": {"csv": "theirs.csv"}}
@@ -141,7 +140,8 @@ MISTAKES = [
     ("PROFILES = {'p': {'prats': []}}", 1, "unknown key 'prats'"),
     ("PROFILES = {'p': {'parts': [{'experimnt': 'tuned'}]}}", 1, "unknown key 'experimnt'"),
     ("TABLES = {'t': 3}", 1, "is a int"),
-    ("EXPERIMENTS = ['tuned']", 1, "has a str"),
+    ("EXPERIMENTS = ['tuned']", 1, "Write EXPERIMENTS = {name"),
+    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seed': 3}}", 1, "unknown key 'seed'"),
     ("PROTOCOLS = {'p': 3}", 1, "no function"),
 ]
 

@@ -19,8 +19,9 @@ from experiments.commands import trees as command
 from experiments.errors import UserError
 from experiments.output.report.raw_units import in_raw_units, tree_entry
 from experiments.output.report.trees import CODES, codes_note, read_trees, tree_data, write_trees
-from experiments.runner import predictions, registry, run_job
+from experiments.runner import registry, run_job
 from experiments.runner.experiments import jobs_of
+from experiments.runs import predictions
 from experiments.runs.job import Job
 from experiments.runs.store import Store
 from gradtree.trees.tree import Tree

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from runner_helpers import FAKES, fake_job, job_of
 from sklearn import metrics
 
-from experiments.runner import machine, predictions, registry, run_job, scores
-from experiments.runner.predictions import Prediction
+from experiments.runner import machine, registry, run_job, scores
+from experiments.runs import predictions
 from experiments.runs.archive import COMMITTED
+from experiments.runs.predictions import Prediction
 from experiments.runs.schema import check
 from experiments.runs.store import Store
+from gradtree.trees.tree import Tree
 
 
 @given(st.integers(2, 6), st.integers(1, 40), st.integers(0, 10**6))
@@ -117,9 +119,9 @@ class TestRunJob:
         assert found.proba is not None
         again = scores.scores_of(found.truth, found.predicted, found.proba, 3)
         assert again == {name: outcome.run[name] for name in again}
-        tree = predictions.tree_of(outcome.predictions or b"")
-        assert tree is not None
-        assert tree.n_leaves == outcome.run["leaves"]
+        parts = predictions.tree_parts(outcome.predictions or b"")
+        assert parts is not None
+        assert Tree(**parts).n_leaves == outcome.run["leaves"]
         archived = predictions.write(tmp_path, predictions.of_store(store, store.frame())).parent
         kept = predictions.of(archived, outcome.run["key"])
         assert kept is not None

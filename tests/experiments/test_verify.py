@@ -14,8 +14,7 @@ from output_samples import Names, answers, written
 
 from experiments.__main__ import main
 from experiments.output import checks, readme
-from experiments.runner import predictions
-from experiments.runs import archive
+from experiments.runs import archive, predictions
 from experiments.runs.schema import NAMES, check
 from experiments.runs.store import Store
 

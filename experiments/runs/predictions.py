@@ -25,8 +25,6 @@ from experiments.runs.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradtree.trees.tree import Tree
-
 LARGEST_UNPACKED = 1 << 28
 """Bytes. Predictions of the suite are a few megabytes; what is larger is none of them."""
 COLUMNS = ("protocol", "dataset", "trial", "key", "classes", "probabilities", "codes")
@@ -71,7 +69,7 @@ class Prediction:
         return cls(truth.astype(np.int64), classes.astype(np.int64)[codes], proba)
 
 
-def pack(prediction: Prediction, tree: Tree | None = None) -> bytes:
+def pack(prediction: Prediction, tree: Any = None) -> bytes:
     """One job's predictions, and its tree part by part, as a compressed ``.npz``.
 
     Equal arrays give equal bytes, which ``numpy.savez_compressed`` does not promise.
@@ -104,10 +102,8 @@ def unpack(packed: bytes) -> Prediction | None:
         return None
 
 
-def tree_of(packed: bytes) -> Tree | None:
-    """The tree among what a job left; ``None`` where it has none."""
-    from gradtree.trees.tree import Tree
-
+def tree_parts(packed: bytes) -> dict[str, Any] | None:
+    """What ``gradtree.trees.tree.Tree`` takes to make the tree a job left; ``None`` without one."""
     parts: dict[str, Any] = {
         name.removeprefix("tree_"): array
         for name, array in _arrays(packed).items()
@@ -115,8 +111,7 @@ def tree_of(packed: bytes) -> Tree | None:
     }
     if not parts:
         return None
-    parts["n_features"] = int(parts["n_features"])
-    return Tree(**parts)
+    return {**parts, "n_features": int(parts["n_features"])}
 
 
 def _arrays(packed: bytes) -> dict[str, NDArray[Any]]:

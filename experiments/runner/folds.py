@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.runner import registry
+from experiments.runner.run_job import load_split, timed_fit
+from experiments.runner.scores import f1_on
 from experiments.runs.job import Job, canonical_json
 
 if TYPE_CHECKING:
@@ -29,9 +31,6 @@ STOPPING_SHARE = 0.1
 
 def cross_validate(job: Job) -> dict[str, Any]:
     """Fit and score a candidate on the folds its job names; the mean is ``valid_f1``."""
-    from experiments.runner.run_job import timed_fit
-    from experiments.runner.scores import f1_on
-
     count, _, one = job.evaluation.removeprefix("cv:").partition("/")
     learner = registry.learner(job.method)
     folds = make_folds(job.dataset, job.protocol, job.trial, int(count))
@@ -57,8 +56,6 @@ def cross_validate(job: Job) -> dict[str, Any]:
 @lru_cache(maxsize=2)
 def make_folds(dataset: str, protocol: str, trial: int, count: int) -> tuple[Split, ...]:
     """The folds as splits: a fold to test, a tenth of the rest to stop by, the others to train."""
-    from experiments.runner.run_job import load_split
-
     split = load_split(dataset, protocol, trial)
     if registry.protocol_folds_anew(protocol) and split.rows is not None:
         return tuple(_from_raw_rows(split, dataset, trial, count))

@@ -1,0 +1,158 @@
+"""``measure``: other metrics of stored predictions."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn import metrics as sklearn_metrics
+
+from experiments.__main__ import main
+from experiments.analysis.runs import load
+from experiments.errors import UserError
+from experiments.output.metrics import find, measure
+from experiments.runner.plugin import Metric as PluginMetric
+from experiments.runs import archive, predictions
+from experiments.runs.predictions import Prediction
+from experiments.runs.schema import check
+from experiments.runs.store import Store
+
+
+def rows(classes: int, n: int = 60) -> Prediction:
+    generator = np.random.default_rng(classes)
+    truth = generator.integers(0, classes, n)
+    proba = generator.dirichlet(np.ones(classes), n)
+    return Prediction(truth, proba.argmax(axis=1), proba)
+
+
+LABELS = {
+    "matthews_corrcoef": {},
+    "f1_score": {"average": "macro"},
+    "precision_score": {"average": "macro", "zero_division": 0},
+    "cohen_kappa_score": {},
+    "hamming_loss": {},
+}
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+@pytest.mark.parametrize("name", LABELS)
+def test_metrics_of_classes(name: str, classes: int) -> None:
+    given, score = rows(classes), find(name, {}, {}).score
+    assert score is not None
+    wanted = getattr(sklearn_metrics, name)(given.truth, given.predicted, **LABELS[name])
+    assert score(given, classes) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+@pytest.mark.parametrize(
+    "name", ["roc_auc_score", "log_loss", "average_precision_score", "top_k_accuracy_score"]
+)
+def test_metrics_of_probabilities(name: str, classes: int) -> None:
+    given, score = rows(classes), find(name, {}, {}).score
+    assert score is not None
+    p = given.proba if classes > 2 or name == "log_loss" else given.proba[:, 1]  # type: ignore[index]
+    more = {"multi_class": "ovr"} if name == "roc_auc_score" and classes > 2 else {}
+    assert score(given, classes) == pytest.approx(
+        getattr(sklearn_metrics, name)(given.truth, p, **more)
+    )
+    assert score(Prediction(given.truth, given.predicted), classes) is None
+
+
+def test_a_class_that_the_test_rows_lack() -> None:
+    given = rows(3)
+    few = given.truth < 2
+    assert given.proba is not None
+    part = Prediction(given.truth[few], given.predicted[few], given.proba[few])
+    score = find("log_loss", {}, {}).score
+    assert score is not None
+    assert score(part, 3) == pytest.approx(
+        sklearn_metrics.log_loss(part.truth, part.proba, labels=[0, 1, 2])
+    )
+
+
+def test_options_and_directions() -> None:
+    score = find("f1_score", {"average": "weighted"}, {}).score
+    given = rows(3)
+    assert score is not None
+    wanted = sklearn_metrics.f1_score(given.truth, given.predicted, average="weighted")
+    assert score(given, 3) == pytest.approx(wanted)
+    assert find("zero_one_loss", {}, {}).smaller_is_better
+    assert not find("accuracy_score", {}, {}).smaller_is_better
+    assert find("test_brier", {}, {}).smaller_is_better
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("mathews_corrcoef", {}, "did you mean matthews_corrcoef"),
+        ("mean_squared_error", {}, "compares numbers"),
+        ("adjusted_rand_score", {}, "compares clusters"),
+        ("confusion_matrix", {}, "not one number"),
+        ("hinge_loss", {}, "decision values"),
+        ("accuracy_score", {"averge": 1}, "no option 'averge'"),
+        ("f1_score", {"average": "nothing"}, "gives no score"),
+        ("test_f1", {"average": "macro"}, "takes no options"),
+        ("ConfusionMatrixDisplay", {}, "unknown metric"),
+    ],
+)
+def test_what_is_no_metric_is_refused_with_the_reason(
+    name: str, options: dict[str, object], told: str
+) -> None:
+    with pytest.raises(UserError, match=told):
+        find(name, options, {})
+
+
+def test_a_metric_of_a_plugin_takes_truth_and_probabilities() -> None:
+    own = PluginMetric("cost", "low", lambda y, p: float((p[:, 0] * (y != 0)).sum()))
+    found, given = find("cost", {}, {"cost": own}), rows(3)
+    assert found.smaller_is_better
+    assert found.score is not None
+    assert given.proba is not None
+    wanted = given.proba[given.truth != 0, 0].sum()
+    assert found.score(given, 3) == pytest.approx(wanted)
+    assert found.score(Prediction(given.truth, given.predicted), 3) is None
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Two trials of tuned CART on Iris; predictions of the first alone."""
+    plan = archive.read_plan()
+    plan = plan[(plan["experiment"] == "tuned") & (plan["protocol"] == "paper")]
+    plan = plan[(plan["dataset"] == "iris") & (plan["method"] == "cart") & (plan["trial"] < 2)]
+    frame = archive.read_runs()
+    opened = Store(tmp_path / "runs")
+    opened.add([check(run) for run in archive.rows(frame[frame["key"].isin(plan["key"])])])
+    with opened.writing() as connection:
+        lines = plan.astype(object).itertuples(index=False, name=None)
+        connection.executemany(f"INSERT INTO planned VALUES ({', '.join('?' * 8)})", lines)
+        first = plan.loc[plan["trial"] == 0, "key"].item()
+        connection.execute(
+            "INSERT INTO predictions VALUES (?, ?)", (first, predictions.pack(rows(3)))
+        )
+    opened.close()
+    return tmp_path / "runs"
+
+
+def test_runs_without_predictions_are_counted(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        grid, missing = measure(load(store), find("accuracy_score", {}, {}), "paper", "tuned")
+    given = rows(3)
+    assert grid.frame["mean"].tolist() == [float(np.mean(given.truth == given.predicted))]
+    assert grid.frame["n"].tolist() == [1]
+    assert dict(missing) == {"no predictions are kept": 1}
+    words = ["measure", "accuracy_score", "--store", str(store), "--output", str(tmp_path / "out")]
+    assert main(words) == 3
+    assert "1: no predictions are kept" in capsys.readouterr().out
+    assert (tmp_path / "out" / "tables" / "paper" / "tuned-accuracy-score.csv").is_file()
+
+
+def test_stored_scores_need_no_predictions(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", "test_brier", "--store", str(store)]) == 0
+    assert "Iris" in capsys.readouterr().out
+    assert main(["measure", "test_brier", "--store", str(store), "--experiment", "tunde"]) == 2
+    assert "did you mean paper/tuned" in capsys.readouterr().err
