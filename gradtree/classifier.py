@@ -73,10 +73,11 @@ class GradTreeClassifier(TreeLearner):
         rows, with leaves refitted, and of equals that of lowest log loss. A scorer is called with
         ``X=None`` and indices of classes. "f1" is "f1_macro" with ties left to the first run, as
         in the suite's experiments. "auto" is "f1_macro"; without weights of classes
-        "neg_log_loss"; with a loss of your own "loss".
+        "neg_log_loss"; with a loss of your own "loss", or where that is a matrix of costs (linear
+        in the probabilities), the cost of what is predicted, judged like a score.
     tolerance : float, default=1.0
         Of the runs whose score is lower than the best by no more than so many standard errors, the
-        one with the smallest finished tree is kept. Not with "f1" and "loss".
+        one with the smallest finished tree is kept. Not with "f1", "loss" and losses of your own.
     validation_fraction : float, default=0.2
         Share of the rows to stop by, stratified, unless ``fit`` gets validation rows.
         With 0, or where the classes have too few rows to spare any, the training loss
@@ -104,7 +105,7 @@ class GradTreeClassifier(TreeLearner):
     polish : bool, default=True
         Whether thresholds are re-fitted after training, by the log loss of all rows and in the
         middle between two values, and splits removed that do not save the price of their leaves;
-        for refitted leaves, and not with a loss of your own.
+        for refitted leaves. With a loss of your own, by that loss.
     merge_leaves : "alike" or bool, default="alike"
         Which sibling leaves become one: those that predict the same class and whose shares of
         classes do not differ (likelihood-ratio test, 5 %); with True, all that predict the same

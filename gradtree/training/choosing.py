@@ -75,6 +75,32 @@ def by_score(
     return score, -loss, error
 
 
+def by_cost(
+    dense: DenseTree, train: Samples, valid: Samples, smoothing: float, costs: NDArray[np.float64]
+) -> float:
+    """``H + O`` of a tree by the mean cost, negative; see :func:`by_score`.
+
+    ``costs`` are those of predicting a class (columns) where another is true (rows).
+    """
+    parts = [_Part(dense, samples) for samples in (train, valid) if len(samples.rows)]
+    tables = [part.table(len(dense.leaves), dense.n_classes) for part in parts]
+    prior = smoothing * _shares(sum(table.sum(axis=0) for table in tables))
+
+    def mean_cost(asked: list[_Part], told: list[NDArray[np.float64]]) -> float:
+        paid = [
+            costs[part.y, (rows @ costs).argmin(axis=1)]
+            for part, rows in zip(asked, told, strict=True)
+        ]
+        worth = np.concatenate([part.worth for part in asked])
+        return float(np.average(np.concatenate(paid), weights=worth))
+
+    everyone = sum(tables) + prior
+    score = -mean_cost(parts, [part.others(everyone, part.weight) for part in parts])
+    if len(parts) == 2:
+        score -= mean_cost(parts[1:], [parts[1].others(tables[0] + prior, 0.0)])
+    return score
+
+
 class _Answers(ClassifierMixin, BaseEstimator):
     """Labels and probabilities of some rows, for scores to ask for."""
 

@@ -164,9 +164,10 @@ def grow(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Grown:
     least = config.min_samples_leaf
     least = int(np.ceil(least * len(known.y))) if least < 1 else int(least)
     tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
-    if config.polish and config.refit_leaves and config.loss is None:
-        price = config.ccp_alpha if config.criterion == "log_loss" else 0.0
-        tree = without_small_leaves(polished(tree, known, price), known.X, least)
+    if config.polish and config.refit_leaves:
+        price = 0.0 if config.criterion == "gini" and config.loss is None else config.ccp_alpha
+        tree = polished(tree, known, price, config.loss)
+        tree = without_small_leaves(tree, known.X, least)
     tree, weight = counted(tree, known)
     if config.refit_leaves:
         plain = counted(tree, rows.labelled(everyone=True, by_class=False))[1]

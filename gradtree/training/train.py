@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss
 from gradtree.training.beginning import begin, columns_of, first_tree, samples_of, seeds_of
-from gradtree.training.choosing import by_score, held_out_and_left_out
+from gradtree.training.choosing import by_cost, by_score, held_out_and_left_out
 from gradtree.training.own_loss import guarded, refuse_loss
 from gradtree.training.rounding import Grid
 from gradtree.training.threads import each
+from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class _Task:
     columns: NDArray[Any] | None
     start: DenseTree | None
     progress: Callable[[Progress], None] | None
+    costs: NDArray[np.float64] | None = None
 
     def run(self, number: int, is_stopped: Callable[[], bool]) -> _Offer | None:
         """Train from one initial draw; ``None`` if all runs are to stop."""
@@ -148,7 +150,8 @@ class _Task:
     def _offer(self, run: EngineRun, history: RunHistory) -> _Offer:
         from gradtree.engines.contract import Candidate
 
-        if self.config.choose_by == "loss" or history.best_epoch < 0:
+        by_loss = self.config.choose_by == "loss" and self.costs is None
+        if by_loss or history.best_epoch < 0:
             best = Candidate(history.best_epoch, run.result())
             return _Offer((-history.best_loss, 0.0, 0.0), best, history)
         offers = [_Offer(self._score(tree.dense), tree, history) for tree in run.best()]
@@ -156,6 +159,8 @@ class _Task:
 
     def _score(self, dense: DenseTree) -> tuple[float, float, float]:
         judged = dense, self.train, self.valid, self.config.smoothing
+        if self.costs is not None:
+            return by_cost(*judged, self.costs), 0.0, 0.0
         if self.config.choose_by == "f1":
             return held_out_and_left_out(*judged), 0.0, 0.0
         return by_score(*judged, self.config.choose_by)
@@ -170,7 +175,8 @@ class _Task:
 
     def _show(self, run: EngineRun, number: int) -> None:
         if self.progress is not None:
-            self.progress(_progress(run, number, self.config))
+            epochs = self.config.epochs_for(len(self.train.rows))
+            self.progress(_progress(run, number, self.config.restarts + 1, epochs))
 
 
 def train(
@@ -224,7 +230,11 @@ def train(
     else:
         valid = samples_of(samples.X, y, sample_weight, held_out, config.dtype, class_weight)
     columns = columns_of(samples, config)
-    task = _Task(samples, valid, n_classes, config, columns, start, progress)
+    # A loss that is a matrix of costs is judged by the costs of what is predicted.
+    costs = None
+    if isinstance(config.loss, CustomLoss) and config.tolerance > 0:
+        costs = cost_matrix(config.loss, n_classes)
+    task = _Task(samples, valid, n_classes, config, columns, start, progress, costs)
     offers: dict[int, _Offer] = {}
     n_threads = config.n_jobs if config.engine == "compiled" else 1
     for number, offer in each(task.run, config.restarts + 1, n_threads):
@@ -249,13 +259,13 @@ def train(
     )
 
 
-def _progress(run: EngineRun, number: int, config: TrainConfig) -> Progress:
+def _progress(run: EngineRun, number: int, runs: int, epochs: int) -> Progress:
     train_loss, valid_loss = run.losses
     return Progress(
         number,
-        config.restarts + 1,
+        runs,
         len(train_loss),
-        config.epochs,
+        epochs,
         int(run.watch.best_epoch[0]),
         float(run.watch.best_loss[0]),
         float(train_loss[-1]) if len(train_loss) else float("nan"),

@@ -40,6 +40,22 @@ def log_loss_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(loss / loss[0] if loss[0] > 0 else loss)
 
 
+def cost_matrix(loss: CustomLoss, n_classes: int) -> NDArray[np.float64] | None:
+    """Costs of a loss that is linear in the probabilities, by true and predicted class.
+
+    ``None`` for any other loss.
+    """
+    gradient, corners = np.zeros(n_classes), np.eye(n_classes)
+
+    def at(p: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([float(loss.function(p, k, gradient)) for k in range(n_classes)])
+
+    costs = np.array([at(corner) for corner in corners]).T
+    inside = np.random.default_rng(0).dirichlet(np.ones(n_classes), 5)
+    linear = np.isfinite(costs).all() and all(np.allclose(at(p), costs @ p) for p in inside)
+    return costs if linear else None
+
+
 def least_loss(
     loss: CustomLoss, weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -49,6 +65,12 @@ def least_loss(
     themselves and what a descent from there finds are compared.
     """
     n_nodes, n_classes = weight.shape
+    matrix = cost_matrix(loss, n_classes)
+    if matrix is not None:
+        costs = weight @ matrix
+        best = costs.argmin(axis=1)
+        least = costs[np.arange(n_nodes), best]
+        return np.eye(n_classes)[best], least / abs(least[0]) if least[0] != 0 else least
     outputs, costs = np.empty((n_nodes, n_classes)), np.empty(n_nodes)
     corners = np.eye(n_classes)
     for node in range(n_nodes):
@@ -59,6 +81,29 @@ def least_loss(
         best = int(np.argmin(found))
         outputs[node], costs[node] = tried[best], found[best]
     return outputs, costs / abs(costs[0]) if costs[0] != 0 else costs
+
+
+def leaf_losses(
+    sums: NDArray[np.float64], smoothing: float, loss: CustomLoss | None
+) -> NDArray[np.float64]:
+    """What a row of each class loses at each node, if the node says what suits its rows best.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_nodes, n_classes)
+        Weight of the rows of every class, the root first.
+    smoothing : float
+        Rows with the shares of the root that join every node.
+    loss : CustomLoss, optional
+        Log loss without it.
+    """
+    joined = sums + smoothing * sums[0] / sums[0].sum()
+    if loss is None:
+        with np.errstate(divide="ignore"):
+            return -np.log(joined / joined.sum(axis=1, keepdims=True))
+    outputs, gradient = least_loss(loss, joined)[0], np.zeros(sums.shape[1])
+    classes = range(sums.shape[1])
+    return np.array([[float(loss.function(p, k, gradient)) for k in classes] for p in outputs])
 
 
 def _loss_at(

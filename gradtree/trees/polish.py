@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.settings.losses import CustomLoss
+from gradtree.trees.costs import leaf_losses
 from gradtree.trees.simplify import Labelled, class_sums, raised
 from gradtree.trees.tree import LEAF, Tree
 
@@ -24,7 +26,7 @@ WORTH = 1e-9
 SMOOTHING = 1.0
 
 
-def polished(tree: Tree, rows: Labelled, price: float) -> Tree:
+def polished(tree: Tree, rows: Labelled, price: float, loss: CustomLoss | None = None) -> Tree:
     """The tree after some passes.
 
     Parameters
@@ -33,15 +35,17 @@ def polished(tree: Tree, rows: Labelled, price: float) -> Tree:
         Over a matrix of numbers.
     rows : Labelled
     price : float
-        Of a leaf, in parts of the log loss of a tree without splits.
+        Of a leaf, in parts of the loss of a tree without splits.
+    loss : CustomLoss, optional
+        Log loss without it.
     """
     X, y, weight = rows.X, rows.y, rows.scaled_weight
-    total = np.bincount(y, weight, tree.n_classes)
-    shares = total[total > 0] / total.sum()
-    unit = float(-(total[total > 0] * np.log(shares)).sum())
+    total = np.bincount(y, weight, tree.n_classes)[np.newaxis].astype(np.float64)
+    alone = leaf_losses(total, SMOOTHING, loss)[0]
+    unit = abs(float(total[0][total[0] > 0] @ alone[total[0] > 0]))
     for _ in range(PASSES):
         before = tree
-        tree = _one_pass(tree, X, y, weight, price * unit, WORTH * unit)
+        tree = _one_pass(tree, X, y, weight, price * unit, WORTH * unit, loss)
         if tree == before:
             break
     return tree
@@ -54,13 +58,10 @@ def _one_pass(
     weight: NDArray[np.float64],
     price: float,
     worth: float,
+    own: CustomLoss | None,
 ) -> Tree:
     leaf = tree.apply(X)
-    sums = class_sums(tree, leaf, y, weight)
-    prior = sums[0] / sums[0].sum()
-    shares = (sums + SMOOTHING * prior) / (sums.sum(axis=1, keepdims=True) + SMOOTHING)
-    with np.errstate(divide="ignore"):
-        loss = -np.log(shares)
+    loss = leaf_losses(class_sums(tree, leaf, y, weight), SMOOTHING, own)
     threshold, instead = tree.threshold.copy(), np.arange(tree.node_count)
     prices = np.full(tree.node_count, price)
     reach = _rows_by_node(tree, leaf)
