@@ -12,6 +12,9 @@ from typing import Any
 
 from experiments.runs.schema import STATUSES
 
+NO_NEW_ROW = "no new row"
+"""Stands on a branch that no raw value takes, though training rows did."""
+
 
 def say(text: str = "") -> None:
     """Print a line; a reader that has gone away ends the talk and not the work."""

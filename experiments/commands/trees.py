@@ -79,8 +79,8 @@ def tree_entries(
     setting: Setting | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Trees of a dataset's runs (indexed by key), kept by the store or fitted again."""
-    from experiments.output.report.raw_units import tree_entry
     from experiments.runner.experiments import jobs_of
+    from experiments.runner.raw_units import tree_entry
     from experiments.runner.registry import learner
     from experiments.runner.run_job import load_split, timed_fit
 
@@ -123,8 +123,8 @@ def _raw(job: Job) -> pd.DataFrame | None:
 def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> list[Path]:
     """The tree of each learner in its first job that ended well, as SVG, PDF and PNG."""
     from experiments.output import figures
-    from experiments.output.report.raw_units import in_raw_units
-    from experiments.output.report.trees import NO_NEW_ROW, codes_note
+    from experiments.output.report.trees import codes_note
+    from experiments.runner.raw_units import in_raw_units
     from experiments.runner.registry import learner
     from experiments.runner.run_job import load_split
     from gradtree.units.conditions import NOTHING

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,9 @@ from sklearn.preprocessing import FunctionTransformer
 import baselines
 from baselines import Fitted, Learner, class_probabilities
 from datasets.split import Split
-from experiments.commands.trees import describe_tree
-from experiments.render.figures.trees import DrawnTree, trees_one_above_another
+from experiments.runner.raw_units import in_raw_units, tree_entry
 from gradtree.trees.tree import LEAF
+from gradtree.views.plot import plot_tree
 
 LEARNERS = baselines.learners()
 TASKS = {"binary": 2, "multi": 3}
@@ -108,14 +107,14 @@ def test_its_tree_can_be_drawn_in_raw_units(slug: str, task: str) -> None:
         return
     raw = pd.DataFrame(split.X_train, columns=list(split.feature_names))
     split = replace(split, preprocessing=FunctionTransformer(np.asarray))
-    run = SimpleNamespace(method=slug, protocol="paper", trial=0, seed=SEED, test_f1=0.5)
-    entry = describe_tree(model.tree, split, run, "default", raw)  # type: ignore[arg-type]
+    facts = {"method": slug, "experiment": "default", "protocol": "paper", "trial": 0}
+    entry = tree_entry(model.tree, split, raw, {**facts, "seed": SEED, "test_f1": 0.5})
     tested = {
         node: split.feature_names[model.tree.feature[node]]
         for node in np.flatnonzero(model.tree.children_left != LEAF).tolist()
     }
     assert {int(node): column for node, (column, *_) in entry["splits"].items()} == tested
-    trees_one_above_another([DrawnTree(slug, entry)], max_depth=4)
+    plot_tree(in_raw_units(model.tree, split.preprocessing, raw), max_depth=4)
 
 
 @every_learner

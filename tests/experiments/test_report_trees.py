@@ -17,10 +17,10 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.analysis.runs import Runs
 from experiments.commands import trees as command
 from experiments.errors import UserError
-from experiments.output.report.raw_units import in_raw_units, tree_entry
 from experiments.output.report.trees import CODES, codes_note, read_trees, tree_data, write_trees
 from experiments.runner import registry, run_job
 from experiments.runner.experiments import jobs_of
+from experiments.runner.raw_units import in_raw_units, tree_entry
 from experiments.runs import predictions
 from experiments.runs.job import Job
 from experiments.runs.store import Store

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from hostile_data import ROWS, UCI, facts, unreachable
 
 from datasets import cache, carriers, loading, registry

@@ -22,11 +22,10 @@ from typing import Any
 
 from experiments.analysis.runs import Runs
 from experiments.errors import UserError
+from experiments.text import NO_NEW_ROW
 
 FORMAT = "gradtree-report-trees/1"
 FOLDER = "trees"
-NO_NEW_ROW = "no new row"
-"""Stands on a branch that no raw value takes, though training rows did."""
 CODES = (
     "Conditions are those for new rows. Training rows have codes of their own: the mean label of "
     "the other rows in their category, which depends on their own label. So the counts are not "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.output.report.trees import NO_NEW_ROW
+from experiments.text import NO_NEW_ROW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
