@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from gradtree.settings.streams import fill_words
+from gradtree.engines.streams import fill_words
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 

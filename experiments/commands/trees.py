@@ -127,6 +127,7 @@ def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> list[Path]:
     from experiments.runner.raw_units import in_raw_units
     from experiments.runner.registry import learner
     from experiments.runner.run_job import load_split
+    from experiments.text import NO_NEW_ROW
     from gradtree.units.conditions import NOTHING
     from gradtree.views.plot import drawing_inches, plot_tree
 

@@ -91,7 +91,7 @@ def time_phases(case: Case, data: Any, config: Any) -> list[float]:
     from gradtree.engines.compiled import CompiledRun
     from gradtree.engines.contract import Samples, Seeds
     from gradtree.engines.epochs import gather, gradients, update_parameters
-    from gradtree.settings.streams import noise_key, stream
+    from gradtree.engines.streams import noise_key, stream
 
     clock = ctypes.CDLL(None).clock
     clock.argtypes, clock.restype = (), ctypes.c_long

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.engines.stopping import Watch
+from gradtree.engines.streams import Order
 from gradtree.settings.config import TrainConfig
-from gradtree.settings.streams import Order
 from gradtree.trees.dense import DenseTree
 
 

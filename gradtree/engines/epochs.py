@@ -25,7 +25,7 @@ from gradtree.engines.run import Rows, Run
 from gradtree.engines.selection import GUMBEL, Extras, choose_plainly, refresh_splits
 from gradtree.engines.state import Batch, TreeArrays
 from gradtree.engines.stopping import improves
-from gradtree.settings.streams import shuffle_epoch
+from gradtree.engines.streams import shuffle_epoch
 
 RUNNING, STOPPED, EXHAUSTED = 0, 1, 2
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from gradtree.compiling import Floats, Numbers, Real, entry_kernel, kernel
-from gradtree.settings.streams import philox
+from gradtree.engines.streams import philox
 
 EVALUATION = np.uint64(1 << 62)
 """Counters of the noise in validation batches start here, far from those of training batches."""

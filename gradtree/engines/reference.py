@@ -24,10 +24,10 @@ from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.scores import macro_f1
 from gradtree.engines.stopping import Watch, improves, new_watch
+from gradtree.engines.streams import shuffle_epoch
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.selectors import as_selector
 from gradtree.settings.splits import SPLITS
-from gradtree.settings.streams import shuffle_epoch
 from gradtree.trees.dense import DenseTree
 
 _VARIABLES = ("_values", "_means", "_squares")

@@ -12,7 +12,7 @@ from gradtree.engines.adam import Pace
 from gradtree.engines.selection import Selection
 from gradtree.engines.state import Batch, Model, TreeArrays, new_tree
 from gradtree.engines.stopping import Watch, new_watch
-from gradtree.settings.streams import Order
+from gradtree.engines.streams import Order
 from gradtree.trees.dense import DenseTree
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.metrics import get_scorer_names
 
+from gradtree.engines.streams import STREAMS
 from gradtree.settings.config import (
     CHOICES,
     ENGINES,
@@ -21,7 +22,6 @@ from gradtree.settings.config import (
 from gradtree.settings.losses import LOSS_NAMES, LOSSES, AnyLoss, CustomLoss, Loss
 from gradtree.settings.selectors import SELECTORS, Selector
 from gradtree.settings.splits import SPLITS
-from gradtree.settings.streams import STREAMS
 from gradtree.trees.costs import CRITERIA
 
 # The authors' defaults that differ between two classes and more.

@@ -44,7 +44,7 @@ class TrainConfig:
     average_weights : evaluate, and in the end use, the mean of the parameters of the last five
         epochs. The paper describes this; the authors' code computes averages but never uses them.
     engine : a name of ``ENGINES``.
-    stream : where random draws come from; a name of ``gradtree.settings.streams.STREAMS``.
+    stream : where random draws come from; a name of ``gradtree.engines.streams.STREAMS``.
     seed : of the first run. Those of the restarts follow from it.
     dtype : precision of the parameters.
     n_jobs : runs that train at the same time, in threads; changes nothing else.

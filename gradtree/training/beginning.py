@@ -66,7 +66,7 @@ def begin(
 def seeds_of(seed: int, config: TrainConfig) -> Seeds:
     """Where the draws of a run come from."""
     from gradtree.engines.contract import Seeds
-    from gradtree.settings.streams import noise_key, stream
+    from gradtree.engines.streams import noise_key, stream
 
     return Seeds(stream(config.stream).order(seed), noise_key(seed))
 
@@ -75,7 +75,7 @@ def first_tree(
     seed: int, columns: NDArray[Any] | None, n_features: int, n_classes: int, config: TrainConfig
 ) -> DenseTree:
     """The initial draw of a run; ``columns`` are sorted values to start thresholds from."""
-    from gradtree.settings.streams import stream
+    from gradtree.engines.streams import stream
 
     drawn = stream(config.stream).initial(seed, config.depth, n_features, n_classes)
     return drawn if columns is None else at_quantiles(drawn, columns, seed)

@@ -205,7 +205,7 @@ class Tree:
 
     def _repr_svg_(self) -> str | None:
         """The drawing that notebooks show, if matplotlib is there to make it."""
-        from gradtree.views.plot import export_svg
+        from gradtree import export_svg
 
         try:
             return export_svg(self)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from gradtree.engines.compiled import CompiledRun
 from gradtree.engines.contract import EngineRun, Samples, Seeds
+from gradtree.engines.streams import noise_key, stream
 from gradtree.settings.losses import CustomLoss, Loss
 from gradtree.settings.selectors import Selector
-from gradtree.settings.streams import noise_key, stream
 from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 

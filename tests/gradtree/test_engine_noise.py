@@ -11,8 +11,8 @@ from gradtree.compiling import from_python
 from gradtree.engines.noise import CHUNK, LANES, ROUGH, exact_noise, fill_gumbel, rough_noise
 from gradtree.engines.selection import choose_noisily, forget, new_extras
 from gradtree.engines.state import new_tree
+from gradtree.engines.streams import fill_words
 from gradtree.settings.selectors import Selector
-from gradtree.settings.streams import fill_words
 from gradtree.trees.dense import DenseTree
 
 KEY, COUNTER = np.uint64(11), np.uint64(7)

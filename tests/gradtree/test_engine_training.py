@@ -11,8 +11,8 @@ from engine_runs import GROUPS, LOSSES, SELECTORS
 from numpy.typing import NDArray
 
 from gradtree.engines.noise import EVALUATION, fill_gumbel
+from gradtree.engines.streams import noise_key
 from gradtree.settings.selectors import Selector
-from gradtree.settings.streams import noise_key
 from gradtree.training.train import TrainConfig, TrainResult, train
 from gradtree.trees.dense import DenseTree
 

@@ -9,12 +9,12 @@ from small_problems import boxes, quick, revised
 
 from baselines.gradtree_variants import REVISED
 from gradtree import PAPER, GradTreeClassifier
+from gradtree.engines.streams import STREAMS, stream
 from gradtree.inputs.parameters import settled
 from gradtree.settings.config import CHOICES, ENGINES, FIRST_THRESHOLDS
 from gradtree.settings.losses import LOSSES, Loss
 from gradtree.settings.selectors import SELECTORS, Selector
 from gradtree.settings.splits import SPLITS
-from gradtree.settings.streams import STREAMS, stream
 
 REGISTRIES = {
     "loss": LOSSES,

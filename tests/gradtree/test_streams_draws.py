@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradtree.compiling import from_python
-from gradtree.settings.streams import Order, noise_key, shuffle_epoch, stateless_uniform, stream
+from gradtree.engines.streams import Order, noise_key, shuffle_epoch, stateless_uniform, stream
 
 SHAPES = [(1, 1, 2), (2, 3, 2), (5, 7, 3), (10, 4, 2), (10, 9, 26), (3, 1, 4), (6, 57, 2)]
 """Depth, features and classes."""
@@ -109,7 +109,7 @@ def test_numpy_initial_matrices(depth, n_features, n_classes):
 DRAWS = """
 import numpy as np
 from gradtree.compiling import from_python
-from gradtree.settings.streams import noise_key, shuffle_epoch, stream
+from gradtree.engines.streams import noise_key, shuffle_epoch, stream
 tree = stream("numpy").initial(42, 3, 4, 3)
 rows = np.arange(20)
 from_python(shuffle_epoch)(rows, stream("numpy").order(42), 3)
