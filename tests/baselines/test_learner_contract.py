@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,7 +115,8 @@ def test_its_tree_can_be_drawn_in_raw_units(slug: str, task: str) -> None:
         for node in np.flatnonzero(model.tree.children_left != LEAF).tolist()
     }
     assert {int(node): column for node, (column, *_) in entry["splits"].items()} == tested
-    plot_tree(in_raw_units(model.tree, split.preprocessing, raw), max_depth=4)
+    axes = plot_tree(in_raw_units(model.tree, split.preprocessing, raw), max_depth=4)
+    plt.close(axes.figure)
 
 
 @every_learner

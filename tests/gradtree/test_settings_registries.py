@@ -7,7 +7,7 @@ import inspect
 import pytest
 from small_problems import boxes, quick, revised
 
-from baselines.gradtree_variants import REVISED
+from baselines.gradtree_variants import NEW_DEFAULTS
 from gradtree import PAPER, GradTreeClassifier
 from gradtree.engines.streams import STREAMS, stream
 from gradtree.inputs.parameters import settled
@@ -60,4 +60,4 @@ def test_the_suites_revised_learner_trains_as_the_estimator_does():
     """Its ending and its way with ties are those that its runs on record have."""
     params = settled(GradTreeClassifier().get_params())
     endings = {"merge_leaves", "ccp_alpha", "choose_by"}
-    assert {name for name in REVISED if params[name] != REVISED[name]} == endings
+    assert {name for name in NEW_DEFAULTS if params[name] != NEW_DEFAULTS[name]} == endings
