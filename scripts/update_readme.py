@@ -24,6 +24,7 @@ PROSE = (
     "datasets/README.md",
     "experiments/README.md",
     "results/README.md",
+    "results/DEFAULTS.md",
 )
 """Files with something generated in them."""
 RECORDS = REPOSITORY / "results" / "records"
@@ -43,7 +44,7 @@ def blocks() -> dict[str, tuple[str, ...]]:
     found = findings_in(RECORDS)
     return {
         "README.md": (answer_block(found),),
-        "gradtree/README.md": (defaults_block(found), comparison(RAW_TABLES)),
+        "results/DEFAULTS.md": (defaults_block(found), comparison(RAW_TABLES)),
         "results/README.md": (results_block(found, RATIOS),),
         "experiments/README.md": (profile_table(),),
     }

@@ -25,7 +25,7 @@ PROSE = sorted(
     for path in REPOSITORY.glob(pattern)
     if ".venv" not in path.parts
 )
-GENERATED = ("README.md", "gradtree/README.md", "results/README.md", "experiments/README.md")
+GENERATED = ("README.md", "results/DEFAULTS.md", "results/README.md", "experiments/README.md")
 PYTHON = sys.executable
 
 # What takes minutes or a cluster is run in a cut-down form that still fails on a wrong option.
