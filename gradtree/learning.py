@@ -133,6 +133,7 @@ class TreeLearner(EditableTree):
         finish = finish_config(params)
         self.best_run_, self.dense_, grown = _smallest(result, rows, finish)
         self._grow(grown, seen, seen_y, finish)
+        self._tell_of_a_single_leaf(rows)
 
     def cost_complexity_pruning_path(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -141,7 +142,8 @@ class TreeLearner(EditableTree):
 
         As in scikit-learn, a tree is grown for it and this estimator is not changed. Use a fixed
         ``random_state`` to get the path of the tree that you will grow; ``path_`` of a fitted
-        estimator is the same without another fit.
+        estimator is the same without another fit. With ``polish``, a tree that is fitted at
+        another price is polished at that price too, and may differ from the one on the path.
 
         Returns
         -------
@@ -232,15 +234,20 @@ class TreeLearner(EditableTree):
         counts = class_sums(grown.tree, leaf, y).astype(np.int64)
         grown = replace(grown, tree=replace(grown.tree, class_counts=counts))
         cut = grown.cut(finish) if finish.changes_structure else grown
-        if cut.tree.node_count == 1 and grown.has_real_split():
+        self._grown, self._finish = grown, finish
+        self._keep(cut)
+
+    def _tell_of_a_single_leaf(self, rows: FittedRows) -> None:
+        """Warn of a tree without splits, though the training found some that mean something."""
+        if self.tree_.node_count > 1 or not self._finish.changes_structure:
+            return
+        if grow(self.dense_, rows, replace(self._finish, polish=False)).has_real_split():
             warn(
                 "the tree is a single leaf, though the training found a split that parts the "
                 "classes more than chance would; for a larger tree lower ccp_alpha or "
                 "min_samples_leaf, raise max_leaf_nodes, or set merge_leaves='alike'",
                 stacklevel=4,
             )
-        self._grown, self._finish = grown, finish
-        self._keep(cut)
 
 
 def _smallest(

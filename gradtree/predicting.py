@@ -55,8 +55,12 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
         rows = read_rows(self, X, reset=False, by_column=has_categories(self))
         if isinstance(rows, np.ndarray):
             return leaves_reached(self.tree_, rows)
-        # Only columns in use are read; they stand side by side then.
+        # Only columns in use are coded, side by side; of the others, the kind is checked.
         used = np.unique(self.tree_.feature[self.tree_.feature != LEAF])
+        for place in set(range(self.n_features_in_)) - set(used.tolist()):
+            column, given = self.columns_[place], rows[place]
+            if column.kind != "number" or given.values.dtype.kind not in "iufb":
+                column.coded(given)
         places = np.zeros(self.n_features_in_, dtype=np.int32)
         places[used] = np.arange(len(used))
         some = [rows[place] for place in used]

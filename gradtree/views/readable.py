@@ -55,7 +55,8 @@ class ReadableTree:
         tree, weights = self.tree_, self._class_weights()
         most = tree.value if tree.class_counts is None else tree.class_counts
         leaves = tree.children_left == LEAF
-        if tree.decision is None or (most.argmax(axis=1) == tree.labels)[leaves].all():
+        chosen = most[np.arange(tree.node_count), tree.labels]
+        if tree.decision is None or (chosen == most.max(axis=1))[leaves].all():
             return ""
         if weights is None:
             return "Leaves predict what costs least by the loss, not the class of most rows."

@@ -84,15 +84,12 @@ def test_bundled_datasets_need_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out.count("installed sklearn") == 2
 
 
-@pytest.mark.parametrize("lines", [12, 60])
-def test_a_terminal_gets_a_live_table(monkeypatch: pytest.MonkeyPatch, lines: int) -> None:
+def test_a_terminal_gets_a_line_per_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
-    monkeypatch.setenv("LINES", str(lines))
-    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("GRADTREE_SOURCES", "installed")
     assert main(["data"]) == 3
     shown = terminal.getvalue()
-    for text in ("Blood Transfusion", "Splice", "installed sklearn", "verified", "missing", "…"):
+    for text in ("Blood Transfusion", "Splice", "installed sklearn", "verified", "missing"):
         assert text in shown
     assert "2 of 36 datasets are available and verified." in shown

@@ -14,9 +14,9 @@ from tree_samples import full_tree
 
 from gradtree import PAPER, CustomLoss, GradTreeClassifier
 from gradtree.inputs.holdout import hold_out
-from gradtree.inputs.parameters import train_config
+from gradtree.inputs.parameters import settled, train_config
 from gradtree.training.progress import ProgressBar
-from gradtree.training.train import Progress
+from gradtree.training.train import Progress, train
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
@@ -267,3 +267,14 @@ def test_progress_changes_one_line_of_a_terminal():
     bar.close()
     assert screen.getvalue().count("\n") == 2
     assert "best 0.2500 in epoch 5" in screen.getvalue()
+
+
+def test_progress_counts_the_epochs_that_a_run_may_have():
+    X, y = boxes(100)
+    seen = []
+    config = train_config(
+        settled(quick(max_row_visits=500, restarts=0).get_params()), n_classes=2, seed=0
+    )
+    train(X.astype(np.float32), y, None, None, 2, config, progress=seen.append)
+    assert {progress.epochs for progress in seen} == {5}
+    assert seen[-1].epoch == 5

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
-from small_problems import boxes, passengers, quick
+from small_problems import boxes, passengers, quick, revised
 
 
 def gappy_wine():
@@ -73,3 +76,28 @@ def test_onnx_predicts_the_same_from_raw_rows(n_classes):
     label, probability = session.run(None, {session.get_inputs()[0].name: X})
     np.testing.assert_array_equal(label, model.predict(X))
     np.testing.assert_allclose(probability, model.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", ["frame", "matrix", "one row"])
+def test_predicting_takes_no_more_than_one_and_a_half_times_what_the_twin_takes(make):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(1_000_000, 10)), columns=list("abcdefghij"))
+    y = (frame["a"] > 0) ^ (frame["b"] > 0.3)
+    model = revised(depth=6, ccp_alpha=0.0).fit(frame[:5000], y[:5000])
+    twin = model.to_sklearn()
+    rows = {"frame": frame, "matrix": frame.to_numpy(), "one row": frame[:1]}[make]
+    times = 200 if make == "one row" else 1
+
+    def seconds(predict):
+        took = []
+        for _ in range(4):
+            began = time.process_time()
+            for _ in range(times):
+                predict(rows)
+            took.append(time.process_time() - began)
+        return min(took)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert seconds(model.predict) < 1.5 * seconds(twin.predict)

@@ -27,7 +27,7 @@ def noisy() -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture
 def model(noisy) -> GradTreeClassifier:
     X, y = noisy
-    return revised(depth=5, ccp_alpha=0.0).fit(X[:400], y[:400])
+    return revised(depth=5, ccp_alpha=0.0, polish=False, tolerance=0.0).fit(X[:400], y[:400])
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,8 @@ def test_the_fitted_tree_is_cut_to_any_size_without_training(model, noisy):
     assert sizes[1:] == [3, 5]
     assert sizes[0] <= 2
     for price in (path.ccp_alphas[1], path.ccp_alphas[-1]):
-        expected = clone(model).set_params(ccp_alpha=price).fit(X[:400], noisy[1][:400])
+        expected = clone(model).set_params(ccp_alpha=price)
+        expected.fit(X[:400], noisy[1][:400])
         assert model.prune(ccp_alpha=price).tree_ == expected.tree_
     assert model.tree_.node_count == 1
     assert model.prune().tree_ == full

@@ -54,13 +54,14 @@ def test_trials_of_the_original_program_are_repeated(dataset: str) -> None:
 def test_all_but_two_of_these_trials_keep_their_score_when_rows_move_by_a_rounding(
     dataset: str,
 ) -> None:
-    from experiments.core.store import COMMITTED, Store
+    from experiments.runs import archive
 
-    scores: dict[int, set[float | None]] = {}
-    for record in Store(COMMITTED).records():
-        job = (record.protocol, record.method, record.experiment, record.dataset)
-        if job == ("paper", "gradtree", "firmness", dataset.lower()):
-            scores.setdefault(record.trial, set()).add(record.test_f1)
-    assert sorted(scores) == list(range(10))
+    plan = archive.read_plan()
+    place = {"protocol": "paper", "method": "gradtree", "experiment": "stability"}
+    for name, value in {**place, "dataset": dataset.lower()}.items():
+        plan = plan[plan[name] == value]
+    runs = plan[["key", "trial"]].merge(archive.read_runs()[["key", "test_f1"]], on="key")
+    scores = runs.groupby("trial")["test_f1"].agg(set)
+    assert list(scores.index) == list(range(10))
     assert sorted(trial for trial, own in scores.items() if len(own) > 1) == FRAGILE[dataset]
     assert set(DIFFERING[dataset]) <= set(FRAGILE[dataset])

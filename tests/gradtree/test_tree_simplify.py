@@ -111,7 +111,7 @@ def test_merging_changes_no_prediction():
 
 def test_the_estimator_has_them_all():
     X, y, weight = noisy(400)
-    wide = {"ccp_alpha": 0.0, "merge_leaves": False, "restarts": 1}
+    wide = {"ccp_alpha": 0.0, "merge_leaves": False, "polish": False, "restarts": 1}
     model = revised(**wide).fit(X, y, weight)
     path = revised(**wide).cost_complexity_pruning_path(X, y, weight)
     assert path.ccp_alphas[0] == 0
