@@ -104,7 +104,7 @@ def section(answer: Answer) -> str:
 
 
 def defaults_block(answers: Sequence[Answer]) -> str:
-    """For gradtree/README.md: the evidence for the estimator's defaults."""
+    """For results/DEFAULTS.md: the evidence for the estimator's defaults."""
     found = [answer for answer in answers if answer.question == "new-defaults"]
     parts = [f"* {sentence}" for answer in found for sentence in answer.sentences]
     tables = [table for answer in found for table in _shown_tables(answer)]
@@ -113,7 +113,7 @@ def defaults_block(answers: Sequence[Answer]) -> str:
 
 
 def raw_tables(path: Path) -> str:
-    """For gradtree/README.md: scores, sizes and seconds on unprepared tables."""
+    """For results/DEFAULTS.md: scores, sizes and seconds on unprepared tables."""
     folds = pd.read_csv(path)
     measures = ["accuracy", "f1", "nodes", "cpu_seconds"]
     means = folds.groupby(["table", "learner"], sort=False)[measures].mean()
@@ -169,7 +169,7 @@ def blocks(answers: Sequence[Answer], root: Path = REPOSITORY) -> dict[str, tupl
     found: dict[str, tuple[str, ...]] = {
         "README.md": (first_screen(answers),),
         "results/README.md": (sections, documentation()),
-        "gradtree/README.md": (defaults_block(answers), raw_tables(root / RAW_TABLES)),
+        "results/DEFAULTS.md": (defaults_block(answers), raw_tables(root / RAW_TABLES)),
     }
     with contextlib.suppress(ImportError):
         found["experiments/README.md"] = (profile_table(),)
