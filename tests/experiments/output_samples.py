@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,19 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from experiments.analysis.answer import Answer, Figure, Format, Grid, Table
+from experiments.analysis.runs import Runs
 from experiments.output import figures, files, readme
 
-
-class Names:
-    """What ``Runs`` knows of names."""
-
-    learners: Mapping[str, Mapping[str, Any]] = {
+NAMES = Runs(
+    pd.DataFrame(),
+    {slug: {"name": slug.title()} for slug in ("blood", "adult", "iris", "zoo")},
+    {
         "gradtree": {"name": "GradTree", "group": "Gradient-based"},
         "cart": {"name": "CART", "group": "Greedy"},
-    }
-
-    def name(self, slug: str) -> str:
-        return str(self.learners.get(slug, {}).get("name", slug.replace("-", " ").title()))
+    },
+    {},
+    Path(),
+)
 
 
 def grid(**changes: Any) -> Grid:
@@ -132,7 +131,7 @@ def answers() -> list[Answer]:
 def written(folder: Path) -> Path:
     """Everything of the answers in a folder that looks like the repository."""
     results = folder / "results"
-    files.write(results, files.table_files(answers(), Names()))
+    files.write(results, files.table_files(answers(), NAMES))
     files.write_figures(answers(), results / files.FIGURES)
     source = readme.REPOSITORY / readme.RAW_TABLES
     (results / "bench").mkdir()
