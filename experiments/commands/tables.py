@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{output}: {len(made)} files; {done:,} of {len(runs.frame):,} planned jobs have run")
     if removed:
         print(f"Removed: {', '.join(removed)}")
-    if runs.store == COMMITTED and not (args.plugin or args.output):
+    if runs.store.resolve() == COMMITTED and not (args.plugin or args.output):
         changed = readme.update(readme.blocks(found))
         changed += readme.update_snippets() if args.snippets else []
         print(f"READMEs that changed: {', '.join(dict.fromkeys(changed)) or 'none'}")
