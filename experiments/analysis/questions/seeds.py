@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, Figure
+from experiments.analysis.answer import Answer
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.ranks import mean_of, sample_std
 from experiments.analysis.runs import Runs
@@ -69,7 +69,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "How much do GradTree's scores depend on the random draws?",
         tuple(line for name, frame in found.items() for line in _sentences(name, frame)),
         tuple(pairwise.table(name, frame, protocol=PROTOCOL) for name, frame in found.items()),
-        (Figure("other-draws", CAPTION, lambda: _draw(found[first])),),
+        (pairwise.figure("other-draws", lambda: _draw(found[first])),),
         shown=(first,),
     )
 
@@ -95,12 +95,6 @@ def _sentences(name: str, frame: pd.DataFrame) -> list[str]:
     if name == "seeds":
         sentences.append("These runs change the stream of random numbers along with the seed.")
     return sentences
-
-
-CAPTION = (
-    "Tuned GradTree, mean test F1 over trials: printed (hollow), here with the authors' draws "
-    "(filled), and with other seeds (bar: ±1 standard deviation between seeds)."
-)
 
 
 def _draw(frame: pd.DataFrame) -> Any:
