@@ -138,7 +138,5 @@ def write_figures(answers: Iterable[Answer], folder: Path) -> list[Path]:
 
     found: list[Path] = []
     for figure in figures_of(answers):
-        with figures.look():
-            drawing = figure.draw()
-        found += figures.save(drawing, folder / figure.name)
+        found += figures.save(figure.draw(), folder / figure.name)
     return found

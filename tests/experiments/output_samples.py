@@ -9,10 +9,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
+from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer, Figure, Format, Grid, Table
 from experiments.analysis.runs import Runs
-from experiments.output import figures, files, readme
+from experiments.output import files, readme
 
+PROFILES = "| profile |"
 NAMES = Runs(
     pd.DataFrame(),
     {slug: {"name": slug.title()} for slug in ("blood", "adult", "iris", "zoo")},
@@ -85,9 +87,9 @@ def table(**changes: Any) -> Table:
 
 
 def drawing(height: float = 1.0) -> Drawing:
-    figure = figures.canvas(3, 2)
+    figure = style.canvas(3, 2)
     axes = figure.subplots()
-    axes.plot([0, 1], [0, height], marker=figures.mark_of("cart").marker)
+    axes.plot([0, 1], [0, height], marker=style.mark_of("cart").marker)
     axes.set_title("A line")
     return figure
 
@@ -136,9 +138,9 @@ def written(folder: Path) -> Path:
     source = readme.REPOSITORY / readme.RAW_TABLES
     (results / "bench").mkdir()
     (results / "bench" / source.name).write_bytes(source.read_bytes())
-    for name, blocks in readme.blocks(answers(), folder).items():
+    for name, blocks in readme.blocks(answers(), PROFILES, folder).items():
         (folder / name).parent.mkdir(exist_ok=True)
         pairs = "\n\n".join(f"Prose.\n{readme.BEGIN}\n{readme.END}" for _ in blocks)
         (folder / name).write_text(f"# Title\n{pairs}\nMore prose.\n", encoding="utf-8")
-    readme.update(readme.blocks(answers(), folder), folder)
+    readme.update(readme.blocks(answers(), PROFILES, folder), folder)
     return results

@@ -8,16 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from output_samples import NAMES, answers, drawing, grid, table, written
+from output_samples import NAMES, PROFILES, answers, drawing, grid, table, written
 
+from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer
 from experiments.output import figures, files, formats, readme
-
-
-@pytest.fixture(autouse=True)
-def few_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counting the jobs of all profiles takes seconds."""
-    monkeypatch.setattr(readme, "profile_table", lambda: "| profile |")
 
 
 def test_every_table_is_a_file_where_its_protocol_says() -> None:
@@ -77,7 +72,7 @@ def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path: Path) -> 
 
 def test_the_hash_of_a_figure_sees_all_kinds_of_marks() -> None:
     def hashed(what: str, value: float) -> str:
-        figure = figures.canvas()
+        figure = style.canvas()
         axes = figure.subplots()
         if what == "bars":
             axes.barh([0, 1], [1, value])
@@ -96,17 +91,17 @@ def test_the_hash_of_a_figure_sees_all_kinds_of_marks() -> None:
 
 
 def test_figures_do_not_hear_of_a_users_settings(tmp_path: Path) -> None:
-    with figures.look():
+    with style.look():
         quiet = drawing()
     plain = figures.render(quiet, "svg")
     with pyplot.rc_context({"lines.linewidth": 9.0, "font.size": 30.0}):
-        with figures.look():
+        with style.look():
             loud = drawing()
         assert figures.render(loud, "svg") == plain
 
 
 def test_every_learner_has_its_own_mark() -> None:
-    assert len(set(figures.MARKS.values())) == len(figures.MARKS)
+    assert len(set(style.MARKS.values())) == len(style.MARKS)
 
 
 def test_the_first_screen_is_short() -> None:
@@ -137,6 +132,6 @@ def test_blocks_go_between_their_markers_and_nowhere_else(tmp_path: Path) -> Non
     text = (tmp_path / "README.md").read_text()
     assert text.startswith("# Title\nProse.\n")
     assert text.endswith("\nMore prose.\n")
-    assert readme.update(readme.blocks(answers(), tmp_path), tmp_path) == []
+    assert readme.update(readme.blocks(answers(), PROFILES, tmp_path), tmp_path) == []
     with pytest.raises(ValueError, match="2 blocks, but 1 pairs"):
         readme.with_blocks(f"{readme.BEGIN}{readme.END}", ["one", "two"])

@@ -136,7 +136,7 @@ def _word(lines: list[pairwise.Line]) -> str:
 
 
 def _draw(found: pd.DataFrame) -> Any:
-    from experiments.output.forest import forest
+    from experiments.analysis.drawing import forest
 
     lines = [
         {

@@ -153,15 +153,15 @@ def _sentences(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str
 
 
 def _draw(runs: Runs, found: pd.DataFrame) -> Any:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
-    with figures.look():
-        figure = figures.canvas(5.6, 2.0)
+    with drawing.look():
+        figure = drawing.canvas(5.6, 2.0)
         axes = figure.add_subplot()
         own = found[found["table"] == "test-f1-tuned"].dropna(subset="difference")
         methods = [str(method) for method in dict.fromkeys(own["method"])]
         for at, method in enumerate(methods):
-            look = figures.mark_of(method)
+            look = drawing.mark_of(method)
             for leaking, shift in (("yes", -0.17), ("no", 0.17)):
                 part = own[(own["method"] == method) & (own["categorical"] == leaking)]
                 face = look.colour if leaking == "yes" else "#ffffff"
@@ -170,10 +170,10 @@ def _draw(runs: Runs, found: pd.DataFrame) -> Any:
                 axes.plot(part["difference"], place, look.marker, alpha=0.7, **mark)
                 if leaking == "yes" and len(part):
                     middle = part["difference"].mean()
-                    axes.plot([middle] * 2, [at - 0.35, at + 0.02], color=figures.INK)
-        axes.axvline(0, color=figures.INK, linewidth=0.7)
+                    axes.plot([middle] * 2, [at - 0.35, at + 0.02], color=drawing.INK)
+        axes.axvline(0, color=drawing.INK, linewidth=0.7)
         axes.set_yticks(range(len(methods)), [runs.name(method) for method in methods])
         axes.set_ylim(len(methods) - 0.5, -0.5)
         axes.set_xlabel("Change of test F1 without the leak (right: better)")
-        figures.quiet(axes, left=False)
+        drawing.quiet(axes, left=False)
         return figure

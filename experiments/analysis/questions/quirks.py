@@ -172,7 +172,7 @@ def _sentences(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str
 
 
 def _draw(runs: Runs, found: pd.DataFrame) -> Any:
-    from experiments.output.forest import forest
+    from experiments.analysis.drawing import forest
 
     lines = [
         {

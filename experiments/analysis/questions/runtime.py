@@ -115,10 +115,10 @@ def _sentences(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
 
 
 def _draw(runs: Runs, timed: Grid) -> Any:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
-    with figures.look():
-        figure = figures.canvas(5.6, 2.5)
+    with drawing.look():
+        figure = drawing.canvas(5.6, 2.5)
         panels = figure.subplots(1, 2, sharey=True)
         means = matrix(timed)
         for axes, field, words in zip(
@@ -128,7 +128,7 @@ def _draw(runs: Runs, timed: Grid) -> Any:
                 own = means[method].dropna().clip(lower=1e-4)
                 if own.empty:
                     continue
-                look = figures.mark_of(method)
+                look = drawing.mark_of(method)
                 x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
                 mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
                 axes.scatter(x, own, alpha=0.75, label=runs.name(method), **mark)
@@ -140,9 +140,9 @@ def _draw(runs: Runs, timed: Grid) -> Any:
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_xlabel(words)
-            figures.plain_numbers(axes.xaxis, threes=True)
-            figures.plain_numbers(axes.yaxis)
-            figures.quiet(axes)
+            drawing.plain_numbers(axes.xaxis, threes=True)
+            drawing.plain_numbers(axes.yaxis)
+            drawing.quiet(axes)
         panels[0].set_ylabel("Seconds")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))

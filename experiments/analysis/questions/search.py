@@ -148,14 +148,14 @@ def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -
 
 
 def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
-    with figures.look():
-        figure = figures.canvas(5.6, 2.2)
+    with drawing.look():
+        figure = drawing.canvas(5.6, 2.2)
         panels = figure.subplots(1, len(grown), sharey=True, squeeze=False)[0]
         for axes, (protocol, lines) in zip(panels, grown.items(), strict=True):
             for method, own in lines.groupby("method", sort=False):
-                look = figures.mark_of(str(method))
+                look = drawing.mark_of(str(method))
                 place = own["candidates"], own["low"], own["high"]
                 axes.fill_between(*place, color=look.colour, alpha=0.15, linewidth=0)
                 label = f"{runs.name(str(method))} ({own['datasets'].iloc[0]})"
@@ -164,10 +164,10 @@ def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
             axes.set_xscale("log")
             axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
             axes.minorticks_off()
-            axes.axhline(0, color=figures.INK, linewidth=0.7)
+            axes.axhline(0, color=drawing.INK, linewidth=0.7)
             axes.set_title(f"Protocol {protocol}")
             axes.set_xlabel("Candidates")
             axes.legend(loc="lower right", fontsize=6)
-            figures.quiet(axes)
+            drawing.quiet(axes)
         panels[0].set_ylabel("Test F1 minus the winner's")
         return figure

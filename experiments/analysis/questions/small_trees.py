@@ -268,30 +268,30 @@ def _distilled(runs: Runs) -> list[str]:
 
 
 def _draw(runs: Runs, found: pd.DataFrame) -> Any:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
     own = found[found["protocol"] == PROTOCOLS[0]]
     groups = list(dict.fromkeys(own["group"]))
-    with figures.look():
-        figure = figures.canvas(6.2, 3.0)
+    with drawing.look():
+        figure = drawing.canvas(6.2, 3.0)
         panels = figure.subplots(1, len(groups), squeeze=False)[0]
         for axes, group in zip(panels, groups, strict=True):
             part = own[own["group"] == group]
             for method in dict.fromkeys(part["method"]):
                 line = part[part["method"] == method].sort_values("leaves")
                 if method == CEILING:
-                    axes.axhline(line["F1"].iloc[0], color=figures.INK, ls=(0, (3, 2)), lw=0.8)
+                    axes.axhline(line["F1"].iloc[0], color=drawing.INK, ls=(0, (3, 2)), lw=0.8)
                     continue
-                look = figures.mark_of(method)
+                look = drawing.mark_of(method)
                 mark = {"color": look.colour, "marker": look.marker, "markersize": 3.5}
                 axes.plot(line["leaves"], line["F1"], label=runs.name(method), lw=0.9, **mark)
                 free = line[line["reading"] == FREE]
                 axes.plot(free["leaves"], free["F1"], ls="", markerfacecolor="#ffffff", **mark)
             axes.set_xscale("log")
-            figures.plain_numbers(axes.xaxis, threes=True)
+            drawing.plain_numbers(axes.xaxis, threes=True)
             axes.set_title(group.capitalize())
             axes.set_xlabel("Mean number of leaves")
-            figures.quiet(axes)
+            drawing.quiet(axes)
         panels[0].set_ylabel("Mean test F1")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)
