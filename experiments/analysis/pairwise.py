@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,15 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Format, Table
+from experiments.analysis.answer import Figure, Format, Table
 from experiments.analysis.grids import cells
 from experiments.analysis.printed import Printed
+from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, TIE
 
 SCOPES = {"binary": "binary", "multi": "multi-class", "all": "all"}
 PROTOCOLS = ("paper", "clean")
-LOW, HIGH = "95 % interval: low", "95 % interval: high"
 Side = tuple[str, str, str]
 """protocol, experiment, method"""
 Line = dict[str, Any]
@@ -77,6 +77,29 @@ def signs(values: Sequence[float]) -> Line:
     return {"wins": wins, "ties": ties, "losses": losses, "signs": f"{wins}-{ties}-{losses}"}
 
 
+def contrasts(
+    runs: Runs, printed: Printed, places: Iterable[tuple[Line, Side, Side]], metric: str = "test_f1"
+) -> pd.DataFrame:
+    """Contrasts of pairs by task over the paper's datasets, Holm's correction over all of them.
+
+    Parameters
+    ----------
+    places : what to call a line, and its two sides.
+    metric : whose means ``mine`` and ``theirs`` are, over the same datasets.
+    """
+    lines = []
+    for line, mine, other in places:
+        gaps = differences(runs, mine, other)
+        for scope in SCOPES:
+            own = in_scope(gaps, printed, scope)
+            found = contrast(own)
+            if found is not None:
+                pair = [mean_of(means(runs, side, metric)[own.index]) for side in (mine, other)]
+                line = {**line, "scope": scope, "of": len(slugs_of(printed, scope))}
+                lines.append({**line, "mine": pair[0], "theirs": pair[1], **found})
+    return with_holm(lines)
+
+
 def with_holm(lines: Sequence[Line]) -> pd.DataFrame:
     """Lines of contrasts as a frame, with Holm's correction over all of them."""
     frame = pd.DataFrame(list(lines))
@@ -99,29 +122,9 @@ def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
     return line | {name: told.get(name) for name in ("better", "equivalent", "worse")}
 
 
-CONTRAST = {
-    "difference": "difference",
-    "low": LOW,
-    "high": HIGH,
-    **{name: name for name in ("wins", "ties", "losses", "p")},
-    "holm": "p (Holm)",
-}
-"""What tables call the columns of a contrast; those of an estimate."""
-ESTIMATE = {
-    "n": "datasets",
-    "difference": "difference",
-    "low": LOW,
-    "high": HIGH,
-    "signs": "W-T-L",
-    "new low": "new dataset: low",
-    "new high": "new dataset: high",
-    "better": "P: GradTree better",
-    "equivalent": "P: within ±0.01",
-    "worse": "P: other better",
-}
 COUNTS = (
     *("n", "datasets", "of", "wins", "ties", "losses", "gain", "stay", "lose", "seeds", "runs"),
-    *("candidates", "trials", "stable", "same", "errors"),
+    *("candidates", "trials", "stable", "same", "errors", "better", "worse"),
 )
 SIGNED = ("difference", "change", "lower quartile", "median", "upper quartile")
 DECIMALS = {
@@ -132,33 +135,55 @@ DECIMALS = {
 
 
 @cache
-def _texts() -> dict[str, dict[str, Any]]:
+def _declared() -> dict[str, dict[str, Any]]:
     path = Path(__file__).parent / "questions" / "tables.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def table(
-    name: str, frame: pd.DataFrame, columns: Mapping[str, str] | None = None, protocol: str = ""
+    name: str,
+    frame: pd.DataFrame,
+    names: Callable[[str], str] = str,
+    protocol: str = "",
+    declared: str = "",
+    **words: str,
 ) -> Table:
-    """A table with the title and caption of ``tables.toml``, its numbers shown by column name.
+    """A table as ``tables.toml`` declares it, its numbers shown by column name.
 
     Parameters
     ----------
-    columns : what to keep of the frame, and how the table calls it; all of it if not given.
+    names : of learners, where the frame has slugs.
+    declared : its name there if not the file's own.
+    words : what stands in braces in its title and caption.
     """
-    if columns is not None and frame.empty:  # nothing of it has been run
-        frame = frame.reindex(columns=list(columns))
-    shown = frame if columns is None else frame[list(columns)].rename(columns=dict(columns))
+    entry = dict(_declared()[declared or name])
+    entry |= {key: entry[key].format(**words) for key in ("title", "caption") if words}
+    formats, columns = entry.pop("formats", {}), entry.pop("columns", None)
+    shown = frame
+    if columns is not None:
+        shared = {key: _declared()["columns"][key] for key in columns if columns[key] == "*"}
+        flat = [each for key in columns for each in shared.get(key, {key: columns[key]}).items()]
+        shown = frame.reindex(columns=list(dict(flat)))  # all there, though nothing has been run
+        slugs = {key: names for key in ("method", "against") if key in columns}
+        slugs |= {"scope": SCOPES.__getitem__} if "scope" in columns else {}
+        shown = shown.assign(**{key: shown[key].map(of) for key, of in slugs.items()})
+        shown = shown.rename(columns=dict(flat))
     signed = {each.rpartition(": ")[2] for each in shown} & set(SIGNED)
-    formats = {}
+    made = {}
     for column in shown.columns:
         group, _, short = column.rpartition(": ")
         kind = "p" if short in ("p", "p (Holm)") else "count" if short in COUNTS else "number"
         if short in SIGNED or (signed and short in ("low", "high")):
             kind = "change"
-        decimals = DECIMALS.get(group, DECIMALS.get(short, 3))
-        formats[column] = Format(decimals, kind, group=group)  # type: ignore[arg-type]
-    return Table(name=name, frame=shown, protocol=protocol, formats=formats, **_texts()[name])
+        plain = {"decimals": DECIMALS.get(group, DECIMALS.get(short, 3)), "kind": kind}
+        given = formats.get(group) or formats.get(short) or formats.get("*", {})
+        made[column] = Format(**{**plain, **given}, group=group)
+    return Table(name=name, frame=shown, protocol=protocol, formats=made, **entry)
+
+
+def figure(name: str, draw: Callable[[], Any]) -> Figure:
+    """A figure with the caption of ``tables.toml``."""
+    return Figure(name, _declared()["figures"][name], draw)
 
 
 def interval(line: Any, decimals: int = 3) -> str:

@@ -33,6 +33,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     from experiments.analysis.runs import load
     from experiments.output import files, formats, metrics
+    from experiments.runs.archive import COMMITTED
     from experiments.text import program, table
 
     plugins: dict[str, Any] = {}
@@ -60,8 +61,11 @@ def run(args: argparse.Namespace) -> int:
     print(f"\n{sum(missing.values()):,} runs have no score:")
     print("".join(f"  {count:,}: {reason}\n" for reason, count in missing.items()), end="")
     print("To fit runs again and keep predictions that repeat the recorded scores:")
+    if runs.store.resolve() == COMMITTED:
+        print(f"  {program()} merge {args.store}   # into a store of your own first")
+    own = "" if runs.store.resolve() == COMMITTED else f" --store {args.store}"
     place = f"--experiment {args.experiment} --protocol {args.protocol}"
-    print(f"  {program()} run --fill-predictions {place} --store {args.store}")
+    print(f"  {program()} run --fill-predictions {place}{own}")
     return WORK_LEFT
 
 

@@ -54,7 +54,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     arguments.add_executor(group)
     trying = "run every trial, even if another one exceeded its limit on the same dataset"
     arguments.flag(group, "--keep-trying", trying)
-    made = f"write these ({', '.join(REFRESHABLE)}) to the store's folder, also during the run"
+    made = f"write these ({', '.join(REFRESHABLE)}) to the store's folder at the end"
     arguments.option(group, "--refresh", made, arguments.words, "VERB,…", [])
     parser.set_defaults(run=run)
 
@@ -168,7 +168,7 @@ def one_session(
     time_limit: float,
 ) -> SessionSummary:
     """Do what is left of some jobs."""
-    from experiments.runner.display import Progress, Refresher
+    from experiments.runner.display import Progress
     from experiments.runner.plan import make_plan, seconds_of
     from experiments.runner.queue import Queue
     from experiments.runner.session import SessionSummary, drive
@@ -189,8 +189,7 @@ def one_session(
     give_up = not getattr(args, "keep_trying", False)
     queue = Queue(plan.pending, plan.seconds, plan.harmless(), give_up)
     progress = Progress(plan.pending, plan.seconds, args.workers)
-    refresher = Refresher(getattr(args, "refresh", []), plan.pending, args.store)
-    return drive(args, queue, progress, limits, f"profile {title}", [refresher])
+    return drive(args, queue, progress, limits, f"profile {title}")
 
 
 def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> list[str]:

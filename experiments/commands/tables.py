@@ -49,8 +49,30 @@ def run(args: argparse.Namespace) -> int:
     print(f"{output}: {len(made)} files; {done:,} of {len(runs.frame):,} planned jobs have run")
     if removed:
         print(f"Removed: {', '.join(removed)}")
-    if runs.store == COMMITTED and not (args.plugin or args.output):
-        changed = readme.update(readme.blocks(found))
+    if runs.store.resolve() == COMMITTED and not (args.plugin or args.output):
+        changed = readme.update(readme.blocks(found, profile_table()))
         changed += readme.update_snippets() if args.snippets else []
         print(f"READMEs that changed: {', '.join(dict.fromkeys(changed)) or 'none'}")
     return 0
+
+
+def profile_table() -> str:
+    """For experiments/README.md: what each profile runs, and how many jobs that is.
+
+    Empty where the registry, which knows the jobs, cannot be imported.
+    """
+    from experiments.output.readme import pipe_row
+
+    rows = []
+    try:
+        from experiments.runner.profiles import declared_profiles, jobs_in, searches_in
+
+        profiles = declared_profiles().values()
+        keys = {each.slug: {job.key for job in jobs_in(each)} for each in profiles if each.parts}
+        for profile in profiles:
+            asked = set().union(*(keys[leaf.slug] for leaf in profile.leaves()))
+            count = len(asked) + sum(candidates for _, candidates in searches_in(profile))
+            rows.append(pipe_row([f"`{profile.slug}`", profile.about, f"{count:,}"]))
+    except ImportError:
+        return ""
+    return "\n".join([pipe_row(["profile", "what it runs", "jobs"]), "|---|---|---:|", *rows])

@@ -122,6 +122,7 @@ def _raw(job: Job) -> pd.DataFrame | None:
 
 def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> list[Path]:
     """The tree of each learner in its first job that ended well, as SVG, PDF and PNG."""
+    from experiments.analysis import drawing
     from experiments.output import figures
     from experiments.output.report.trees import codes_note
     from experiments.runner.raw_units import in_raw_units
@@ -145,8 +146,8 @@ def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> list[Path]:
         shown = tree if raw is None else in_raw_units(tree, split.preprocessing, raw)
         shown = replace(shown, n_node_samples=tree.n_node_samples)  # of training, as coded there
         width, height = drawing_inches(shown, DRAWN_DEPTH)
-        with figures.look():
-            figure = figures.canvas(max(width, figures.PAGE_WIDTH), height + 0.8)
+        with drawing.look():
+            figure = drawing.canvas(max(width, drawing.PAGE_WIDTH), height + 0.8)
             axes = figure.add_subplot()
             plot_tree(
                 shown,

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from experiments.commands.tables import profile_table
 from experiments.errors import DONE, FAILED
 from experiments.runs.archive import COMMITTED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from experiments.analysis.runs import Runs
+    from experiments.output.checks import Check
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,6 +42,45 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(run=run)
 
 
+def catalogue(runs: Runs) -> Check:
+    """Whether the catalogue asks today for the keys of the runs that tables use."""
+    from experiments.output.checks import Check
+
+    found = Check("Runs against the catalogue")
+    try:
+        for (protocol, experiment), part in runs.places.items():
+            part = part[part["status"] != ""]
+            found.compared += len(part)
+            stale = part[~part["key"].isin(_catalogued(runs, protocol, experiment, part))]
+            for method, some in stale.groupby("method", sort=False):
+                found.wrong.append(
+                    f"{protocol} {experiment}: {len(some):,} runs of {method} have other keys in "
+                    "the catalogue: a version, a parameter or the data has changed"
+                )
+    except ImportError as problem:
+        found.skipped = f"the registry cannot be imported here ({problem})"
+    return found
+
+
+def _catalogued(runs: Runs, protocol: str, experiment: str, part: pd.DataFrame) -> set[str]:
+    """Keys that the catalogue gives for these rows; all of them where it is of a plug-in."""
+    from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
+
+    ours = experiment == SEARCHED
+    if experiment not in EXPERIMENTS and not ours:
+        return set(part["key"])
+    asked = jobs_of(
+        "tuned" if ours else experiment,
+        protocol,
+        dict.fromkeys(part["dataset"]),
+        list(dict.fromkeys(part["method"])),
+        sorted(set(part["trial"])),
+        "ours" if ours else None,
+        runs.store,
+    )
+    return {job.key for job in asked}
+
+
 def run(args: argparse.Namespace) -> int:
     from experiments.analysis.answers import answers
     from experiments.analysis.runs import load
@@ -48,9 +95,9 @@ def run(args: argparse.Namespace) -> int:
         found = answers(runs)
         for answer in found[:3]:
             print(f"{answer.title} {' '.join(answer.sentences[:1])}\n")
-        done.append(checks.plan(runs))
+        done.append(catalogue(runs))
         done.append(checks.tables(found, runs))
-        done.append(checks.readmes(found))
+        done.append(checks.readmes(found, profile_table()))
         done.append(checks.figures(found))
         done.append(checks.report(render(runs, found, printed())))
     else:

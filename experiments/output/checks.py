@@ -73,9 +73,9 @@ def _first_difference(there: bytes, made: str) -> str:
     return f"has {len(there):,} bytes, the runs give {len(made.encode()):,}"
 
 
-def readmes(answers: Sequence[Answer], root: Path = readme.REPOSITORY) -> Check:
+def readmes(answers: Sequence[Answer], profiles: str = "", root: Path = readme.REPOSITORY) -> Check:
     """The generated blocks of the READMEs."""
-    made = readme.blocks(answers, root)
+    made = readme.blocks(answers, profiles, root)
     return Check("README blocks", sum(map(len, made.values())), readme.stale(made, root))
 
 
@@ -85,10 +85,8 @@ def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
 
     found = Check("Figures")
     for figure in files.figures_of(answers):
-        with drawn.look():
-            drawing = figure.draw()
         found.compared += 1
-        found.wrong += drawn.stale(drawing, results / files.FIGURES / figure.name)
+        found.wrong += drawn.stale(figure.draw(), results / files.FIGURES / figure.name)
     return found
 
 
@@ -124,43 +122,6 @@ def runs_of(folder: Path) -> pd.DataFrame:
         return store.frame("runs")
     finally:
         store.close()
-
-
-def plan(runs: Runs) -> Check:
-    """Whether the catalogue asks today for the keys of the runs that tables use."""
-    found = Check("Runs against the catalogue")
-    try:
-        for (protocol, experiment), part in runs.places.items():
-            part = part[part["status"] != ""]
-            found.compared += len(part)
-            stale = part[~part["key"].isin(_catalogued(runs, protocol, experiment, part))]
-            for method, some in stale.groupby("method", sort=False):
-                found.wrong.append(
-                    f"{protocol} {experiment}: {len(some):,} runs of {method} have other keys in "
-                    "the catalogue: a version, a parameter or the data has changed"
-                )
-    except ImportError as problem:
-        found.skipped = f"the registry cannot be imported here ({problem})"
-    return found
-
-
-def _catalogued(runs: Runs, protocol: str, experiment: str, part: pd.DataFrame) -> set[str]:
-    """Keys that the catalogue gives for these rows; all of them where it is of a plug-in."""
-    from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
-
-    ours = experiment == SEARCHED
-    if experiment not in EXPERIMENTS and not ours:
-        return set(part["key"])
-    asked = jobs_of(
-        "tuned" if ours else experiment,
-        protocol,
-        dict.fromkeys(part["dataset"]),
-        list(dict.fromkeys(part["method"])),
-        sorted(set(part["trial"])),
-        "ours" if ours else None,
-        runs.store,
-    )
-    return {job.key for job in asked}
 
 
 def fits(store: Path, committed: Path = archive.COMMITTED) -> Check:

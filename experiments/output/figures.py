@@ -1,8 +1,6 @@
-"""One look for every figure, and their files: the same data gives the same bytes.
+"""Figures as files: the same data gives the same bytes.
 
-Figures are built without ``pyplot``, inside :func:`look`, so that neither global state nor a
-user's ``matplotlibrc`` changes them. Each file carries a hash of what it shows, which ``verify``
-compares with the runs.
+Each file carries a hash of what it shows, which ``verify`` compares with the runs.
 """
 
 from __future__ import annotations
@@ -10,84 +8,17 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator
 
-INK, MUTED, GRID, PAPER_MARK = "#1b1f24", "#6a7178", "#dfe3e8", "#8a9097"
-# Okabe and Ito's palette; every learner has its own marker too, so colour is never the only cue.
-BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
-ORANGE, SKY, GREY, BLACK = "#e69f00", "#56b4e9", "#7f7f7f", "#000000"
-COLUMN_WIDTH, PAGE_WIDTH = 3.4, 7.0
-"""Inches, as in a two-column paper."""
+from experiments.analysis.drawing import look
+
 FORMATS = ("svg", "pdf", "png")
-
-
-@dataclass(frozen=True)
-class Mark:
-    """How a learner looks in every figure."""
-
-    colour: str
-    marker: str
-
-
-_MARKERS = {
-    BLUE: {"gradtree": "o", "gradtree-new-defaults": "d", "gradtree-tuned": "*"},
-    VERMILION: {"cart": "s", "cart-pruned": "P", "cart-shrunk": "X", "cart-weighted": "<"},
-    ORANGE: {"dndt": "v", "cart-weighted-grid": ">"},
-    PURPLE: {"genetictree": "D", "licketysplit": "s", "contree": "^"},
-    GREEN: {"dl85": "^", "dl85-tuned": "v", "streed": "D"},
-    SKY: {"gradtree-gumbel": "P", "gradtree-gumbel-noise-free": "p"},
-    GREY: {"gradtree-annealed": "X"},
-    BLACK: {"boosting": "o"},
-}
-MARKS: dict[str, Mark] = {
-    slug: Mark(colour, marker) for colour, own in _MARKERS.items() for slug, marker in own.items()
-}
-OTHER = Mark(GREY, "h")
-STYLE = Path(__file__).with_suffix(".mplstyle")
-
-
-def mark_of(method: str) -> Mark:
-    """The look of a learner by slug; those of plug-ins share a neutral one."""
-    return MARKS.get(method, OTHER)
-
-
-@contextmanager
-def look() -> Iterator[None]:
-    """Matplotlib settings under which every figure is made and saved."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(matplotlib.rc_params_from_file(STYLE, False, False))
-        yield
-
-
-def canvas(width: float = PAGE_WIDTH, height: float = 3.0) -> Figure:
-    """An empty figure of a size in inches, laid out by constraints."""
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def plain_numbers(axis: Axis, *, threes: bool = False) -> None:
-    """Label a logarithmic axis 10, 100, 1,000 (with ``threes`` 30, 300 too), not by powers."""
-    if threes:
-        axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def quiet(axes: Axes, *, left: bool = True) -> None:
-    """Drop tick marks (the grid serves) and, if asked, the left spine."""
-    axes.tick_params(which="both", length=0)
-    axes.spines["left"].set_visible(left)
 
 
 def data_hash(figure: Figure) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.analysis.answer import Answer, Figure, Grid, Table
+from experiments.analysis.runs import Runs
 from experiments.output import latex
-from experiments.output.formats import Names
 
 TABLES, FIGURES = "tables", "figures"
 BESIDE_TABLES = ("verdicts", "claims")
@@ -43,7 +43,7 @@ def tables_of(answers: Iterable[Answer]) -> list[Table | Grid]:
     return list(found.values())
 
 
-def table_files(answers: Sequence[Answer], names: Names) -> dict[str, str]:
+def table_files(answers: Sequence[Answer], names: Runs) -> dict[str, str]:
     """The text of every file by its path below the folder of results."""
     files: dict[str, str] = {}
     tables = tables_of(answers)
@@ -70,7 +70,7 @@ def stem_of(table: Table | Grid) -> str:
     return "/".join(part for part in (TABLES, table.protocol, table.name) if part)
 
 
-def grid_files(grid: Grid, names: Names) -> dict[str, str]:
+def grid_files(grid: Grid, names: Runs) -> dict[str, str]:
     """Cells and summary as CSV; LaTeX in one file, or in one per task as the paper has it."""
     stem = stem_of(grid)
     made = {f"{stem}.csv": csv_text(grid.frame), f"{stem}-summary.csv": csv_text(grid.summary)}
@@ -138,7 +138,5 @@ def write_figures(answers: Iterable[Answer], folder: Path) -> list[Path]:
 
     found: list[Path] = []
     for figure in figures_of(answers):
-        with figures.look():
-            drawing = figure.draw()
-        found += figures.save(drawing, folder / figure.name)
+        found += figures.save(figure.draw(), folder / figure.name)
     return found

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
 from experiments.analysis.answer import Format, Grid, Table
+from experiments.analysis.runs import Runs
 
 GAP = "–"
 SMALLEST_P = 0.0001
@@ -30,15 +31,6 @@ STATISTICS = {
     "Wins": "Wins",
 }
 SPREAD, LOW, HIGH = " spread", ": low", ": high"
-
-
-class Names(Protocol):
-    """Display names of learners and datasets, and facts about learners; ``Runs`` has them."""
-
-    @property
-    def learners(self) -> Mapping[str, Mapping[str, Any]]: ...
-
-    def name(self, slug: str) -> str: ...
 
 
 def number(value: float, decimals: int = 3) -> str:
@@ -209,7 +201,7 @@ def _best(
     return found
 
 
-def shown_grid(grid: Grid, names: Names, task: str = "") -> Shown:
+def shown_grid(grid: Grid, names: Runs, task: str = "") -> Shown:
     """A dataset x method table as the paper prints it: mean ± deviation (rank), the best bold."""
     blocks: dict[str, dict[str, dict[str, Any]]] = {}
     for cell in grid.frame.to_dict("records"):

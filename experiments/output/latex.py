@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from experiments.analysis.answer import Grid, Table
+from experiments.analysis.runs import Runs
 from experiments.output import formats
-from experiments.output.formats import GAP, Line, Names, Shown, Text
+from experiments.output.formats import GAP, Line, Shown, Text
 
 WIDTH, HEIGHT = 478.0, 560.0
 """Points that a table may take on a page."""
@@ -44,8 +45,8 @@ _WIDTHS = {
     letter: width
     for letters, width in (
         ("il.,:;'|!’", 0.28),
-        (" \u00a0()[]/tfrjsI-", 0.37),
-        ("0123456789aogcez–", 0.5),
+        (" \u00a0()[]tfrjsI-", 0.37),
+        ("0123456789/aogcez–", 0.51),
         ("ABCDEFGHJKLNOPQRSTUVXYZw±−+<>=", 0.75),
         ("mMW%†", 0.88),
     )
@@ -58,7 +59,7 @@ _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight
 def escape(text: str) -> str:
     """Text that LaTeX prints as it stands; addresses may break, numbers have a true minus."""
     if re.match(r"https?://\S+$", text):
-        return rf"\url{{{text}}}"
+        return rf"\urlstyle{{same}}\url{{{text}}}"
     minus = "\0"
     text = "".join(_SPECIAL.get(letter, letter) for letter in _MINUS.sub(minus, text))
     return re.sub(r" (\$\\(?:up|down)arrow)", r"~\1", text.replace(minus, "$-$"))
@@ -70,7 +71,7 @@ def table_latex(table: Table) -> str:
     return environments(shown, f"{table.protocol}-{table.name}".strip("-"), table.title, note)
 
 
-def grid_latex(grid: Grid, names: Names, task: str = "") -> str:
+def grid_latex(grid: Grid, names: Runs, task: str = "") -> str:
     """A dataset x method table, or the part of one task."""
     title, label = grid.title, f"{grid.protocol}-{grid.name}".strip("-")
     cells = grid.frame
@@ -205,7 +206,8 @@ def ems(shown: Shown, column: int) -> float:
 
 def _longest_word(shown: Shown, column: int) -> float:
     cells = [line.cells[column] for line in shown.lines if len(line.cells) > 1]
-    return max((_ems(word, c.bold) for c in cells for word in c.text.split()), default=0.0)
+    words = [(word, cell.bold) for cell in cells for word in cell.text.split()]
+    return max((_ems(*each) for each in words if "://" not in each[0]), default=0.0)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -313,7 +315,7 @@ def macro_name(*parts: str) -> str:
     return "".join(word[0].upper() + word[1:] for word in spelled)
 
 
-def macros(grids: Iterable[Grid], names: Names, counts: Mapping[tuple[str, ...], int]) -> str:
+def macros(grids: Iterable[Grid], names: Runs, counts: Mapping[tuple[str, ...], int]) -> str:
     r"""Single numbers to quote in a text, each a ``\newcommand``: summaries and counts.
 
     A name is put together from what it stands for, e.g. ``TestFOneTunedBinaryMRRDLEightFive``;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import subprocess
 import sys
@@ -47,14 +46,14 @@ RAW_TABLES = Path("results") / "bench" / "raw_tables.csv"
 def markdown(shown: Shown) -> str:
     """One pipe table; names of groups stand before those of their columns."""
     names = [f"{g}: {n}" if g else n for n, g in zip(shown.headers, shown.groups, strict=True)]
-    lines = [_line(names), "|" + "".join("---:|" if each else "---|" for each in shown.numeric)]
+    lines = [pipe_row(names), "|" + "".join("---:|" if each else "---|" for each in shown.numeric)]
     for line in shown.lines:
         texts = [f"**{cell.text}**" if cell.bold else cell.text for cell in line.cells]
-        lines.append(_line([*texts, *[""] * (len(names) - len(texts))]))
+        lines.append(pipe_row([*texts, *[""] * (len(names) - len(texts))]))
     return "\n".join(lines)
 
 
-def _line(texts: Iterable[str]) -> str:
+def pipe_row(texts: Iterable[str]) -> str:
     """One row; a bar inside a field would end it."""
     return "| " + " | ".join(text.replace("|", r"\|") for text in texts) + " |"
 
@@ -126,8 +125,8 @@ def raw_tables(path: Path) -> str:
             for name in dict.fromkeys(folds["table"])
         ]
         rows.append(["mean", *(cell(average.loc[learner]) for learner in learners)])
-        head = [_line([title, *learners]), "|---|" + "---:|" * len(learners)]
-        return "\n".join([*head, *map(_line, rows)])
+        head = [pipe_row([title, *learners]), "|---|" + "---:|" * len(learners)]
+        return "\n".join([*head, *map(pipe_row, rows)])
 
     ahead = average.loc["GradTree"] - average.loc["CART"]
     by_hand = means["f1"].unstack("learner").filter(like="scaled by hand")
@@ -146,24 +145,14 @@ def raw_tables(path: Path) -> str:
     )
 
 
-def profile_table() -> str:
-    """For experiments/README.md: what each profile runs, and how many jobs that is."""
-    from experiments.runner.profiles import declared_profiles, jobs_in, searches_in
-
-    profiles = declared_profiles().values()
-    keys = {each.slug: {job.key for job in jobs_in(each)} for each in profiles if each.parts}
-    rows = []
-    for profile in profiles:
-        asked = set().union(*(keys[leaf.slug] for leaf in profile.leaves()))
-        count = len(asked) + sum(candidates for _, candidates in searches_in(profile))
-        rows.append(_line([f"`{profile.slug}`", profile.about, f"{count:,}"]))
-    return "\n".join([_line(["profile", "what it runs", "jobs"]), "|---|---|---:|", *rows])
-
-
-def blocks(answers: Sequence[Answer], root: Path = REPOSITORY) -> dict[str, tuple[str, ...]]:
+def blocks(
+    answers: Sequence[Answer], profiles: str = "", root: Path = REPOSITORY
+) -> dict[str, tuple[str, ...]]:
     """What stands between the markers, by file and in the order of the markers.
 
-    Jobs of profiles can only be counted where the registry can be imported.
+    Parameters
+    ----------
+    profiles : what experiments/README.md shows of them; left as it is where not given.
     """
     sections = "\n\n".join(section(answer) for answer in answers if answer.sentences)
     found: dict[str, tuple[str, ...]] = {
@@ -171,8 +160,8 @@ def blocks(answers: Sequence[Answer], root: Path = REPOSITORY) -> dict[str, tupl
         "results/README.md": (sections, documentation()),
         "results/DEFAULTS.md": (defaults_block(answers), raw_tables(root / RAW_TABLES)),
     }
-    with contextlib.suppress(ImportError):
-        found["experiments/README.md"] = (profile_table(),)
+    if profiles:
+        found["experiments/README.md"] = (profiles,)
     return found
 
 

@@ -8,6 +8,7 @@ disk), finished jobs are kept and the same command goes on.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import signal
 import sqlite3
 import sys
@@ -46,9 +47,8 @@ class JobSource(Protocol):
 
 
 class Listener(Protocol):
-    """Follows a session: a display, or whatever refreshes tables as rows complete."""
+    """Follows a session, e.g. a display."""
 
-    def started(self, job: Job) -> None: ...
     def finished(self, run: Run) -> None: ...
     def tick(self, running: Sequence[Running]) -> None: ...
     def close(self) -> None: ...
@@ -76,38 +76,6 @@ class SessionSummary:
         return self.statuses.total()
 
 
-def run_session(
-    queue: JobSource,
-    store: Store,
-    executor: Executor,
-    listeners: Sequence[Listener] = (),
-    again: bool = False,
-) -> SessionSummary:
-    """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
-
-    The executor is closed in any case, so no process outlives the session.
-
-    Parameters
-    ----------
-    again : do jobs that ended well before once more, for their predictions or to compare.
-    """
-    session = _Session(queue, store, executor, list(listeners), again)
-    summary = session.summary
-    try:
-        session.loop()
-    except KeyboardInterrupt:
-        summary.interrupted = True
-    except CannotGoOnError as problem:
-        summary.interrupted, summary.problem = True, str(problem)
-    finally:
-        with signals_held():
-            summary.left = len(queue) + len(executor.running()) + len(session.elsewhere)
-            executor.close()
-            session.tell("close")
-            session.release()
-    return summary
-
-
 @contextmanager
 def signals_held() -> Iterator[None]:
     """Let Ctrl-C and a polite kill wait until this block is done."""
@@ -127,6 +95,36 @@ def writing(store: Store) -> Iterator[None]:
         raise CannotGoOnError(f"cannot write to {store.folder}: {problem}") from None
 
 
+def run_session(
+    queue: JobSource,
+    store: Store,
+    executor: Executor,
+    listeners: Sequence[Listener] = (),
+    again: bool = False,
+) -> SessionSummary:
+    """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
+
+    The executor is closed in any case, so no process outlives the session. With ``again``, jobs
+    that ended well before are done once more, for their predictions or to compare.
+    """
+    session = _Session(queue, store, executor, list(listeners), again)
+    summary = session.summary
+    try:
+        session.loop()
+    except KeyboardInterrupt:
+        summary.interrupted = True
+    except CannotGoOnError as problem:
+        summary.interrupted, summary.problem = True, str(problem)
+    finally:
+        with signals_held():
+            summary.left = len(queue) + len(executor.running()) + len(session.elsewhere)
+            executor.close()
+            session.tell("close")
+            with contextlib.suppress(sqlite3.Error, OSError):
+                store.release(session.owner)
+    return summary
+
+
 class _Session:
     def __init__(
         self,
@@ -138,27 +136,24 @@ class _Session:
     ) -> None:
         self.queue, self.store, self.executor = queue, store, executor
         self.listeners, self.again = listeners, again
-        self.summary = SessionSummary()
+        self.summary, self.owner = SessionSummary(), owner_name()
         self.elsewhere: dict[str, Job] = {}
         """Jobs that another session is doing."""
         self._jobs: dict[str, Job] = {}
         self._settled: list[dict[str, Any]] = []
         self._environments: set[str] = set()
-        self._owner = owner_name()
-        self._began = now()
-        self._renewed = self._looked = time.monotonic()
+        self._began, self._renewed, self._looked = now(), time.monotonic(), time.monotonic()
 
     def loop(self) -> None:
         with writing(self.store):
             forget_the_dead(self.store)
         while self.queue or self.executor.running() or self.elsewhere:
             self._start_what_fits()
+            outcomes: list[Outcome] = []
             if self.executor.running():
                 outcomes = self.executor.wait(TICK_SECONDS)
-            else:
-                outcomes = []
-                if self.elsewhere:
-                    time.sleep(TICK_SECONDS)
+            elif self.elsewhere:
+                time.sleep(TICK_SECONDS)
             with signals_held():
                 for outcome in outcomes:
                     self._settled += self.queue.finish(outcome.run)
@@ -166,7 +161,8 @@ class _Session:
             with signals_held():
                 settled, self._settled = self._settled, []
                 self._keep([*outcomes, *map(Outcome, settled)])
-            self._look_elsewhere()
+            if time.monotonic() - self._looked > ELSEWHERE_SECONDS:
+                self._look_elsewhere()
             self.tell("tick", self.executor.running())
 
     def tell(self, what: str, *news: Any) -> None:
@@ -181,38 +177,23 @@ class _Session:
                 except (OSError, ValueError):
                     silence()
 
-    def release(self) -> None:
-        """Give up all claims, if the store lets us."""
-        if not self.again:
-            try:
-                self.store.release(self._owner)
-            except (sqlite3.Error, OSError):
-                return
-
     def _start_what_fits(self) -> None:
-        while self.executor.free():
-            job = self.queue.take()
-            if job is None:
-                return
-            if self.again or self._claim(job):
+        while self.executor.free() and (job := self.queue.take()) is not None:
+            with writing(self.store):
+                if not self.again and self._done_elsewhere(job):
+                    continue
+                ours = self.again or self.store.claim(job.key, self.owner)
+            if ours:
                 self._start(job)
+            else:
+                self.elsewhere[job.key] = job
 
     def _start(self, job: Job) -> None:
         self._jobs[job.key] = job
-        self.tell("started", job)
         self.executor.start(job)
 
-    def _claim(self, job: Job) -> bool:
-        """Whether this session may start a job; what others have done of late counts as done."""
-        with writing(self.store):
-            if self._done_elsewhere(job):
-                return False
-            if self.store.claim(job.key, self._owner):
-                return True
-        self.elsewhere[job.key] = job
-        return False
-
     def _done_elsewhere(self, job: Job) -> bool:
+        """Whether another session has done a job of late; its run then counts for ours."""
         run = self.store.run(job.key)
         if run is None or (run["status"] != "ok" and (run["finished"] or "") < self._began):
             return False
@@ -222,19 +203,17 @@ class _Session:
 
     def _look_elsewhere(self) -> None:
         """Keep our claims alive; take over what others have done, or left undone."""
-        if time.monotonic() - self._looked < ELSEWHERE_SECONDS:
-            return
         self._looked = time.monotonic()
         with writing(self.store):
             if self._looked - self._renewed > CLAIM_SECONDS / 4:
-                self.store.renew_claims(self._owner)
+                self.store.renew_claims(self.owner)
                 self._renewed = self._looked
             if self.elsewhere:
                 forget_the_dead(self.store)
             for key, job in list(self.elsewhere.items()):
                 if self._done_elsewhere(job):
                     del self.elsewhere[key]
-                elif self.executor.free() and self.store.claim(key, self._owner):
+                elif self.executor.free() and self.store.claim(key, self.owner):
                     del self.elsewhere[key]
                     self._start(job)
 
@@ -245,14 +224,13 @@ class _Session:
         kept = [self._checked(outcome) for outcome in outcomes]
         packed = {o.run["key"]: o.predictions for o in kept if o.predictions is not None}
         environments = {o.environment["id"]: o.environment for o in kept if o.environment}
-        new = {name: one for name, one in environments.items() if name not in self._environments}
         with writing(self.store):
-            if new:
-                self.store.add_facts("environment", new)
-                self._environments |= set(new)
+            if not environments.keys() <= self._environments:
+                self.store.add_facts("environment", environments)
+                self._environments |= environments.keys()
             added = self.store.add([outcome.run for outcome in kept], packed)
             if not self.again:
-                self.store.release(self._owner, [outcome.run["key"] for outcome in kept])
+                self.store.release(self.owner, [outcome.run["key"] for outcome in kept])
         self.summary.conflicts += added.conflicts
         for outcome in kept:
             self.summary.statuses[outcome.run["status"]] += 1
@@ -270,33 +248,30 @@ class _Session:
             return Outcome(check(job.run("error", reason=reason, finished=now())))
 
 
-def owner_name() -> str:
-    """This process, so that others can tell whether it still lives."""
-    me = psutil.Process()
-    return f"{_place()} {me.pid} {me.create_time():.2f}"
+def owner_name(process: psutil.Process | None = None) -> str:
+    """A process, so that others can tell whether it still lives: this one unless told otherwise.
 
-
-def _place() -> str:
-    """Machine since its last start, and container: where a process number means one process."""
+    A number means one process on one machine since its last start, in one container.
+    """
+    process = process or psutil.Process()
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+        place = f"{boot} {Path('/proc/self/ns/pid').readlink()}"
     except OSError:
-        return f"{psutil.boot_time():.0f} here"
+        place = f"{psutil.boot_time():.0f} here"
+    return f"{place} {process.pid} {process.create_time():.2f}"
 
 
 def forget_the_dead(store: Store) -> None:
     """Release the claims of processes of this machine that are gone; others' expire in time."""
+    here = owner_name().rsplit(" ", 2)[0]
     rows = store.connect().execute("SELECT DISTINCT owner FROM running").fetchall()
     for owner in (str(row["owner"]) for row in rows):
         place, *rest = owner.rsplit(" ", 2)
-        if place != _place() or len(rest) != 2:
-            continue
-        try:
-            alive = f"{psutil.Process(int(rest[0])).create_time():.2f}" == rest[1]
-        except psutil.Error:
-            alive = False
-        if not alive:
+        if place == here and len(rest) == 2:
+            with contextlib.suppress(psutil.Error):
+                if owner_name(psutil.Process(int(rest[0]))) == owner:
+                    continue
             store.release(owner)
 
 
@@ -306,45 +281,32 @@ def drive(
     progress: Progress,
     limits: Limits,
     title: str,
-    listeners: Sequence[Listener] = (),
     again: bool = False,
 ) -> SessionSummary:
-    """Run a queue on the executor that was asked for, with the display that fits."""
-    with interrupts_on_sigterm():
-        executor = executor_of(args, limits)
-        shown: Listener
-        if args.plain or not sys.stdout.isatty():
-            shown = PlainDisplay(progress)
-        else:
-            shown = LiveDisplay(progress, f"{title} → {args.store}")
-        return run_session(queue, Store(args.store), executor, [shown, *listeners], again)
+    """Run a queue on the executor that was asked for, with the display that fits.
 
-
-def executor_of(args: argparse.Namespace, limits: Limits) -> Executor:
-    """Supervised processes unless told otherwise."""
-    if args.scheduler:
-        from experiments.runner.executors.dask import DaskExecutor
-
-        return DaskExecutor(args.scheduler, limits)
-    name = "inline" if args.inline else getattr(args, "executor", None) or "local"
-    made: Executor = registry.find("executor", name)(args.workers, limits)
-    return made
-
-
-@contextmanager
-def interrupts_on_sigterm() -> Iterator[None]:
-    """Let a polite kill end a run as cleanly as Ctrl-C does; a closed terminal ends no run."""
+    A polite kill ends it as cleanly as Ctrl-C does; a closed terminal does not end it.
+    """
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
-    hung_up = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    wanted = ((signal.SIGTERM, interrupt), (signal.SIGHUP, signal.SIG_IGN))
+    before = [(number, signal.signal(number, handler)) for number, handler in wanted]
     try:
-        yield
+        if args.scheduler:
+            from experiments.runner.executors.dask import DaskExecutor
+
+            executor: Executor = DaskExecutor(args.scheduler, limits)
+        else:
+            name = "inline" if args.inline else getattr(args, "executor", None) or "local"
+            executor = registry.find("executor", name)(args.workers, limits)
+        live = sys.stdout.isatty() and not args.plain
+        shown = LiveDisplay(progress, f"{title} → {args.store}") if live else PlainDisplay(progress)
+        return run_session(queue, Store(args.store), executor, [shown], again)
     finally:
-        signal.signal(signal.SIGTERM, before)
-        signal.signal(signal.SIGHUP, hung_up)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: SessionSummary) -> int:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
+from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer, Figure, Format, Grid, Table
-from experiments.output import figures, files, readme
+from experiments.analysis.runs import Runs
+from experiments.output import files, readme
 
-
-class Names:
-    """What ``Runs`` knows of names."""
-
-    learners: Mapping[str, Mapping[str, Any]] = {
+PROFILES = "| profile |"
+NAMES = Runs(
+    pd.DataFrame(),
+    {slug: {"name": slug.title()} for slug in ("blood", "adult", "iris", "zoo")},
+    {
         "gradtree": {"name": "GradTree", "group": "Gradient-based"},
         "cart": {"name": "CART", "group": "Greedy"},
-    }
-
-    def name(self, slug: str) -> str:
-        return str(self.learners.get(slug, {}).get("name", slug.replace("-", " ").title()))
+    },
+    {},
+    Path(),
+)
 
 
 def grid(**changes: Any) -> Grid:
@@ -86,9 +87,9 @@ def table(**changes: Any) -> Table:
 
 
 def drawing(height: float = 1.0) -> Drawing:
-    figure = figures.canvas(3, 2)
+    figure = style.canvas(3, 2)
     axes = figure.subplots()
-    axes.plot([0, 1], [0, height], marker=figures.mark_of("cart").marker)
+    axes.plot([0, 1], [0, height], marker=style.mark_of("cart").marker)
     axes.set_title("A line")
     return figure
 
@@ -132,14 +133,14 @@ def answers() -> list[Answer]:
 def written(folder: Path) -> Path:
     """Everything of the answers in a folder that looks like the repository."""
     results = folder / "results"
-    files.write(results, files.table_files(answers(), Names()))
+    files.write(results, files.table_files(answers(), NAMES))
     files.write_figures(answers(), results / files.FIGURES)
     source = readme.REPOSITORY / readme.RAW_TABLES
     (results / "bench").mkdir()
     (results / "bench" / source.name).write_bytes(source.read_bytes())
-    for name, blocks in readme.blocks(answers(), folder).items():
+    for name, blocks in readme.blocks(answers(), PROFILES, folder).items():
         (folder / name).parent.mkdir(exist_ok=True)
         pairs = "\n\n".join(f"Prose.\n{readme.BEGIN}\n{readme.END}" for _ in blocks)
         (folder / name).write_text(f"# Title\n{pairs}\nMore prose.\n", encoding="utf-8")
-    readme.update(readme.blocks(answers(), folder), folder)
+    readme.update(readme.blocks(answers(), PROFILES, folder), folder)
     return results

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from output_samples import Names, grid, table
+from output_samples import NAMES, grid, table
 
 from experiments.analysis.answer import Format
 from experiments.output import formats
@@ -104,7 +104,7 @@ def test_the_best_of_a_row_is_among_the_columns_that_compete() -> None:
 
 
 def test_a_grid_is_laid_out_as_in_the_paper() -> None:
-    found = formats.shown_grid(grid(), Names())
+    found = formats.shown_grid(grid(), NAMES)
     assert found.headers == ("Dataset", "GradTree", "CART")
     assert found.spans(range(3)) == [("", 1), ("Gradient-based", 1), ("Greedy", 1)]
     lines = [[cell.text for cell in line.cells] for line in found.lines]
@@ -120,6 +120,6 @@ def test_marks_of_a_cell() -> None:
     frame = grid().frame.assign(stable_trials=4, refitted_trials=10)
     frame.loc[0, "n"] = 7
     frame.loc[1, ["missing", "rank"]] = ["(0.893)", None]  # ours, where the paper has no number
-    cells = formats.shown_grid(grid(frame=frame), Names(), "binary").lines[0].cells
+    cells = formats.shown_grid(grid(frame=frame), NAMES, "binary").lines[0].cells
     assert cells[1].mark == "7†"
     assert (cells[2].text, cells[2].bold, cells[2].mark) == ("(0.893)", False, "")

@@ -6,10 +6,10 @@ import re
 
 import pandas as pd
 import pytest
-from output_samples import Names, grid, table
+from output_samples import NAMES, grid, table
 
 from experiments.analysis.answer import Format
-from experiments.output import formats, latex
+from experiments.output import latex
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from experiments.output import formats, latex
         ("<0.0001, n>12", r"$<$0.0001, n$>$12"),
         ("MRR ↑", r"MRR~$\uparrow$"),
         ("“it’s” – …", r"``it's'' -- \ldots{}"),
-        ("https://example.org/a_b%20c", r"\url{https://example.org/a_b%20c}"),
+        ("https://example.org/a_b%20c", r"\urlstyle{same}\url{https://example.org/a_b%20c}"),
     ],
 )
 def test_text_is_printed_as_it_stands(text: str, escaped: str) -> None:
@@ -32,7 +32,7 @@ def test_text_is_printed_as_it_stands(text: str, escaped: str) -> None:
 
 
 def test_a_grid_for_a_two_column_paper() -> None:
-    text = latex.grid_latex(grid(), Names(), "binary")
+    text = latex.grid_latex(grid(), NAMES, "binary")
     assert text.startswith("\\providecommand{\\resultstable}{table*}\n\\begin{\\resultstable}")
     assert "resizebox" not in text
     assert text.index(r"\end{tabular}") < text.index(r"\caption{")
@@ -48,7 +48,7 @@ def test_the_note_says_what_marks_mean() -> None:
     frame = grid().frame.assign(stable_trials=4, refitted_trials=10)
     frame.loc[0, "n"] = 7
     frame.loc[1, ["mean", "missing"]] = [float("nan"), ""]
-    text = latex.grid_latex(grid(frame=frame), Names())
+    text = latex.grid_latex(grid(frame=frame), NAMES)
     for told in (
         "where fewer than 10",
         "--: not run",
@@ -56,7 +56,7 @@ def test_the_note_says_what_marks_mean() -> None:
         r"$^{7\dagger}$",
     ):
         assert told in text
-    plain = latex.grid_latex(grid(), Names())
+    plain = latex.grid_latex(grid(), NAMES)
     assert "Exponents" not in plain
     assert "not run" not in plain
     assert "dagger" not in plain
@@ -108,24 +108,11 @@ def test_long_texts_wrap_instead_of_leaving_the_page() -> None:
     assert sizes(text) == [3]
 
 
-def test_small_tables_keep_a_readable_size() -> None:
-    assert r"\centering\small" in latex.table_latex(table())
-    wide = latex.layouts(formats.shown_grid(grid(), Names()))
-    assert [each.size for each in wide] == ["small"]
-
-
 def test_macros_are_letters_and_unique() -> None:
-    text = latex.macros([grid(), grid(protocol="clean")], Names(), {("Cells", "dl8.5"): 1234})
+    text = latex.macros([grid(), grid(protocol="clean")], NAMES, {("Cells", "dl8.5"): 1234})
     names = re.findall(r"\\newcommand\{\\(\w+)\}", text)
     assert len(set(names)) == len(names) == 2 * 8 + 1
     assert all(name.isalpha() for name in names)
     assert r"\newcommand{\TestFOneTunedBinaryMRRCART}{1.000}" in text
     assert r"\newcommand{\CleanTestFOneTunedMultiMRRGradTree}{0.500}" in text
     assert r"\newcommand{\CellsDlEightFive}{1,234}" in text
-
-
-def test_the_document_sets_every_file() -> None:
-    text = latex.document(["paper/a", "b"])
-    assert text.count(r"\clearpage") == 2
-    assert r"\input{paper/a}" in text
-    assert r"\newcommand{\resultstable}{table}" in text

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from analysis_support import make_runs
 
-from experiments.analysis import pairwise
 from experiments.analysis.answer import Table
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import (
@@ -212,7 +211,7 @@ def test_what_a_choice_is_worth_with_the_nodes_of_both() -> None:
             cells["clean", "new-defaults", slug, method] = [outcome] * 10
     found = new_defaults.worths(make_runs(cells), PAPER).set_index("scope")
     assert found.at["binary", "difference"] == pytest.approx(0.02)
-    assert (found.at["binary", "nodes"], found.at["binary", "others"]) == (9, 31)
+    assert (found.at["binary", "mine"], found.at["binary", "theirs"]) == (9, 31)
     assert found.at["all", "n"] == 22
     assert "multi" not in found.index
 
@@ -247,6 +246,6 @@ def test_a_table_shows_its_numbers_by_the_names_of_its_columns() -> None:
     assert isinstance(table, Table)
     formats = table.formats
     assert formats["p (Holm)"].kind == "p"
-    assert formats[pairwise.LOW].kind == formats["difference"].kind == "change"
-    assert formats[pairwise.LOW].group == "95 % interval"
+    assert formats["95 % interval: low"].kind == formats["difference"].kind == "change"
+    assert formats["95 % interval: low"].group == "95 % interval"
     assert formats["wins"].kind == "count"

@@ -180,10 +180,10 @@ def test_an_empty_store_gives_a_page(tmp_path: Path) -> None:
 
 
 def test_sections_figures_and_lead(runs: Runs) -> None:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
     def draw() -> Any:
-        figure = figures.canvas(3, 2)
+        figure = drawing.canvas(3, 2)
         figure.add_subplot().plot([0, 1], [0, 1], marker="o", label=samples.HOSTILE)
         return figure
 

@@ -195,7 +195,7 @@ def test_lines_tell_how_far_a_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
     said = stream.getvalue().splitlines()
     assert said[0].endswith("[1/4] paper/default fake-two fake-good trial 0: F1 0.500")
     assert said[1].endswith("running paper/default fake-two fake-good trial 1 for 12 s")
-    assert said[2].endswith("1 of 4 jobs in 20 s, about 30 s left")
+    assert said[2].endswith("1 of 4 jobs in 10 s, about 30 s left")
 
 
 def test_the_live_display_shows_running_and_failed_jobs() -> None:

@@ -13,61 +13,49 @@ import pandas as pd
 
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, Table
-from experiments.analysis.pairwise import CONTRAST, PROTOCOLS, SCOPES, contrast, means, rows, table
+from experiments.analysis.pairwise import PROTOCOLS, rows, table
 from experiments.analysis.printed import Printed
-from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
 
 ORDER = 80
-ENTMAX, NOISY, NOISE_FREE = "gradtree", "gradtree-gumbel", "gradtree-gumbel-noise-free"
-ANNEALED = "gradtree-annealed"
+NOISY, NOISE_FREE, ANNEALED = "gradtree-gumbel", "gradtree-gumbel-noise-free", "gradtree-annealed"
 OTHERS = {NOISY: "with noise, as printed", NOISE_FREE: "without", ANNEALED: "temperature annealing"}
-SETTINGS = ("tuned", "default")
 
 
 def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataFrame:
     """ST entmax minus each other selector; Holm's correction is over the lines of either."""
     parts = []
-    for other in OTHERS:
-        lines = []
-        for setting in SETTINGS:
-            place = (protocol, f"ablation-{setting}")
-            sides = (*place, ENTMAX), (*place, other)
-            gaps = pairwise.differences(runs, *sides)
-            for scope in SCOPES:
-                own = pairwise.in_scope(gaps, printed, scope)
-                found = contrast(own)
-                if found is not None:
-                    line = {"other": other, "setting": setting, "scope": scope}
-                    both = [mean_of(means(runs, side)[own.index]) for side in sides]
-                    lines.append({**line, "entmax": both[0], "theirs": both[1], **found})
-        parts.append(pairwise.with_holm(lines))
+    for other, words in OTHERS.items():
+        places = [
+            (
+                {"other": other, "words": words, "setting": setting},
+                (protocol, f"ablation-{setting}", "gradtree"),
+                (protocol, f"ablation-{setting}", other),
+            )
+            for setting in ("tuned", "default")
+        ]
+        parts.append(pairwise.contrasts(runs, printed, places))
     return pd.concat(parts, ignore_index=True)
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
     tables: list[Table] = []
-    first: dict[str, pd.DataFrame] = {}
+    sentences: list[str] = []
     for protocol in PROTOCOLS:
         found = selectors(runs, printed, protocol)
         if found.empty or NOISE_FREE not in set(found["other"]):
             continue  # one way of predicting alone compares nothing
-        first.setdefault("lines", found)
-        shown = found.assign(scope=found["scope"].map(SCOPES), words=found["other"].map(OTHERS))
-        place = {"setting": "Setting", "scope": "Task", "n": "datasets", "entmax": "ST entmax"}
-        folder = "" if protocol == "paper" else protocol
-        gumbel = {"words": "Gumbel noise at prediction", **place, "theirs": "ST Gumbel softmax"}
-        own = shown[shown["other"] != ANNEALED]
-        tables.append(table("selectors", own, {**gumbel, **CONTRAST}, folder))
-        annealed = {**place, "theirs": "temperature annealing", **CONTRAST}
-        own = shown[shown["other"] == ANNEALED]
-        tables += [table("selectors-annealing", own, annealed, folder)] if len(own) else []
+        sentences = sentences or _sentences(found)
+        annealed = found["other"] == ANNEALED
+        for name, own in (("selectors", ~annealed), ("selectors-annealing", annealed)):
+            folder = "" if protocol == "paper" else protocol
+            tables += [table(name, found[own], protocol=folder)] if own.any() else []
     if not tables:
         return None
     return Answer(
         "gumbel",
         "Is ST entmax the better way to select features?",
-        tuple(_sentences(first["lines"])),
+        tuple(sentences),
         tuple(tables),
         shown=tuple(dict.fromkeys(each.name for each in tables)),
     )

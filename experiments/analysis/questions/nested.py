@@ -8,19 +8,20 @@ Holm's correction over the two.
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import pandas as pd
 
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer
 from experiments.analysis.declared import dataset_order
-from experiments.analysis.pairwise import ESTIMATE, SCOPES, Line, Side, estimate, listed, table
+from experiments.analysis.pairwise import SCOPES, Side, estimate, listed, table
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, wilcoxon
 
 ORDER = 25
-PROTOCOL, EXPERIMENT, MINE = "clean", "nested", "gradtree-nested"
+PLACE, MINE = ("clean", "nested"), "gradtree-nested"
 RIVALS = ("cart-nested", "cart-pruned")
 OWN = (MINE, "gradtree-tuned")
 """GradTree as published and with the new defaults, both tuned in every trial."""
@@ -35,52 +36,40 @@ LOSSES = ("test_log_loss", "test_brier")
 """Metrics of which less is better: their differences are turned round."""
 
 
-def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> pd.Series:
-    """By dataset, how much better the first is; datasets in the order of the tables."""
+def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> dict[str, pd.Series]:
+    """By task and dataset, how much better the first is; datasets in the order of the tables."""
     gaps = pairwise.differences(runs, mine, other, metric)
-    gaps = gaps.loc[dataset_order(gaps.index)]
-    return -gaps if metric in LOSSES else gaps
-
-
-def of_task(runs: Runs, values: pd.Series, scope: str) -> pd.Series:
-    return values[[scope in ("all", runs.datasets[slug]["task"]) for slug in values.index]]
+    gaps = gaps.loc[dataset_order(gaps.index)] * (-1 if metric in LOSSES else 1)
+    tasks = gaps.index.map(lambda slug: runs.datasets[slug]["task"])
+    return {task: gaps[tasks == task] for task in TASKS} | {"all": gaps}
 
 
 def primary(runs: Runs) -> pd.DataFrame:
     """The two tests of the primary comparison; empty until both tasks have enough datasets."""
-    gaps = advantage(runs, (PROTOCOL, EXPERIMENT, MINE), (PROTOCOL, EXPERIMENT, RIVALS[0]))
-    own = {task: of_task(runs, gaps, task) for task in TASKS}
-    if any(len(values) < FEWEST_DATASETS for values in own.values()):
+    gaps = advantage(runs, (*PLACE, MINE), (*PLACE, RIVALS[0]))
+    if any(len(gaps[task]) < FEWEST_DATASETS for task in TASKS):
         return pd.DataFrame()
-    return pairwise.with_holm(
-        [{"scope": task, **(estimate(v) or {}), "p": wilcoxon(v)} for task, v in own.items()]
-    )
+    lines = [(task, estimate(gaps[task]) or {}, wilcoxon(gaps[task])) for task in TASKS]
+    return pairwise.with_holm([{"scope": task, **line, "p": p} for task, line, p in lines])
 
 
 def estimates(runs: Runs) -> pd.DataFrame:
     """By learner, rival, metric and task: estimates with intervals, no tests."""
     lines = []
-    for mine in OWN:
-        for rival in RIVALS:
-            sides = [(PROTOCOL, EXPERIMENT, method) for method in (mine, rival)]
-            place = {"GradTree": runs.name(mine), "Against": runs.name(rival)}
-            for metric, words in METRICS.items():
-                gaps = advantage(runs, sides[0], sides[1], metric)
-                for scope, task in SCOPES.items():
-                    found = estimate(of_task(runs, gaps, scope), metric not in LOSSES)
-                    if found is not None:
-                        lines.append({**place, "Metric": words, "Task": task, **found})
+    for mine, rival, metric in product(OWN, RIVALS, METRICS):
+        gaps = advantage(runs, (*PLACE, mine), (*PLACE, rival), metric)
+        place = {"GradTree": runs.name(mine), "Against": runs.name(rival)}
+        for scope in SCOPES:
+            found = estimate(gaps[scope], metric not in LOSSES)
+            if found is not None:
+                lines.append({**place, "Metric": METRICS[metric], "scope": scope, **found})
     return pd.DataFrame(lines)
 
 
 def told(lines: pd.DataFrame) -> str:
     """``+0.003 [-0.010, +0.016] on 28 binary datasets (p = 0.612) and ...``."""
-
-    def spelled(line: Line) -> Line:
-        p = line["holm"]
-        return {**line, "p": "p < 0.001" if p < 0.001 else f"p = {p:.3f}"}
-
-    return pairwise.told(map(spelled, pairwise.rows(lines)), "on {n} {scope} datasets ({p})")
+    shown = lines["holm"].map(lambda p: "p < 0.001" if p < 0.001 else f"p = {p:.3f}")
+    return pairwise.told(pairwise.rows(lines.assign(p=shown)), "on {n} {scope} datasets ({p})")
 
 
 def verdict(lines: pd.DataFrame) -> str:
@@ -103,12 +92,9 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     found, lines = estimates(runs), primary(runs)
     if found.empty:
         return None
-    columns = {name: name for name in ("GradTree", "Against", "Metric", "Task")}
-    tables, sentences = [table("nested", found, {**columns, **ESTIMATE}, PROTOCOL)], []
+    tables, sentences = [table("nested", found, protocol=PLACE[0])], []
     if len(lines):
-        named = {"scope": "Task", **ESTIMATE, "p": "p", "holm": "p (Holm)"}
-        tests = lines.assign(scope=lines["scope"].map(SCOPES))
-        tables.insert(0, table("nested-primary", tests, named, PROTOCOL))
+        tables.insert(0, table("nested-primary", lines, protocol=PLACE[0]))
         sentences.append(f"{verdict(lines)}: GradTree minus CART is {told(lines)}.")
     return Answer(
         "nested",
@@ -121,7 +107,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
 
 def _candidates(runs: Runs) -> list[str]:
     """How many candidates each trial drew, and where it drew fewer."""
-    rows = runs.of(PROTOCOL, EXPERIMENT)
+    rows = runs.of(*PLACE)
     rows = rows[(rows["method"] == MINE) & (rows["status"] == "ok")]
     counts = [json.loads(extra or "{}").get("candidates", 0) for extra in rows["extra"]]
     drawn = pd.Series(counts, index=rows["dataset"], dtype=int).groupby(level=0).max()

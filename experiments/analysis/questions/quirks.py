@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, Figure
+from experiments.analysis.answer import Answer
 from experiments.analysis.grids import cells
-from experiments.analysis.pairwise import CONTRAST, contrast, interval, listed, table
+from experiments.analysis.pairwise import contrast, interval, listed, rows, table
 from experiments.analysis.printed import Printed
 from experiments.analysis.ranks import mean_reciprocal_ranks
 from experiments.analysis.runs import Runs
@@ -57,8 +57,8 @@ def touched(runs: Runs, printed: Printed, variant: Variant) -> list[str]:
     """Datasets on which at least one fit came out otherwise without the quirk."""
     place = ["dataset", "method", "trial", "seed"]
     sides = []
-    for rows in (runs.of(*BASE), runs.of(variant.protocol, EXPERIMENT)):
-        kept = rows[(rows["status"] == "ok") & rows["method"].isin(variant.only)]
+    for fits in (runs.of(*BASE), runs.of(variant.protocol, EXPERIMENT)):
+        kept = fits[(fits["status"] == "ok") & fits["method"].isin(variant.only)]
         sides.append(kept.drop_duplicates(place, keep="last").set_index(place)[list(REPEATED)])
     shared = sides[0].index.intersection(sides[1].index)
     before, after = sides[0].loc[shared], sides[1].loc[shared]
@@ -85,82 +85,54 @@ def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
 def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
     """Mean reciprocal ranks with and without each quirk, and GradTree minus CART.
 
-    Over the datasets on which every learner is settled both ways: a result both times, or none
-    both times.
+    Over the datasets on which every learner is settled both ways: a result from all trials both
+    times, or none for a reason both times.
     """
     lines: list[dict[str, Any]] = []
-    base = _wide(runs, *BASE)
+    wanted = pd.MultiIndex.from_product([("mean", "n", "expected", "missing"), METHODS])
     for variant in VARIANTS:
         slugs = touched(runs, printed, variant)
-        before = base.reindex(slugs)
-        found = _wide(runs, variant.protocol, EXPERIMENT)
-        after = before.copy()
-        for column in before:
-            if column[1] in variant.only:
-                after[column] = found[column].reindex(slugs)
-        settled = [_settled(before, after, method) for method in METHODS]
-        kept = [slug for slug, *each in zip(slugs, *settled, strict=True) if all(each)]
-        if len(kept) < FEWEST_DATASETS:
-            continue
+        before, after = (
+            cells(runs, *place, "test_f1").unstack("method").reindex(slugs, columns=wanted)
+            for place in (BASE, (variant.protocol, EXPERIMENT))
+        )
+        for column in wanted:
+            if column[1] not in variant.only:
+                after[column] = before[column]
+        settled = before["mean"].notna() == after["mean"].notna()
+        for side in (before, after):
+            settled &= (side["missing"].fillna("") != "") | (side["n"] == side["expected"])
+        kept = settled.index[settled.all(axis=1)]
         for done, side in (("as in the paper", before), (variant.instead, after)):
-            own = side["mean"].reindex(index=kept, columns=list(METHODS)).astype(float)
-            gaps = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
-            lines.append(
-                {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
-                | mean_reciprocal_ranks(own).to_dict()
-                | {name: gaps.get(name) for name in LIMITS}
-            )
+            if len(kept) >= FEWEST_DATASETS:
+                own = side.loc[kept, "mean"].astype(float)
+                gaps = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
+                line = {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
+                line |= mean_reciprocal_ranks(own).to_dict()
+                lines.append(line | {name: gaps.get(name) for name in LIMITS})
     return pd.DataFrame(lines)
 
 
 LIMITS = ("difference", "low", "high")
 
 
-def _wide(runs: Runs, protocol: str, experiment: str) -> pd.DataFrame:
-    """Cells with a row per dataset; columns are (field, method)."""
-    fields = ("mean", "n", "expected", "missing")
-    wide = cells(runs, protocol, experiment, "test_f1").unstack("method")
-    return wide.reindex(columns=pd.MultiIndex.from_product([fields, METHODS]))
-
-
-def _settled(before: pd.DataFrame, after: pd.DataFrame, method: str) -> pd.Series:
-    """By dataset: a result from all trials both times, or none for a reason both times."""
-    whole, has = [], []
-    for side in (before, after):
-        missing = side["missing", method].fillna("") != ""
-        whole.append(missing | (side["n", method] == side["expected", method]))
-        has.append(side["mean", method].notna())
-    return whole[0] & whole[1] & (has[0] == has[1])
-
-
 def answer(runs: Runs, printed: Printed) -> Answer | None:
     found, order = effects(runs, printed), orders(runs, printed)
     if found.empty:
         return None
-    columns = {"quirk": "Quirk", "instead": "Instead", "method": "Method", "n": "datasets"}
-    columns |= {**CONTRAST, "difference": "change", "wins": "gain", "ties": "stay"}
-    columns["losses"] = "lose"
-    tables = [table("quirks", found.assign(method=found["method"].map(runs.name)), columns)]
+    tables = [table("quirks", found, runs.name)]
     if len(order):
-        names = {name: name for name in ("Quirk", "Done", "datasets")}
-        names |= {method: f"MRR: {runs.name(method)}" for method in METHODS}
+        names = {method: f"MRR: {runs.name(method)}" for method in METHODS}
         names |= {name: f"GradTree minus CART: {name}" for name in LIMITS}
-        tables.append(table("quirks-order", order, names))
+        tables.append(table("quirks-order", order.rename(columns=names)))
     return Answer(
         "quirks",
         "What does each questionable step of the paper's protocol do?",
         tuple(_sentences(runs, found, order)),
         tuple(tables),
-        (Figure("quirks", CAPTION, lambda: _draw(runs, found)),),
+        (pairwise.figure("quirks", lambda: _draw(runs, found)),),
         shown=("quirks",),
     )
-
-
-CAPTION = (
-    "Change of mean test F1 of GradTree and CART when one questionable step is replaced, default "
-    "hyperparameters, with a 95 % bootstrap interval over the datasets that it affects (their "
-    "number in brackets). Filled: significant after Holm's correction over all learners."
-)
 
 
 def _sentences(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str]:
@@ -179,35 +151,28 @@ def _sentences(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str
                 f"{interval(loss)}."
             )
     sure = found[found["holm"] < LEVEL]
-    sure_of = [
-        f"{instead}: " + listed([f"{runs.name(r['method'])} {r['difference']:+.3f}" for r in rows])
-        for instead, rows in (
-            (key, part.to_dict("records")) for key, part in sure.groupby("instead", sort=False)
-        )
-    ]
+    sure_of = []
+    for instead, own in sure.groupby("instead", sort=False):
+        parts = [f"{runs.name(r['method'])} {r['difference']:+.3f}" for r in rows(own)]
+        sure_of.append(f"{instead}: {listed(parts)}")
     sentences.append(
         f"Significant after Holm's correction over {len(found)} tests: "
         f"{'; '.join(sure_of) or 'nothing'}."
     )
-    leads = []
-    for before, after in zip(
-        order[::2].to_dict("records"), order[1::2].to_dict("records"), strict=True
-    ):
-        first, then = (max(METHODS, key=lambda m: _or_zero(row[m])) for row in (before, after))
-        if first != then:
-            leads.append(f"with {after['Done']} from {runs.name(first)} to {runs.name(then)}")
     if len(order):
+        best = order[list(METHODS)].astype(float).fillna(0.0).idxmax(axis=1).map(runs.name)
+        leads = [
+            f"with {done} from {first} to {then}"
+            for done, first, then in zip(order["Done"][1::2], best[::2], best[1::2], strict=True)
+            if first != then
+        ]
         told = f"passes {listed(leads)}" if leads else "stays with the same learner"
         sentences.append(f"The best mean reciprocal rank {told}.")
     return sentences
 
 
-def _or_zero(value: float) -> float:
-    return 0.0 if pd.isna(value) else value
-
-
 def _draw(runs: Runs, found: pd.DataFrame) -> Any:
-    from experiments.output.forest import forest
+    from experiments.analysis.drawing import forest
 
     lines = [
         {

@@ -297,7 +297,7 @@ def _sentences(
 
 
 def _draw(runs: Runs, by_column: pd.DataFrame) -> Any:
-    from experiments.output.forest import forest
+    from experiments.analysis.drawing import forest
 
     lines = []
     for line in by_column.to_dict("records"):

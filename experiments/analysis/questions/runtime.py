@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Figure, Grid
+from experiments.analysis.answer import Answer, Grid
 from experiments.analysis.declared import declared, paper_tables
 from experiments.analysis.grids import grid, has_results, matrix, printed_grid
-from experiments.analysis.pairwise import table
+from experiments.analysis.pairwise import figure, table
 from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
-from experiments.analysis.ranks import mean_of
+from experiments.analysis.ranks import over_datasets
 from experiments.analysis.runs import Runs
 
 ORDER = 110
-REFERENCES = {"cart": "CART", "dl85": "DL8.5"}
 SMALL_TREES = "small-trees"
 PROGRAM = {
     "gradtree-gumbel": "gradtree",
@@ -37,29 +38,23 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     rows = runs.frame[runs.frame["status"] == "ok"]
     compared = set(rows.loc[~rows["experiment"].str.startswith(SMALL_TREES), "key"])
     rows = rows.drop_duplicates("key").sort_values("key")
-    cells = printed.of("runtime").dropna(subset="mean")
-    seconds = cells.set_index(["dataset", "method"])["mean"].to_dict()
+    rows["hours"] = rows["cpu_seconds"].fillna(0.0)
+    seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
+    places = pd.MultiIndex.from_arrays([rows["dataset"], rows["method"].replace(PROGRAM)])
+    rows["seconds"] = seconds.reindex(places).to_numpy()
+    ours = rows[rows["seconds"].notna() & rows["key"].isin(compared)]
+    trained = [1 + int(json.loads(text).get("restarts") or 0) for text in ours["params"]]
+    ours = ours.assign(authors=ours["seconds"] * trained)
+    found = rows.groupby("method").agg(runs=("key", "size"), hours=("hours", _hours))
+    found["ours"] = ours.groupby("method")["hours"].agg(_hours)
+    found["authors"] = ours.groupby("method")["authors"].agg(_hours)
     known = [method for name in paper_tables() for method in declared(name).methods]
-    found = dict(list(rows.groupby("method")))
-    lines = []
-    for method in [*dict.fromkeys(known), *sorted(set(found) - set(known))]:
-        own = found.get(method)
-        if own is None:
-            continue
-        program = PROGRAM.get(method, method)
-        each = own["dataset"].map(lambda slug, program=program: seconds.get((slug, program)))
-        ours = own[each.notna() & own["key"].isin(compared)]
-        trained = [1 + int(json.loads(text).get("restarts") or 0) for text in ours["params"]]
-        line = {"method": method, "runs": len(own), "hours": _hours(own), "ours": None}
-        if len(ours):
-            authors = sum(s * n for s, n in zip(each[ours.index], trained, strict=True)) / 3600
-            line |= {"ours": _hours(ours), "authors": authors}
-        lines.append(line)
-    return pd.DataFrame(lines)
+    order = [*dict.fromkeys(known), *sorted(set(found.index) - set(known))]
+    return found.reindex([method for method in order if method in found.index]).reset_index()
 
 
-def _hours(rows: pd.DataFrame) -> float:
-    return float(sum(rows["cpu_seconds"].fillna(0.0))) / 3600
+def _hours(seconds: pd.Series) -> float:
+    return float(sum(seconds)) / 3600
 
 
 def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -67,19 +62,15 @@ def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
     sources = {"ours": grid(runs, "runtime"), "paper": printed_grid("runtime", printed)}
     rows = []
     for task in TASKS:
-        means = {name: matrix(table, task) for name, table in sources.items()}
+        means = {name: matrix(timed, task) for name, timed in sources.items()}
         for method in means["ours"].columns:
             row: dict[str, Any] = {"Method": runs.name(method), "Task": TASK_NAMES[task]}
             for name, own in means.items():
-                known = own[method].dropna()
-                row[f"Seconds: {name}"] = mean_of(known) if len(known) else None
-            for reference, words in REFERENCES.items():
-                for name, own in means.items():
-                    pair = own[[method, reference]] if method != reference else own[[method]]
-                    both = pair.dropna()
-                    mine, other = both.iloc[:, 0], both.iloc[:, -1]
-                    ratio = mean_of(mine) / mean_of(other) if other.sum() else None
-                    row[f"Relative to {words}: {name}"] = ratio
+                row[f"Seconds: {name}"] = over_datasets(own[method])["value"]
+            for reference, (name, own) in product(("cart", "dl85"), means.items()):
+                both = own[own[method].notna() & own[reference].notna()]
+                mine, other = (over_datasets(both[m])["value"] for m in (method, reference))
+                row[f"Relative to {runs.name(reference)}: {name}"] = mine / (other or math.nan)
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -88,14 +79,10 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     timed, compute = grid(runs, "runtime"), spent(runs, printed)
     if compute.empty:
         return None
-    hours = "Hours for the same runs"
-    names = {"method": "Method", "runs": "runs", "hours": "hours"}
-    names |= {"ours": f"{hours}: ours", "authors": f"{hours}: authors"}
-    shown = compute.assign(method=compute["method"].map(runs.name))
-    tables, figures = [table("compute", shown, names, "paper")], []
+    tables, figures = [table("compute", compute, runs.name, "paper")], []
     if has_results(timed):
         tables.insert(0, table("runtime-ratios", ratios(runs, printed), protocol="paper"))
-        figures.append(Figure("runtime-against-shape", CAPTION, lambda: _draw(runs, timed)))
+        figures.append(figure("runtime-against-shape", lambda: _draw(runs, timed)))
     return Answer(
         "runtime",
         "How long does training take?",
@@ -127,17 +114,11 @@ def _sentences(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
     return [*sentences, f"{whole}."]
 
 
-CAPTION = (
-    "Seconds of one training without restarts against rows and features of the dataset, alone on "
-    "one core; lines are least-squares power laws."
-)
-
-
 def _draw(runs: Runs, timed: Grid) -> Any:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
-    with figures.look():
-        figure = figures.canvas(5.6, 2.5)
+    with drawing.look():
+        figure = drawing.canvas(5.6, 2.5)
         panels = figure.subplots(1, 2, sharey=True)
         means = matrix(timed)
         for axes, field, words in zip(
@@ -147,7 +128,7 @@ def _draw(runs: Runs, timed: Grid) -> Any:
                 own = means[method].dropna().clip(lower=1e-4)
                 if own.empty:
                     continue
-                look = figures.mark_of(method)
+                look = drawing.mark_of(method)
                 x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
                 mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
                 axes.scatter(x, own, alpha=0.75, label=runs.name(method), **mark)
@@ -159,9 +140,9 @@ def _draw(runs: Runs, timed: Grid) -> Any:
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_xlabel(words)
-            figures.plain_numbers(axes.xaxis, threes=True)
-            figures.plain_numbers(axes.yaxis)
-            figures.quiet(axes)
+            drawing.plain_numbers(axes.xaxis, threes=True)
+            drawing.plain_numbers(axes.yaxis)
+            drawing.quiet(axes)
         panels[0].set_ylabel("Seconds")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Answer, Figure
-from experiments.analysis.pairwise import PROTOCOLS, listed, means, table
+from experiments.analysis.answer import Answer
+from experiments.analysis.pairwise import PROTOCOLS, figure, listed, means, table
 from experiments.analysis.printed import TASK_NAMES, TUNED_METHODS, Printed
 from experiments.analysis.ranks import mean_of, sample_std
 from experiments.analysis.runs import Runs
@@ -98,32 +98,19 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
                 summary.append({**line, **means_})
         grown[protocol] = growth(runs, protocol)
         if len(grown[protocol]):
-            shown = grown[protocol].assign(method=grown[protocol]["method"].map(runs.name))
-            tables.append(table("search-budget", shown, BUDGET, protocol))
+            tables.append(table("search-budget", grown[protocol], runs.name, protocol))
     if not tables:
         return None
     both = pd.DataFrame(summary)
     known = {protocol: lines for protocol, lines in grown.items() if len(lines)}
-    figure = Figure("search-growth", CAPTION, lambda: _draw(runs, known))
     return Answer(
         "search",
         "Does our own hyperparameter search change the picture?",
         tuple(_sentences(runs, both, grown)),
         (table("searched-summary", both), *tables),
-        (figure,) if known else (),
+        (figure("search-growth", lambda: _draw(runs, known)),) if known else (),
         shown=("searched-summary", "search-budget"),
     )
-
-
-BUDGET = {
-    "method": "Learner",
-    "candidates": "candidates",
-    "datasets": "datasets",
-    "mean": "mean test F1",
-    "low": "difference from the winner: lower quartile",
-    "median": "difference from the winner: median",
-    "high": "difference from the winner: upper quartile",
-}
 
 
 def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -> list[str]:
@@ -160,21 +147,15 @@ def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -
     return sentences
 
 
-CAPTION = (
-    "Test F1 of the best of so many candidates minus that of the winner of the whole search: "
-    "median and quartiles over the datasets with every budget (their number in brackets)."
-)
-
-
 def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
-    with figures.look():
-        figure = figures.canvas(5.6, 2.2)
+    with drawing.look():
+        figure = drawing.canvas(5.6, 2.2)
         panels = figure.subplots(1, len(grown), sharey=True, squeeze=False)[0]
         for axes, (protocol, lines) in zip(panels, grown.items(), strict=True):
             for method, own in lines.groupby("method", sort=False):
-                look = figures.mark_of(str(method))
+                look = drawing.mark_of(str(method))
                 place = own["candidates"], own["low"], own["high"]
                 axes.fill_between(*place, color=look.colour, alpha=0.15, linewidth=0)
                 label = f"{runs.name(str(method))} ({own['datasets'].iloc[0]})"
@@ -183,10 +164,10 @@ def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
             axes.set_xscale("log")
             axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
             axes.minorticks_off()
-            axes.axhline(0, color=figures.INK, linewidth=0.7)
+            axes.axhline(0, color=drawing.INK, linewidth=0.7)
             axes.set_title(f"Protocol {protocol}")
             axes.set_xlabel("Candidates")
             axes.legend(loc="lower right", fontsize=6)
-            figures.quiet(axes)
+            drawing.quiet(axes)
         panels[0].set_ylabel("Test F1 minus the winner's")
         return figure

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, Figure
+from experiments.analysis.answer import Answer
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.ranks import mean_of, sample_std
 from experiments.analysis.runs import Runs
@@ -69,7 +69,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "How much do GradTree's scores depend on the random draws?",
         tuple(line for name, frame in found.items() for line in _sentences(name, frame)),
         tuple(pairwise.table(name, frame, protocol=PROTOCOL) for name, frame in found.items()),
-        (Figure("other-draws", CAPTION, lambda: _draw(found[first])),),
+        (pairwise.figure("other-draws", lambda: _draw(found[first])),),
         shown=(first,),
     )
 
@@ -97,20 +97,14 @@ def _sentences(name: str, frame: pd.DataFrame) -> list[str]:
     return sentences
 
 
-CAPTION = (
-    "Tuned GradTree, mean test F1 over trials: printed (hollow), here with the authors' draws "
-    "(filled), and with other seeds (bar: ±1 standard deviation between seeds)."
-)
-
-
 def _draw(frame: pd.DataFrame) -> Any:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
-    with figures.look():
-        figure = figures.canvas(5.0, 0.8 + 0.15 * len(frame))
+    with drawing.look():
+        figure = drawing.canvas(5.0, 0.8 + 0.15 * len(frame))
         axes = figure.add_subplot()
-        look, rows = figures.mark_of(METHOD), range(len(frame))
-        bar: Any = {"fmt": "|", "color": figures.PAPER_MARK, "markersize": 6, "elinewidth": 4}
+        look, rows = drawing.mark_of(METHOD), range(len(frame))
+        bar: Any = {"fmt": "|", "color": drawing.PAPER_MARK, "markersize": 6, "elinewidth": 4}
         spread = frame["other seeds spread"].fillna(0)
         axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
         for column, face in (("paper", "#ffffff"), ("authors' draws", look.colour)):
@@ -119,6 +113,6 @@ def _draw(frame: pd.DataFrame) -> Any:
         axes.set_yticks(rows, frame["Dataset"])
         axes.set_ylim(len(frame) - 0.4, -0.6)
         axes.set_xlabel("Mean test F1")
-        figures.quiet(axes, left=False)
+        drawing.quiet(axes, left=False)
         figure.legend(loc="outside upper left", ncols=3)
         return figure

@@ -16,10 +16,10 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.answer import Answer, Figure
+from experiments.analysis.answer import Answer
 from experiments.analysis.declared import learner_order
 from experiments.analysis.grids import cells_of
-from experiments.analysis.pairwise import HIGH, LOW, contrast, listed, means, rows, table, told
+from experiments.analysis.pairwise import contrast, figure, listed, means, rows, table, told
 from experiments.analysis.printed import Printed
 from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
@@ -50,14 +50,7 @@ SITUATIONS: dict[str, Kind] = {
 }
 FEWEST_SHARE = 0.75
 """Of the datasets that anyone finished. Who finished fewer has no line, and shortens nobody's."""
-MEASURES = {
-    "test_log_loss": "log loss",
-    "test_brier": "Brier",
-    "tree_size": "nodes",
-    "leaves": "leaves",
-    "path_length": "path",
-    "cpu": "CPU s",
-}
+MEASURES = ("test_log_loss", "test_brier", "tree_size", "leaves", "path_length", "cpu")
 
 
 @lru_cache(maxsize=16)
@@ -87,6 +80,14 @@ def mean_ranks(wide: pd.DataFrame) -> pd.Series:
     return pd.Series(ranks.mean(axis=0), index=trees.columns)
 
 
+@lru_cache(maxsize=16)
+def _measures(runs: Runs, protocol: str, reading: str) -> pd.DataFrame:
+    """Other measures by dataset and learner; CPU seconds with what an earlier fit did for this."""
+    fits = runs.of(protocol, reading)
+    fits = fits.assign(cpu=fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0))
+    return pd.DataFrame({metric: cells_of(fits, metric)["mean"] for metric in MEASURES})
+
+
 def lines(runs: Runs) -> pd.DataFrame:
     """One learner in one reading: F1, rank, other measures, share of boosting's F1."""
     found = []
@@ -97,11 +98,11 @@ def lines(runs: Runs) -> pd.DataFrame:
         ranks = mean_ranks(own)
         top = scores(runs, protocol, FREE, GROUPS[group]).get(CEILING, pd.Series(dtype=float))
         top = top.reindex(own.index)
+        place = {"reading": reading, "words": READINGS[reading], "protocol": protocol}
         for method in own.columns:
             estimate, low, high = stats.bootstrap(own[method].to_numpy())
-            line = {"method": method, "reading": reading, "protocol": protocol, "group": group}
-            line |= {"n": len(own), "F1": estimate, "low": low, "high": high}
-            line |= {"rank": ranks.get(method)}
+            line = {**place, "method": method, "group": group, "n": len(own)}
+            line |= {"F1": estimate, "low": low, "high": high, "rank": ranks.get(method)}
             more = _measures(runs, protocol, reading).loc[[(slug, method) for slug in own.index]]
             line |= {m: None if more[m].isna().any() else mean_of(more[m]) for m in MEASURES}
             share = None if top.isna().any() else estimate / mean_of(top)
@@ -109,44 +110,37 @@ def lines(runs: Runs) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-@lru_cache(maxsize=16)
-def _measures(runs: Runs, protocol: str, reading: str) -> pd.DataFrame:
-    """Other measures by dataset and learner; CPU seconds with what an earlier fit did for this."""
-    fits = runs.of(protocol, reading)
-    fits = fits.assign(cpu=fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0))
-    return pd.DataFrame({metric: cells_of(fits, metric)["mean"] for metric in MEASURES})
-
-
 def tests(runs: Runs) -> pd.DataFrame:
     """Each learner against pruned CART and against the control, over the datasets both finished."""
-    places = product(PROTOCOLS, GROUPS, READINGS, (PRUNED, CONTROL))
     found = []
-    for protocol, group, reading, against in places:
+    for protocol, group, reading in product(PROTOCOLS, GROUPS, READINGS):
         own = scores(runs, protocol, reading, GROUPS[group])
-        repeated = PRUNED if against == CONTROL else against
-        for method in own.columns.difference([against, CEILING, repeated], sort=False):
-            line = contrast((own[method] - own[against]).dropna()) if against in own else None
-            if line is not None:
-                place = {"method": method, "against": against, "reading": reading}
-                found.append({**place, "protocol": protocol, "group": group, **line})
+        for against in (each for each in (PRUNED, CONTROL) if each in own):
+            for method in own.columns.difference([against, CEILING, PRUNED], sort=False):
+                line = contrast((own[method] - own[against]).dropna())
+                if line is not None:
+                    place = {"method": method, "against": against, "words": READINGS[reading]}
+                    found.append({**place, "protocol": protocol, "group": group, **line})
     return pairwise.with_holm(found)
 
 
 def families(runs: Runs) -> pd.DataFrame:
     """Each learner against pruned CART over all datasets under ``clean``: one family per size."""
     parts = []
-    for reading in READINGS:
+    for reading, words in READINGS.items():
         wide = scores(runs, PROTOCOLS[0], reading)
         own, found = shared(wide), []
         ranks = mean_ranks(own) if len(own) else pd.Series(dtype=float)
-        for method in wide.columns.difference([PRUNED, CEILING], sort=False):
-            line = contrast((wide[method] - wide[PRUNED]).dropna()) if PRUNED in wide else None
+        rivals = wide.columns.difference([PRUNED, CEILING], sort=False) if PRUNED in wide else ()
+        for method in rivals:
+            line = contrast((wide[method] - wide[PRUNED]).dropna())
             if line is not None:
                 place = (PROTOCOLS[0], reading)
                 sides = (*place, str(method)), (*place, PRUNED)
                 auc = pairwise.differences(runs, *sides, metric="test_roc_auc")
-                line |= {"method": method, "reading": reading, "rank": ranks.get(method)}
-                line |= {"pruned rank": ranks.get(PRUNED), "ranked": len(own), "auc": auc.mean()}
+                line |= {"method": method, "reading": reading, "words": words}
+                line |= {"rank": ranks.get(method), "pruned rank": ranks.get(PRUNED)}
+                line |= {"ranked": len(own), "auc": auc.mean()}
                 told_apart = pairwise.signs(list(auc)).items()
                 found.append({**line, **{f"auc {name}": value for name, value in told_apart}})
         parts.append(pairwise.with_holm(found))
@@ -170,37 +164,22 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     if found.empty:
         return None
 
-    def named(frame: pd.DataFrame) -> pd.DataFrame:
-        frame = frame.assign(reading=frame["reading"].map(READINGS))
-        slugs = [name for name in ("method", "against") if name in frame]
-        return frame.assign(**{name: frame[name].map(runs.name) for name in slugs})
-
-    first = {"method": "Learner", "against": "Against", "reading": "Reading"}
-    first |= {"protocol": "Protocol", "group": "Datasets", "n": "n"}
-    limits = {"low": LOW, "high": HIGH}
-    columns = {name: words for name, words in first.items() if name != "against"}
-    columns |= {"F1": "F1", **limits, "rank": "rank", **MEASURES, "of boosting": "of boosting"}
-    pair = {"difference": "difference", **limits, "signs": "W-T-L"}
     kinds = situations(runs)
-    methods = learner_order(kinds.columns[3:])
-    kinds = kinds[[*kinds.columns[:3], *methods]].rename(columns={m: runs.name(m) for m in methods})
-    tables = [table("small-trees", named(found), columns)]
+    tables = [table("small-trees", found, runs.name)]
     if len(tested):
-        both = {**first, **pair, "p": "p", "holm": "p (Holm)"}
-        tables.append(table("small-trees-tests", named(tested), both))
+        tables.append(table("small-trees-tests", tested, runs.name))
     if len(kinds):
-        tables.append(table("small-trees-situations", kinds))
+        methods = learner_order(kinds.columns[3:])
+        kinds = kinds[[*kinds.columns[:3], *methods]]
+        tables.append(table("small-trees-situations", kinds.rename(columns=runs.name)))
     if len(family):
-        size = {"method": "Learner", "reading": "Size", "n": "datasets", "rank": "mean rank"}
-        auc = {"auc": "ROC AUC: difference", "auc signs": "ROC AUC: W-T-L"}
-        every = {**size, **pair, "holm": "p (Holm)", **auc}
-        tables.insert(0, table("small-trees-all", named(family), every))
+        tables.insert(0, table("small-trees-all", family, runs.name))
     return Answer(
         "small-trees",
         "Which small tree should I use?",
         tuple(_sentences(runs, found, family)),
         tuple(tables),
-        (Figure("small-trees", CAPTION, lambda: _draw(runs, found)),),
+        (figure("small-trees", lambda: _draw(runs, found)),),
         shown=(tables[0].name,),
     )
 
@@ -288,37 +267,31 @@ def _distilled(runs: Runs) -> list[str]:
     ]
 
 
-CAPTION = (
-    "Protocol clean, mean over the datasets that all learners shown finished: at most 8, 16 and 32 "
-    "leaves, and free size (hollow). The dashed line is boosting’s F1."
-)
-
-
 def _draw(runs: Runs, found: pd.DataFrame) -> Any:
-    from experiments.output import figures
+    from experiments.analysis import drawing
 
     own = found[found["protocol"] == PROTOCOLS[0]]
     groups = list(dict.fromkeys(own["group"]))
-    with figures.look():
-        figure = figures.canvas(6.2, 3.0)
+    with drawing.look():
+        figure = drawing.canvas(6.2, 3.0)
         panels = figure.subplots(1, len(groups), squeeze=False)[0]
         for axes, group in zip(panels, groups, strict=True):
             part = own[own["group"] == group]
             for method in dict.fromkeys(part["method"]):
                 line = part[part["method"] == method].sort_values("leaves")
                 if method == CEILING:
-                    axes.axhline(line["F1"].iloc[0], color=figures.INK, ls=(0, (3, 2)), lw=0.8)
+                    axes.axhline(line["F1"].iloc[0], color=drawing.INK, ls=(0, (3, 2)), lw=0.8)
                     continue
-                look = figures.mark_of(method)
+                look = drawing.mark_of(method)
                 mark = {"color": look.colour, "marker": look.marker, "markersize": 3.5}
                 axes.plot(line["leaves"], line["F1"], label=runs.name(method), lw=0.9, **mark)
                 free = line[line["reading"] == FREE]
                 axes.plot(free["leaves"], free["F1"], ls="", markerfacecolor="#ffffff", **mark)
             axes.set_xscale("log")
-            figures.plain_numbers(axes.xaxis, threes=True)
+            drawing.plain_numbers(axes.xaxis, threes=True)
             axes.set_title(group.capitalize())
             axes.set_xlabel("Mean number of leaves")
-            figures.quiet(axes)
+            drawing.quiet(axes)
         panels[0].set_ylabel("Mean test F1")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)

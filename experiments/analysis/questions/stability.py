@@ -94,16 +94,12 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     if not found:
         return None
     far = distances(runs, printed)
-    yardsticks = pd.DataFrame({"Between": list(far), "mean distance": list(far.values())})
     return Answer(
         "stability",
         "Does rounding explain the distance from the printed numbers?",
         tuple(_sentences(runs, printed, found, far)),
-        tuple(
-            table(name, frame, protocol=PROTOCOL)
-            for name, frame in {"distances": yardsticks, **found}.items()
-        ),
-        shown=("distances",),
+        tuple(table(name, frame, protocol=PROTOCOL) for name, frame in found.items()),
+        shown=(next(iter(found)),),
     )
 
 
