@@ -67,9 +67,9 @@ def tell(what: str, lines: list[str]) -> None:
 
 def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
     """Copy what a store or an archive has; what became of it, and rows that are no runs."""
+    from experiments.runner.search_scores import folder_of, merge_scores
     from experiments.runs.schema import BadRunError, check
     from experiments.runs.store import Added
-    from experiments.search.scores import folder_of, merge_scores
 
     total, problems = Added(), []
     batch: list[tuple[dict[str, Any], bytes | None]] = []

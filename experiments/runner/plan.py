@@ -17,14 +17,14 @@ from typing import Any
 import pandas as pd
 
 from experiments.runner import registry
+from experiments.runner import search_scores as scores
+from experiments.runner.candidates import Subject
 from experiments.runner.queue import to_do
 from experiments.runner.run_job import skip_reason
 from experiments.runs import archive
 from experiments.runs.job import Job, Limits
 from experiments.runs.schema import HOLDOUT
 from experiments.runs.store import Store
-from experiments.search import scores
-from experiments.search.candidates import Subject
 from experiments.text import duration, table
 
 GUESS_SECONDS_PER_CELL = 2e-4

@@ -11,10 +11,10 @@ from typing import Any
 
 from experiments.errors import NothingToDoError, UserError
 from experiments.runner import registry
+from experiments.runner.candidates import METHODS, Subject
 from experiments.runner.experiments import Setting, jobs_of, paper_datasets
 from experiments.runs.job import Job
 from experiments.runs.store import LOCAL
-from experiments.search.candidates import METHODS, Subject
 
 SEARCH = "search"
 """What a profile calls the search of hyperparameters, whose jobs a study makes as it goes."""

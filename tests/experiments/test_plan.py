@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from experiments.runner import plan, registry
+from experiments.runner.candidates import Subject
 from experiments.runner.experiments import jobs_of
 from experiments.runner.profiles import jobs_in, profile_of, unique
 from experiments.runs import archive
 from experiments.runs.job import Job, Limits
 from experiments.runs.store import Store
-from experiments.search.candidates import Subject
 
 
 @pytest.fixture

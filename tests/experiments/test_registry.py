@@ -212,8 +212,8 @@ class TestNamedMethods:
     def test_winners_of_a_search_are_run(self, tmp_path: Path) -> None:
         import pandas as pd
 
-        from experiments.search import scores
-        from experiments.search.candidates import Subject
+        from experiments.runner import search_scores as scores
+        from experiments.runner.candidates import Subject
 
         row = scores.winner(
             Subject("paper", "my-shop", "shallow"), "random", 3, 0, (1, 0.9, {"max_depth": 3})

@@ -15,10 +15,10 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.runner import folds, plugin, registry
+from experiments.runner import folds, plugin, registry, study
+from experiments.runner import search_scores as scores
+from experiments.runner.candidates import Subject, candidate, candidate_job
 from experiments.runs.store import Store
-from experiments.search import scores, study
-from experiments.search.candidates import Subject, candidate, candidate_job
 
 CART = Subject("paper", "iris", "cart")
 MINE = Subject("paper", "my-shop", "shallow")

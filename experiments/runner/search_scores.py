@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.errors import UserError
+from experiments.runner.candidates import Subject, candidate, complete, space_of
 from experiments.runs.archive import COMMITTED
 from experiments.runs.job import canonical_json
-from experiments.search.candidates import Subject, candidate, complete, space_of
 
 if TYPE_CHECKING:
     import pandas as pd

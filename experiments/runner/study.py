@@ -23,10 +23,8 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from experiments.errors import UserError, did_you_mean
-from experiments.runs.job import Job
-from experiments.runs.store import BUSY_SECONDS, Store
-from experiments.search import scores
-from experiments.search.candidates import (
+from experiments.runner import search_scores as scores
+from experiments.runner.candidates import (
     SEED,
     Subject,
     candidate,
@@ -34,6 +32,8 @@ from experiments.search.candidates import (
     draw,
     space_of,
 )
+from experiments.runs.job import Job
+from experiments.runs.store import BUSY_SECONDS, Store
 
 FILE = "studies.sqlite"
 NUMBERED = "random"
