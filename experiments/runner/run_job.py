@@ -17,7 +17,6 @@ import sys
 import time
 import traceback
 import warnings
-import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -60,22 +59,20 @@ class Outcome:
 
 _ARRAYS = ("X_train", "y_train", "X_valid", "y_valid", "X_test")
 _HIDDEN = ("y_test", "rows", "preprocessing", "one_hot")
-_seen_by_learners: weakref.WeakKeyDictionary[Split, Split] = weakref.WeakKeyDictionary()
 
 
+@lru_cache(maxsize=10)
 def for_learners(split: Split) -> Split:
     """A split without the labels of the test rows, and with arrays that nobody can change.
 
     The same object for the same split, so that its fits can share work.
     """
-    if split not in _seen_by_learners:
-        seen = copy.copy(split)
-        for name in _HIDDEN:
-            object.__delattr__(seen, name)
-        for name in _ARRAYS:
-            object.__setattr__(seen, name, _frozen(getattr(split, name)))
-        _seen_by_learners[split] = seen
-    return _seen_by_learners[split]
+    seen = copy.copy(split)
+    for name in _HIDDEN:
+        object.__delattr__(seen, name)
+    for name in _ARRAYS:
+        object.__setattr__(seen, name, _frozen(getattr(split, name)))
+    return seen
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -138,13 +135,12 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
     if reason:
         extra = canonical_json({"shape": shape})
         return job.run("skipped", reason=clean(reason, "reason"), extra=extra), None
-    calibration = {}
-    if job.measured == "alone":
+    alone = job.measured == "alone"
+    if alone:
         warm_up(learner, split, job)
     fitted, wall, cpu = timed_fit(learner, split, job)
     measured = measure(fitted, split)
-    if job.measured == "alone":
-        calibration = {"calibration_ms": round(1000 * machine.calibrate(), 2)}
+    calibration = {"calibration_ms": round(1000 * machine.calibrate(), 2)} if alone else {}
     run = job.run(
         "ok",
         wall_seconds=round(wall, 4),
@@ -170,17 +166,17 @@ def _remarks(extra: dict[str, Any]) -> str | None:
 
 def timed_fit(learner: Learner, split: Split, job: Job) -> tuple[Fitted, float, float]:
     """Fit with the job's seed; seconds on the wall and of CPU, children included."""
+
+    def cpu_seconds() -> float:
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + children.ru_utime + children.ru_stime
+
     seen = for_learners(split)
     random.seed(job.seed)
     np.random.seed(job.seed)  # noqa: NPY002 - learners of others draw from the global stream
-    wall, cpu = time.perf_counter(), _cpu_seconds()
+    wall, cpu = time.perf_counter(), cpu_seconds()
     fitted = learner.fit(seen, job.parameters, job.seed)
-    return fitted, time.perf_counter() - wall, _cpu_seconds() - cpu
-
-
-def _cpu_seconds() -> float:
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return fitted, time.perf_counter() - wall, cpu_seconds() - cpu
 
 
 _warm: set[str] = set()

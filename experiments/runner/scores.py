@@ -30,17 +30,6 @@ class PredictionError(ValueError):
     """A learner predicted something that is no prediction."""
 
 
-def accuracy(truth: Labels, predicted: Labels) -> float:
-    return float(np.mean(truth == predicted))
-
-
-def balanced_accuracy(truth: Labels, predicted: Labels, n_classes: int) -> float:
-    """Mean recall over the classes that occur in the truth."""
-    rows = np.bincount(truth, minlength=n_classes)
-    hits = np.bincount(truth[truth == predicted], minlength=n_classes)
-    return float(np.mean(hits[rows > 0] / rows[rows > 0]))
-
-
 def roc_auc(truth: Labels, proba: Probabilities) -> float | None:
     """Area under the ROC curve; with many classes the mean of one against the rest.
 
@@ -65,34 +54,28 @@ def _binary_auc(positive: NDArray[np.bool_], score: Probabilities) -> float | No
     return float((ranks - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
 
 
-def log_loss(truth: Labels, proba: Probabilities) -> float:
-    """Mean negative log-likelihood of the normalised, clipped probabilities."""
-    epsilon = np.finfo(proba.dtype).eps
-    share = proba / proba.sum(axis=1, keepdims=True)
-    likelihood = np.clip(share[np.arange(len(truth)), truth], epsilon, 1 - epsilon)
-    return float(-np.mean(np.log(likelihood)))
-
-
-def brier(truth: Labels, proba: Probabilities) -> float:
-    """Mean squared distance of the normalised probabilities from what happened, 0 to 2."""
-    share = proba / proba.sum(axis=1, keepdims=True)
-    share[np.arange(len(truth)), truth] -= 1
-    return float(np.mean((share**2).sum(axis=1)))
-
-
 def scores_of(
     truth: Labels, predicted: Labels, proba: Probabilities | None, n_classes: int
 ) -> dict[str, float | None]:
-    """Every score of the test rows, from predictions alone."""
+    """Every score of the test rows, from predictions alone.
+
+    Balanced accuracy is the mean recall of the classes that occur; log loss and Brier score (0
+    to 2) are of normalised probabilities.
+    """
+    rows = np.bincount(truth, minlength=n_classes)
+    hits = np.bincount(truth[truth == predicted], minlength=n_classes)
     scores: dict[str, float | None] = {
         "test_f1": macro_f1(truth, predicted, n_classes),
-        "test_accuracy": accuracy(truth, predicted),
-        "test_balanced_accuracy": balanced_accuracy(truth, predicted, n_classes),
+        "test_accuracy": float(np.mean(truth == predicted)),
+        "test_balanced_accuracy": float(np.mean(hits[rows > 0] / rows[rows > 0])),
     }
     if proba is not None:
+        share, at = proba / proba.sum(axis=1, keepdims=True), (np.arange(len(truth)), truth)
+        epsilon = np.finfo(proba.dtype).eps
         scores["test_roc_auc"] = roc_auc(truth, proba)
-        scores["test_log_loss"] = log_loss(truth, proba)
-        scores["test_brier"] = brier(truth, proba)
+        scores["test_log_loss"] = float(-np.mean(np.log(np.clip(share[at], epsilon, 1 - epsilon))))
+        share[at] -= 1
+        scores["test_brier"] = float(np.mean((share**2).sum(axis=1)))
     return scores
 
 

@@ -56,20 +56,14 @@ class Listener(Protocol):
 
 @dataclass
 class SessionSummary:
-    """What a session did.
-
-    Attributes
-    ----------
-    interrupted : someone said stop, the store could not be written to, or the cluster is gone.
-    problem : why the work could not go on.
-    conflicts : successes that contradict the store's; the store's stay.
-    """
+    """What a session did, whether it was stopped, and if by a problem, by which."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     left: int = 0
     interrupted: bool = False
     problem: str = ""
     conflicts: list[str] = field(default_factory=list)
+    """Successes that contradict the store's; the store's stay."""
 
     @property
     def done(self) -> int:
@@ -125,17 +119,15 @@ def run_session(
     return summary
 
 
+@dataclass
 class _Session:
-    def __init__(
-        self,
-        queue: JobSource,
-        store: Store,
-        executor: Executor,
-        listeners: list[Listener],
-        again: bool,
-    ) -> None:
-        self.queue, self.store, self.executor = queue, store, executor
-        self.listeners, self.again = listeners, again
+    queue: JobSource
+    store: Store
+    executor: Executor
+    listeners: list[Listener]
+    again: bool
+
+    def __post_init__(self) -> None:
         self.summary, self.owner = SessionSummary(), owner_name()
         self.elsewhere: dict[str, Job] = {}
         """Jobs that another session is doing."""

@@ -22,22 +22,18 @@ class Running:
 
 
 class Executor(Protocol):
-    """Start jobs, collect outcomes. Every started job ends in exactly one outcome."""
+    """Starts jobs, of which every one ends in exactly one outcome.
 
-    def free(self) -> int:
-        """How many more jobs may be started now."""
+    ``free`` says how many more may be started now, ``running`` which are in flight. ``wait``
+    gives the outcomes since last asked, waiting up to ``seconds`` for the first. ``close`` stops
+    whatever runs and leaves no process behind.
+    """
 
-    def start(self, job: Job) -> None:
-        """Begin a job; returns at once where the executor can."""
-
-    def wait(self, seconds: float) -> list[Outcome]:
-        """The outcomes since last asked, waiting up to ``seconds`` for the first."""
-
-    def running(self) -> Sequence[Running]:
-        """The jobs in flight."""
-
-    def close(self) -> None:
-        """Stop whatever runs, leaving no process behind."""
+    def free(self) -> int: ...
+    def start(self, job: Job) -> None: ...
+    def wait(self, seconds: float) -> list[Outcome]: ...
+    def running(self) -> Sequence[Running]: ...
+    def close(self) -> None: ...
 
 
 def _local(workers: int, limits: Limits) -> Executor:

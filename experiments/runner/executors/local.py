@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 
 from experiments.runner.executors import Running
-from experiments.runner.executors.supervisor import Supervisor, wait_for_news
+from experiments.runner.executors.supervisor import LOOK_SECONDS, Supervisor, wait_for_news
 from experiments.runner.run_job import Outcome, run_job
 from experiments.runs.job import Job, Limits
-
-LOOK_SECONDS = 0.05
-"""How often limits are checked while nothing is heard."""
 
 
 class InlineExecutor:
@@ -77,11 +74,9 @@ class LocalExecutor:
         return [Running(p.job, p.seconds, p.name) for p in self._busy if p.job is not None]
 
     def close(self) -> None:
-        places = [*self._busy, *self._idle]
-        for place in places:
-            place.close(wait=False)
-        for place in places:
-            place.close()
+        for wait in (False, True):
+            for place in (*self._busy, *self._idle):
+                place.close(wait)
 
 
 def _likeness(last: Job | None, job: Job) -> int:
