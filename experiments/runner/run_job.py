@@ -30,9 +30,9 @@ from datasets.errors import DatasetUnavailable
 from datasets.split import Split
 from experiments.runner import machine, registry
 from experiments.runner.scores import PredictionError, measure
-from experiments.runs import predictions
 from experiments.runs.job import Job, canonical_json, now
-from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON
+from experiments.runs.predictions import pack
+from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON, Status
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted, Learner
@@ -114,9 +114,21 @@ def run_job(job: Job) -> Outcome:
         run = job.run("skipped", reason=NO_DATA, log_tail=clean(str(problem), "log_tail"))
     except BaseException as problem:  # a learner may raise anything, SystemExit included
         run = failure(job, problem)
-    environment = machine.describe()
-    origin = {"environment": environment["id"], "commit": machine.commit(), "finished": now()}
-    return Outcome({**run, "peak_memory_mb": machine.peak_mb(), **origin}, packed, environment)
+    return Outcome(
+        {**run, "peak_memory_mb": machine.peak_mb(), **origin()}, packed, machine.describe()
+    )
+
+
+def origin() -> dict[str, str]:
+    """Where and when a run was made, for its row."""
+    where = {"environment": machine.describe()["id"], "commit": machine.commit()}
+    return {**where, "finished": now()}
+
+
+def ended(job: Job, status: Status, reason: str, **more: Any) -> Outcome:
+    """The outcome of a job that was ended from outside, or could not be kept."""
+    told = clean(reason, "reason", keep_start=True)
+    return Outcome(job.run(status, reason=told, **more, **origin()), None, machine.describe())
 
 
 def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
@@ -139,18 +151,17 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
     if alone:
         warm_up(learner, split, job)
     fitted, wall, cpu = timed_fit(learner, split, job)
-    measured = measure(fitted, split)
+    scores, kept, remarks = measure(fitted, split)
     calibration = {"calibration_ms": round(1000 * machine.calibrate(), 2)} if alone else {}
     run = job.run(
         "ok",
         wall_seconds=round(wall, 4),
         cpu_seconds=round(cpu, 4),
         shared_seconds=round(fitted.shared_seconds, 4) or None,
-        extra=_remarks({**calibration, **measured.remarks, **fitted.extra}),
-        **measured.scores,
+        extra=_remarks({**calibration, **remarks, **fitted.extra}),
+        **scores,
     )
-    kept = predictions.Prediction(measured.truth, measured.predicted, measured.proba)
-    return run, predictions.pack(kept, fitted.tree)
+    return run, pack(kept, fitted.tree)
 
 
 def _remarks(extra: dict[str, Any]) -> str | None:
@@ -243,12 +254,12 @@ def skip_reason(job: Job) -> str | None:
 
 def check_versions(job: Job) -> None:
     """Refuse work that was planned for other data or code than this process has."""
-    here = {
-        f"dataset {job.dataset}": (job.content_hash, registry.facts(job.dataset).content_hash),
-        f"protocol {job.protocol}": (job.protocol_version, registry.protocol_version(job.protocol)),
-        f"learner {job.method}": (job.method_version, registry.learner(job.method).version),
-    }
-    for what, (planned, found) in here.items():
+    data, how = registry.facts(job.dataset).content_hash, registry.protocol_version(job.protocol)
+    for what, planned, found in (
+        (f"dataset {job.dataset}", job.content_hash, data),
+        (f"protocol {job.protocol}", job.protocol_version, how),
+        (f"learner {job.method}", job.method_version, registry.learner(job.method).version),
+    ):
         if planned != found:
             raise RuntimeError(
                 f"{what} is {found!r} here, the job was planned with {planned!r}: "

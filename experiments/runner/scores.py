@@ -7,13 +7,13 @@ job, and scikit-learn's checks would cost more than the sums. Tests hold them eq
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.inner_folds import macro_f1 as macro_f1
+from baselines.algorithms.inner_folds import macro_f1
+from experiments.runs.predictions import Prediction
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted
@@ -79,19 +79,8 @@ def scores_of(
     return scores
 
 
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """Scores by column, the test predictions they were taken from, and remarks for ``extra``."""
-
-    scores: dict[str, Any]
-    truth: Labels
-    predicted: Labels
-    proba: Probabilities | None
-    remarks: dict[str, str]
-
-
-def measure(fitted: Fitted, split: Split) -> Measurement:
-    """Every score of a run, from checked predictions."""
+def measure(fitted: Fitted, split: Split) -> tuple[dict[str, Any], Prediction, dict[str, str]]:
+    """Every score of a run by column, checked predictions, and remarks for ``extra``."""
     n_classes, estimator = split.n_classes, fitted.estimator
     predicted = predict(estimator, split.X_test, n_classes)
     proba, remarks = None, {}
@@ -105,9 +94,10 @@ def measure(fitted: Fitted, split: Split) -> Measurement:
         **scores_of(split.y_test, predicted, proba, n_classes),
         "tree_size": None if fitted.size is None else operator.index(fitted.size),
         "epochs": None if fitted.epochs is None else operator.index(fitted.epochs),
-        **shape_of(fitted.tree, split.X_test),
     }
-    return Measurement(scores, split.y_test, predicted, proba, remarks)
+    if fitted.tree is not None:
+        scores |= shape_of(fitted.tree, split.X_test)
+    return scores, Prediction(split.y_test, predicted, proba), remarks
 
 
 def f1_on(estimator: Any, X: NDArray[np.float64], y: Labels, n_classes: int) -> float:
@@ -157,10 +147,8 @@ def _class_indices(values: NDArray[Any], n_classes: int) -> Labels | None:
     return None if (labels != values).any() else labels
 
 
-def shape_of(tree: Tree | None, X: NDArray[np.float64]) -> dict[str, int | float]:
-    """Depth, leaves and mean path of a canonical tree; nothing for a learner that is no tree."""
-    if tree is None:
-        return {}
+def shape_of(tree: Tree, X: NDArray[np.float64]) -> dict[str, int | float]:
+    """Depth, leaves and mean path of a canonical tree."""
     from gradtree.trees.traversal import node_depths
 
     depths = node_depths(tree.children_left, tree.children_right)

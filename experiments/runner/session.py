@@ -25,9 +25,9 @@ import psutil
 from experiments.errors import DONE, FAILED, WORK_LEFT, CannotGoOnError
 from experiments.runner import registry
 from experiments.runner.display import LiveDisplay, PlainDisplay, Progress
-from experiments.runner.executors import Executor, Running
+from experiments.runner.executors import Executor
 from experiments.runner.queue import state_of
-from experiments.runner.run_job import Outcome, clean
+from experiments.runner.run_job import Outcome, ended
 from experiments.runs.job import Job, Limits, now
 from experiments.runs.schema import BadRunError, Run, check
 from experiments.runs.store import CLAIM_SECONDS, Store
@@ -44,14 +44,6 @@ class JobSource(Protocol):
     def __len__(self) -> int: ...
     def take(self) -> Job | None: ...
     def finish(self, run: Run) -> Sequence[dict[str, Any]]: ...
-
-
-class Listener(Protocol):
-    """Follows a session, e.g. a display."""
-
-    def finished(self, run: Run) -> None: ...
-    def tick(self, running: Sequence[Running]) -> None: ...
-    def close(self) -> None: ...
 
 
 @dataclass
@@ -93,7 +85,7 @@ def run_session(
     queue: JobSource,
     store: Store,
     executor: Executor,
-    listeners: Sequence[Listener] = (),
+    displays: Sequence[PlainDisplay | LiveDisplay] = (),
     again: bool = False,
 ) -> SessionSummary:
     """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
@@ -101,7 +93,7 @@ def run_session(
     The executor is closed in any case, so no process outlives the session. With ``again``, jobs
     that ended well before are done once more, for their predictions or to compare.
     """
-    session = _Session(queue, store, executor, list(listeners), again)
+    session = _Session(queue, store, executor, list(displays), again)
     summary = session.summary
     try:
         session.loop()
@@ -124,7 +116,7 @@ class _Session:
     queue: JobSource
     store: Store
     executor: Executor
-    listeners: list[Listener]
+    displays: list[PlainDisplay | LiveDisplay]
     again: bool
 
     def __post_init__(self) -> None:
@@ -158,12 +150,12 @@ class _Session:
             self.tell("tick", self.executor.running())
 
     def tell(self, what: str, *news: Any) -> None:
-        """Tell every listener; one whose terminal or pipe is gone is told nothing any more."""
-        for listener in list(self.listeners):
+        """Tell every display; one whose terminal or pipe is gone is told nothing any more."""
+        for display in list(self.displays):
             try:
-                getattr(listener, what)(*news)
+                getattr(display, what)(*news)
             except (OSError, ValueError):
-                self.listeners.remove(listener)
+                self.displays.remove(display)
                 try:
                     sys.stdout.flush()
                 except (OSError, ValueError):
@@ -236,8 +228,7 @@ class _Session:
         except BadRunError as problem:
             if job is None:
                 raise
-            reason = clean(f"its run cannot be stored: {problem}", "reason", keep_start=True)
-            return Outcome(check(job.run("error", reason=reason, finished=now())))
+            return ended(job, "error", f"its run cannot be stored: {problem}")
 
 
 def owner_name(process: psutil.Process | None = None) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from experiments.runs.job import Job, Limits
+from experiments.runs.job import Job
 
 if TYPE_CHECKING:
     from experiments.runner.run_job import Outcome
@@ -34,19 +34,3 @@ class Executor(Protocol):
     def wait(self, seconds: float) -> list[Outcome]: ...
     def running(self) -> Sequence[Running]: ...
     def close(self) -> None: ...
-
-
-def _local(workers: int, limits: Limits) -> Executor:
-    from experiments.runner.executors.local import LocalExecutor
-
-    return LocalExecutor(workers, limits)
-
-
-def _inline(workers: int, limits: Limits) -> Executor:
-    from experiments.runner.executors.local import InlineExecutor
-
-    return InlineExecutor()
-
-
-EXECUTORS: dict[str, Callable[[int, Limits], Executor]] = {"local": _local, "inline": _inline}
-"""By name; a Dask cluster is named by the address of its scheduler instead."""

@@ -22,8 +22,8 @@ from experiments.errors import CannotGoOnError
 from experiments.runner import machine, registry
 from experiments.runner.executors import Running
 from experiments.runner.executors.supervisor import LOOK_SECONDS, Supervisor, wait_for_news
-from experiments.runner.run_job import Outcome, clean
-from experiments.runs.job import Job, Limits, now
+from experiments.runner.run_job import Outcome, clean, ended
+from experiments.runs.job import Job, Limits
 from experiments.text import duration, say
 
 if TYPE_CHECKING:
@@ -40,15 +40,6 @@ class ClusterLostError(CannotGoOnError):
     """There is no scheduler, or nobody who works for it."""
 
 
-@dataclass(frozen=True)
-class Client:
-    """One stay of a client on the cluster, and what its jobs need there."""
-
-    token: str
-    limits: Limits
-    plugins: str
-
-
 # Inside the processes of the cluster, whose threads run jobs in supervisors they lend out.
 
 _lock = threading.Lock()
@@ -56,36 +47,36 @@ _idle: list[tuple[str, Supervisor]] = []
 _stopped: set[str] = set()
 
 
-def run_supervised(job: Job, client: Client) -> Outcome:
+def run_supervised(job: Job, client: str, limits: Limits, plugins: str) -> Outcome:
     """One job in a supervised worker of this cluster process, or an error if it is called back."""
     from distributed import get_worker
 
-    _close_idle(lambda token: token != client.token)  # of clients past
+    _close_idle(lambda owner: owner != client)  # of clients past
     with _lock:
-        os.environ[registry.VARIABLE] = client.plugins
-        mine = [pair for pair in _idle if pair[0] == client.token]
+        os.environ[registry.VARIABLE] = plugins
+        mine = [pair for pair in _idle if pair[0] == client]
         place = mine[-1][1] if mine else None
         if place is not None:
             _idle.remove(mine[-1])
     if place is None:
-        worker, wanted = get_worker(), client.limits
+        worker = get_worker()
         own = worker.memory_manager.memory_limit
         memory_mb = own / 2**20 if own else 0.8 * machine.memory_mb()
-        share = min(wanted.memory_mb, memory_mb / worker.state.nthreads)
-        place = Supervisor("cluster", replace(wanted, memory_mb=share))
+        share = min(limits.memory_mb, memory_mb / worker.state.nthreads)
+        place = Supervisor("cluster", replace(limits, memory_mb=share))
     try:
         place.start(job)
         while (outcome := place.poll()) is None:
-            if client.token in _stopped:
+            if client in _stopped:
                 raise RuntimeError("called back by the client")
             wait_for_news([place], LOOK_SECONDS)
     except BaseException:
         place.close()
         raise
     with _lock:
-        _idle.append((client.token, place))
-    if client.token in _stopped:
-        stop_client(client.token)
+        _idle.append((client, place))
+    if client in _stopped:
+        stop_client(client)
     return replace(outcome, environment=outcome.environment or machine.describe())
 
 
@@ -98,10 +89,10 @@ def _close_idle(unwanted: Callable[[str], bool]) -> None:
         place.close()
 
 
-def stop_client(token: str) -> None:
+def stop_client(client: str) -> None:
     """End what one client still has in this cluster process."""
-    _stopped.add(token)
-    _close_idle(lambda owner: owner == token)
+    _stopped.add(client)
+    _close_idle(lambda owner: owner == client)
 
 
 def identity(plugins: str) -> dict[str, str]:
@@ -141,7 +132,8 @@ class DaskExecutor:
                 f"no Dask scheduler answers at {address} ({problem}); "
                 "start one with `dask scheduler` and workers with `dask worker`"
             ) from None
-        self._client = Client(uuid.uuid4().hex, limits, os.environ.get(registry.VARIABLE, ""))
+        self._client, self._limits = uuid.uuid4().hex, limits
+        self._plugins = os.environ.get(registry.VARIABLE, "")
         self._flights: dict[Future, _Flight] = {}
         self._waiting: list[Job] = []
         self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
@@ -161,9 +153,8 @@ class DaskExecutor:
             self._waiting.append(job)
             return
         name, workers = f"{job.key}-{uuid.uuid4().hex}", list(self._threads)
-        future = self._dask.submit(
-            run_supervised, job, self._client, key=name, workers=workers, pure=False
-        )
+        given = (job, self._client, self._limits, self._plugins)
+        future = self._dask.submit(run_supervised, *given, key=name, workers=workers, pure=False)
         self._flights[future] = _Flight(job, time.monotonic(), frozenset(self._threads))
         future.add_done_callback(self._landed.put)
 
@@ -187,7 +178,7 @@ class DaskExecutor:
         with contextlib.suppress(Exception):  # the cluster may be gone
             if self._dask.status == "running":
                 self._dask.cancel(list(self._flights), force=True)
-                self._dask.run(stop_client, self._client.token, on_error="ignore")
+                self._dask.run(stop_client, self._client, on_error="ignore")
         with contextlib.suppress(Exception):
             self._dask.close(timeout=CONNECT_SECONDS)
 
@@ -203,14 +194,7 @@ class DaskExecutor:
         problem = future.exception()
         last = getattr(getattr(problem, "last_worker", None), "address", "")
         where = f"with {last}: its process died again and again" if last else f"there: {problem!r}"
-        environment = machine.describe()
-        run = flight.job.run(
-            "crash",
-            reason=clean(f"lost on the cluster {where}", "reason", keep_start=True),
-            environment=environment["id"],
-            finished=now(),
-        )
-        return Outcome(run, None, environment)
+        return ended(flight.job, "crash", f"lost on the cluster {where}")
 
     def _look_around(self) -> None:
         """See who is there now and fits; move jobs away from who is gone."""
@@ -253,12 +237,13 @@ class DaskExecutor:
     def _check(self, newcomers: list[str]) -> None:
         """Refuse processes that could give other numbers."""
         answers: dict[str, Any] = {}
-        plugins = self._client.plugins
         # Those that have left again, or do not answer, are asked at the next look.
         with contextlib.suppress(OSError, TimeoutError, RuntimeError, ValueError):
             if newcomers:
-                answers = self._dask.run(identity, plugins, workers=newcomers, on_error="return")
-        ours = identity(plugins) if answers else {}
+                answers = self._dask.run(
+                    identity, self._plugins, workers=newcomers, on_error="return"
+                )
+        ours = identity(self._plugins) if answers else {}
         for address, theirs in answers.items():
             found = differing(ours, theirs) if isinstance(theirs, dict) else repr(theirs)
             if found:

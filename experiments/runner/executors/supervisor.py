@@ -17,10 +17,9 @@ from typing import Any
 
 import psutil
 
-from experiments.runner import machine
 from experiments.runner.executors.worker import UnreadableError, frame, take_frame
-from experiments.runner.run_job import Outcome, clean
-from experiments.runs.job import Job, Limits, now
+from experiments.runner.run_job import Outcome, clean, ended
+from experiments.runs.job import Job, Limits
 from experiments.runs.schema import Status
 from experiments.text import duration
 
@@ -148,6 +147,7 @@ class Supervisor:
         return self._keeper is not None and self._keeper.poll() is None
 
     def _hire(self) -> None:
+        """Start a keeper."""
         self._control, theirs = socket.socketpair()
         with theirs:
             self._keeper = subprocess.Popen(
@@ -279,20 +279,9 @@ class Supervisor:
         if running:
             self._await_end()
         self._drain_log()
-        environment = machine.describe()
-        run = job.run(
-            status,
-            reason=clean(reason, "reason", keep_start=True),
-            log_tail=self._log_tail(),
-            peak_memory_mb=round(self._peak_mb, 1) or None,
-            limit_value={"timeout": self.limits.seconds, "memory": self.limits.memory_mb}.get(
-                status
-            ),
-            environment=environment["id"],
-            commit=machine.commit(),
-            finished=now(),
-        )
-        return Outcome(run, None, environment)
+        limit = {"timeout": self.limits.seconds, "memory": self.limits.memory_mb}.get(status)
+        used = {"log_tail": self._log_tail(), "peak_memory_mb": round(self._peak_mb, 1) or None}
+        return ended(job, status, reason, limit_value=limit, **used)
 
     def _await_end(self) -> None:
         """Give the keeper a moment to end the runner; then end the keeper, and so the runner."""
