@@ -124,9 +124,7 @@ def pairs(scores: pd.DataFrame) -> pd.DataFrame:
     return found.assign(p_holm=holm(found["p"].tolist()))
 
 
-def groups(
-    order: Sequence[str], compared: pd.DataFrame, level: float = LEVEL
-) -> list[tuple[str, ...]]:
+def groups(order: Sequence[str], compared: pd.DataFrame) -> list[tuple[str, ...]]:
     """Maximal groups of methods in which no pair differs significantly, by their best member.
 
     Parameters
@@ -134,7 +132,7 @@ def groups(
     order : methods, best first.
     compared : their ``pairs``.
     """
-    apart = compared[compared["p_holm"] < level]
+    apart = compared[compared["p_holm"] < LEVEL]
     different = {frozenset(pair) for pair in zip(apart["first"], apart["second"], strict=True)}
     found: list[tuple[str, ...]] = []
     for size in range(len(order), 1, -1):
@@ -157,22 +155,6 @@ def bootstrap(values: ArrayLike, level: float = 0.95) -> Interval:
     return Interval(stable(sample.mean()), stable(low), stable(high))
 
 
-def bca(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Bias-corrected and accelerated bootstrap interval of the mean."""
-    sample = _sample(values)
-    if np.ptp(sample) == 0:
-        return Interval(stable(sample[0]), stable(sample[0]), stable(sample[0]))
-    found = stats.bootstrap(
-        (sample,),
-        np.mean,
-        confidence_level=level,
-        n_resamples=DRAWS,
-        method="BCa",
-        random_state=np.random.default_rng(SEED),
-    ).confidence_interval
-    return Interval(stable(sample.mean()), stable(found.low), stable(found.high))
-
-
 def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Student's interval of the mean."""
     sample = _sample(values)
@@ -181,33 +163,14 @@ def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     return Interval(stable(centre), stable(centre - reach), stable(centre + reach))
 
 
-def new_dataset(
-    differences: ArrayLike, errors: ArrayLike | None = None, level: float = 0.95
-) -> Interval:
-    """What to expect on one more dataset: the prediction interval of a random-effects mean.
+def new_dataset(differences: ArrayLike, level: float = 0.95) -> Interval:
+    """What to expect on one more dataset: Higgins's prediction interval of a random-effects mean.
 
-    The variance between datasets is DerSimonian and Laird's, the interval Higgins's, with
-    Student's t of n - 2 degrees of freedom.
-
-    Parameters
-    ----------
-    errors : standard error of each dataset's difference; without, all of its spread is taken for
-        that between datasets.
+    All of the spread is taken for that between datasets; Student's t has n - 2 degrees of freedom.
     """
     sample = _sample(differences, 3)
-    n = len(sample)
-    if errors is None:
-        between, weights = float(sample.var(ddof=1)), np.full(n, 1.0)
-        centre, error = float(sample.mean()), float(np.sqrt(between / n))
-    else:
-        squared = np.maximum(np.asarray(errors, dtype=np.float64) ** 2, 1e-12)
-        weights = 1 / squared
-        fixed = np.average(sample, weights=weights)
-        excess = (weights * (sample - fixed) ** 2).sum() - (n - 1)
-        between = max(0.0, excess / (weights.sum() - (weights**2).sum() / weights.sum()))
-        weights = 1 / (squared + between)
-        centre, error = float(np.average(sample, weights=weights)), weights.sum() ** -0.5
-    reach = stats.t.ppf((1 + level) / 2, n - 2) * np.sqrt(between + error**2)
+    n, between, centre = len(sample), sample.var(ddof=1), float(sample.mean())
+    reach = stats.t.ppf((1 + level) / 2, n - 2) * np.sqrt(between + np.sqrt(between / n) ** 2)
     return Interval(stable(centre), stable(centre - reach), stable(centre + reach))
 
 
@@ -232,9 +195,7 @@ class Chances(NamedTuple):
     worse: float
 
 
-def bayesian_signed_rank(
-    differences: ArrayLike, rope: float = ROPE, draws: int = DRAWS, seed: int = SEED
-) -> Chances:
+def bayesian_signed_rank(differences: ArrayLike, rope: float = ROPE) -> Chances:
     """Bayesian signed-rank test: where the pseudo-median of the differences may lie.
 
     A Dirichlet process with a prior of weight one half at zero; each draw of weights gives the
@@ -244,10 +205,10 @@ def bayesian_signed_rank(
     sample = np.concatenate([[0.0], _sample(differences)])
     concentration = np.ones(len(sample))
     concentration[0] = 0.5
-    weights = np.random.default_rng(seed).dirichlet(concentration, draws)
+    weights = np.random.default_rng(SEED).dirichlet(concentration, DRAWS)
     walsh = sample[:, None] + sample[None, :]
     parts = [walsh > 2 * rope, np.abs(walsh) <= 2 * rope, walsh < -2 * rope]
-    mass = np.stack([((weights @ part) * weights).sum(axis=1) for part in parts])
+    mass = np.stack([((weights @ part.astype(float)) * weights).sum(axis=1) for part in parts])
     best = np.isclose(mass, mass.max(axis=0), rtol=0, atol=1e-12)
     better, equivalent, worse = (best / best.sum(axis=0)).mean(axis=1)
     return Chances(stable(better), stable(equivalent), stable(worse))

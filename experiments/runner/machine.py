@@ -11,7 +11,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -23,22 +23,9 @@ from threadpoolctl import threadpool_limits
 from experiments.runs.job import canonical_json
 
 PACKAGES = (
-    "numpy",
-    "scipy",
-    "pandas",
-    "pyarrow",
-    "scikit-learn",
-    "category_encoders",
-    "imbalanced-learn",
-    "numba",
-    "tensorflow-cpu",
-    "tensorflow",
-    "pydl8.5",
-    "pystreed",
-    "pycontree",
-    "pytrees-rs",
-    "licketysplit",
-    "optuna",
+    *("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "category_encoders"),
+    *("imbalanced-learn", "numba", "tensorflow-cpu", "tensorflow", "optuna"),
+    *("pydl8.5", "pystreed", "pycontree", "pytrees-rs", "licketysplit"),
 )
 """Whatever can change a score, every solver included."""
 
@@ -77,21 +64,17 @@ def cpu_model() -> str:
 @cache
 def commit() -> str:
     """The commit of this checkout, with a plus where files differ from it; empty without git."""
-    try:
-        head, changed = (
-            subprocess.run(
-                ["git", *words],
-                cwd=Path(__file__).parent,
-                capture_output=True,
-                text=True,
-                check=True,
-                timeout=10,
-            ).stdout.strip()
-            for words in (("rev-parse", "--short=10", "HEAD"), ("status", "-s", "-uno"))
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return head + ("+" if changed else "")
+
+    def git(*words: str) -> str:
+        command, folder = ["git", *words], Path(__file__).parent
+        return subprocess.check_output(
+            command, cwd=folder, stderr=subprocess.DEVNULL, text=True, timeout=10
+        ).strip()
+
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        changed = git("status", "-s", "-uno")
+        return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
+    return ""
 
 
 @cache
@@ -103,10 +86,8 @@ def cores() -> int:
         quota, _, period = text.partition(" ")
         if quota != "max":
             quotas.append(int(quota) / int(period))
-    of_old_kind = [
-        _limits_of_container("cpu", f"cpu.cfs_{name}_us") for name in ("quota", "period")
-    ]
-    for quota, period in zip(*of_old_kind, strict=False):
+    older = (_limits_of_container("cpu", f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+    for quota, period in zip(*older, strict=False):
         if int(quota) > 0:
             quotas.append(int(quota) / int(period))
     return max(1, math.floor(min(quotas)))
@@ -153,22 +134,19 @@ def peak_mb() -> float:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
 
 
-def calibrate(clock: Callable[[], float] = time.perf_counter) -> float:
+def calibrate() -> float:
     """Seconds that a fixed mix of interpreter, sorting and small matrix work takes just now.
 
     The best of three: what the machine can do, not what disturbed it.
     """
+    data, spent = np.random.default_rng(0).random((200, 200)), []
     with threadpool_limits(1):
-        return min(_work(clock) for _ in range(3))
-
-
-def _work(clock: Callable[[], float]) -> float:
-    data = np.random.default_rng(0).random((200, 200))
-    start = clock()
-    total = 0.0
-    for i in range(20_000):
-        total += i % 7
-    for _ in range(5):
-        np.sort(data, axis=None)
-        data @ data
-    return clock() - start
+        for _ in range(3):
+            began, total = time.perf_counter(), 0.0
+            for i in range(20_000):
+                total += i % 7
+            for _ in range(5):
+                np.sort(data, axis=None)
+                data @ data
+            spent.append(time.perf_counter() - began)
+    return min(spent)

@@ -11,6 +11,7 @@ import heapq
 import json
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from typing import Any, Literal
 
 from experiments.runner import registry
@@ -32,20 +33,15 @@ def state_of(job: Job, run: Run | None, limits: Limits) -> State:
         return "pending"
     if run["status"] == "ok":
         return "done"
-    if run["status"] == "skipped":
-        if run["reason"] == NO_DATA:
-            return "unavailable"
-        return "skipped" if still_skipped(job, run) else "pending"
+    if run["reason"] == NO_DATA and run["status"] == "skipped":
+        return "unavailable"
+    if run["status"] == "skipped":  # a library that was missing may be there by now
+        shape = json.loads(run["extra"] or "{}").get("shape")
+        learner = registry.learner(job.method)
+        reason = learner.why_not(*shape) if shape is not None else skip_reason(job)
+        return "skipped" if reason == run["reason"] else "pending"
     granted = {"timeout": limits.seconds, "memory": limits.memory_mb}.get(run["status"])
     return "limited" if granted and (run["limit_value"] or 0) >= granted else "failed"
-
-
-def still_skipped(job: Job, run: Run) -> bool:
-    """Whether the reason for a skip still holds; a missing library may be there by now."""
-    shape = json.loads(run["extra"] or "{}").get("shape")
-    if shape is not None:
-        return bool(registry.learner(job.method).why_not(*shape) == run["reason"])
-    return skip_reason(job) == run["reason"]
 
 
 def to_do(
@@ -130,8 +126,8 @@ class Queue:
 
     def take(self) -> Job | None:
         """The next job that may start now, or ``None`` if all have to wait."""
-        if self._alone_at_work():
-            return None
+        if any(job.measured == "alone" for job in islice(self._in_flight.values(), 1)):
+            return None  # such a job has no other beside it
         job = self._next_shared()
         if job is None and not self._in_flight:
             while self._alone and self._alone[0].key not in self._pending:
@@ -144,11 +140,6 @@ class Queue:
         self._scouts.add(job.group)
         self._bundles[job.sharing].at_work += 1
         return job
-
-    def _alone_at_work(self) -> bool:
-        return (
-            len(self._in_flight) == 1 and next(iter(self._in_flight.values())).measured == "alone"
-        )
 
     def finish(self, run: Run) -> list[dict[str, Any]]:
         """Note how a job ended; the runs of those that it settles without their being tried."""
@@ -164,17 +155,13 @@ class Queue:
                 del self._pending[other.key]
             settled = [_foregone(other, run) for other in hopeless]
         self._proven.add(job.group)
-        for other in self._waiting.pop(job.group, ()):
-            self._give_back(other)
+        for other in self._waiting.pop(job.group, ()):  # those that waited for their scout
+            bundle = self._bundles[other.sharing]
+            bundle.jobs.append(other)
+            if not bundle.offered:
+                bundle.offered = True
+                heapq.heappush(self._fresh, (bundle.rank, bundle))
         return settled
-
-    def _give_back(self, job: Job) -> None:
-        """A job that waited for its scout may go."""
-        bundle = self._bundles[job.sharing]
-        bundle.jobs.append(job)
-        if not bundle.offered:
-            bundle.offered = True
-            heapq.heappush(self._fresh, (bundle.rank, bundle))
 
     def _next_shared(self) -> Job | None:
         """A job of a bundle that was just worked on, of one nobody works on, of any."""

@@ -69,7 +69,7 @@ def _built_in(kind: str) -> Mapping[str, Any]:
 
         return declared_profiles()
     if kind == "executor":
-        from experiments.runner.executors import EXECUTORS
+        from experiments.runner.executors.local import EXECUTORS
 
         return EXECUTORS
     return {}  # tables and printed numbers of the suite are read where they are used

@@ -17,7 +17,6 @@ import sys
 import time
 import traceback
 import warnings
-import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,9 +30,9 @@ from datasets.errors import DatasetUnavailable
 from datasets.split import Split
 from experiments.runner import machine, registry
 from experiments.runner.scores import PredictionError, measure
-from experiments.runs import predictions
 from experiments.runs.job import Job, canonical_json, now
-from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON
+from experiments.runs.predictions import pack
+from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON, Status
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted, Learner
@@ -60,22 +59,20 @@ class Outcome:
 
 _ARRAYS = ("X_train", "y_train", "X_valid", "y_valid", "X_test")
 _HIDDEN = ("y_test", "rows", "preprocessing", "one_hot")
-_seen_by_learners: weakref.WeakKeyDictionary[Split, Split] = weakref.WeakKeyDictionary()
 
 
+@lru_cache(maxsize=10)
 def for_learners(split: Split) -> Split:
     """A split without the labels of the test rows, and with arrays that nobody can change.
 
     The same object for the same split, so that its fits can share work.
     """
-    if split not in _seen_by_learners:
-        seen = copy.copy(split)
-        for name in _HIDDEN:
-            object.__delattr__(seen, name)
-        for name in _ARRAYS:
-            object.__setattr__(seen, name, _frozen(getattr(split, name)))
-        _seen_by_learners[split] = seen
-    return _seen_by_learners[split]
+    seen = copy.copy(split)
+    for name in _HIDDEN:
+        object.__delattr__(seen, name)
+    for name in _ARRAYS:
+        object.__setattr__(seen, name, _frozen(getattr(split, name)))
+    return seen
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -117,9 +114,21 @@ def run_job(job: Job) -> Outcome:
         run = job.run("skipped", reason=NO_DATA, log_tail=clean(str(problem), "log_tail"))
     except BaseException as problem:  # a learner may raise anything, SystemExit included
         run = failure(job, problem)
-    environment = machine.describe()
-    origin = {"environment": environment["id"], "commit": machine.commit(), "finished": now()}
-    return Outcome({**run, "peak_memory_mb": machine.peak_mb(), **origin}, packed, environment)
+    return Outcome(
+        {**run, "peak_memory_mb": machine.peak_mb(), **origin()}, packed, machine.describe()
+    )
+
+
+def origin() -> dict[str, str]:
+    """Where and when a run was made, for its row."""
+    where = {"environment": machine.describe()["id"], "commit": machine.commit()}
+    return {**where, "finished": now()}
+
+
+def ended(job: Job, status: Status, reason: str, **more: Any) -> Outcome:
+    """The outcome of a job that was ended from outside, or could not be kept."""
+    told = clean(reason, "reason", keep_start=True)
+    return Outcome(job.run(status, reason=told, **more, **origin()), None, machine.describe())
 
 
 def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
@@ -138,23 +147,21 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
     if reason:
         extra = canonical_json({"shape": shape})
         return job.run("skipped", reason=clean(reason, "reason"), extra=extra), None
-    calibration = {}
-    if job.measured == "alone":
+    alone = job.measured == "alone"
+    if alone:
         warm_up(learner, split, job)
     fitted, wall, cpu = timed_fit(learner, split, job)
-    measured = measure(fitted, split)
-    if job.measured == "alone":
-        calibration = {"calibration_ms": round(1000 * machine.calibrate(), 2)}
+    scores, kept, remarks = measure(fitted, split)
+    calibration = {"calibration_ms": round(1000 * machine.calibrate(), 2)} if alone else {}
     run = job.run(
         "ok",
         wall_seconds=round(wall, 4),
         cpu_seconds=round(cpu, 4),
         shared_seconds=round(fitted.shared_seconds, 4) or None,
-        extra=_remarks({**calibration, **measured.remarks, **fitted.extra}),
-        **measured.scores,
+        extra=_remarks({**calibration, **remarks, **fitted.extra}),
+        **scores,
     )
-    kept = predictions.Prediction(measured.truth, measured.predicted, measured.proba)
-    return run, predictions.pack(kept, fitted.tree)
+    return run, pack(kept, fitted.tree)
 
 
 def _remarks(extra: dict[str, Any]) -> str | None:
@@ -170,17 +177,17 @@ def _remarks(extra: dict[str, Any]) -> str | None:
 
 def timed_fit(learner: Learner, split: Split, job: Job) -> tuple[Fitted, float, float]:
     """Fit with the job's seed; seconds on the wall and of CPU, children included."""
+
+    def cpu_seconds() -> float:
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + children.ru_utime + children.ru_stime
+
     seen = for_learners(split)
     random.seed(job.seed)
     np.random.seed(job.seed)  # noqa: NPY002 - learners of others draw from the global stream
-    wall, cpu = time.perf_counter(), _cpu_seconds()
+    wall, cpu = time.perf_counter(), cpu_seconds()
     fitted = learner.fit(seen, job.parameters, job.seed)
-    return fitted, time.perf_counter() - wall, _cpu_seconds() - cpu
-
-
-def _cpu_seconds() -> float:
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return fitted, time.perf_counter() - wall, cpu_seconds() - cpu
 
 
 _warm: set[str] = set()
@@ -247,12 +254,12 @@ def skip_reason(job: Job) -> str | None:
 
 def check_versions(job: Job) -> None:
     """Refuse work that was planned for other data or code than this process has."""
-    here = {
-        f"dataset {job.dataset}": (job.content_hash, registry.facts(job.dataset).content_hash),
-        f"protocol {job.protocol}": (job.protocol_version, registry.protocol_version(job.protocol)),
-        f"learner {job.method}": (job.method_version, registry.learner(job.method).version),
-    }
-    for what, (planned, found) in here.items():
+    data, how = registry.facts(job.dataset).content_hash, registry.protocol_version(job.protocol)
+    for what, planned, found in (
+        (f"dataset {job.dataset}", job.content_hash, data),
+        (f"protocol {job.protocol}", job.protocol_version, how),
+        (f"learner {job.method}", job.method_version, registry.learner(job.method).version),
+    ):
         if planned != found:
             raise RuntimeError(
                 f"{what} is {found!r} here, the job was planned with {planned!r}: "

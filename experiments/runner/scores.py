@@ -7,13 +7,13 @@ job, and scikit-learn's checks would cost more than the sums. Tests hold them eq
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.inner_folds import macro_f1 as macro_f1
+from baselines.algorithms.inner_folds import macro_f1
+from experiments.runs.predictions import Prediction
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted
@@ -28,17 +28,6 @@ NO_PROBABILITIES = "no_probabilities"
 
 class PredictionError(ValueError):
     """A learner predicted something that is no prediction."""
-
-
-def accuracy(truth: Labels, predicted: Labels) -> float:
-    return float(np.mean(truth == predicted))
-
-
-def balanced_accuracy(truth: Labels, predicted: Labels, n_classes: int) -> float:
-    """Mean recall over the classes that occur in the truth."""
-    rows = np.bincount(truth, minlength=n_classes)
-    hits = np.bincount(truth[truth == predicted], minlength=n_classes)
-    return float(np.mean(hits[rows > 0] / rows[rows > 0]))
 
 
 def roc_auc(truth: Labels, proba: Probabilities) -> float | None:
@@ -65,50 +54,33 @@ def _binary_auc(positive: NDArray[np.bool_], score: Probabilities) -> float | No
     return float((ranks - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
 
 
-def log_loss(truth: Labels, proba: Probabilities) -> float:
-    """Mean negative log-likelihood of the normalised, clipped probabilities."""
-    epsilon = np.finfo(proba.dtype).eps
-    share = proba / proba.sum(axis=1, keepdims=True)
-    likelihood = np.clip(share[np.arange(len(truth)), truth], epsilon, 1 - epsilon)
-    return float(-np.mean(np.log(likelihood)))
-
-
-def brier(truth: Labels, proba: Probabilities) -> float:
-    """Mean squared distance of the normalised probabilities from what happened, 0 to 2."""
-    share = proba / proba.sum(axis=1, keepdims=True)
-    share[np.arange(len(truth)), truth] -= 1
-    return float(np.mean((share**2).sum(axis=1)))
-
-
 def scores_of(
     truth: Labels, predicted: Labels, proba: Probabilities | None, n_classes: int
 ) -> dict[str, float | None]:
-    """Every score of the test rows, from predictions alone."""
+    """Every score of the test rows, from predictions alone.
+
+    Balanced accuracy is the mean recall of the classes that occur; log loss and Brier score (0
+    to 2) are of normalised probabilities.
+    """
+    rows = np.bincount(truth, minlength=n_classes)
+    hits = np.bincount(truth[truth == predicted], minlength=n_classes)
     scores: dict[str, float | None] = {
         "test_f1": macro_f1(truth, predicted, n_classes),
-        "test_accuracy": accuracy(truth, predicted),
-        "test_balanced_accuracy": balanced_accuracy(truth, predicted, n_classes),
+        "test_accuracy": float(np.mean(truth == predicted)),
+        "test_balanced_accuracy": float(np.mean(hits[rows > 0] / rows[rows > 0])),
     }
     if proba is not None:
+        share, at = proba / proba.sum(axis=1, keepdims=True), (np.arange(len(truth)), truth)
+        epsilon = np.finfo(proba.dtype).eps
         scores["test_roc_auc"] = roc_auc(truth, proba)
-        scores["test_log_loss"] = log_loss(truth, proba)
-        scores["test_brier"] = brier(truth, proba)
+        scores["test_log_loss"] = float(-np.mean(np.log(np.clip(share[at], epsilon, 1 - epsilon))))
+        share[at] -= 1
+        scores["test_brier"] = float(np.mean((share**2).sum(axis=1)))
     return scores
 
 
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """Scores by column, the test predictions they were taken from, and remarks for ``extra``."""
-
-    scores: dict[str, Any]
-    truth: Labels
-    predicted: Labels
-    proba: Probabilities | None
-    remarks: dict[str, str]
-
-
-def measure(fitted: Fitted, split: Split) -> Measurement:
-    """Every score of a run, from checked predictions."""
+def measure(fitted: Fitted, split: Split) -> tuple[dict[str, Any], Prediction, dict[str, str]]:
+    """Every score of a run by column, checked predictions, and remarks for ``extra``."""
     n_classes, estimator = split.n_classes, fitted.estimator
     predicted = predict(estimator, split.X_test, n_classes)
     proba, remarks = None, {}
@@ -122,9 +94,10 @@ def measure(fitted: Fitted, split: Split) -> Measurement:
         **scores_of(split.y_test, predicted, proba, n_classes),
         "tree_size": None if fitted.size is None else operator.index(fitted.size),
         "epochs": None if fitted.epochs is None else operator.index(fitted.epochs),
-        **shape_of(fitted.tree, split.X_test),
     }
-    return Measurement(scores, split.y_test, predicted, proba, remarks)
+    if fitted.tree is not None:
+        scores |= shape_of(fitted.tree, split.X_test)
+    return scores, Prediction(split.y_test, predicted, proba), remarks
 
 
 def f1_on(estimator: Any, X: NDArray[np.float64], y: Labels, n_classes: int) -> float:
@@ -174,10 +147,8 @@ def _class_indices(values: NDArray[Any], n_classes: int) -> Labels | None:
     return None if (labels != values).any() else labels
 
 
-def shape_of(tree: Tree | None, X: NDArray[np.float64]) -> dict[str, int | float]:
-    """Depth, leaves and mean path of a canonical tree; nothing for a learner that is no tree."""
-    if tree is None:
-        return {}
+def shape_of(tree: Tree, X: NDArray[np.float64]) -> dict[str, int | float]:
+    """Depth, leaves and mean path of a canonical tree."""
     from gradtree.trees.traversal import node_depths
 
     depths = node_depths(tree.children_left, tree.children_right)

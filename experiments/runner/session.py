@@ -25,9 +25,9 @@ import psutil
 from experiments.errors import DONE, FAILED, WORK_LEFT, CannotGoOnError
 from experiments.runner import registry
 from experiments.runner.display import LiveDisplay, PlainDisplay, Progress
-from experiments.runner.executors import Executor, Running
+from experiments.runner.executors import Executor
 from experiments.runner.queue import state_of
-from experiments.runner.run_job import Outcome, clean
+from experiments.runner.run_job import Outcome, ended
 from experiments.runs.job import Job, Limits, now
 from experiments.runs.schema import BadRunError, Run, check
 from experiments.runs.store import CLAIM_SECONDS, Store
@@ -46,30 +46,16 @@ class JobSource(Protocol):
     def finish(self, run: Run) -> Sequence[dict[str, Any]]: ...
 
 
-class Listener(Protocol):
-    """Follows a session, e.g. a display."""
-
-    def finished(self, run: Run) -> None: ...
-    def tick(self, running: Sequence[Running]) -> None: ...
-    def close(self) -> None: ...
-
-
 @dataclass
 class SessionSummary:
-    """What a session did.
-
-    Attributes
-    ----------
-    interrupted : someone said stop, the store could not be written to, or the cluster is gone.
-    problem : why the work could not go on.
-    conflicts : successes that contradict the store's; the store's stay.
-    """
+    """What a session did, whether it was stopped, and if by a problem, by which."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     left: int = 0
     interrupted: bool = False
     problem: str = ""
     conflicts: list[str] = field(default_factory=list)
+    """Successes that contradict the store's; the store's stay."""
 
     @property
     def done(self) -> int:
@@ -99,7 +85,7 @@ def run_session(
     queue: JobSource,
     store: Store,
     executor: Executor,
-    listeners: Sequence[Listener] = (),
+    displays: Sequence[PlainDisplay | LiveDisplay] = (),
     again: bool = False,
 ) -> SessionSummary:
     """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
@@ -107,7 +93,7 @@ def run_session(
     The executor is closed in any case, so no process outlives the session. With ``again``, jobs
     that ended well before are done once more, for their predictions or to compare.
     """
-    session = _Session(queue, store, executor, list(listeners), again)
+    session = _Session(queue, store, executor, list(displays), again)
     summary = session.summary
     try:
         session.loop()
@@ -125,17 +111,15 @@ def run_session(
     return summary
 
 
+@dataclass
 class _Session:
-    def __init__(
-        self,
-        queue: JobSource,
-        store: Store,
-        executor: Executor,
-        listeners: list[Listener],
-        again: bool,
-    ) -> None:
-        self.queue, self.store, self.executor = queue, store, executor
-        self.listeners, self.again = listeners, again
+    queue: JobSource
+    store: Store
+    executor: Executor
+    displays: list[PlainDisplay | LiveDisplay]
+    again: bool
+
+    def __post_init__(self) -> None:
         self.summary, self.owner = SessionSummary(), owner_name()
         self.elsewhere: dict[str, Job] = {}
         """Jobs that another session is doing."""
@@ -166,12 +150,12 @@ class _Session:
             self.tell("tick", self.executor.running())
 
     def tell(self, what: str, *news: Any) -> None:
-        """Tell every listener; one whose terminal or pipe is gone is told nothing any more."""
-        for listener in list(self.listeners):
+        """Tell every display; one whose terminal or pipe is gone is told nothing any more."""
+        for display in list(self.displays):
             try:
-                getattr(listener, what)(*news)
+                getattr(display, what)(*news)
             except (OSError, ValueError):
-                self.listeners.remove(listener)
+                self.displays.remove(display)
                 try:
                     sys.stdout.flush()
                 except (OSError, ValueError):
@@ -244,8 +228,7 @@ class _Session:
         except BadRunError as problem:
             if job is None:
                 raise
-            reason = clean(f"its run cannot be stored: {problem}", "reason", keep_start=True)
-            return Outcome(check(job.run("error", reason=reason, finished=now())))
+            return ended(job, "error", f"its run cannot be stored: {problem}")
 
 
 def owner_name(process: psutil.Process | None = None) -> str:

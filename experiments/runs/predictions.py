@@ -70,10 +70,7 @@ class Prediction:
 
 
 def pack(prediction: Prediction, tree: Any = None) -> bytes:
-    """One job's predictions, and its tree part by part, as a compressed ``.npz``.
-
-    Equal arrays give equal bytes, which ``numpy.savez_compressed`` does not promise.
-    """
+    """One job's predictions and its tree as an ``.npz``; equal arrays give equal bytes."""
     classes, table, codes = prediction.coded()
     arrays: dict[str, Any] = {"truth": prediction.truth.astype(np.int16)}
     arrays |= {"classes": classes, "probabilities": table, "codes": codes}
@@ -104,14 +101,9 @@ def unpack(packed: bytes) -> Prediction | None:
 
 def tree_parts(packed: bytes) -> dict[str, Any] | None:
     """What ``gradtree.trees.tree.Tree`` takes to make the tree a job left; ``None`` without one."""
-    parts: dict[str, Any] = {
-        name.removeprefix("tree_"): array
-        for name, array in _arrays(packed).items()
-        if name.startswith("tree_")
-    }
-    if not parts:
-        return None
-    return {**parts, "n_features": int(parts["n_features"])}
+    found = _arrays(packed).items()
+    parts: dict[str, Any] = {name[5:]: part for name, part in found if name.startswith("tree_")}
+    return {**parts, "n_features": int(parts["n_features"])} if parts else None
 
 
 def _arrays(packed: bytes) -> dict[str, NDArray[Any]]:
@@ -131,20 +123,6 @@ def of(source: Store | Path, key: str) -> Prediction | None:
         packed = source.predictions(key)
         return None if packed is None else unpack(packed)
     return read(source).get(key)
-
-
-def classes(source: Store | Path, key: str) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """True and predicted classes of the test rows of a run."""
-    found = of(source, key)
-    return None if found is None else (found.truth, found.predicted)
-
-
-def probabilities(
-    source: Store | Path, key: str
-) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-    """True classes and predicted probabilities of the test rows of a run."""
-    found = of(source, key)
-    return None if found is None or found.proba is None else (found.truth, found.proba)
 
 
 def read(folder: Path) -> Mapping[str, Prediction]:

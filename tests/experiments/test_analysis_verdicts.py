@@ -172,12 +172,12 @@ def test_the_papers_own_summary_lines_are_exact_but_for_its_inconsistencies(as_p
 
 
 def test_a_shift_of_a_column_is_seen_though_hardly_a_cell_shows_it():
-    found = v.verdicts(paper_as_ours(-0.012), PAPER)
+    runs = paper_as_ours(-0.012)
+    found = v.verdicts(runs, PAPER)
     gradtree = found[(found["table"] == "test-f1-tuned") & (found["method"] == "gradtree")]
     assert (gradtree["outcome"] == "worse").sum() <= 1
-    column = (
-        reproduces.columns(found).set_index(["table", "method"]).loc[("test-f1-tuned", "gradtree")]
-    )
+    columns = reproduces.columns(runs, found).set_index(["table", "method"])
+    column = columns.loc[("test-f1-tuned", "gradtree")]
     assert column["difference"] == pytest.approx(-0.012)
     assert column["equivalent"] == "no"
 

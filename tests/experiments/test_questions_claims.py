@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import math
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 from analysis_support import paper_as_ours
 
-from experiments.analysis import checks
-from experiments.analysis.claims import (
-    Claim,
-    Evidence,
-    Finding,
-    Sentence,
-    check,
-    check_claims,
-    claims_frame,
-    sentences,
-)
+from experiments.analysis.claim_checks import Evidence, Finding, lead
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import conclusions
+from experiments.analysis.questions.conclusions import check, check_claims, grade, sentences
 from experiments.analysis.runs import Runs, load
 
 PAPER = printed()
@@ -33,25 +24,27 @@ def as_printed() -> Runs:
 
 
 @pytest.fixture(scope="module")
-def claims(as_printed: Runs) -> dict[str, Claim]:
-    return {each.sentence.slug: each for each in check_claims(as_printed, PAPER)}
+def claims(as_printed: Runs) -> pd.DataFrame:
+    return check_claims(as_printed, PAPER).set_index("claim")
 
 
 def test_every_sentence_that_the_printed_cells_can_tell_holds_in_the_paper(
-    claims: dict[str, Claim],
+    claims: pd.DataFrame,
 ) -> None:
-    untold = {slug for slug, each in claims.items() if each.in_paper == "cannot be told"}
-    assert untold == {"figure-1", "runtime-features", "penalty-wins", "dl85-depth", "losses"}
-    assert {each.in_paper for slug, each in claims.items() if slug not in untold} == {"holds"}
+    untold = claims["in_paper"] == "cannot be told"
+    assert set(claims.index[untold]) == {
+        *("figure-1", "runtime-features", "penalty-wins", "dl85-depth", "losses")
+    }
+    assert set(claims["in_paper"][~untold]) == {"holds"}
 
 
-def test_with_the_papers_own_cells_everything_is_kept_in_full(claims: dict[str, Claim]) -> None:
-    told = [each for each in claims.values() if each.outcome != "cannot be told"]
+def test_with_the_papers_own_cells_everything_is_kept_in_full(claims: pd.DataFrame) -> None:
+    told = claims[claims["outcome"] != "cannot be told"]
     assert len(told) > 25
-    alike = {"default-binary", "default-wins"}  # means that only print alike are tied here
-    assert {each.grade for each in told if each.sentence.slug not in alike} == {"in full"}
-    assert claims["binary-mrr"].paper.effect == pytest.approx(0.758 - 0.556, abs=1e-3)
-    assert claims["binary-size"].kept == pytest.approx(1.0)
+    alike = ["default-binary", "default-wins"]  # means that only print alike are tied here
+    assert set(told.drop(alike)["grade"]) == {"in full"}
+    assert claims.at["binary-mrr", "printed_effect"] == pytest.approx(0.758 - 0.556, abs=1e-3)
+    assert claims.at["binary-size", "kept"] == pytest.approx(1.0)
 
 
 def changed(runs: Runs, method: str, table: str, value: float, task: str = "binary") -> Runs:
@@ -64,7 +57,7 @@ def changed(runs: Runs, method: str, table: str, value: float, task: str = "bina
 
 
 def outcome(slug: str, runs: Runs) -> tuple[str, Finding]:
-    sentence = next(each for each in sentences() if each.slug == slug)
+    sentence = next(each for each in sentences() if each["slug"] == slug)
     return check(sentence, Evidence(PAPER, runs, names=runs.name))
 
 
@@ -88,28 +81,31 @@ def test_claims_of_a_lead_fail_without_it(as_printed: Runs, slug: str) -> None:
 
 
 def test_a_tie_is_no_lead() -> None:
-    assert checks.lead({"gradtree": 0.5, "cart": 0.5}) == 0
-    assert checks.lead({"cart": 0.5}) < 0
-    assert checks.lead({"gradtree": 1.0, "cart": 3.0}, smaller=True) == 2.0
+    assert lead({"gradtree": 0.5, "cart": 0.5}) == 0
+    assert lead({"cart": 0.5}) < 0
+    assert lead({"gradtree": 1.0, "cart": 3.0}, smaller=True) == 2.0
 
 
-def test_an_effect_in_part_is_graded_so(as_printed: Runs) -> None:
-    sentence = Sentence("s", "S.", "Table 1", "leads")
-    half = Finding(True, "", 0.05)
-    claim = Claim(sentence, "holds", half, "holds", Finding(True, "", 0.1), "holds", half, "")
-    assert (claim.kept, claim.grade) == (0.5, "in part")
-    assert replace(claim, ours=Finding(False, "", -0.01)).grade == "not"
-    assert replace(claim, ours=Finding(True, "", 0.09)).grade == "in full"
-    unmeasured = replace(claim, ours=Finding(True, ""), outcome="does not hold")
-    assert unmeasured.grade == "not"
+@pytest.mark.parametrize(
+    ("outcome", "kept", "expected"),
+    [
+        ("holds", 0.5, "in part"),
+        ("does not hold", -0.1, "not"),
+        ("holds", 0.9, "in full"),
+        ("does not hold", math.nan, "not"),
+        ("holds as printed only", math.nan, "in part"),
+        ("cannot be told", 0.9, "cannot be told"),
+    ],
+)
+def test_a_claim_is_graded_by_what_is_kept(outcome: str, kept: float, expected: str) -> None:
+    assert grade(outcome, kept) == expected
 
 
 def test_fewer_than_ten_trials_judge_no_claim(as_printed: Runs) -> None:
     nine = replace(as_printed, frame=as_printed.frame[as_printed.frame["trial"] < 9])
     found = check_claims(nine, PAPER)
-    judged = {each.sentence.slug for each in found if each.outcome != "cannot be told"}
-    assert not judged
-    assert any("from 9 trials upwards" in each.ours.numbers for each in found)
+    assert set(found["outcome"]) == {"cannot be told"}
+    assert found["ours"].str.contains("from 9 trials upwards").any()
     only = nine.frame["dataset"] == "iris"
     assert conclusions.answer(replace(nine, frame=nine.frame[only]), PAPER) is None
 
@@ -131,7 +127,7 @@ def test_seeds_count_the_draws_for_which_a_sentence_is_true(as_printed: Runs) ->
     cut = low[low["trial"] < 5].assign(seed=3, status="")
     frame = pd.concat([as_printed.frame, same, low, cut], ignore_index=True)
     runs = replace(as_printed, frame=frame)
-    found = {each.sentence.slug: each.seeds for each in check_claims(runs, PAPER)}
+    found = check_claims(runs, PAPER).set_index("claim")["seeds"]
     assert found["binary-mrr"] == "2 of 3"  # the authors', the same again, and none
     assert found["binary-size"] == "3 of 3"
     assert found["default-binary"] == found["runtime-mean"] == ""
@@ -148,22 +144,22 @@ def test_gumbel_without_noise_decides_what_the_sentence_says(as_printed: Runs) -
     assert "by +0.000 [+0.000, +0.000]" in found.numbers
 
 
-def test_the_file_of_claims_has_a_line_per_sentence(claims: dict[str, Claim]) -> None:
-    frame = claims_frame(list(claims.values()))
-    assert frame["claim"].is_unique
-    assert len(frame) == len(sentences()) == 41
-    assert list(frame.columns[:8]) == [
-        *("claim", "sentence", "where", "outcome", "ours", "in_paper", "paper", "note")
+def test_the_file_of_claims_has_a_line_per_sentence(claims: pd.DataFrame) -> None:
+    assert claims.index.is_unique
+    assert len(claims) == len(sentences()) == 41
+    assert list(claims.columns[:7]) == [
+        *("sentence", "where", "outcome", "ours", "in_paper", "paper", "note")
     ]
 
 
 @pytest.mark.slow
 def test_the_committed_runs_judge_as_they_did() -> None:
     """The outcomes of the 26 sentences that were checked before, under both protocols."""
-    found = {each.sentence.slug: each for each in check_claims(load(), PAPER)}
-    held = [slug for slug, each in found.items() if each.outcome == "holds"]
-    assert found["binary-mrr"].seeds == "10 of 11"
-    assert found["binary-wins"].outcome == found["runtime-cart"].outcome == "does not hold"
-    assert found["ablation-default-binary"].outcome == "holds as printed only"
-    assert {"binary-mrr", "echocardiogram", "penalty-f1", "dl85-splice"} <= set(held)
-    assert json.dumps([each.grade for each in found.values()]).count("cannot be told") == 3
+    found = check_claims(load(), PAPER).set_index("claim")
+    assert found.at["binary-mrr", "seeds"] == "10 of 11"
+    outcomes = found["outcome"]
+    assert outcomes["binary-wins"] == outcomes["runtime-cart"] == "does not hold"
+    assert outcomes["ablation-default-binary"] == "holds as printed only"
+    held = {"binary-mrr", "echocardiogram", "penalty-f1", "dl85-splice"}
+    assert set(outcomes[list(held)]) == {"holds"}
+    assert (found["grade"] == "cannot be told").sum() == 3

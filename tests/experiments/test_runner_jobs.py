@@ -86,10 +86,12 @@ def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path: Path) 
         assert found is not None
         assert (found.truth == truth).all()
         assert (found.predicted == prediction.predicted).all()
-    assert predictions.probabilities(tmp_path / "a", kept[0][1]) is None
-    both = predictions.probabilities(tmp_path / "a", kept[1][1])
+    without, both = (predictions.of(tmp_path / "a", key) for _, key, _ in kept[:2])
+    assert without is not None
+    assert without.proba is None
     assert both is not None
-    assert (both[1] == leaves).all()
+    assert both.proba is not None
+    assert (both.proba == leaves).all()
     other = [*kept, (("paper", "iris", 0), "f" * 20, Prediction(truth[::-1], truth))]
     with pytest.raises(ValueError, match="two runs were scored on different test rows"):
         predictions.write(tmp_path / "c", other)

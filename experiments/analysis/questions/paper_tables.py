@@ -6,12 +6,13 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Format, Grid, Table
-from experiments.analysis.comparisons import compared
+from experiments.analysis import stats
+from experiments.analysis.answer import Answer, Grid, Table
 from experiments.analysis.declared import declarations, declared
 from experiments.analysis.grids import (
     added,
@@ -22,6 +23,7 @@ from experiments.analysis.grids import (
     other_grids,
     own_grid,
 )
+from experiments.analysis.pairwise import table
 from experiments.analysis.printed import TASK_NAMES, TASKS, TUNED_METHODS, Printed
 from experiments.analysis.questions import stability
 from experiments.analysis.ranks import over_datasets
@@ -33,13 +35,15 @@ TESTED = ("test-f1-tuned", "test-f1-default")
 """The tables that are compared over datasets."""
 REFITTED = ("test-f1-tuned", "ablation-tuned")
 """Tables whose cells are test F1 of tuned GradTree, of which refits tell how stable they are."""
+PARTIAL = "dndt"
+"""The learner that has results on some datasets only, by design."""
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
     if not len(runs.frame):
         return None
-    tables = [table for protocol in protocols(runs) for table in _tables(runs, printed, protocol)]
-    whole = [table for table in tables if isinstance(table, Grid) and table.protocol == "paper"]
+    tables = [each for protocol in protocols(runs) for each in _tables(runs, printed, protocol)]
+    whole = [each for each in tables if isinstance(each, Grid) and each.protocol == "paper"]
     cell = whole[0].frame
     finished = (cell["expected"] > 0) & (cell["n"] == cell["expected"])
     done = int((finished | (cell["missing"] != "")).sum())
@@ -71,10 +75,10 @@ def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Gri
             yield _beside_paper(runs, printed, made)
         elif has_results(made):
             yield made
-    for name, table in declarations()["beyond"].items():
+    for name, beyond in declarations()["beyond"].items():
         made = grid(runs, name, protocol)
-        new = [m for m in table.methods if not runs.learners.get(m, {}).get("in_paper", True)]
-        if matrix(made)[new or list(table.methods)].notna().any(axis=None):
+        new = [m for m in beyond.methods if not runs.learners.get(m, {}).get("in_paper", True)]
+        if matrix(made)[new or list(beyond.methods)].notna().any(axis=None):
             yield made
     own = [own_grid(runs, each, protocol) for each in declarations()["table"].values()]
     yield from (each for each in (*own, *other_grids(runs, protocol)) if has_results(each))
@@ -88,7 +92,7 @@ def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Gri
     ]
     if ours:
         small += [datasets(runs, printed), inconsistencies(runs, printed)]
-    yield from (table for table in small if table is not None and len(table.frame))
+    yield from (each for each in small if each is not None and len(each.frame))
 
 
 def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
@@ -119,6 +123,61 @@ def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
     return replace(made, frame=frame, caption=caption)
 
 
+# Statistics over datasets
+
+
+def compared(runs: Runs, of: Grid) -> Iterator[Table]:
+    """Average ranks, tests of pairs and intervals of a table of test F1.
+
+    A test over datasets needs every method on every dataset. DNDT has results on the datasets with
+    at most 12 features only, so it is compared on these, and the others without it on all.
+    """
+    scores = matrix(of)
+    others = [method for method in of.methods if method != PARTIAL]
+    scopes = {f"{TASK_NAMES[task]} datasets": matrix(of, task)[others] for task in TASKS}
+    scopes["All datasets"] = scores[others]
+    if PARTIAL in scores:
+        scopes["Datasets of DNDT"] = scores[scores[PARTIAL].notna()]
+    ranks, tests = [], []
+    for scope, part in scopes.items():
+        whole = part.dropna()
+        if len(whole) < stats.FEWEST_DATASETS or len(whole.columns) < 3:
+            continue
+        mean_ranks, p_value = stats.friedman(whole, of.smaller_is_better)
+        average = dict(zip(whole.columns, mean_ranks, strict=True))
+        pairs = stats.pairs(whole)
+        order = sorted(whole.columns, key=lambda method: (average[method], method))
+        groups = stats.groups(order, pairs)
+        alike = "; ".join(", ".join(runs.name(m) for m in group) for group in groups)
+        place = {"Scope": scope, "datasets": len(whole)}
+        means = {runs.name(m): average.get(m, math.nan) for m in of.methods}
+        ranks.append({**place, **means, "not told apart": alike or "none", "p (Friedman)": p_value})
+        tests.append(pairs.rename(columns={"first": "method", "second": "against"}).assign(**place))
+    frames = {"ranks": pd.DataFrame(ranks)} if ranks else {}
+    frames |= {"pairs": pd.concat(tests, ignore_index=True)} if tests else {}
+    frames["intervals"] = intervals(runs, of)
+    for kind, frame in frames.items():
+        words = {"declared": kind, "title": of.title, "caption": of.caption}
+        yield table(f"{of.name}-{kind}", frame, runs.name, of.protocol, **words)
+
+
+def intervals(runs: Runs, of: Grid) -> pd.DataFrame:
+    """Mean and MRR of every method with bootstrap intervals over datasets."""
+    rows = []
+    for task in TASKS:
+        lines = {name: added(of, task, name) for name in ("Mean", "MRR")}
+        for method in of.methods:
+            values = {name: line[method].dropna() for name, line in lines.items()}
+            if len(values["Mean"]) >= stats.FEWEST_DATASETS:
+                row: dict[str, Any] = {"Method": runs.name(method), "Task": TASK_NAMES[task]}
+                row["datasets"] = len(values["Mean"])
+                for name, value in values.items():
+                    found = stats.bootstrap(value)._asdict()
+                    row |= {f"{name}: {part}": x for part, x in found.items()}
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
 # The paper's small tables
 
 
@@ -128,29 +187,17 @@ def summary(runs: Runs, protocol: str) -> Table:
         grid(runs, name, protocol)
         for name in ("tree-size-tuned", "train-f1-tuned", "test-f1-tuned", "test-f1-default")
     )
-    lines: dict[str, Any] = {}
-    for task in TASKS:
-        lines[f"Tree size: {TASK_NAMES[task]}"] = added(size, task, "Mean")
-    for task in TASKS:
-        gap = added(train, task, "Mean") - added(test, task, "Mean")
-        lines[f"Train-test difference: {TASK_NAMES[task]}"] = gap
-    for task in TASKS:
-        lines[f"Default MRR: {TASK_NAMES[task]}"] = added(default, task, "MRR")
-    rows = [
-        {"Method": runs.name(method)}
-        | {name: over_datasets(values[method])["value"] for name, values in lines.items()}
-        for method in size.methods
-    ]
-    return Table(
-        "summary",
-        "Summary",
-        "Mean tree size and mean difference between train and test F1 with tuned "
-        "hyperparameters, and MRR with default hyperparameters",
-        pd.DataFrame(rows),
-        protocol,
-        {name: Format(0) for name in lines if name.startswith("Tree")}
-        | {name: Format(best="max") for name in lines if name.startswith("Default")},
-    )
+    gap = {task: added(train, task, "Mean") - added(test, task, "Mean") for task in TASKS}
+    lines = {
+        "Tree size": {task: added(size, task, "Mean") for task in TASKS},
+        "Train-test difference": gap,
+        "Default MRR": {task: added(default, task, "MRR") for task in TASKS},
+    }
+    frame = pd.DataFrame({"Method": [runs.name(method) for method in size.methods]})
+    for name, task in product(lines, TASKS):
+        values = [over_datasets(lines[name][task][m])["value"] for m in size.methods]
+        frame[f"{name}: {TASK_NAMES[task]}"] = values
+    return table("summary", frame, protocol=protocol)
 
 
 def ablation_summary(runs: Runs, protocol: str) -> Table | None:
@@ -161,23 +208,13 @@ def ablation_summary(runs: Runs, protocol: str) -> Table | None:
     methods = dict.fromkeys(method for each in made.values() for method in each.methods)
     names = {m: declared("ablation-tuned").names.get(m, runs.name(m)) for m in methods}
     rows = []
-    for setting, each in made.items():
-        for task in TASKS:
-            line = each.summary[
-                (each.summary["statistic"] == "Mean") & (each.summary["task"] == task)
-            ].set_index("method")["value"]
-            label = f"{setting.capitalize()}, {TASK_NAMES[task].lower()}"
-            rows.append({"Setting": label} | {names[m]: line.get(m, math.nan) for m in methods})
-    return Table(
-        "ablation-summary",
-        "Ablation summary",
-        "Mean test F1 of three ways to select the feature of a split"
-        + ("; the last column is not in the paper" if len(methods) > 3 else ""),
-        pd.DataFrame(rows),
-        protocol,
-        {names[m]: Format(best="max") for m in declared("ablation-tuned").methods},
-        best_in_row="max",
-    )
+    for (setting, each), task in product(made.items(), TASKS):
+        own = each.summary[(each.summary["statistic"] == "Mean") & (each.summary["task"] == task)]
+        line = own.set_index("method")["value"].reindex(list(methods)).rename(names)
+        label = f"{setting.capitalize()}, {TASK_NAMES[task].lower()}"
+        rows.append({"Setting": label, **line.to_dict()})
+    beside = "; the last column is not in the paper" if len(methods) > 3 else ""
+    return table("ablation-summary", pd.DataFrame(rows), protocol=protocol, beside=beside)
 
 
 def penalty(runs: Runs, printed: Printed, protocol: str) -> Table | None:
@@ -186,28 +223,17 @@ def penalty(runs: Runs, printed: Printed, protocol: str) -> Table | None:
         "with penalty": ("tuned", "genetictree"),
         "without": ("no-penalty", "genetictree-no-penalty"),
     }
-    rows = []
-    for task in TASKS:
-        row: dict[str, Any] = {"Task": TASK_NAMES[task]}
-        for title, metric in (("Test F1", "test_f1"), ("Tree size", "tree_size")):
-            for variant, (experiment, method) in variants.items():
-                means = cells(runs, protocol, experiment, metric)["mean"]
-                slugs = printed.datasets.index[printed.datasets["task"] == task]
-                values = [means.get((slug, method), math.nan) for slug in slugs]
-                row[f"{title}: {variant}"] = over_datasets(values)["value"]
-        rows.append(row)
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame({"Task": list(TASK_NAMES.values())})
+    metrics = {"Test F1": "test_f1", "Tree size": "tree_size"}
+    for title, (variant, (experiment, method)) in product(metrics, variants.items()):
+        means = cells(runs, protocol, experiment, metrics[title])["mean"]
+        own = means.reindex([(slug, method) for slug in printed.datasets.index]).to_numpy()
+        values = [over_datasets(own[printed.datasets["task"] == task])["value"] for task in TASKS]
+        frame[f"{title}: {variant}"] = values
     if frame["Test F1: without"].isna().all():
         return None
-    name = runs.name("genetictree")
-    return Table(
-        "genetictree-penalty",
-        f"{name} without complexity penalty",
-        f"{name} with and without its complexity penalty, means over datasets",
-        frame,
-        protocol,
-        {column: Format(0) for column in frame if column.startswith("Tree size")},
-    )
+    learner = runs.name("genetictree")
+    return table("genetictree-penalty", frame, protocol=protocol, learner=learner)
 
 
 def hyperparameters(runs: Runs, printed: Printed, protocol: str, method: str) -> Table | None:
@@ -215,105 +241,62 @@ def hyperparameters(runs: Runs, printed: Printed, protocol: str, method: str) ->
 
     The learners' own names of parameters differ from the printed ones, so ours stand under theirs.
     """
-    published = printed.hyperparameters[method]
     found = runs.winners[runs.winners["protocol"] == protocol]
     if protocol != "paper" and found.empty:
         return None
-    ours = {
-        row.dataset: {
-            **json.loads(row.params),
-            "cross-validated F1": row.score,
-            "candidates": row.trials,
-        }
-        for row in found[found["method"] == method].itertuples()
-    }
-    names = sorted({name for values in ours.values() for name in values})
-    rows = []
-    for slug, name in printed.datasets["name"].items():
-        if slug in published.index:
-            prefix = "Published: " if ours else ""
-            row = {"Dataset": name}
-            row |= {f"{prefix}{key}": text for key, text in published.loc[slug].items()}
-            own = ours.get(str(slug))
-            row |= {f"Ours: {key}": None if own is None else _text(own.get(key)) for key in names}
-            rows.append(row)
-    title = runs.name(method)
-    return Table(
-        f"hyperparameters-{method}",
-        f"Hyperparameters of {title}",
-        f"Tuned hyperparameters of {title}"
-        + (", published and found by our search" if ours else ", as published"),
-        pd.DataFrame(rows),
-        protocol,
-        {name: Format(kind="text") for name in rows[0]},
-    )
+    found = found[found["method"] == method]
+    published = printed.hyperparameters[method]
+    frame = published.loc[[slug for slug in printed.datasets.index if slug in published.index]]
+    if len(found):
+        ours = pd.DataFrame([json.loads(text) for text in found["params"]], dtype=object)
+        ours = ours.assign(
+            **{"cross-validated F1": [*found["score"]], "candidates": [*found["trials"]]}
+        )
+        ours = ours[sorted(ours)].map(_text).set_axis(found["dataset"])
+        ours = ours.reindex(frame.index).add_prefix("Ours: ")
+        frame = frame.add_prefix("Published: ").join(ours.astype(object).where(ours.notna(), None))
+    frame.insert(0, "Dataset", printed.datasets["name"].reindex(frame.index))
+    source = "published and found by our search" if len(found) else "as published"
+    words = {"declared": "hyperparameters", "learner": runs.name(method), "source": source}
+    return table(f"hyperparameters-{method}", frame, str, protocol, **words)
 
 
 def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) and value == value else str(value)
 
 
 def datasets(runs: Runs, printed: Printed) -> Table:
     """One row per dataset; those that differ from their printed line are named in a note."""
-    rows, differing = [], []
-    for theirs in printed.datasets.itertuples():
-        ours = runs.datasets.get(theirs.slug, {})
-        counts = ours.get("class_counts", [])
-        rows.append(
-            {
-                "Dataset": theirs.name,
-                "Task": TASK_NAMES[theirs.task],
-                "Printed: features": theirs.n_features,
-                "Printed: rows": theirs.n_samples,
-                "Printed: rows by class": theirs.class_counts,
-                "Loaded: features": ours.get("n_features"),
-                "Loaded: rows": ours.get("n_rows"),
-                "Loaded: rows by class": "/".join(map(str, counts)),
-                "classes": theirs.n_classes,
-                "Source": theirs.source,
-            }
-        )
-        # the order of classes is no part of it: the paper mixes conventions
-        printed_facts = (
-            theirs.n_features,
-            theirs.n_samples,
-            sorted(theirs.class_counts.split("/")),
-        )
-        loaded = (ours.get("n_features"), ours.get("n_rows"), sorted(map(str, counts)))
-        if ours and printed_facts != loaded:
-            differing.append(theirs.name)
-    counted = [f"{side}: {what}" for side in ("Printed", "Loaded") for what in ("features", "rows")]
-    return Table(
-        "datasets",
-        "Datasets",
-        "The datasets as printed in the paper and as loaded; classes in label order",
-        pd.DataFrame(rows),
-        "paper",
-        {name: Format(kind="count") for name in (*counted, "classes")},
-        (f"Not loaded as printed: {', '.join(differing)}.",) if differing else (),
+    theirs = printed.datasets
+    ours = [runs.datasets.get(slug, {}) for slug in theirs["slug"]]
+    counts = ["/".join(map(str, facts.get("class_counts", []))) for facts in ours]
+    frame = pd.DataFrame(
+        {
+            "Dataset": theirs["name"],
+            "Task": theirs["task"].map(TASK_NAMES),
+            "Printed: features": theirs["n_features"],
+            "Printed: rows": theirs["n_samples"],
+            "Printed: rows by class": theirs["class_counts"],
+            "Loaded: features": [facts.get("n_features") for facts in ours],
+            "Loaded: rows": [facts.get("n_rows") for facts in ours],
+            "Loaded: rows by class": counts,
+            "classes": theirs["n_classes"],
+            "Source": theirs["source"],
+        }
     )
+    # the order of classes is no part of it: the paper mixes conventions
+    ordered = frame.map(lambda value: sorted(value.split("/")) if "/" in str(value) else value)
+    facts = ["features", "rows", "rows by class"]
+    same = [ordered[f"Printed: {fact}"] == ordered[f"Loaded: {fact}"] for fact in facts]
+    differing = frame["Dataset"][~(same[0] & same[1] & same[2]) & frame["Loaded: rows"].notna()]
+    made = table("datasets", frame, protocol="paper")
+    note = f"Not loaded as printed: {', '.join(differing)}."
+    return replace(made, notes=(note,) if len(differing) else ())
 
 
 def inconsistencies(runs: Runs, printed: Printed) -> Table:
     known = printed.inconsistencies
     lines = known["statistic"].where(known["statistic"] != "", known["dataset"].map(runs.name))
-    frame = pd.DataFrame(
-        {
-            "Table": known["table"].map(lambda name: declared(name).title),
-            "Task": known["task"].map(TASK_NAMES),
-            "Line": lines,
-            "Method": known["method"].map(runs.name),
-            "Figure": known["field"],
-            "printed": known["printed"],
-            "from the cells": known["recomputed"],
-            "why": known["reason"],
-        }
-    )
-    return Table(
-        "paper-inconsistencies",
-        "Inconsistencies of the paper",
-        "Printed numbers that contradict the paper's own printed cells",
-        frame,
-        "paper",
-        {name: Format(kind="text") for name in frame},
-    )
+    titles = known["table"].map(lambda name: declared(name).title)
+    frame = known.assign(line=lines, table=titles, task=known["task"].map(TASK_NAMES))
+    return table("paper-inconsistencies", frame, runs.name, "paper")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from experiments.runs.job import Job, Limits
+from experiments.runs.job import Job
 
 if TYPE_CHECKING:
     from experiments.runner.run_job import Outcome
@@ -22,35 +22,15 @@ class Running:
 
 
 class Executor(Protocol):
-    """Start jobs, collect outcomes. Every started job ends in exactly one outcome."""
+    """Starts jobs, of which every one ends in exactly one outcome.
 
-    def free(self) -> int:
-        """How many more jobs may be started now."""
+    ``free`` says how many more may be started now, ``running`` which are in flight. ``wait``
+    gives the outcomes since last asked, waiting up to ``seconds`` for the first. ``close`` stops
+    whatever runs and leaves no process behind.
+    """
 
-    def start(self, job: Job) -> None:
-        """Begin a job; returns at once where the executor can."""
-
-    def wait(self, seconds: float) -> list[Outcome]:
-        """The outcomes since last asked, waiting up to ``seconds`` for the first."""
-
-    def running(self) -> Sequence[Running]:
-        """The jobs in flight."""
-
-    def close(self) -> None:
-        """Stop whatever runs, leaving no process behind."""
-
-
-def _local(workers: int, limits: Limits) -> Executor:
-    from experiments.runner.executors.local import LocalExecutor
-
-    return LocalExecutor(workers, limits)
-
-
-def _inline(workers: int, limits: Limits) -> Executor:
-    from experiments.runner.executors.local import InlineExecutor
-
-    return InlineExecutor()
-
-
-EXECUTORS: dict[str, Callable[[int, Limits], Executor]] = {"local": _local, "inline": _inline}
-"""By name; a Dask cluster is named by the address of its scheduler instead."""
+    def free(self) -> int: ...
+    def start(self, job: Job) -> None: ...
+    def wait(self, seconds: float) -> list[Outcome]: ...
+    def running(self) -> Sequence[Running]: ...
+    def close(self) -> None: ...

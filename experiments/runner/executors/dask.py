@@ -14,21 +14,22 @@ import queue
 import threading
 import time
 import uuid
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from experiments.errors import CannotGoOnError
 from experiments.runner import machine, registry
 from experiments.runner.executors import Running
-from experiments.runner.executors.supervisor import Supervisor, wait_for_news
-from experiments.runner.run_job import Outcome, clean
-from experiments.runs.job import Job, Limits, now
+from experiments.runner.executors.supervisor import LOOK_SECONDS, Supervisor, wait_for_news
+from experiments.runner.run_job import Outcome, clean, ended
+from experiments.runs.job import Job, Limits
 from experiments.text import duration, say
 
 if TYPE_CHECKING:
     from distributed import Future
 
-LOOK_SECONDS = 2.0
+GLANCE_SECONDS = 2.0
 CONNECT_SECONDS = 30
 PATIENCE_SECONDS = 120.0
 """How long a cluster may be without a process that may work."""
@@ -39,73 +40,59 @@ class ClusterLostError(CannotGoOnError):
     """There is no scheduler, or nobody who works for it."""
 
 
-@dataclass(frozen=True)
-class Client:
-    """One stay of a client on the cluster, and what its jobs need there."""
+# Inside the processes of the cluster, whose threads run jobs in supervisors they lend out.
 
-    token: str
-    limits: Limits
-    plugins: str
+_lock = threading.Lock()
+_idle: list[tuple[str, Supervisor]] = []
+_stopped: set[str] = set()
 
 
-# Inside the processes of the cluster.
-
-
-@dataclass
-class _Here:
-    """The supervisors of this process, lent out to the threads that run jobs."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    idle: list[tuple[str, Supervisor]] = field(default_factory=list)
-    stopped: set[str] = field(default_factory=set)
-
-
-_here = _Here()
-
-
-def run_supervised(job: Job, client: Client) -> Outcome:
+def run_supervised(job: Job, client: str, limits: Limits, plugins: str) -> Outcome:
     """One job in a supervised worker of this cluster process, or an error if it is called back."""
-    with _here.lock:
-        others = [place for token, place in _here.idle if token != client.token]
-        _here.idle = [pair for pair in _here.idle if pair[0] == client.token]
-        os.environ[registry.VARIABLE] = client.plugins
-        place = _here.idle.pop()[1] if _here.idle else Supervisor("cluster", _limits(client.limits))
-    for other in others:  # of clients past
-        other.close()
+    from distributed import get_worker
+
+    _close_idle(lambda owner: owner != client)  # of clients past
+    with _lock:
+        os.environ[registry.VARIABLE] = plugins
+        mine = [pair for pair in _idle if pair[0] == client]
+        place = mine[-1][1] if mine else None
+        if place is not None:
+            _idle.remove(mine[-1])
+    if place is None:
+        worker = get_worker()
+        own = worker.memory_manager.memory_limit
+        memory_mb = own / 2**20 if own else 0.8 * machine.memory_mb()
+        share = min(limits.memory_mb, memory_mb / worker.state.nthreads)
+        place = Supervisor("cluster", replace(limits, memory_mb=share))
     try:
         place.start(job)
         while (outcome := place.poll()) is None:
-            if client.token in _here.stopped:
+            if client in _stopped:
                 raise RuntimeError("called back by the client")
-            wait_for_news([place], 0.05)
+            wait_for_news([place], LOOK_SECONDS)
     except BaseException:
         place.close()
         raise
-    with _here.lock:
-        _here.idle.append((client.token, place))
-    if client.token in _here.stopped:
-        stop_client(client.token)
+    with _lock:
+        _idle.append((client, place))
+    if client in _stopped:
+        stop_client(client)
     return replace(outcome, environment=outcome.environment or machine.describe())
 
 
-def _limits(wanted: Limits) -> Limits:
-    """What was asked for, but no more memory than a thread's share of this cluster process."""
-    from distributed import get_worker
-
-    worker = get_worker()
-    own = worker.memory_manager.memory_limit
-    memory_mb = own / 2**20 if own else 0.8 * machine.memory_mb()
-    return replace(wanted, memory_mb=min(wanted.memory_mb, memory_mb / worker.state.nthreads))
-
-
-def stop_client(token: str) -> None:
-    """End what one client still has in this cluster process."""
-    with _here.lock:
-        _here.stopped.add(token)
-        ours = [place for owner, place in _here.idle if owner == token]
-        _here.idle = [pair for pair in _here.idle if pair[0] != token]
-    for place in ours:
+def _close_idle(unwanted: Callable[[str], bool]) -> None:
+    """Close the idle supervisors of some clients."""
+    with _lock:
+        closing = [place for token, place in _idle if unwanted(token)]
+        _idle[:] = [pair for pair in _idle if not unwanted(pair[0])]
+    for place in closing:
         place.close()
+
+
+def stop_client(client: str) -> None:
+    """End what one client still has in this cluster process."""
+    _stopped.add(client)
+    _close_idle(lambda owner: owner == client)
 
 
 def identity(plugins: str) -> dict[str, str]:
@@ -132,13 +119,7 @@ class _Flight:
 
 
 class DaskExecutor:
-    """Runs as many jobs at a time as the cluster has threads.
-
-    Parameters
-    ----------
-    address : of the scheduler, e.g. ``tcp://192.168.1.2:8786``.
-    limits : of every job, wherever it runs.
-    """
+    """Runs as many jobs at a time as the cluster at an address (``tcp://…``) has threads."""
 
     def __init__(self, address: str, limits: Limits) -> None:
         import distributed
@@ -151,12 +132,12 @@ class DaskExecutor:
                 f"no Dask scheduler answers at {address} ({problem}); "
                 "start one with `dask scheduler` and workers with `dask worker`"
             ) from None
-        self._client = Client(uuid.uuid4().hex, limits, os.environ.get(registry.VARIABLE, ""))
+        self._client, self._limits = uuid.uuid4().hex, limits
+        self._plugins = os.environ.get(registry.VARIABLE, "")
         self._flights: dict[Future, _Flight] = {}
         self._waiting: list[Job] = []
         self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._threads: dict[str, int] = {}
-        self._places = 0
         self._fit: set[str] = set()
         self.refused: dict[str, str] = {}
         self._looked = 0.0
@@ -164,21 +145,16 @@ class DaskExecutor:
 
     def free(self) -> int:
         self._look_around()
-        return max(0, self._places - len(self._flights) - len(self._waiting))
+        return max(0, sum(self._threads.values()) - len(self._flights) - len(self._waiting))
 
     def start(self, job: Job) -> None:
         """Send a job out, or let it wait for somebody who may do it."""
         if not self._threads or self._dask.status != "running":
             self._waiting.append(job)
             return
-        future = self._dask.submit(
-            run_supervised,
-            job,
-            self._client,
-            key=f"{job.key}-{uuid.uuid4().hex}",
-            workers=list(self._threads),
-            pure=False,
-        )
+        name, workers = f"{job.key}-{uuid.uuid4().hex}", list(self._threads)
+        given = (job, self._client, self._limits, self._plugins)
+        future = self._dask.submit(run_supervised, *given, key=name, workers=workers, pure=False)
         self._flights[future] = _Flight(job, time.monotonic(), frozenset(self._threads))
         future.add_done_callback(self._landed.put)
 
@@ -202,7 +178,7 @@ class DaskExecutor:
         with contextlib.suppress(Exception):  # the cluster may be gone
             if self._dask.status == "running":
                 self._dask.cancel(list(self._flights), force=True)
-                self._dask.run(stop_client, self._client.token, on_error="ignore")
+                self._dask.run(stop_client, self._client, on_error="ignore")
         with contextlib.suppress(Exception):
             self._dask.close(timeout=CONNECT_SECONDS)
 
@@ -218,26 +194,18 @@ class DaskExecutor:
         problem = future.exception()
         last = getattr(getattr(problem, "last_worker", None), "address", "")
         where = f"with {last}: its process died again and again" if last else f"there: {problem!r}"
-        environment = machine.describe()
-        run = flight.job.run(
-            "crash",
-            reason=clean(f"lost on the cluster {where}", "reason", keep_start=True),
-            environment=environment["id"],
-            finished=now(),
-        )
-        return Outcome(run, None, environment)
+        return ended(flight.job, "crash", f"lost on the cluster {where}")
 
     def _look_around(self) -> None:
         """See who is there now and fits; move jobs away from who is gone."""
-        if time.monotonic() - self._looked < LOOK_SECONDS:
+        if time.monotonic() - self._looked < GLANCE_SECONDS:
             return
         workers = self._workers()
-        self._check([address for address in workers if address not in self._fit])
+        self._check([a for a in workers if a not in self._fit and a not in self.refused])
         self._looked = time.monotonic()
         for address in self._threads.keys() - workers.keys():
             say(f"{address} is gone; what it was doing is started again elsewhere")
         self._threads = {who: threads for who, threads in workers.items() if who in self._fit}
-        self._places = sum(self._threads.values())
         stranded = [f for f, flight in self._flights.items() if not flight.allowed & set(workers)]
         for future in stranded:
             self._waiting.append(self._flights.pop(future).job)
@@ -261,25 +229,21 @@ class DaskExecutor:
             raise ClusterLostError(f"the Dask scheduler at {self._address} is gone")
         if self._dask.status != "running":
             return {}
-        try:
+        with contextlib.suppress(OSError, TimeoutError, RuntimeError):
             found = self._dask.scheduler_info(n_workers=-1).get("workers", {})
-        except (OSError, TimeoutError, RuntimeError):
-            return {}
-        return {address: info["nthreads"] for address, info in found.items()}
+            return {address: info["nthreads"] for address, info in found.items()}
+        return {}
 
     def _check(self, newcomers: list[str]) -> None:
         """Refuse processes that could give other numbers."""
-        unknown = [address for address in newcomers if address not in self.refused]
-        if not unknown:
-            return
-        plugins = self._client.plugins
-        try:
-            answers: dict[str, Any] = self._dask.run(
-                identity, plugins, workers=unknown, on_error="return"
-            )
-        except (OSError, TimeoutError, RuntimeError, ValueError):
-            return  # they have left again, or will be asked at the next look
-        ours = identity(plugins)
+        answers: dict[str, Any] = {}
+        # Those that have left again, or do not answer, are asked at the next look.
+        with contextlib.suppress(OSError, TimeoutError, RuntimeError, ValueError):
+            if newcomers:
+                answers = self._dask.run(
+                    identity, self._plugins, workers=newcomers, on_error="return"
+                )
+        ours = identity(self._plugins) if answers else {}
         for address, theirs in answers.items():
             found = differing(ours, theirs) if isinstance(theirs, dict) else repr(theirs)
             if found:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
-from experiments.runner.executors import Running
-from experiments.runner.executors.supervisor import Supervisor, wait_for_news
+from experiments.runner.executors import Executor, Running
+from experiments.runner.executors.supervisor import LOOK_SECONDS, Supervisor, wait_for_news
 from experiments.runner.run_job import Outcome, run_job
 from experiments.runs.job import Job, Limits
-
-LOOK_SECONDS = 0.05
-"""How often limits are checked while nothing is heard."""
 
 
 class InlineExecutor:
     """Does its one job while it is waited for, without limits, for debugging."""
 
-    def __init__(self) -> None:
+    def __init__(self, workers: int = 1, limits: Limits | None = None) -> None:
         self._job: Job | None = None
         self._since = 0.0
 
@@ -77,11 +75,9 @@ class LocalExecutor:
         return [Running(p.job, p.seconds, p.name) for p in self._busy if p.job is not None]
 
     def close(self) -> None:
-        places = [*self._busy, *self._idle]
-        for place in places:
-            place.close(wait=False)
-        for place in places:
-            place.close()
+        for wait in (False, True):
+            for place in (*self._busy, *self._idle):
+                place.close(wait)
 
 
 def _likeness(last: Job | None, job: Job) -> int:
@@ -92,3 +88,10 @@ def _likeness(last: Job | None, job: Job) -> int:
         return 4
     same_split = (last.protocol, last.dataset, last.trial) == (job.protocol, job.dataset, job.trial)
     return 1 + 2 * same_split + (last.method == job.method)
+
+
+EXECUTORS: dict[str, Callable[[int, Limits], Executor]] = {
+    "local": LocalExecutor,
+    "inline": InlineExecutor,
+}
+"""By name; a Dask cluster is named by the address of its scheduler instead."""

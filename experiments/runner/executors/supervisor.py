@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
-import json
 import os
 import select
 import signal
@@ -11,16 +11,16 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from experiments.runner import machine
-from experiments.runner.executors.worker import UnreadableError, frame, take_frame, work
-from experiments.runner.run_job import Outcome, clean
-from experiments.runs.job import Job, Limits, now
-from experiments.runs.schema import BY_NAME, Status
+from experiments.runner.executors.worker import UnreadableError, frame, take_frame
+from experiments.runner.run_job import Outcome, clean, ended
+from experiments.runs.job import Job, Limits
+from experiments.runs.schema import Status
 from experiments.text import duration
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,20 +57,14 @@ def worker_environment(threads: int) -> dict[str, str]:
 
 
 class Supervisor:
-    """A place where one job at a time runs, in a worker that is replaced when need be.
+    """A place with a name where one job at a time runs, within limits.
 
     Nothing here waits for a worker: what it sends is read as it comes, and whatever is no answer
     to the present job ends that job as a crash.
-
-    Parameters
-    ----------
-    name : shown beside running jobs.
-    limits : of every job.
     """
 
     def __init__(self, name: str, limits: Limits) -> None:
-        self.name = name
-        self.limits = limits
+        self.name, self.limits = name, limits
         self.job: Job | None = None
         self.last: Job | None = None
         self._keeper: subprocess.Popen[bytes] | None = None
@@ -95,8 +89,6 @@ class Supervisor:
     @property
     def descriptors(self) -> list[int]:
         """What to wait on for news of the present job."""
-        if self.job is None:
-            return []
         sockets = (self._control, self._channel)
         return [self._log, *(each.fileno() for each in sockets if each is not None)]
 
@@ -107,19 +99,17 @@ class Supervisor:
         self.job = self.last = job
         self._since, self._peak_mb, self._next_family = time.monotonic(), 0.0, 0.0
         self._hear_keeper()
-        if self._ended is not None or self._keeper is None or self._keeper.poll() is not None:
+        if self._ended is not None or not self._keeper_lives():
             self._drop_runner()  # it died between two jobs
+        work = frame({"job": asdict(job), "limits": asdict(self.limits)})
         for _ in range(2):
-            try:
-                if self._channel is None:
-                    self._fork(job)
-                assert self._channel is not None
-                self._channel.settimeout(KEEPER_SECONDS)
-                self._channel.sendall(frame(work(job, self.limits)))
-                self._channel.setblocking(False)
+            with contextlib.suppress(OSError):  # it dies just now
+                channel = self._channel or self._fork(job)
+                channel.settimeout(KEEPER_SECONDS)
+                channel.sendall(work)
+                channel.setblocking(False)
                 return
-            except OSError:  # it dies just now
-                self._drop_runner()
+            self._drop_runner()
 
     def poll(self) -> Outcome | None:
         """The outcome of the present job if it has ended, by itself or by our hand."""
@@ -153,8 +143,12 @@ class Supervisor:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
 
+    def _keeper_lives(self) -> bool:
+        return self._keeper is not None and self._keeper.poll() is None
+
     def _hire(self) -> None:
-        ours, theirs = socket.socketpair()
+        """Start a keeper."""
+        self._control, theirs = socket.socketpair()
         with theirs:
             self._keeper = subprocess.Popen(
                 [sys.executable, "-m", "experiments.runner.executors.worker", str(theirs.fileno())],
@@ -165,25 +159,24 @@ class Supervisor:
                 env=worker_environment(self.limits.threads),
                 start_new_session=True,
             )
-        ours.setblocking(False)
-        self._control, self._ready, self._news = ours, False, bytearray()
+        self._control.setblocking(False)
+        self._ready, self._news = False, bytearray()
 
-    def _fork(self, job: Job) -> None:
+    def _fork(self, job: Job) -> socket.socket:
         """Ask the keeper for a runner, which gets its ends of a new socket and of the log."""
-        if self._keeper is None or self._keeper.poll() is not None:
+        if not self._keeper_lives():
             self.close()
             self.job = job
             self._hire()
         assert self._control is not None
-        ours, theirs = socket.socketpair()
         self._forget_runner()
         self._forks += 1
-        self._channel = ours
+        self._channel, theirs = socket.socketpair()
         split = (job.dataset, job.protocol, job.trial)
         command = {"do": "fork", "number": self._forks, "method": job.method, "split": split}
         with theirs:
-            line = json.dumps(command).encode() + b"\n"
-            socket.send_fds(self._control, [line], [theirs.fileno(), self._log_end])
+            socket.send_fds(self._control, [frame(command)], [theirs.fileno(), self._log_end])
+        return self._channel
 
     def _drop_runner(self, tell: bool = True) -> None:
         """Let the keeper end the runner and all that it started."""
@@ -192,7 +185,7 @@ class Supervisor:
         self._channel.close()
         if tell and self._control is not None and self._ended is None:
             with contextlib.suppress(OSError):
-                self._control.sendall(b'{"do": "kill"}\n')
+                self._control.sendall(frame({"do": "kill"}))
         self._forget_runner()
 
     def _hear_keeper(self) -> None:
@@ -200,9 +193,7 @@ class Supervisor:
             return
         with contextlib.suppress(BlockingIOError, ConnectionError):
             self._news += self._control.recv(1 << 16)
-        while b"\n" in self._news:
-            line, _, self._news = self._news.partition(b"\n")
-            news = json.loads(line)
+        while (news := take_frame(self._news)) is not None:
             if "ready" in news:
                 self._ready, self._since = True, time.monotonic()
             elif news.get("began") == self._forks:
@@ -221,35 +212,41 @@ class Supervisor:
         except UnreadableError as problem:
             return self._end("crash", f"sent something unreadable: {problem}")
         if found is not None:
-            return self._accept(*found)
-        alive = self._keeper is not None and self._keeper.poll() is None
-        if alive and self._channel is not None and self._ended is None:
+            return self._accept(found)
+        if self._keeper_lives() and self._channel is not None and self._ended is None:
             return None
-        status = self._ended
-        exhausted = self._peak_mb > NEARLY * self.limits.memory_mb
-        if exhausted and status is not None and status < 0:
-            return self._end("memory", f"{_cause(status)} with {self._peak_mb:,.0f} MB in use")
-        return self._end("crash", _cause(status))
+        if self._ended is None:
+            return self._end("crash", "the worker is gone")
+        if self._ended >= 0:
+            return self._end("crash", f"exited with status {self._ended}")
+        names = {number.value: number.name for number in signal.Signals}
+        cause = f"killed by {names.get(-self._ended, f'signal {-self._ended}')}"
+        if self._peak_mb > NEARLY * self.limits.memory_mb:
+            return self._end("memory", f"{cause} with {self._peak_mb:,.0f} MB in use")
+        hint = ", perhaps by the system for want of memory"
+        return self._end("crash", cause + hint * (-self._ended == signal.SIGKILL))
 
-    def _accept(self, message: dict[str, Any], packed: bytes) -> Outcome:
+    def _accept(self, message: dict[str, Any]) -> Outcome:
         assert self.job is not None
         run, environment = message.get("run"), message.get("environment")
+        packed = None
+        with contextlib.suppress(TypeError, ValueError):
+            packed = base64.b64decode(message.get("predictions") or b"") or None
         if not isinstance(run, dict) or run.get("key") != self.job.key or self._said:
             return self._end("crash", "sent something that is no answer to its job")
         if run.get("status") != "ok":
             self._drain_log()
             run["log_tail"] = run.get("log_tail") or self._log_tail()
-        worn_out = self._resident_mb() > self.limits.memory_mb / 2
+        worn_out = _memory_of(self._process, "rss") > self.limits.memory_mb / 2
         if not message.get("reusable") or worn_out:
             self._drop_runner()
         known = isinstance(environment, dict) and environment.get("id") == run.get("environment")
-        return Outcome(run, packed or None, environment if known else None)
+        return Outcome(run, packed, environment if known else None)
 
     def _enforce(self) -> Outcome | None:
         if not self._ready:
-            if self.seconds > STARTUP_SECONDS:
-                return self._end("crash", f"the worker did not start in {STARTUP_SECONDS:.0f} s")
-            return None
+            late = f"the worker did not start in {STARTUP_SECONDS:.0f} s"
+            return self._end("crash", late) if self.seconds > STARTUP_SECONDS else None
         if self._memory_mb() > self.limits.memory_mb:
             return self._end("memory", f"more than {self.limits.memory_mb:,.0f} MB")
         if self.seconds > self.limits.seconds:
@@ -258,48 +255,33 @@ class Supervisor:
             return self._end("timeout", f"more than {duration(self.limits.seconds)}")
         return None
 
-    def _resident_mb(self) -> float:
-        with contextlib.suppress(psutil.Error):
-            return 0.0 if self._process is None else self._process.memory_info().rss / 2**20
-        return 0.0
-
     def _memory_mb(self) -> float:
         """Memory of the runner at every look; with all that it started, now and then.
 
         Pages that several of them share are counted once, where that makes a difference.
         """
-        used = self._resident_mb()
+        family = [self._process]
         if time.monotonic() > self._next_family and self._process is not None:
             self._next_family = time.monotonic() + FAMILY_SECONDS
             with contextlib.suppress(psutil.Error):
-                family = [self._process, *self._process.children(recursive=True)]
-                used = sum(_memory_of(each, "rss") for each in family)
-                if used > self.limits.memory_mb and len(family) > 1:
-                    used = sum(_memory_of(each, "pss") for each in family)
+                family += self._process.children(recursive=True)
+        used = sum(_memory_of(each, "rss") for each in family)
+        if used > self.limits.memory_mb and len(family) > 1:
+            used = sum(_memory_of(each, "pss") for each in family)
         self._peak_mb = max(self._peak_mb, used)
         return used
 
     def _end(self, status: Status, reason: str) -> Outcome:
         """End the present job, and its runner with it."""
         assert self.job is not None
-        job, was = self.job, self._ended
+        job, running = self.job, self._ended is None
         self._drop_runner()
-        if was is None:
+        if running:
             self._await_end()
         self._drain_log()
         limit = {"timeout": self.limits.seconds, "memory": self.limits.memory_mb}.get(status)
-        environment = machine.describe()
-        run = job.run(
-            status,
-            reason=clean(reason, "reason", keep_start=True),
-            log_tail=self._log_tail(),
-            peak_memory_mb=round(self._peak_mb, 1) or None,
-            limit_value=limit,
-            environment=environment["id"],
-            commit=machine.commit(),
-            finished=now(),
-        )
-        return Outcome(run, None, environment)
+        used = {"log_tail": self._log_tail(), "peak_memory_mb": round(self._peak_mb, 1) or None}
+        return ended(job, status, reason, limit_value=limit, **used)
 
     def _await_end(self) -> None:
         """Give the keeper a moment to end the runner; then end the keeper, and so the runner."""
@@ -320,35 +302,17 @@ class Supervisor:
 
     def _log_tail(self) -> str:
         lines = bytes(self._tail).splitlines(keepends=True)
-        text = b"".join(line for line in lines if not line.startswith(NOISE)).decode(
-            errors="replace"
-        )
-        longest = BY_NAME["log_tail"].longest
-        if len(text) > longest:
-            text = text[-longest:].partition("\n")[2] or text[-longest:]
-        return clean(text, "log_tail")
+        kept = b"".join(line for line in lines if not line.startswith(NOISE))
+        return clean(kept.decode(errors="replace"), "log_tail")
 
 
-def _memory_of(process: psutil.Process, kind: str) -> float:
+def _memory_of(process: psutil.Process | None, kind: str) -> float:
     """MiB of a process, which may be gone, or not tell its proportional share."""
     with contextlib.suppress(psutil.Error, AttributeError):
-        info = process.memory_full_info() if kind == "pss" else process.memory_info()
-        return float(getattr(info, kind)) / 2**20
+        if process is not None:
+            info = process.memory_full_info() if kind == "pss" else process.memory_info()
+            return float(getattr(info, kind)) / 2**20
     return 0.0
-
-
-def _cause(status: int | None) -> str:
-    """What an exit status says of a runner's end."""
-    if status is None:
-        return "the worker is gone"
-    if status >= 0:
-        return f"exited with status {status}"
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = f"signal {-status}"
-    hint = ", perhaps by the system for want of memory" if -status == signal.SIGKILL else ""
-    return f"killed by {name}{hint}"
 
 
 def wait_for_news(supervisors: list[Supervisor], seconds: float) -> None:

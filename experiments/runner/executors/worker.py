@@ -4,12 +4,13 @@ The keeper imports what most jobs need and runs no learner, so that every runner
 at once. It is the reaper of all that its runner starts: whatever a learner left, in whatever
 session, ends with its runner, and all of it ends with the supervisor, whose socket then closes.
 
-Supervisor and runner exchange frames of JSON and bytes: nothing that a learner may have written
-into their socket is ever unpickled.
+All of them exchange lines of JSON: nothing that a learner may have written into their sockets is
+ever unpickled.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import ctypes
 import faulthandler
@@ -21,9 +22,7 @@ import resource
 import select
 import signal
 import socket
-import struct
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -31,47 +30,30 @@ import psutil
 
 from experiments.runs.job import Job, Limits
 
-_HEAD = struct.Struct(">4sII")
-_MAGIC = b"job\0"
 LARGEST_FRAME = 1 << 28
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 class UnreadableError(ValueError):
-    """Bytes that are no frame."""
+    """Bytes that are no message."""
 
 
-def frame(message: dict[str, Any], more: bytes = b"") -> bytes:
-    text = json.dumps(message).encode()
-    return _HEAD.pack(_MAGIC, len(text), len(more)) + text + more
+def frame(message: dict[str, Any]) -> bytes:
+    return json.dumps(message).encode() + b"\n"
 
 
-def take_frame(buffer: bytearray) -> tuple[dict[str, Any], bytes] | None:
-    """Cut the first frame off a buffer; ``None`` while it is not complete."""
-    if not _MAGIC.startswith(buffer[:4]):
-        raise UnreadableError(f"{bytes(buffer[:20])!r}")
-    if len(buffer) < _HEAD.size:
+def take_frame(buffer: bytearray) -> dict[str, Any] | None:
+    """Cut the first message off a buffer; ``None`` while it is not complete."""
+    line, end, _ = buffer.partition(b"\n")
+    if len(line) > LARGEST_FRAME or not b"{".startswith(line[:1]):
+        raise UnreadableError(f"{bytes(line[:20])!r}")
+    if not end:
         return None
-    _, text, more = _HEAD.unpack_from(buffer)
-    if text + more > LARGEST_FRAME:
-        raise UnreadableError(f"{text + more:,} bytes")
-    whole = _HEAD.size + text + more
-    if len(buffer) < whole:
-        return None
-    body = bytes(buffer[_HEAD.size : whole])
-    del buffer[:whole]
+    del buffer[: len(line) + 1]
     try:
-        message = json.loads(body[:text])
+        return dict(json.loads(line))
     except ValueError:
-        raise UnreadableError(f"{body[:20]!r}") from None
-    if not isinstance(message, dict):
-        raise UnreadableError(f"{body[:20]!r}")
-    return message, body[text:]
-
-
-def work(job: Job, limits: Limits) -> dict[str, Any]:
-    """What a supervisor sends to a runner."""
-    return {"job": asdict(job), "limits": asdict(limits)}
+        raise UnreadableError(f"{bytes(line[:20])!r}") from None
 
 
 # The runner.
@@ -90,7 +72,7 @@ def run_jobs(channel: socket.socket) -> NoReturn:
             if not got:
                 os._exit(0)
             buffer += got
-        job, limits = Job(**found[0]["job"]), Limits(**found[0]["limits"])
+        job, limits = Job(**found["job"]), Limits(**found["limits"])
         limit_memory(limits.memory_mb)
         outcome = run_job(job)
         run = outcome.run
@@ -99,9 +81,10 @@ def run_jobs(channel: socket.socket) -> NoReturn:
         flush()
         reusable = run["status"] != "memory" and not registry.is_plugin(job.method)
         answer = {"reusable": reusable and not has_children(), "environment": outcome.environment}
+        packed = base64.b64encode(outcome.predictions or b"").decode()
         try:
-            data = frame({**answer, "run": run}, outcome.predictions or b"")
-        except (TypeError, ValueError) as problem:  # a number that is none
+            data = frame({**answer, "run": run, "predictions": packed})
+        except (TypeError, ValueError) as problem:  # a learner's object among the numbers
             data = frame({**answer, "run": failure(job, problem)})
         channel.sendall(data)
 
@@ -148,8 +131,7 @@ class Keeper:
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
-        self._runner = 0
-        self._number = 0
+        self._runner = self._number = 0
 
     def serve(self) -> None:
         woken, wake = os.pipe()
@@ -169,14 +151,17 @@ class Keeper:
                     return
                 for line in said.splitlines():
                     command = json.loads(line)
-                    if command.pop("do") == "fork":
+                    self._kill()
+                    if command["do"] == "fork":
                         self._fork(command, handed)
-                    else:
-                        self._kill()
 
     def _fork(self, command: dict[str, Any], handed: list[int]) -> None:
-        self._kill()
-        self._prepare(command)
+        from experiments.runner import registry
+        from experiments.runner.run_job import load_split
+
+        with contextlib.suppress(Exception):  # the job itself will say what is wrong
+            if registry.is_plugin(command["method"]):  # each gets a runner, all share the split
+                load_split(*command["split"])
         pid = os.fork()
         if not pid:
             self._become_runner(*handed)
@@ -185,20 +170,11 @@ class Keeper:
         self._runner, self._number = pid, command["number"]
         self._tell(began=self._number, pid=pid)
 
-    def _prepare(self, command: dict[str, Any]) -> None:
-        """Load a split once for the learners of plug-ins, which get a runner each."""
-        from experiments.runner import registry
-        from experiments.runner.run_job import load_split
-
-        with contextlib.suppress(Exception):  # the job itself will say what is wrong
-            if registry.is_plugin(command["method"]):
-                load_split(*command["split"])
-
     def _become_runner(self, channel: int, log: int) -> NoReturn:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            adopt(os.getppid())
+            adopt(die_with_parent=True)
             self._control.close()
             os.dup2(log, 1)
             os.dup2(log, 2)
@@ -218,9 +194,7 @@ class Keeper:
 
     def _note_end(self, options: int) -> None:
         """If the runner has ended, end what it left behind, and say so."""
-        if not self._runner:
-            return
-        pid, status = os.waitpid(self._runner, options)
+        pid, status = os.waitpid(self._runner, options) if self._runner else (0, 0)
         if pid:
             self._runner = 0
             end_children()
@@ -228,15 +202,15 @@ class Keeper:
 
     def _tell(self, **news: Any) -> None:
         with contextlib.suppress(OSError):  # the supervisor is gone, which the socket tells
-            self._control.sendall(json.dumps(news).encode() + b"\n")
+            self._control.sendall(frame(news))
 
 
-def adopt(parent: int | None = None) -> None:
-    """Let orphans among the descendants come to this process; end it with its parent."""
+def adopt(die_with_parent: bool = False) -> None:
+    """Let orphans among the descendants come to this process."""
     if sys.platform.startswith("linux"):
         prctl = ctypes.CDLL(None).prctl
         prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        if parent is not None:
+        if die_with_parent:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -251,22 +225,15 @@ def end_children() -> None:
         select.select([], [], [], 0.002)
 
 
-def keep_priority() -> None:
-    """Let ``nice`` before a run count for its workers too.
-
-    Linux schedules a session as one group, with a niceness of its own, and every worker has a
-    session of its own.
-    """
-    with contextlib.suppress(OSError):  # not Linux, or without such groups
-        Path("/proc/self/autogroup").write_text(f"{os.nice(0)}\n")
-
-
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the supervisor's business
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     adopt()
-    keep_priority()
+    # Linux schedules a session as one group with a niceness of its own, and every worker has a
+    # session: let `nice` before a run count for its workers too.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(f"{os.nice(0)}\n")
     # Imported here once for all runners, before the clock of the first job starts.
     for name in ("pandas", "sklearn.tree", "gradtree", "experiments.runner.run_job"):
         importlib.import_module(name)

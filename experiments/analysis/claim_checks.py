@@ -1,20 +1,30 @@
-"""What the paper's sentences mean: one function per kind of sentence of ``claims.toml``."""
+"""What the paper's sentences mean: one function per kind of sentence of ``claims.toml``.
+
+A check computes its numbers from the tables of one ``Evidence`` - our runs under a protocol, the
+same with GradTree drawn from another seed, or the paper's printed cells - and says whether its
+sentence is true of them and how large the effect is. A check that lacks cells which the paper has
+raises ``UndecidedError``: nothing follows from an incomplete table.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.claims import Evidence, Finding, Outcome, UndecidedError
+from experiments.analysis.answer import Grid
+from experiments.analysis.grids import cells, grid, matrix, printed_grid
 from experiments.analysis.pairwise import SCOPES
-from experiments.analysis.printed import TASKS
+from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.ranks import mean_of
+from experiments.analysis.runs import Runs
 
 GRADTREE, CART, TUNED = "gradtree", "cart", "test-f1-tuned"
 NOISE_FREE = "gradtree-gumbel-noise-free"
@@ -23,6 +33,8 @@ SELECTORS = {
     "gradtree-gumbel": "ST Gumbel Softmax",
     "gradtree-annealed": "Temperature Annealing",
 }
+SETTLED = (">60 min", "memory")
+"""Texts of cells that have no number and, by the paper's rules, need none."""
 LIMIT_SECONDS = 3600.0
 LARGE_SHARE = 4
 """A quarter of the datasets, those with the most rows x features, count as large."""
@@ -30,8 +42,101 @@ FAR_LARGER = 10
 Values = Mapping[str, float]
 
 
-def listed(evidence: Evidence, values: Values, decimals: int) -> str:
-    return ", ".join(f"{evidence.names(m)} {value:.{decimals}f}" for m, value in values.items())
+class UndecidedError(Exception):
+    """The runs do not suffice; the message says what is missing."""
+
+
+class Finding(NamedTuple):
+    """Whether a sentence is true, the numbers that say so, and the size of its effect.
+
+    The effect is positive in the sentence's direction; NaN where there is no such number.
+    """
+
+    holds: bool | str
+    numbers: str
+    effect: float = math.nan
+
+
+@dataclass
+class Evidence:
+    """The tables that a check looks at; ``runs`` is ``None`` for the paper's own numbers.
+
+    ``trials`` are those behind the cells looked at, ``used`` the tables; ``cache`` is what checks
+    of the same source have in common.
+    """
+
+    paper: Printed
+    runs: Runs | None = None
+    protocol: str = "paper"
+    names: Callable[[str], str] = str
+    trials: list[int] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    cache: dict[Any, Any] = field(default_factory=dict)
+
+    def afresh(self) -> Evidence:
+        """The same for another check."""
+        return replace(self, trials=[], used=set())
+
+    def grid(self, name: str) -> Grid:
+        self.used.add(name)
+        if self.runs is None:
+            return printed_grid(name, self.paper)
+        return grid(self.runs, name, self.protocol)
+
+    def table(self, name: str, task: str, methods: Iterable[str] = ()) -> Grid:
+        """A table once it has every cell of these methods (all unless given) the paper has."""
+        found, key = self.grid(name), (name, task, *methods)
+        if key not in self.cache:
+            theirs = self.paper.of(name)[["dataset", "method", "mean"]]
+            frame = found.frame[found.frame["task"] == task]
+            frame = frame.merge(theirs, on=["dataset", "method"], suffixes=("", "_paper"))
+            frame = frame[frame["method"].isin(key[2:] or theirs["method"])]
+            needed = frame["mean_paper"].notna() | (frame["missing"] == "")
+            open_ = needed & frame["mean"].isna() & ~frame["missing"].isin(SETTLED)
+            rows, missing = frame["dataset"].nunique(), frame.loc[open_, "dataset"].nunique()
+            if missing or not rows:
+                told = f"{rows - missing} of {rows} {task} datasets have run"
+                raise UndecidedError(f"{found.title}: {told}")
+            self.cache[key] = frame.loc[frame["mean"].notna(), "n"].to_list()
+        self.trials += self.cache[key]
+        return found
+
+    def summary(self, name: str, task: str, statistic: str) -> dict[str, float]:
+        """A summary line as method -> value."""
+        lines = self.table(name, task).summary
+        own = lines[(lines["task"] == task) & (lines["statistic"] == statistic)]
+        return dict(own.dropna(subset="value").set_index("method")["value"])
+
+    def matrix(self, name: str, task: str, methods: Iterable[str] = ()) -> pd.DataFrame:
+        """Means, datasets x methods, complete for these methods (all unless given)."""
+        found = self.table(name, task, methods)
+        key = ("matrix", name, task)
+        self.cache[key] = wide = self.cache[key] if key in self.cache else matrix(found, task)
+        return wide
+
+    def means(self, name: str, task: str, methods: Iterable[str] = ()) -> dict[str, float]:
+        """Mean over datasets as method -> value, of all methods unless given."""
+        wide = self.matrix(name, task, methods)
+        wanted = tuple(methods) or wide.columns
+        return {str(m): mean_of(own) for m in wanted if len(own := wide[m].dropna())}
+
+    def seconds(self, *methods: str) -> pd.DataFrame:
+        """Means of the table of runtimes, datasets x methods."""
+        return pd.concat([self.matrix("runtime", t, methods) for t in TASKS])[list(methods)]
+
+    def cell(self, experiment: str, dataset: str, method: str, metric: str) -> dict[str, Any]:
+        """One cell of an experiment that the paper has no table of."""
+        if self.runs is None:
+            raise UndecidedError("the paper prints no such number")
+        found = cells(self.runs, self.protocol, experiment, metric)
+        if (dataset, method) not in found.index:
+            raise UndecidedError(f"{self.names(method)} on {self.names(dataset)}: not run")
+        own = found.loc[(dataset, method)].to_dict()
+        self.trials += [] if math.isnan(own["mean"]) else [own["n"]]
+        return own
+
+    def listed(self, values: Values, decimals: int) -> str:
+        return ", ".join(f"{self.names(m)} {value:.{decimals}f}" for m, value in values.items())
 
 
 def lead(values: Values, method: str = GRADTREE, smaller: bool = False) -> float:
@@ -42,36 +147,23 @@ def lead(values: Values, method: str = GRADTREE, smaller: bool = False) -> float
     return min(others) - values[method] if smaller else values[method] - max(others)
 
 
-def without(values: Values, method: str) -> dict[str, float]:
-    return {key: value for key, value in values.items() if key != method}
-
-
-def _line(
-    evidence: Evidence, table: str, task: str, statistic: str
-) -> tuple[dict[str, float], str]:
-    values = evidence.summary(table, task, statistic)
-    if statistic == "Wins":
-        return values, f"wins: {listed(evidence, values, 0)}"
-    return values, f"{statistic}: {listed(evidence, values, 3)}"
-
-
 def leads(
-    evidence: Evidence, table: str, task: str, statistic: str, smaller: bool = False
+    evidence: Evidence,
+    table: str,
+    task: str,
+    statistic: str,
+    first: str = GRADTREE,
+    then: str = "",
+    smaller: bool = False,
 ) -> Finding:
-    """GradTree is the best by a summary line."""
-    values, numbers = _line(evidence, table, task, statistic)
-    ahead = lead(values, smaller=smaller)
-    return Finding(ahead > 0, numbers, ahead)
-
-
-def second(
-    evidence: Evidence, table: str, task: str, statistic: str, first: str, then: str
-) -> Finding:
-    """One method is the best by a summary line, another the best of the rest."""
-    values, numbers = _line(evidence, table, task, statistic)
-    best, runner_up = lead(values, first), lead(without(values, first), then)
-    effect = best if first == GRADTREE else runner_up
-    return Finding(best > 0 and runner_up > 0, numbers, effect)
+    """One method is the best by a summary line (and another, if given, the best of the rest)."""
+    values = evidence.summary(table, task, statistic)
+    best, runner_up = lead(values, first, smaller), math.inf
+    if then:
+        runner_up = lead({key: value for key, value in values.items() if key != first}, then)
+    is_wins = statistic == "Wins"
+    told = f"{'wins' if is_wins else statistic}: {evidence.listed(values, 0 if is_wins else 3)}"
+    return Finding(min(best, runner_up) > 0, told, best if first == GRADTREE else runner_up)
 
 
 def wins(evidence: Evidence, task: str, at_least: int) -> Finding:
@@ -97,14 +189,13 @@ def higher_mean(evidence: Evidence, task: str, mine: str, others: Sequence[str])
 
 def significant(evidence: Evidence, others: Sequence[str]) -> Finding:
     wide = pd.concat([evidence.matrix(TUNED, task) for task in TASKS])
-    gaps = [(wide[GRADTREE] - wide[method]).dropna() for method in others]
-    p_values = stats.holm([stats.wilcoxon(gap) for gap in gaps])
-    lines = list(zip(others, gaps, p_values, strict=True))
-    sure = sum(p < stats.LEVEL and gap.mean() > 0 for _, gap, p in lines)
-    told = [
-        f"{evidence.names(m)} {gap.mean():+.3f} (p {'< 0.0001' if p < 1e-4 else f'= {p:.4f}'})"
-        for m, gap, p in lines
-    ]
+    gaps = {method: (wide[GRADTREE] - wide[method]).dropna() for method in others}
+    p_values = stats.holm([stats.wilcoxon(gap) for gap in gaps.values()])
+    told, sure = [], 0
+    for (method, gap), p in zip(gaps.items(), p_values, strict=True):
+        sure += p < stats.LEVEL and gap.mean() > 0
+        shown = "< 0.0001" if p < 1e-4 else f"= {p:.4f}"
+        told.append(f"{evidence.names(method)} {gap.mean():+.3f} (p {shown})")
     return Finding(sure == len(others), f"GradTree minus {', '.join(told)}", sure)
 
 
@@ -119,11 +210,11 @@ def on_datasets(
         if own["mean"].isna().any():
             names = " and ".join(map(evidence.names, methods))
             raise UndecidedError(f"{names} have not all run on {evidence.names(slug)}")
-        evidence.trials += [int(n) for n in own["n"]]
+        evidence.trials += own["n"].to_list()
         values = dict(zip(methods, own["mean"], strict=True))
         ahead = min(ahead, lead(values))
         where = f"{evidence.names(slug)}: " if len(datasets) > 1 else ""
-        parts.append(where + listed(evidence, values, 3))
+        parts.append(where + evidence.listed(values, 3))
     return Finding(ahead > 0 and ahead >= at_least, "; ".join(parts), ahead)
 
 
@@ -134,12 +225,12 @@ def first_trial(evidence: Evidence, dataset: str) -> Finding:
     rows = evidence.runs.of(evidence.protocol, "tuned")
     rows = rows[(rows["dataset"] == dataset) & (rows["status"] == "ok")]
     rows = rows[rows["method"].isin([GRADTREE, CART])]
-    evidence.trials += [int(n) for n in rows.groupby("method").size()]
+    evidence.trials += rows.groupby("method").size().to_list()
     own = rows[rows["trial"] == 0].set_index("method")["test_f1"]
     if GRADTREE not in own or CART not in own:
         raise UndecidedError("GradTree and CART have not both run on the first trial")
     ahead = float(own[GRADTREE] - own[CART])
-    return Finding(ahead > 0, listed(evidence, own[[GRADTREE, CART]].to_dict(), 3), ahead)
+    return Finding(ahead > 0, evidence.listed(own[[GRADTREE, CART]].to_dict(), 3), ahead)
 
 
 def falls_with_features(evidence: Evidence, task: str) -> Finding:
@@ -170,10 +261,9 @@ def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
         f"{mean_of(wide[NOISE_FREE].dropna()):.3f}, and ST entmax differs from it by "
         f"{pairwise.interval(found)}"
     )
-    as_printed: Outcome = "holds as printed only"
-    holds = as_printed if ahead > 0 and found["low"] <= 0 else ahead > 0
-    effect = min(lead(without(scores, "gradtree-gumbel")), found["difference"])
-    return Finding(holds, told, effect)
+    holds = "holds as printed only" if ahead > 0 and found["low"] <= 0 else ahead > 0
+    del scores["gradtree-gumbel"]
+    return Finding(holds, told, min(lead(scores), found["difference"]))
 
 
 def size(evidence: Evidence, task: str, below: float = 0.0) -> Finding:
@@ -182,52 +272,41 @@ def size(evidence: Evidence, task: str, below: float = 0.0) -> Finding:
     factor = sizes[GRADTREE] / sizes[CART]
     effect = factor - 1 if below else 1 - factor
     holds = effect > 0 and (not below or factor < below)
-    return Finding(holds, f"nodes: {listed(evidence, sizes, 1)}", effect)
+    return Finding(holds, f"nodes: {evidence.listed(sizes, 1)}", effect)
 
 
-def _sizes(evidence: Evidence) -> tuple[list[dict[str, float]], str]:
+def sizes(evidence: Evidence, of: str) -> Finding:
+    """Of both tasks: who has the ``extremes``, or DL8.5 below GradTree and CART."""
     found = {task: evidence.means("tree-size-tuned", task) for task in TASKS}
-    parts = [f"{SCOPES[t]} nodes: {listed(evidence, sizes, 1)}" for t, sizes in found.items()]
-    return list(found.values()), "; ".join(parts)
-
-
-def size_extremes(evidence: Evidence) -> Finding:
-    found, told = _sizes(evidence)
-    small = [lead(sizes, "genetictree", smaller=True) / sizes["genetictree"] for sizes in found]
-    large = [lead(sizes, "dndt") / sizes["dndt"] for sizes in found]
-    return Finding(min(small + large) > 0, told, min(small + large))
-
-
-def dl85_size(evidence: Evidence) -> Finding:
-    found, told = _sizes(evidence)
-    ahead = min(1 - sizes["dl85"] / sizes[method] for sizes in found for method in (GRADTREE, CART))
-    return Finding(ahead > 0, told, ahead)
+    told = [f"{SCOPES[t]} nodes: {evidence.listed(own, 1)}" for t, own in found.items()]
+    ahead = math.inf
+    for own in found.values():
+        if of == "extremes":
+            small = lead(own, "genetictree", smaller=True) / own["genetictree"]
+            ahead = min(ahead, small, lead(own, "dndt") / own["dndt"])
+        else:
+            ahead = min(ahead, *(1 - own["dl85"] / own[method] for method in (GRADTREE, CART)))
+    return Finding(ahead > 0, "; ".join(told), ahead)
 
 
 def gap(evidence: Evidence, task: str, among: Sequence[str]) -> Finding:
     """GradTree has the smallest difference of train and test F1."""
     test, train = evidence.matrix(TUNED, task), evidence.matrix("train-f1-tuned", task)
-    both = {str(method): (train[method] - test[method]).dropna() for method in test}
-    gaps = {method: mean_of(own) for method, own in both.items() if len(own)}
+    both = train - test
+    gaps = {str(m): mean_of(own) for m in both if len(own := both[m].dropna())}
     ahead = lead({m: gaps[m] for m in gaps if m in among}, smaller=True)
-    return Finding(ahead > 0, f"train - test: {listed(evidence, gaps, 3)}", ahead)
-
-
-def _seconds(evidence: Evidence, *methods: str) -> pd.DataFrame:
-    parts = [evidence.matrix("runtime", task, methods) for task in TASKS]
-    return pd.concat(parts)[list(methods)]
+    return Finding(ahead > 0, f"train - test: {evidence.listed(gaps, 3)}", ahead)
 
 
 def runtime_large(evidence: Evidence) -> Finding:
     specs = evidence.paper.datasets
     order = (-specs["n_samples"] * specs["n_features"]).sort_values(kind="stable").index
     large = list(order[: len(order) // LARGE_SHARE])
-    wide = _seconds(evidence, GRADTREE, "dl85").loc[large].fillna(LIMIT_SECONDS)
+    wide = evidence.seconds(GRADTREE, "dl85").loc[large].fillna(LIMIT_SECONDS)
     totals = {str(method): sum(wide[method]) for method in wide}
     names = ", ".join(sorted(specs.loc[large, "name"]))
     share = 1 - totals[GRADTREE] / totals["dl85"]
-    told = f"seconds: {listed(evidence, totals, 0)} in total ({names})"
-    return Finding(share > 0, told, share)
+    return Finding(share > 0, f"seconds: {evidence.listed(totals, 0)} in total ({names})", share)
 
 
 def dl85_splice(evidence: Evidence) -> Finding:
@@ -245,10 +324,10 @@ def dl85_splice(evidence: Evidence) -> Finding:
 
 def dl85_long(evidence: Evidence, seconds: Values) -> Finding:
     if evidence.runs is None:
-        found = _seconds(evidence, "dl85")["dl85"].loc[list(seconds)].to_dict()
+        found = evidence.seconds("dl85")["dl85"].loc[list(seconds)].to_dict()
     else:
-        place = ("solvers", "dl85-original", "wall_seconds")
-        found = {s: evidence.cell(place[0], s, *place[1:])["mean"] for s in seconds}
+        place = ("dl85-original", "wall_seconds")
+        found = {slug: evidence.cell("solvers", slug, *place)["mean"] for slug in seconds}
     if any(map(math.isnan, found.values())):
         raise UndecidedError("pydl8.5 has not finished these datasets")
     told = ", ".join(f"{evidence.names(slug)} {value:.0f} s" for slug, value in found.items())
@@ -258,22 +337,22 @@ def dl85_long(evidence: Evidence, seconds: Values) -> Finding:
 
 def most_below(evidence: Evidence, method: str, seconds: float) -> Finding:
     """A method needs less than some seconds on most datasets."""
-    took = _seconds(evidence, method)[method].dropna()
+    took = evidence.seconds(method)[method].dropna()
     share = float((took < seconds).mean())
     told = f"{(took < seconds).sum()} of {len(took)} datasets, longest {took.max():.1f} s"
     return Finding(share > 0.5, told, share)
 
 
 def runtime_dndt(evidence: Evidence, factor: float) -> Finding:
-    both = _seconds(evidence, GRADTREE, "dndt").dropna()
+    both = evidence.seconds(GRADTREE, "dndt").dropna()
     means = {str(method): mean_of(both[method]) for method in both}
-    told = f"seconds: {listed(evidence, means, 2)} ({len(both)} datasets)"
+    told = f"seconds: {evidence.listed(means, 2)} ({len(both)} datasets)"
     return Finding(1 / factor <= means["dndt"] / means[GRADTREE] <= factor, told)
 
 
 def runtime_cart(evidence: Evidence) -> Finding:
-    frames = [evidence.table("runtime", task).frame for task in TASKS]
-    own = frames[-1][frames[-1]["method"] == CART]
+    frame = [evidence.table("runtime", task).frame for task in TASKS][-1]
+    own = frame[frame["method"] == CART]
     slower = list(evidence.paper.datasets.loc[own.loc[own["rank"] != 1, "dataset"], "name"])
     fastest = len(own) - len(slower)
     told = f"fastest on {fastest} of {len(own)}"
@@ -282,7 +361,7 @@ def runtime_cart(evidence: Evidence) -> Finding:
 
 
 def runtime_mean(evidence: Evidence, seconds: float) -> Finding:
-    took = _seconds(evidence, GRADTREE)[GRADTREE].dropna()
+    took = evidence.seconds(GRADTREE)[GRADTREE].dropna()
     told = f"mean {mean_of(took):.1f} s, longest {took.max():.1f} s"
     return Finding(mean_of(took) <= seconds, told)
 
@@ -299,7 +378,7 @@ def runtime_features(evidence: Evidence) -> Finding:
     steps = rows["epochs"].to_numpy() * specs["n_samples"].to_numpy() * depth
     each = np.log(rows["wall_seconds"].to_numpy() / steps)
     power = float(np.polyfit(np.log(specs["n_features"].to_numpy()), each, 1)[0])
-    evidence.trials += [int(n) for n in rows.groupby("dataset").size()]
+    evidence.trials += rows.groupby("dataset").size().to_list()
     return Finding(power <= 1, f"power {power:.2f}")
 
 
@@ -310,29 +389,45 @@ def penalty(evidence: Evidence, measure: str, decimals: int) -> Finding:
     for task in TASKS:
         table = TUNED if f1 else "tree-size-tuned"
         mine = evidence.means(table, task, (GRADTREE, "genetictree"))[GRADTREE]
-        with_it, without_it = evidence.penalty(task, measure)
+        with_it, without_it = _penalty(evidence, task, measure)
         effects.append(min(without_it - with_it, mine - without_it) if f1 else without_it / mine)
         numbers = (f"{value:.{decimals}f}" for value in (with_it, without_it, mine))
         parts.append("{}: with {}, without {}, GradTree {}".format(SCOPES[task], *numbers))
     return Finding(min(effects) > (0 if f1 else FAR_LARGER), "; ".join(parts), min(effects))
 
 
+def _penalty(evidence: Evidence, task: str, measure: str) -> list[float]:
+    """Means over datasets of GeneticTree with and without its complexity penalty."""
+    if evidence.runs is None:
+        own = evidence.paper.penalty.set_index(["task", "measure", "variant"])["value"]
+        return [own[task, measure, "penalty"], own[task, measure, "no_penalty"]]
+    slugs, found = pairwise.slugs_of(evidence.paper, task), []
+    metric = "test_f1" if measure == "f1" else measure
+    for place, method in (("tuned", "genetictree"), ("no-penalty", "genetictree-no-penalty")):
+        own = cells(evidence.runs, evidence.protocol, place, metric)
+        own = own[own.index.isin([(slug, method) for slug in slugs])].dropna(subset="mean")
+        if len(own) < len(slugs):
+            told = f"{len(own)} of {len(slugs)} {task} datasets have run"
+            raise UndecidedError(f"{evidence.names(method)}: {told}")
+        evidence.trials += own["n"].to_list()
+        found.append(mean_of(own["mean"]))
+    return found
+
+
 def penalty_wins(evidence: Evidence) -> Finding:
     if evidence.runs is None:
         raise UndecidedError("the paper prints no cells without the penalty")
     parts, same = [], True
+    place = ("genetictree-no-penalty", "test_f1")
     for task in TASKS:
         wide = evidence.matrix(TUNED, task)
-        place = ("no-penalty", "genetictree-no-penalty", "test_f1")
-        own = [evidence.cell(place[0], slug, *place[1:])["mean"] for slug in wide.index]
-        ranks = [
-            each.rank(axis=1, ascending=False, method="min")
-            for each in (wide, wide.assign(genetictree=own))
-        ]
+        own = [evidence.cell("no-penalty", slug, *place)["mean"] for slug in wide.index]
+        sides = (wide, wide.assign(genetictree=own))
+        ranks = [side.rank(axis=1, ascending=False, method="min") for side in sides]
         for name, decimals in (("wins", 0), ("MRR", 3)):
             lines = [(r == 1).sum() if name == "wins" else (1 / r).mean() for r in ranks]
             same &= lines[0].idxmax() == lines[1].idxmax()
-            before, after = (listed(evidence, line.to_dict(), decimals) for line in lines)
+            before, after = (evidence.listed(line.to_dict(), decimals) for line in lines)
             parts.append(f"{SCOPES[task]} {name}: with {before}; without {after}")
     return Finding(bool(same), "; ".join(parts))
 
