@@ -91,6 +91,7 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
             f"{nested.verdict(lines)}: tuned inside each trial and without the leak, GradTree "
             f"minus CART is {nested.told(lines)} in F1."
         )
+        sentences += nested.unfinished(runs)
     elif f1:
         words = "on {n} {scope} datasets"
         sentences.append(

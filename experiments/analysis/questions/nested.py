@@ -72,6 +72,15 @@ def told(lines: pd.DataFrame) -> str:
     return pairwise.told(pairwise.rows(lines.assign(p=shown)), "on {n} {scope} datasets ({p})")
 
 
+def unfinished(runs: Runs) -> list[str]:
+    """A sentence on the datasets of the suite that the comparison lacks so far."""
+    done = advantage(runs, (*PLACE, MINE), (*PLACE, RIVALS[0]))["all"].index
+    left = [runs.name(slug) for slug in runs.datasets if slug not in done]
+    if not left or done.empty:
+        return []
+    return [f"Not run so far: {len(left)} of {len(runs.datasets)} datasets ({listed(left)})."]
+
+
 def verdict(lines: pd.DataFrame) -> str:
     """The primary comparison in a word or two."""
     sure = lines[lines["holm"] < LEVEL]
@@ -99,7 +108,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     return Answer(
         "nested",
         "GradTree or CART, each tuned inside every trial?",
-        (*sentences, *_candidates(runs)),
+        (*sentences, *unfinished(runs), *_candidates(runs)),
         tuple(tables),
         shown=tuple(each.name for each in tables),
     )
