@@ -159,6 +159,7 @@ def table(
     entry = dict(_declared()[declared or name])
     entry |= {key: entry[key].format(**words) for key in ("title", "caption") if words}
     formats, columns = entry.pop("formats", {}), entry.pop("columns", None)
+    entry["notes"] = tuple(entry.get("notes", ()))
     shown = frame
     if columns is not None:
         shared = {key: _declared()["columns"][key] for key in columns if columns[key] == "*"}
