@@ -1,30 +1,21 @@
-"""What the paper's sentences mean: one function per kind of sentence of ``claims.toml``.
-
-A check computes its numbers from the tables of one ``Evidence`` - our runs under a protocol, the
-same with GradTree drawn from another seed, or the paper's printed cells - and says whether its
-sentence is true of them and how large the effect is. A check that lacks cells which the paper has
-raises ``UndecidedError``: nothing follows from an incomplete table.
-"""
+"""What the paper's sentences mean: one function per kind of sentence of ``claims.toml``."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.answer import Grid
-from experiments.analysis.grids import cells, grid, matrix, printed_grid
+from experiments.analysis.evidence import Evidence, Finding, UndecidedError, Values
+from experiments.analysis.grids import cells
 from experiments.analysis.pairwise import SCOPES
-from experiments.analysis.printed import TASKS, Printed
+from experiments.analysis.printed import TASKS
 from experiments.analysis.ranks import mean_of
-from experiments.analysis.runs import Runs
 
 GRADTREE, CART, TUNED = "gradtree", "cart", "test-f1-tuned"
 NOISE_FREE = "gradtree-gumbel-noise-free"
@@ -33,110 +24,10 @@ SELECTORS = {
     "gradtree-gumbel": "ST Gumbel Softmax",
     "gradtree-annealed": "Temperature Annealing",
 }
-SETTLED = (">60 min", "memory")
-"""Texts of cells that have no number and, by the paper's rules, need none."""
 LIMIT_SECONDS = 3600.0
 LARGE_SHARE = 4
 """A quarter of the datasets, those with the most rows x features, count as large."""
 FAR_LARGER = 10
-Values = Mapping[str, float]
-
-
-class UndecidedError(Exception):
-    """The runs do not suffice; the message says what is missing."""
-
-
-class Finding(NamedTuple):
-    """Whether a sentence is true, the numbers that say so, and the size of its effect.
-
-    The effect is positive in the sentence's direction; NaN where there is no such number.
-    """
-
-    holds: bool | str
-    numbers: str
-    effect: float = math.nan
-
-
-@dataclass
-class Evidence:
-    """The tables that a check looks at; ``runs`` is ``None`` for the paper's own numbers.
-
-    ``trials`` are those behind the cells looked at, ``used`` the tables; ``cache`` is what checks
-    of the same source have in common.
-    """
-
-    paper: Printed
-    runs: Runs | None = None
-    protocol: str = "paper"
-    names: Callable[[str], str] = str
-    trials: list[int] = field(default_factory=list)
-    used: set[str] = field(default_factory=set)
-    cache: dict[Any, Any] = field(default_factory=dict)
-
-    def afresh(self) -> Evidence:
-        """The same for another check."""
-        return replace(self, trials=[], used=set())
-
-    def grid(self, name: str) -> Grid:
-        self.used.add(name)
-        if self.runs is None:
-            return printed_grid(name, self.paper)
-        return grid(self.runs, name, self.protocol)
-
-    def table(self, name: str, task: str, methods: Iterable[str] = ()) -> Grid:
-        """A table once it has every cell of these methods (all unless given) the paper has."""
-        found, key = self.grid(name), (name, task, *methods)
-        if key not in self.cache:
-            theirs = self.paper.of(name)[["dataset", "method", "mean"]]
-            frame = found.frame[found.frame["task"] == task]
-            frame = frame.merge(theirs, on=["dataset", "method"], suffixes=("", "_paper"))
-            frame = frame[frame["method"].isin(key[2:] or theirs["method"])]
-            needed = frame["mean_paper"].notna() | (frame["missing"] == "")
-            open_ = needed & frame["mean"].isna() & ~frame["missing"].isin(SETTLED)
-            rows, missing = frame["dataset"].nunique(), frame.loc[open_, "dataset"].nunique()
-            if missing or not rows:
-                told = f"{rows - missing} of {rows} {task} datasets have run"
-                raise UndecidedError(f"{found.title}: {told}")
-            self.cache[key] = frame.loc[frame["mean"].notna(), "n"].to_list()
-        self.trials += self.cache[key]
-        return found
-
-    def summary(self, name: str, task: str, statistic: str) -> dict[str, float]:
-        """A summary line as method -> value."""
-        lines = self.table(name, task).summary
-        own = lines[(lines["task"] == task) & (lines["statistic"] == statistic)]
-        return dict(own.dropna(subset="value").set_index("method")["value"])
-
-    def matrix(self, name: str, task: str, methods: Iterable[str] = ()) -> pd.DataFrame:
-        """Means, datasets x methods, complete for these methods (all unless given)."""
-        found = self.table(name, task, methods)
-        key = ("matrix", name, task)
-        self.cache[key] = wide = self.cache[key] if key in self.cache else matrix(found, task)
-        return wide
-
-    def means(self, name: str, task: str, methods: Iterable[str] = ()) -> dict[str, float]:
-        """Mean over datasets as method -> value, of all methods unless given."""
-        wide = self.matrix(name, task, methods)
-        wanted = tuple(methods) or wide.columns
-        return {str(m): mean_of(own) for m in wanted if len(own := wide[m].dropna())}
-
-    def seconds(self, *methods: str) -> pd.DataFrame:
-        """Means of the table of runtimes, datasets x methods."""
-        return pd.concat([self.matrix("runtime", t, methods) for t in TASKS])[list(methods)]
-
-    def cell(self, experiment: str, dataset: str, method: str, metric: str) -> dict[str, Any]:
-        """One cell of an experiment that the paper has no table of."""
-        if self.runs is None:
-            raise UndecidedError("the paper prints no such number")
-        found = cells(self.runs, self.protocol, experiment, metric)
-        if (dataset, method) not in found.index:
-            raise UndecidedError(f"{self.names(method)} on {self.names(dataset)}: not run")
-        own = found.loc[(dataset, method)].to_dict()
-        self.trials += [] if math.isnan(own["mean"]) else [own["n"]]
-        return own
-
-    def listed(self, values: Values, decimals: int) -> str:
-        return ", ".join(f"{self.names(m)} {value:.{decimals}f}" for m, value in values.items())
 
 
 def lead(values: Values, method: str = GRADTREE, smaller: bool = False) -> float:

@@ -28,13 +28,13 @@ Line = dict[str, Any]
 @lru_cache(maxsize=512)
 def _complete(runs: Runs, side: Side, metric: str) -> tuple[pd.Series, pd.Series]:
     """Mean and trials by dataset, of the datasets that have every trial."""
-    protocol, experiment, method = side
-    found = cells(runs, protocol, experiment, metric)
-    rows = runs.of(protocol, experiment)
+    *place, method = side
+    rows, found = runs.of(*place), cells(runs, *place, metric)
     trials = rows[rows["method"] == method].groupby("dataset")["trial"].agg(tuple)
-    known = [slug for slug in trials.index if found.at[(slug, method), "n"] == len(trials[slug])]
-    own = pd.Series({slug: found.at[(slug, method), "mean"] for slug in known}, dtype=float)
-    return own, trials[known]
+    own = found[found.index.get_level_values("method") == method].droplevel("method")
+    own = own.reindex(trials.index)
+    whole = own["n"] == trials.map(len)
+    return own.loc[whole, "mean"], trials[whole]
 
 
 def means(runs: Runs, side: Side, metric: str = "test_f1") -> pd.Series:
@@ -159,6 +159,7 @@ def table(
     entry = dict(_declared()[declared or name])
     entry |= {key: entry[key].format(**words) for key in ("title", "caption") if words}
     formats, columns = entry.pop("formats", {}), entry.pop("columns", None)
+    entry["notes"] = tuple(entry.get("notes", ()))
     shown = frame
     if columns is not None:
         shared = {key: _declared()["columns"][key] for key in columns if columns[key] == "*"}

@@ -50,11 +50,12 @@ def _ranks(
     scores: pd.DataFrame, smaller: bool, ties: pd.DataFrame | None, method: str
 ) -> pd.DataFrame:
     """The paper ranked unrounded means: where two only print alike, its rank breaks the tie."""
-    keys = scores if smaller else -scores
-    keys = keys if ties is None else keys + 1e-9 * ties
-    last = keys.clip(upper=np.finfo(float).max).fillna(math.inf)
-    ranks = pd.DataFrame(rankdata(last, method, axis=1), scores.index, scores.columns, dtype=float)
-    return ranks.where(scores.notna())
+    keys = scores.to_numpy(float) * (1 if smaller else -1)
+    keys = keys if ties is None else keys + 1e-9 * ties.to_numpy(float)
+    known = scores.notna().to_numpy()
+    last = np.where(known, np.minimum(keys, np.finfo(float).max), math.inf)
+    ranks = np.where(known, rankdata(last, method, axis=1), math.nan)
+    return pd.DataFrame(ranks, scores.index, scores.columns)
 
 
 def bracket_ranks(

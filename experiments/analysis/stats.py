@@ -208,7 +208,7 @@ def bayesian_signed_rank(differences: ArrayLike, rope: float = ROPE) -> Chances:
     weights = np.random.default_rng(SEED).dirichlet(concentration, DRAWS)
     walsh = sample[:, None] + sample[None, :]
     parts = [walsh > 2 * rope, np.abs(walsh) <= 2 * rope, walsh < -2 * rope]
-    mass = np.stack([((weights @ part.astype(float)) * weights).sum(axis=1) for part in parts])
+    mass = np.stack([((weights @ part) * weights).sum(axis=1) for part in parts])
     best = np.isclose(mass, mass.max(axis=0), rtol=0, atol=1e-12)
     better, equivalent, worse = (best / best.sum(axis=0)).mean(axis=1)
     return Chances(stable(better), stable(equivalent), stable(worse))

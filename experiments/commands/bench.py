@@ -195,7 +195,7 @@ def time_compiled(case: Case) -> tuple[Any, Any]:
     fit_once(few, make_data(few), "compiled", 2)
     data, many = make_data(case), max(case["epochs"], 1 + 100_000 // case["samples"])
     spent: list[Any] = []
-    while np.sum(spent) < 0.3:
+    while sum(cpu for fits in spent for cpu, _ in fits) < 0.3:
         spent.append([fit_once(case, data, "compiled", n) for n in (1, many, case["epochs"])])
     one, all_of_them, whole = np.median(spent, axis=0)
     return (all_of_them - one) / (many - 1), whole

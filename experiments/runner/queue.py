@@ -11,6 +11,7 @@ import heapq
 import json
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
@@ -59,15 +60,13 @@ def to_do(
 Group = tuple[str, ...]
 
 
+@dataclass
 class _Bundle:
     """Jobs that may share work: one worker does them one after the other, if it can."""
 
-    def __init__(self, rank: int) -> None:
-        self.rank = rank
-        self.jobs: deque[Job] = deque()
-        self.at_work = 0
-        self.offered = False
-        """Whether it is in one of the lists that jobs are taken from."""
+    rank: int
+    jobs: deque[Job] = field(default_factory=deque)
+    at_work: int = 0
 
 
 class Queue:
@@ -110,16 +109,15 @@ class Queue:
             if give_up:
                 self._groups.setdefault(job.group, []).append(job)
             total[job.sharing] = total.get(job.sharing, 0.0) + seconds.get(job.key, 0.0)
-        for sharing in sorted(total, key=lambda one: -total[one]):
-            self._bundles[sharing] = _Bundle(len(self._bundles))
+        for rank, sharing in enumerate(sorted(total, key=lambda one: -total[one])):
+            self._bundles[sharing] = _Bundle(rank)
         for job in self._pending.values():
             if job.measured == "alone":
                 self._alone.append(job)
             else:
                 self._bundles[job.sharing].jobs.append(job)
-        self._fresh = [(one.rank, one) for one in self._bundles.values() if one.jobs]
-        for _, bundle in self._fresh:
-            bundle.offered = True
+        self._ranked = list(self._bundles.values())
+        self._fresh = list(range(len(self._ranked)))  # ranks, as a heap
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -158,9 +156,7 @@ class Queue:
         for other in self._waiting.pop(job.group, ()):  # those that waited for their scout
             bundle = self._bundles[other.sharing]
             bundle.jobs.append(other)
-            if not bundle.offered:
-                bundle.offered = True
-                heapq.heappush(self._fresh, (bundle.rank, bundle))
+            heapq.heappush(self._fresh, bundle.rank)
         return settled
 
     def _next_shared(self) -> Job | None:
@@ -171,24 +167,17 @@ class Queue:
             if job is not None:
                 return job
         while self._fresh:
-            _, bundle = heapq.heappop(self._fresh)
-            if bundle.at_work:
+            bundle = self._ranked[heapq.heappop(self._fresh)]
+            job = None if bundle.at_work else self._next_of(bundle)
+            if bundle.jobs:
                 self._side_by_side.append(bundle)
-                continue
-            bundle.offered = False
-            job = self._next_of(bundle)
             if job is not None:
-                if bundle.jobs:
-                    bundle.offered = True
-                    self._side_by_side.append(bundle)
                 return job
-        for _ in range(len(self._side_by_side)):
-            bundle = self._side_by_side[0]
-            job = self._next_of(bundle)
+        while self._side_by_side:
+            job = self._next_of(self._side_by_side[0])
             if job is not None:
                 self._side_by_side.rotate(-1)
                 return job
-            bundle.offered = False
             self._side_by_side.popleft()
         return None
 

@@ -167,12 +167,12 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
 def _remarks(extra: dict[str, Any]) -> str | None:
     """What a learner reports beside its scores, as JSON."""
     try:
-        text = canonical_json(extra)
+        text = canonical_json(extra) if extra else ""
     except (TypeError, ValueError, RecursionError) as problem:
         raise PredictionError(f"extra cannot be written as JSON: {problem}") from None
     if len(text) > LONGEST_JSON:
         raise PredictionError(f"extra has {len(text):,} characters, over {LONGEST_JSON:,}")
-    return text if extra else None
+    return text or None
 
 
 def timed_fit(learner: Learner, split: Split, job: Job) -> tuple[Fitted, float, float]:

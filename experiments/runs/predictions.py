@@ -43,14 +43,15 @@ class Prediction:
     predicted: NDArray[np.int64]
     proba: NDArray[np.float64] | None = None
 
-    def coded(self) -> tuple[NDArray[np.int16], NDArray[np.float64] | None, NDArray[np.uint16]]:
+    def coded(self) -> tuple[NDArray[np.int16], NDArray[np.float64] | None, NDArray[Any]]:
         """Classes and probabilities of the different answers, and which one each row got."""
         parts = [self.predicted[:, None].astype(np.float64)]
         if self.proba is not None:
             parts.append(self.proba)
         answers, codes = np.unique(np.hstack(parts), axis=0, return_inverse=True)
         table = None if self.proba is None else answers[:, 1:]
-        return answers[:, 0].astype(np.int16), table, codes.ravel().astype(np.uint16)
+        wide = np.uint16 if len(answers) <= 1 << 16 else np.uint32
+        return answers[:, 0].astype(np.int16), table, codes.ravel().astype(wide)
 
     @classmethod
     def decoded(cls, truth: Any, classes: Any, table: Any, codes: Any) -> Prediction | None:

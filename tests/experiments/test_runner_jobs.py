@@ -67,6 +67,16 @@ def test_predictions_are_kept_to_the_bit(
         assert predictions.unpack(cut) is None
 
 
+def test_a_learner_may_give_every_row_an_answer_of_its_own() -> None:
+    share = np.linspace(0.1, 0.9, 70_000)
+    truth = np.zeros(70_000, dtype=np.int64)
+    kept = Prediction(truth, truth, np.column_stack([share, 1 - share]))
+    found = predictions.unpack(predictions.pack(kept))
+    assert found is not None
+    assert found.proba is not None
+    assert (found.proba[:, 0] == share).all()
+
+
 def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path: Path) -> None:
     draws = np.random.default_rng(0)
     truth = draws.integers(0, 3, 50)

@@ -86,12 +86,6 @@ class Supervisor:
         """How long the present job has been running."""
         return time.monotonic() - self._since
 
-    @property
-    def descriptors(self) -> list[int]:
-        """What to wait on for news of the present job."""
-        sockets = (self._control, self._channel)
-        return [self._log, *(each.fileno() for each in sockets if each is not None)]
-
     def start(self, job: Job) -> None:
         """Hand a job to the runner, or to a new one if there is none."""
         self._drain_log()
@@ -318,6 +312,8 @@ def _memory_of(process: psutil.Process | None, kind: str) -> float:
 def wait_for_news(supervisors: list[Supervisor], seconds: float) -> None:
     """Sleep until some worker says something or time is up."""
     poll = select.poll()
-    for descriptor in (number for one in supervisors for number in one.descriptors):
-        poll.register(descriptor, select.POLLIN)
+    for one in supervisors:
+        for source in (one._log, one._control, one._channel):
+            if source is not None:
+                poll.register(source, select.POLLIN)
     poll.poll(1000 * max(0.0, seconds))

@@ -95,11 +95,7 @@ def limit_memory(memory_mb: float) -> None:
     Half as much again as the limit, on top of what the libraries have taken already: address
     space is reserved more freely than it is used.
     """
-    taken = 0
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmData:"):
-                taken = int(line.split()[1]) * 1024
+    taken = getattr(psutil.Process().memory_info(), "data", 0)  # known on Linux
     soft = taken + int(1.5 * memory_mb * 2**20)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard != resource.RLIM_INFINITY:
