@@ -27,7 +27,7 @@ DERIVED = (
     "results/tables/macros.tex",
     "README.md",
     "results/README.md",
-    "gradtree/README.md",
+    "results/DEFAULTS.md",
     "experiments/README.md",
 )
 
