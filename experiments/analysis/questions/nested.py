@@ -75,10 +75,15 @@ def told(lines: pd.DataFrame) -> str:
 def unfinished(runs: Runs) -> list[str]:
     """A sentence on the datasets of the suite that the comparison lacks so far."""
     done = advantage(runs, (*PLACE, MINE), (*PLACE, RIVALS[0]))["all"].index
-    left = [runs.name(slug) for slug in runs.datasets if slug not in done]
+    rows = {slug: facts["n_rows"] for slug, facts in runs.datasets.items()}
+    left = [slug for slug in rows if slug not in done]
     if not left or done.empty:
         return []
-    return [f"Not run so far: {len(left)} of {len(runs.datasets)} datasets ({listed(left)})."]
+    most = max(rows[slug] for slug in done)
+    large = [slug for slug in left if rows[slug] > most]
+    rest = [runs.name(slug) for slug in left if slug not in large]
+    parts = [f"all {len(large)} with more than {most:,} rows"] * bool(large) + rest
+    return [f"These are {len(done)} of {len(rows)} datasets; not run so far: {listed(parts)}."]
 
 
 def verdict(lines: pd.DataFrame) -> str:
@@ -93,7 +98,7 @@ def verdict(lines: pd.DataFrame) -> str:
     if better:
         return f"Yes, on {listed(better)} data"
     if worse:
-        return f"No, on {listed(worse)} data CART is better"
+        return f"No, take CART, which is better on {listed(worse)} data"
     return "Not for F1: no difference from CART is shown"
 
 
