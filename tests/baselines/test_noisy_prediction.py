@@ -123,13 +123,13 @@ def fit(slug: str, split: Split) -> Any:
 
 def test_the_learner_predicts_so_where_it_does_as_the_authors_did() -> None:
     split = made_up_split(2)
-    quirky, proper = (fit(f"gradtree-gumbel{end}", split) for end in ("", "-proper"))
+    quirky, plain = (fit(f"gradtree-gumbel{end}", split) for end in ("", "-noise-free"))
     clean = fit("gradtree-gumbel", made_up_split(2, protocol="clean"))
-    assert quirky.tree == proper.tree == clean.tree
-    assert quirky.size == proper.size
+    assert quirky.tree == plain.tree == clean.tree
+    assert quirky.size == plain.size
     assert isinstance(quirky.estimator, NoisyPrediction)
-    expected = proper.tree.predict(split.X_test)
-    np.testing.assert_array_equal(proper.estimator.predict(split.X_test), expected)
+    expected = plain.tree.predict(split.X_test)
+    np.testing.assert_array_equal(plain.estimator.predict(split.X_test), expected)
     np.testing.assert_array_equal(clean.estimator.predict(split.X_test), expected)
     again = fit("gradtree-gumbel", split).estimator
     for rows in (split.X_train, split.X_test):

@@ -105,7 +105,7 @@ def test_nested_tuning_is_the_primary_comparison_where_it_ran() -> None:
     assert plain[0].startswith("It depends on the task: with published hyperparameters")
     own = ("clean", "nested", "gradtree-nested", "cart-nested")
     sentences = used({"binary": 0.0, "multi": -0.05}, published, own)
-    assert sentences[0].startswith("No, on multi-class data CART is better: tuned inside")
+    assert sentences[0].startswith("No, take CART, which is better on multi-class data: both tuned")
     assert "on 22 binary datasets (p = 1.000)" in sentences[0]
     runs = make_runs(against({"binary": 0.02, "multi": 0.0}, own))
     lines = nested.primary(runs)
