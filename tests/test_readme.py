@@ -45,6 +45,7 @@ CUT_DOWN = {
     "dask scheduler": f"{PYTHON} -m dask scheduler --version",
     "dask worker": f"{PYTHON} -m dask worker --version",
     "--scheduler": f"{PYTHON} -m experiments run --help",
+    "experiments audit": f"{PYTHON} -m experiments audit 2 --seed 0 --most-seconds 0.1 --inline",
     "experiments verify": f"{PYTHON} -m experiments verify --help",
     "make verify": "make --dry-run verify",
     "experiments status": f"{PYTHON} -m experiments status --store results/runs",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.commands import arguments
 from experiments.errors import DONE, FAILED
-from experiments.runs.store import LOCAL
+from experiments.runs.store import LOCAL, PLANNED
 
 if TYPE_CHECKING:
     from experiments.runs.store import Added, Store
@@ -28,9 +28,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
             "Copy runs, predictions, plans and scores of searches from the stores of other "
             "machines or shards, or from an archive such as results/runs. If two have the same "
             "job, a success beats a failure and a later run an earlier one. If both succeeded with "
-            "different scores, that is a conflict: it is listed, and the target keeps its own. "
-            "Nothing is deleted, and merging again changes nothing. Exit status: 0 done, 1 there "
-            "are conflicts."
+            "different scores, or an experiment asks for different jobs in the same place, that is "
+            "a conflict: it is listed, and the target keeps its own. Nothing is deleted, and "
+            "merging again changes nothing. Exit status: 0 done, 1 there are conflicts."
         ),
     )
     parser.add_argument(
@@ -91,7 +91,7 @@ def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
         if len(batch) == BATCH:
             add()
     add()
-    _merge_plan(target, plan)
+    total.conflicts += _merge_plan(target, plan)
     for kind, some in facts.items():
         known = target.facts(kind)
         target.add_facts(kind, {name: one for name, one in some.items() if name not in known})
@@ -109,7 +109,7 @@ def _contents(folder: Path) -> Contents:
     """Plan, facts, and every run with what it predicted."""
     from experiments.runs import archive, predictions
     from experiments.runs.schema import NAMES
-    from experiments.runs.store import PLANNED, Store
+    from experiments.runs.store import Store
 
     source = Store(folder)
     if source.exists:
@@ -128,17 +128,20 @@ def _contents(folder: Path) -> Contents:
     return list(planned.itertuples(index=False, name=None)), archive.read_facts(folder), pairs
 
 
-def _merge_plan(target: Store, plan: Iterable[tuple[Any, ...]]) -> None:
-    """Add the places that the target's own plan lacks; a place stays unless only theirs has run."""
+def _merge_plan(target: Store, plan: Iterable[tuple[Any, ...]]) -> list[str]:
+    """Add the places that the target's plan lacks; those that it fills otherwise, which stay."""
+    marks, same = ", ".join("?" * len(PLANNED)), ", ".join(PLANNED[:-1])
     with target.writing() as connection:
         connection.execute("CREATE TEMP TABLE theirs AS SELECT * FROM planned LIMIT 0")
-        connection.executemany("INSERT INTO theirs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", plan)
-        good = "SELECT key FROM runs WHERE status = 'ok'"
+        connection.executemany(f"INSERT INTO theirs VALUES ({marks})", plan)
         connection.execute("INSERT OR IGNORE INTO planned SELECT * FROM theirs")
-        connection.execute(
-            "INSERT OR REPLACE INTO planned SELECT theirs.* FROM theirs JOIN planned USING "
-            "(experiment, protocol, dataset, method, trial, seed, repeat) "
-            f"WHERE planned.key != theirs.key AND planned.key NOT IN ({good}) "
-            f"AND theirs.key IN ({good})"
-        )
+        found = connection.execute(
+            f"SELECT {same}, planned.key AS ours, theirs.key AS others FROM theirs "
+            f"JOIN planned USING ({same}) WHERE planned.key != theirs.key"
+        ).fetchall()
         connection.execute("DROP TABLE theirs")
+    return [
+        f"{row['protocol']} {row['experiment']} {row['dataset']} {row['method']} trial "
+        f"{row['trial']}: asks for job {row['ours']} here, for {row['others']} there"
+        for row in found
+    ]

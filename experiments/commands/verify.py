@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from experiments.output.checks import Check
 
 
+PLACE = ("dataset", "method", "trial", "seed", "repeat", "key")
+"""Of a run in its experiment, with the job that stands there."""
+
+
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser(
         "verify",
@@ -51,7 +55,8 @@ def catalogue(runs: Runs) -> Check:
         for (protocol, experiment), part in runs.places.items():
             part = part[part["status"] != ""]
             found.compared += len(part)
-            stale = part[~part["key"].isin(_catalogued(runs, protocol, experiment, part))]
+            asked = _catalogued(runs, protocol, experiment, part)
+            stale = part[[place not in asked for place in zip(*map(part.get, PLACE), strict=True)]]
             for method, some in stale.groupby("method", sort=False):
                 found.wrong.append(
                     f"{protocol} {experiment}: {len(some):,} runs of {method} have other keys in "
@@ -62,13 +67,15 @@ def catalogue(runs: Runs) -> Check:
     return found
 
 
-def _catalogued(runs: Runs, protocol: str, experiment: str, part: pd.DataFrame) -> set[str]:
-    """Keys that the catalogue gives for these rows; all of them where it is of a plug-in."""
+def _catalogued(
+    runs: Runs, protocol: str, experiment: str, part: pd.DataFrame
+) -> set[tuple[object, ...]]:
+    """Places and keys that the catalogue gives for these rows; all of them if of a plug-in."""
     from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
 
     ours = experiment == SEARCHED
     if experiment not in EXPERIMENTS and not ours:
-        return set(part["key"])
+        return set(zip(*map(part.get, PLACE), strict=True))
     asked = jobs_of(
         "tuned" if ours else experiment,
         protocol,
@@ -78,7 +85,7 @@ def _catalogued(runs: Runs, protocol: str, experiment: str, part: pd.DataFrame) 
         "ours" if ours else None,
         runs.store,
     )
-    return {job.key for job in asked}
+    return {tuple(getattr(job, name) for name in PLACE) for job in asked}
 
 
 def run(args: argparse.Namespace) -> int:

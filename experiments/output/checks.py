@@ -135,7 +135,7 @@ def fits(store: Path, committed: Path = archive.COMMITTED) -> Check:
         found.compared += 1
         if difference := disagreement(run, other):
             where = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
-            told = _unlike(environments, str(other["environment"]), str(run["environment"]))
+            told = unlike(environments, str(other["environment"]), str(run["environment"]))
             found.wrong.append(f"{where}: {difference} ({told})")
     if not found.compared:
         found.skipped = "the committed runs have none of your fits"
@@ -146,7 +146,7 @@ def _good(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["status"] == "ok"]
 
 
-def _unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
+def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
     """What two environments differ in."""
     parts = []
     for group in ("versions", "machine"):

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.runs.schema import COLUMNS, NAMES, BadRunError, check
-from experiments.runs.store import PLANNED, Added, Store, typed
+from experiments.runs.store import PLANNED, typed
 
 COMMITTED = Path(__file__).resolve().parents[2] / "results" / "runs"
 RUNS = ("paper", "clean")
@@ -96,21 +96,6 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     plain = frame.astype(object).where(frame.notna(), None)
     plain[blank] = plain[blank].where(plain[blank] != "", None)
     return plain.to_dict("records")
-
-
-def bring_in(store: Store, folder: Path) -> Added:
-    """Add the runs of an archive to a store, with its plan and facts."""
-    added = store.add(rows(read_runs(folder)))
-    plan = read_plan(folder)
-    with store.writing() as connection:
-        marks = ", ".join("?" * len(PLANNED))
-        connection.executemany(
-            f"INSERT OR IGNORE INTO planned VALUES ({marks})",
-            plan[list(PLANNED)].astype(object).itertuples(index=False, name=None),
-        )
-    for kind, facts in read_facts(folder).items():
-        store.add_facts(kind, facts)
-    return added
 
 
 def problems(folder: Path = COMMITTED) -> list[str]:

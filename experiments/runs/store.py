@@ -117,12 +117,10 @@ class Store:
         rows = [check(run) for run in runs]
         with self.writing() as connection:
             for row in rows:
-                if not self._place(connection, row, added):
-                    continue
                 packed = (predictions or {}).get(row["key"])
-                if packed is not None:
-                    connection.execute(
-                        "INSERT OR REPLACE INTO predictions VALUES (?, ?)", (row["key"], packed)
+                if self._place(connection, row, added) and packed is not None:
+                    connection.execute(  # what is kept of a success stays
+                        "INSERT OR IGNORE INTO predictions VALUES (?, ?)", (row["key"], packed)
                     )
         return added
 

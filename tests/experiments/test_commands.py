@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -310,21 +311,44 @@ class TestMerge:
         assert "my-shop shallow trial 0" in out
         pd.testing.assert_frame_equal(Store(tmp_path / "a").frame("runs"), before)
 
-    def test_a_plan_stays_unless_only_theirs_has_run(self, tmp_path: Path, run: Run) -> None:
+    def test_a_forged_plan_changes_no_cell(self, tmp_path: Path, run: Run) -> None:
+        """Not even where only theirs has run; what it adds are places that we do not have."""
+        from experiments.analysis.runs import load
         from experiments.runner.experiments import jobs_of
 
-        ours = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1])
-        theirs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2], setting="published")
+        ours = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1])
+        theirs = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1, 2], setting="default")
+        own = replace(theirs[0], experiment="their-own")
         a, b = Store(tmp_path / "a"), Store(tmp_path / "b")
         a.plan(ours)
         a.add([ours[0].run("ok", test_f1=0.5)])
-        b.plan(theirs)
-        b.add([job.run("ok", test_f1=0.5) for job in theirs])
+        b.plan([*theirs, own])
+        b.add([job.run("ok", test_f1=0.9) for job in theirs])
         a.close()
         b.close()
-        run("merge", tmp_path / "b", "--into", tmp_path / "a")
-        planned = Store(tmp_path / "a").frame("planned").set_index("trial")["key"]
-        assert dict(planned) == {0: ours[0].key, 1: theirs[1].key, 2: theirs[2].key}
+        before = load(tmp_path / "a").of("paper", "tuned")
+        status, out, _ = run("merge", tmp_path / "b", "--into", tmp_path / "a")
+        assert (status, "2 conflicts; what was there before is kept" in out) == (1, True)
+        assert f"asks for job {ours[1].key} here, for {theirs[1].key} there" in out
+        merged = load(tmp_path / "a")
+        after = merged.of("paper", "tuned")
+        after = after[after["trial"] < 2].reset_index(drop=True)
+        pd.testing.assert_frame_equal(after, before.reset_index(drop=True))
+        assert list(merged.of("paper", "their-own")["key"]) == [own.key]
+
+    def test_kept_predictions_stay(self, tmp_path: Path, run: Run) -> None:
+        from experiments.runner.experiments import jobs_of
+
+        jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])
+        for name, kept in (("ours", {0: b"good", 1: b"good"}), ("theirs", {0: b"bad", 2: b"new"})):
+            store = Store(tmp_path / name)
+            finished = f"20{26 + len(name)}-01-01T00:00:00.000Z"  # theirs is later, and so counts
+            runs = [job.run("ok", test_f1=0.5, finished=finished) for job in jobs]
+            store.add(runs, {jobs[trial].key: packed for trial, packed in kept.items()})
+            store.close()
+        assert run("merge", tmp_path / "theirs", "--into", tmp_path / "ours")[0] == 0
+        store = Store(tmp_path / "ours")
+        assert [store.predictions(job.key) for job in jobs] == [b"good", b"good", b"new"]
 
     def test_rows_that_are_no_runs_are_left_out_and_told(
         self, run: Run, mine: list[str], tmp_path: Path

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from experiments.commands.merge import merge
 from experiments.runs import archive, schema
 from experiments.runs.job import Job
 from experiments.runs.schema import BadRunError, check, disagreement
@@ -201,8 +202,8 @@ def archived(tmp_path: Path, trials: int = 3) -> Path:
 def test_archive_brings_back_every_value_and_equal_bytes(tmp_path: Path) -> None:
     folder = archived(tmp_path)
     store = Store(tmp_path / "second")
-    assert archive.bring_in(store, folder).new == 4
-    assert archive.bring_in(store, folder).new == 0
+    assert merge(folder, store)[0].new == 4
+    assert merge(folder, store)[0].new == 0
     columns = list(schema.NAMES)
     first = archive.read_runs(folder).sort_values("key", ignore_index=True)[columns]
     again = store.frame().sort_values("key", ignore_index=True)[columns]

@@ -154,6 +154,26 @@ def test_scores_are_recomputed_from_predictions(store: Path) -> None:
     assert checks.scores(store).wrong
 
 
+def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path: Path) -> None:
+    """A hundred committed runs whose predictions are kept, raised by .05 in a copy."""
+    kept = predictions.read(archive.COMMITTED)
+    runs, plan = archive.read_runs(), archive.read_plan()
+    runs = runs[runs["key"].isin(kept) & (runs["test_f1"] < 0.95)].head(200).copy()
+    places = [(row.protocol, row.dataset, int(row.trial)) for row in runs.itertuples()]
+    keys = list(runs["key"])
+    predictions.write(tmp_path, [(p, key, kept[key]) for p, key in zip(places, keys, strict=True)])
+    plan, facts = plan[plan["key"].isin(keys)], archive.read_facts()
+    archive.write(tmp_path, runs, plan, facts)
+    assert checks.scores(tmp_path).lines() == [
+        "Scores recomputed from predictions: 200 compared, all right"
+    ]
+    runs.loc[runs.index[:100], "test_f1"] += 0.05
+    archive.write(tmp_path, runs, plan, facts)
+    found = checks.scores(tmp_path).wrong
+    assert len(found) == 100
+    assert all("test_f1 is" in line for line in found)
+
+
 def test_scores_are_those_that_the_runner_takes() -> None:
     from experiments.runner.scores import scores_of
 
@@ -179,3 +199,19 @@ def test_the_committed_plan_is_that_of_the_catalogue() -> None:
     found = catalogue(load())
     assert not found.skipped
     assert found.wrong == []
+
+
+def test_a_relabelled_plan_is_noticed() -> None:
+    """Two methods that stand in each other's place: every key is one that the catalogue gives."""
+    from dataclasses import replace
+
+    from experiments.analysis.runs import load
+
+    runs = load()
+    part = runs.of("paper", "tuned")
+    part = part[(part["dataset"] == "iris") & part["method"].isin(["cart", "gradtree"])]
+    assert catalogue(replace(runs, frame=part)).wrong == []
+    other = part["method"].map({"cart": "gradtree", "gradtree": "cart"})
+    found = catalogue(replace(runs, frame=part.assign(method=other))).wrong
+    assert len(found) == 2
+    assert all("tuned: 10 runs of" in line for line in found)

@@ -1,0 +1,130 @@
+"""``audit``: run committed jobs again, drawn at random, and compare them score by score."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from collections import Counter
+from contextlib import closing
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from experiments.commands import arguments
+from experiments.errors import DONE, FAILED, WORK_LEFT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from experiments.runs.store import Store
+
+EXPERIMENTS = ("tuned", "default", "nested")
+METHODS = ("gradtree", "cart", "gradtree-nested", "cart-nested")
+"""The headline is what these experiments say of these methods."""
+VARYING = "dndt"
+VARIES = "as DNDT does not repeat to the bit on another processor (CONTRIBUTING.md)"
+CONFIDENCE = 0.95
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = verbs.add_parser(
+        "audit",
+        help="run random committed jobs again and compare",
+        description=(
+            "Run N random committed jobs again, half of them from the headline (GradTree and CART: "
+            "tuned, default, nested), and compare every score. The committed results stay as they "
+            "are. Exit status: 0 all are equal, 1 some differ, 3 some could not be compared."
+        ),
+    )
+    parser.add_argument("number", type=arguments.whole(1), metavar="N", help="how many to run")
+    seed = "draw the same jobs again (default: another draw every time, whose seed is told)"
+    arguments.option(parser, "--seed", seed, arguments.whole(0), "S")
+    most = "leave out runs that took more CPU seconds (default: 10)"
+    arguments.option(parser, "--most-seconds", most, arguments.positive, "S", 10.0)
+    arguments.add_executor(arguments.add_how(parser))
+    parser.set_defaults(run=run, results=arguments.COMMITTED)
+
+
+def run(args: argparse.Namespace) -> int:
+    from experiments.runner.display import Progress
+    from experiments.runner.queue import Queue
+    from experiments.runner.session import drive
+    from experiments.runs import archive
+    from experiments.runs.job import Job
+    from experiments.runs.store import Store
+    from experiments.text import say
+
+    runs, plan = archive.read_runs(args.results), archive.read_plan(args.results)
+    named = plan["experiment"].isin(EXPERIMENTS) & plan["method"].isin(METHODS)
+    runs = runs[runs["status"] == "ok"].assign(headline=runs["key"].isin(plan["key"][named]))
+    slow = ~(runs["cpu_seconds"] + runs["shared_seconds"].fillna(0) <= args.most_seconds)
+    seed = random.SystemRandom().randrange(10**6) if args.seed is None else args.seed
+    rows = archive.rows(draw(runs[~slow], args.number, random.Random(seed)))
+    say(
+        f"{len(rows):,} of {(~slow).sum():,} runs, drawn with --seed {seed}. Left out: those "
+        f"over {args.most_seconds:g} CPU seconds, {100 * slow.mean():.1f} % of all {len(runs):,} "
+        f"successful runs and {100 * slow[runs['headline']].mean():.1f} % of the headline's."
+    )
+    with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as store:
+        args.store = folder
+        asking = dict(zip(plan["key"], plan["experiment"], strict=True))
+        names = {field.name for field in fields(Job)} - {"experiment", "family"}
+        jobs = [Job(experiment=asking.get(r["key"], ""), **{n: r[n] for n in names}) for r in rows]
+        seconds = {row["key"]: row["cpu_seconds"] for row in rows}
+        limits, queue = arguments.limits_of(args, 3600.0), Queue(jobs, seconds, give_up=False)
+        drive(args, queue, Progress(jobs, seconds, args.workers), limits, "audit")
+        known = {**archive.read_facts(args.results)["environment"], **store.facts("environment")}
+        return compare(rows, store, known)
+
+
+def draw(runs: pd.DataFrame, number: int, chance: random.Random) -> pd.DataFrame:
+    """Some runs, half of them of the headline as far as it has so many; none twice."""
+    first, others = (sorted(runs["key"][runs["headline"] == one]) for one in (True, False))
+    chosen = chance.sample(first, min(len(first), (number + 1) // 2))
+    chosen += chance.sample(others, min(len(others), number - len(chosen)))
+    return runs[runs["key"].isin(chosen)]
+
+
+def compare(rows: list[dict[str, Any]], store: Store, known: dict[str, Any]) -> int:
+    """Print which runs differ and what that proves; the exit status."""
+    from experiments.output.checks import unlike
+    from experiments.runs.job import key_of
+    from experiments.runs.schema import disagreement
+    from experiments.text import outcome, say
+
+    equal, differ, apart, missing = (Counter[Any]() for _ in range(4))
+    for ours in rows:
+        theirs = store.run(key_of(ours))
+        if theirs is None or theirs["status"] in ("skipped", "timeout", "memory"):
+            missing["not run" if theirs is None else outcome(theirs)] += 1
+            continue
+        same = theirs["status"] == "ok" and theirs["key"] == ours["key"]
+        ends = f"{ours['key']} ok and {theirs['key']} {outcome(theirs)}"
+        difference = disagreement(ours, theirs) if same else ends
+        ids = [str(one["environment"]) for one in (ours, theirs)]
+        cpus = [known.get(one, {}).get("machine", {}).get("cpu", "unknown") for one in ids]
+        if ours["method"] == VARYING and cpus[0] != cpus[1] and same:
+            apart[not difference] += 1
+            continue
+        (differ if difference else equal)[ours["headline"]] += 1
+        if difference:
+            where = [str(ours[n]) for n in ("protocol", "dataset", "method", "trial", "seed")]
+            say(f"differs, committed and here: {' '.join(where)}: {difference}")
+            say(f"  {ids[0]} on {cpus[0]} and {ids[1]} on {cpus[1]}: {unlike(known, *ids)}")
+    for reason, count in missing.items():
+        say(f"not compared: {count:,}, {reason}")
+    if apart:
+        say(f"counted apart, {VARIES}: {apart[True]} of {apart.total()} equal")
+    say(verdict(equal, differ))
+    return FAILED if differ else WORK_LEFT if missing else DONE
+
+
+def verdict(equal: Counter[bool], differ: Counter[bool]) -> str:
+    """How many are equal; if all, the share of altered runs that would have shown (binomial)."""
+    number, first = (equal + differ).total(), (equal + differ)[True]
+    said = f"{equal.total()} of {number} equal ({first} headline, {number - first} others)"
+    if differ or not number:
+        return said
+    share = 100 * (1 - (1 - CONFIDENCE) ** (1 / number))
+    told = f"{said}: had more than {share:.1f} % of these runs, weighted so, been altered, this "
+    return f"{told}would have been noticed with {100 * CONFIDENCE:.0f} % probability."

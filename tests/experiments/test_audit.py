@@ -1,0 +1,149 @@
+"""``audit`` runs committed jobs again, notices altered ones, and changes nothing."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from runner_helpers import job_of
+
+from experiments.__main__ import main
+from experiments.commands import arguments, audit
+from experiments.runs import archive
+from experiments.runs.store import Store
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Four committed runs on data that scikit-learn brings: two of the headline, two others."""
+    monkeypatch.setenv("GRADTREE_SOURCES", "installed")
+    runs, plan = archive.read_runs(), archive.read_plan()
+    plan = plan[(plan["protocol"] == "paper") & (plan["dataset"] == "wine") & (plan["trial"] < 2)]
+    plan = plan[(plan["experiment"] == "default") & plan["method"].isin(["cart", "cart-pruned"])]
+    folder = tmp_path / "results"
+    archive.write(folder, runs[runs["key"].isin(plan["key"])], plan, archive.read_facts())
+    monkeypatch.setattr(arguments, "COMMITTED", folder)
+    return folder
+
+
+def alter(folder: Path, **changes: Any) -> None:
+    """Rewrite the first run of CART."""
+    runs = archive.read_runs(folder)
+    first = runs.index[(runs["method"] == "cart") & (runs["trial"] == 0)]
+    for name, value in changes.items():
+        runs.loc[first, name] = value
+    archive.write(folder, runs, archive.read_plan(folder), archive.read_facts(folder))
+
+
+def test_what_was_not_altered_is_equal_and_stays(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path.name: path.read_bytes() for path in results.iterdir()}
+    assert main(["audit", "4", "--workers", "1", "--plain"]) == 0
+    said = capsys.readouterr().out
+    assert "4 of 4 runs, drawn with --seed " in said
+    assert "4 of 4 equal (2 headline, 2 others): had more than 52.7 % of these runs" in said
+    assert {path.name: path.read_bytes() for path in results.iterdir()} == before
+
+
+def test_a_raised_score_is_told_with_both_environments(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = archive.read_runs(results)
+    (true,) = runs[(runs["method"] == "cart") & (runs["trial"] == 0)]["test_f1"]
+    alter(results, test_f1=true - 0.05, environment="forged")
+    assert main(["audit", "4", "--inline", "--plain"]) == 1
+    said = capsys.readouterr().out
+    assert (
+        f"paper wine cart 0 42: test_f1 {true - 0.05!r} and {true!r}\n  forged on unknown" in said
+    )
+    assert "3 of 4 equal" in said
+    assert "noticed" not in said
+
+
+def test_other_parameters_under_an_old_key_are_told(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alter(results, params='{"max_depth":1}')
+    assert main(["audit", "4", "--inline", "--plain"]) == 1
+    assert "3 of 4 equal" in capsys.readouterr().out
+
+
+def test_a_success_that_ends_in_an_error_here_differs(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as a run of data, or of a learner, that never existed."""
+    made_up = job_of("cart", "wine", nonsense=1)
+    alter(results, params=made_up.params, key=made_up.key)
+    assert main(["audit", "4", "--inline", "--plain"]) == 1
+    assert f"{made_up.key} ok and {made_up.key} error: " in capsys.readouterr().out
+
+
+def test_slow_runs_are_left_out_and_counted(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alter(results, cpu_seconds=9.0)
+    assert main(["audit", "4", "--most-seconds", "5", "--inline", "--plain"]) == 0
+    said = capsys.readouterr().out
+    assert "25.0 % of all 4 successful runs and 50.0 % of the headline's" in said
+    assert "3 of 3 equal (1 headline, 2 others)" in said
+
+
+MACHINES = {name: {"machine": {"cpu": name}} for name in ("here", "there")}
+
+
+@pytest.mark.parametrize(
+    ("method", "where", "status", "told"),
+    [
+        ("dndt", "there", 0, "another processor (CONTRIBUTING.md): 0 of 1 equal\n0 of 0 equal"),
+        ("dndt", "here", 1, "0 of 1 equal"),
+        ("cart", "there", 1, "0 of 1 equal"),
+    ],
+)
+def test_dndt_alone_may_differ_and_only_on_another_processor(
+    method: str, where: str, status: int, told: str,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    job, store = job_of(method, "wine"), Store(tmp_path)
+    store.add([job.run("ok", test_f1=0.5, environment="here")])
+    committed = {**(store.run(job.key) or {}), "test_f1": 0.6, "environment": where}
+    assert audit.compare([{**committed, "headline": False}], store, MACHINES) == status
+    assert told in capsys.readouterr().out
+
+
+def test_what_cannot_be_run_here_is_no_proof(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs, store = [job_of("cart", "wine", trial) for trial in range(3)], Store(tmp_path)
+    rows = [{**job.run("ok", test_f1=0.5, environment=""), "headline": True} for job in jobs]
+    store.add([jobs[0].run("skipped", reason="no data"), jobs[1].run("timeout", reason="1 s")])
+    assert audit.compare(rows, store, {}) == 3
+    said = capsys.readouterr().out
+    for line in ("1, skipped: no data", "1, timeout: 1 s", "1, not run"):
+        assert f"not compared: {line}\n" in said
+    assert said.endswith("0 of 0 equal (0 headline, 0 others)\n")
+
+
+def test_the_sentence_is_the_binomial_one() -> None:
+    said = audit.verdict(Counter({True: 30, False: 30}), Counter())
+    assert said == (
+        "60 of 60 equal (30 headline, 30 others): had more than 4.9 % of these runs, weighted so, "
+        "been altered, this would have been noticed with 95 % probability."
+    )
+    share = 1 - 0.05 ** (1 / 60)
+    assert (1 - share) ** 60 == pytest.approx(0.05)
+
+
+def test_half_of_a_draw_is_of_the_headline_and_none_comes_twice() -> None:
+    keys = [f"{number:03}" for number in range(200)]
+    runs = pd.DataFrame({"key": keys, "headline": [number < 20 for number in range(200)]})
+    for number, first, others in ((9, 5, 4), (100, 20, 80), (900, 20, 180)):
+        chosen = audit.draw(runs, number, random.Random(1))
+        assert Counter(chosen["headline"]) == {True: first, False: others}
+        assert chosen["key"].is_unique
+        assert chosen.equals(audit.draw(runs.iloc[::-1], number, random.Random(1)).sort_index())
+    assert not chosen.head(5).equals(audit.draw(runs, 5, random.Random(2)))
