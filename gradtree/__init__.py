@@ -10,10 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gradtree.cart import CartClassifier
     from gradtree.classifier import GradTreeClassifier
     from gradtree.settings.losses import CustomLoss, Loss
     from gradtree.settings.presets import PAPER
     from gradtree.settings.selectors import Selector
+    from gradtree.small_tree import SmallTreeClassifier
     from gradtree.table import TabularGradTree, fit_table
     from gradtree.trees.tree import Tree
     from gradtree.views.code import export_python, export_sql
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PAPER",
+    "CartClassifier",
     "CustomLoss",
     "GradTreeClassifier",
     "Loss",
     "Rule",
     "Selector",
+    "SmallTreeClassifier",
     "TabularGradTree",
     "Tree",
     "decision_rules",
@@ -44,12 +48,14 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CartClassifier": "cart",
     "CustomLoss": "settings.losses",
     "GradTreeClassifier": "classifier",
     "Loss": "settings.losses",
     "PAPER": "settings.presets",
     "Rule": "views.rules",
     "Selector": "settings.selectors",
+    "SmallTreeClassifier": "small_tree",
     "TabularGradTree": "table",
     "Tree": "trees.tree",
     "decision_rules": "views.rules",

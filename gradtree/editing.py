@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,8 @@ class EditableTree(TreePredictor):
 
     class_weight_: NDArray[np.float64] | None
     n_features_in_: int
+    # Attributes of a model that no training made.
+    _untrained: ClassVar[dict[str, Any]] = {}
     # What can be pruned, what is left of it, and how.
     _grown: Grown
     _kept: Grown
@@ -141,11 +143,9 @@ class EditableTree(TreePredictor):
             model.feature_names_in_ = np.array(names if given else own, dtype=object)
         model.columns_ = tree.columns or tuple(Column(name) for name in names)
         model.classes_, model.class_weight_, model.n_features_in_ = labels, None, tree.n_features
-        model.history_, model.n_epochs_, model.n_iter_, model.best_run_ = (), 0, 0, 0
-        model._finish = finish_config(settled(model.get_params(deep=False)))
-        rows = tree.n_node_samples
-        weight = tree.value * (np.ones(tree.node_count) if rows is None else rows)[:, np.newaxis]
-        return model._edit(Grown(tree, weight))
+        model.__dict__.update(cls._untrained)
+        model._finish = model._finish_config()
+        return model._take(tree)
 
     def to_json(self) -> str:
         """The tree with the labels of its classes, as JSON; :meth:`from_json` reads it."""
@@ -181,6 +181,9 @@ class EditableTree(TreePredictor):
             self._keep(kept)
         return float(prices[len(prices) - 1 - int(np.argmax(scores[::-1]))])
 
+    def _finish_config(self) -> FinishConfig:
+        return finish_config(settled(self.get_params(deep=False)))
+
     def _checked(self, node: int) -> Self:
         check_is_fitted(self)
         if not 0 <= node < self.tree_.node_count:
@@ -190,6 +193,12 @@ class EditableTree(TreePredictor):
     def _keep(self, grown: Grown) -> Self:
         self._kept, self.tree_ = grown, grown.tree
         return self
+
+    def _take(self, tree: Tree) -> Self:
+        """From now on, predict by a tree of any origin."""
+        rows = tree.n_node_samples
+        weight = tree.value * (np.ones(tree.node_count) if rows is None else rows)[:, np.newaxis]
+        return self._edit(Grown(tree, weight))
 
     def _edit(self, grown: Grown) -> Self:
         """From now on, this is the tree to prune."""

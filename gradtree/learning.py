@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from gradtree.editing import EditableTree
+from gradtree.encoding import ColumnLearner
 from gradtree.inputs.arrays import (
     TrainingRows,
     as_training_type,
-    categorical_mask,
     coded_rows,
-    learned_columns,
     read_training_rows,
     read_validation,
 )
@@ -29,28 +26,27 @@ from gradtree.inputs.parameters import check_parameters, finish_config, settled,
 from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.training.finishing import FittedRows, Grown, all_rows, grow
 from gradtree.training.progress import ProgressBar
-from gradtree.training.train import TrainResult, train
+from gradtree.training.train import RunHistory, TrainResult, train
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.simplify import PruningPath, class_sums
-from gradtree.trees.traversal import leaves_reached
-from gradtree.units.inner import inner_matrix, learn_inner, table_nodes
-from gradtree.units.scales import InnerColumn, Labels
+from gradtree.trees.simplify import PruningPath
 
 
-class TreeLearner(EditableTree):
+class TreeLearner(ColumnLearner):
     """Learns ``tree_`` by gradient descent; the parameters are those of its subclass."""
 
     validation_fraction: float
-    scale: str | None
-    categorical_features: Any
     refit_leaves: bool
     warm_start: bool
-    random_state: Any
     verbose: int
     dtype: str
     dense_: DenseTree
-    n_features_in_: int
-    _inner: tuple[InnerColumn, ...] | None
+    history_: tuple[RunHistory, ...]
+    _untrained: ClassVar[dict[str, Any]] = {
+        "history_": (),
+        "n_epochs_": 0,
+        "n_iter_": 0,
+        "best_run_": 0,
+    }
 
     def fit(
         self,
@@ -152,29 +148,12 @@ class TreeLearner(EditableTree):
         """
         return clone(self).fit(X, y, sample_weight).path_
 
-    def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+    def plot_history(self, **options: Any) -> Any:
+        """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
+        from gradtree.views.plot import plot_history
 
-    def _learn_columns(self, data: TrainingRows, trained: NDArray[np.intp]) -> None:
-        """Learn what the columns hold and how they become those of the training matrix."""
-        names = getattr(self, "feature_names_in_", None)
-        mask = categorical_mask(self.categorical_features, data.rows, names)
-        self.columns_ = learned_columns(data.rows, trained, mask, names)
-        coded = coded_rows(data.rows, self.columns_)
-        numbers = all(column.kind == "number" for column in self.columns_)
-        if self.scale is None and numbers and not np.isnan(coded).any():
-            self._inner = None
-            return
-        weight = np.ones(len(data.y)) if data.weight is None else data.weight
-        weight = weight[trained] / weight[trained].mean()
-        labels = Labels(data.y[trained], weight, len(data.classes))
-        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale)
-
-    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
-        """What the engine is trained on."""
-        return coded if self._inner is None else inner_matrix(coded, self._inner)
+        check_is_fitted(self)
+        return plot_history(self.history_, **options)
 
     def _trained(
         self,
@@ -228,11 +207,7 @@ class TreeLearner(EditableTree):
         finish: FinishConfig,
     ) -> None:
         """Turn a tree over the training matrix into the one to predict with."""
-        if self._inner is not None:
-            grown = grown.some(*table_nodes(grown.tree, self._inner, self.columns_, coded))
-        leaf = leaves_reached(grown.tree, coded)
-        counts = class_sums(grown.tree, leaf, y).astype(np.int64)
-        grown = replace(grown, tree=replace(grown.tree, class_counts=counts))
+        grown = self._over_table(grown, coded, y)
         cut = grown.cut(finish) if finish.changes_structure else grown
         self._grown, self._finish = grown, finish
         self._keep(cut)

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradtree.columns.coding import Column, coded_matrix
 from gradtree.inputs.arrays import has_categories, read_rows
-from gradtree.training.train import RunHistory
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import LEAF
 from gradtree.views.readable import ReadableTree
@@ -22,7 +21,6 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
 
     classes_: NDArray[Any]
     columns_: tuple[Column, ...]
-    history_: tuple[RunHistory, ...]
     n_features_in_: int
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -78,10 +76,3 @@ class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    def plot_history(self, **options: Any) -> Any:
-        """Draw the losses of all runs; see :func:`gradtree.plot_history`."""
-        from gradtree.views.plot import plot_history
-
-        check_is_fitted(self)
-        return plot_history(self.history_, **options)

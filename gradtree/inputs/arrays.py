@@ -52,8 +52,8 @@ def read_rows(
     """
     if issparse(X):
         raise TypeError(
-            "Sparse data was passed, but GradTreeClassifier needs dense rows, because a split "
-            "looks at every value; pass X.toarray(), or fewer columns (for example by "
+            f"Sparse data was passed, but {type(estimator).__name__} needs dense rows, because a "
+            "split looks at every value; pass X.toarray(), or fewer columns (for example by "
             "sklearn.feature_selection.SelectKBest) where that does not fit into memory"
         )
     if is_frame(X):
@@ -84,7 +84,7 @@ def read_rows(
             )
         )
     except ValueError as error:
-        raise ValueError(f"{error}{_remedy(str(error))}") from error
+        raise ValueError(f"{error}{_remedy(str(error), type(estimator).__name__)}") from error
 
 
 def _is_matrix(X: Any) -> bool:
@@ -371,11 +371,11 @@ def read_validation(
     return rows, class_indices(labels, classes, "y_valid")
 
 
-def _remedy(message: str) -> str:
+def _remedy(message: str, estimator: str) -> str:
     """What to do about rows that scikit-learn refuses."""
     if "convert" not in message and "string" not in message:
         return ""
     return (
         "\nGradTree: pass text as columns of a DataFrame, or say which columns of the array hold "
-        "categories: GradTreeClassifier(categorical_features=[...])."
+        f"categories: {estimator}(categorical_features=[...])."
     )

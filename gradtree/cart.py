@@ -1,0 +1,198 @@
+"""CART for any table: scikit-learn's greedy tree, pruned, as a tree over the columns as given."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.metrics import get_scorer
+from sklearn.tree import DecisionTreeClassifier
+
+from gradtree.encoding import ColumnLearner
+from gradtree.inputs.arrays import TrainingRows, coded_rows, read_training_rows
+from gradtree.inputs.folds import dealt_folds, score_of
+from gradtree.settings.config import FinishConfig
+from gradtree.training.finishing import Grown, with_values
+from gradtree.trees.simplify import class_sums
+from gradtree.trees.tree import Tree
+
+MOST_PRICES = 20
+
+
+class CartClassifier(ColumnLearner):
+    """A greedy tree whose size is chosen by cross-validation, readable like any other here.
+
+    Tables with text, categories, dates and gaps are read as by :class:`GradTreeClassifier`, and
+    ``tree_`` is one over the columns as given. Categories are ordered by what they tell about the
+    label. ``predict_proba`` gives the shares of the data; weights of classes decide ``predict``.
+
+    Parameters
+    ----------
+    max_leaf_nodes : int, optional
+        Most leaves; then the tree grows best split first.
+    max_depth : int, optional
+    min_samples_leaf : int or float, default=1
+    min_weight_fraction_leaf : float, default=0.0
+        As in scikit-learn.
+    criterion : "gini", "entropy" or "log_loss", default="gini"
+    ccp_alpha : float or "cv", default="cv"
+        Price of a leaf in minimal cost-complexity pruning. "cv" takes the one with the best mean
+        score in folds, the highest of equals: of one that leaves a single leaf, and of at most 20
+        between those at which the tree of all rows changes.
+    scoring : str or callable, default="f1_macro"
+        What "cv" chooses by: a scorer of scikit-learn. As ``X`` it is given the coded columns.
+    cv : int, splitter or iterable, default=5
+        Folds of "cv": a number of stratified ones, or what scikit-learn takes for it.
+    class_weight : dict, "balanced", "sqrt-balanced", float or None, default=None
+        As in :class:`GradTreeClassifier`.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree over the columns of ``X``.
+    columns_ : tuple of Column
+    classes_ : ndarray of shape (n_classes,)
+    class_weight_ : ndarray of shape (n_classes,) or None
+    ccp_alpha_ : float
+        The price that was chosen.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Present if the columns have names.
+    """
+
+    scale = None
+
+    def __init__(
+        self,
+        max_leaf_nodes: int | None = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        criterion: str = "gini",
+        ccp_alpha: float | str = "cv",
+        scoring: Any = "f1_macro",
+        cv: Any = 5,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        random_state: Any = None,
+    ) -> None:
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.criterion = criterion
+        self.ccp_alpha = ccp_alpha
+        self.scoring = scoring
+        self.cv = cv
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        """Grow a tree and prune it.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+            Rows of weight 0 are left out.
+        classes : array-like, optional
+            All class labels, where ``y`` may lack some.
+        """
+        grown = copy(self)
+        grown._learn(X, y, sample_weight, classes)
+        self.__dict__ = grown.__dict__
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
+        data = read_training_rows(self, X, y, sample_weight, classes, self.class_weight)
+        rows = np.arange(len(data.y))
+        used = rows if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
+        self._learn_columns(data, rows)
+        coded = coded_rows(data.rows, self.columns_)
+        grower = DecisionTreeClassifier(
+            criterion=self.criterion,
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            random_state=self._seed(),
+        )
+        self.classes_, self.class_weight_ = data.classes, data.class_weight
+        price: Any = self.ccp_alpha
+        if isinstance(price, str) and price == "cv":
+            price = self._best_of_folds(grower, data, coded, used)
+        grown = self._grown_on(grower.set_params(ccp_alpha=price), data, self._matrix(coded), rows)
+        self.ccp_alpha_ = float(price)
+        self._finish = self._finish_config()
+        self._edit(self._over_table(grown, coded, data.y))
+
+    def _best_of_folds(
+        self,
+        grower: DecisionTreeClassifier,
+        data: TrainingRows,
+        coded: NDArray[Any],
+        used: NDArray[np.intp],
+    ) -> float:
+        """The price that folds prefer; of equal prices the largest."""
+        path = grower.cost_complexity_pruning_path(self._matrix(coded), data.y, data.weight)
+        changes = np.unique(path.ccp_alphas.clip(min=0.0))
+        prices = np.sqrt(changes[:-1] * changes[1:])[::-1]
+        if len(prices) > MOST_PRICES:
+            prices = np.quantile(prices, np.linspace(1, 0, MOST_PRICES), method="nearest")
+        # No split saves as much as the first of these, so that its tree is a single leaf.
+        prices = np.array([1 + np.log2(len(data.classes)), *prices])
+        scorer, total = get_scorer(self.scoring), np.zeros(len(prices))
+        labels = self.classes_[data.y]
+        for train, test in dealt_folds(self.cv, data.y, used, grower.random_state):
+            fold = copy(self)
+            # The order of categories must not know the labels of rows that are scored.
+            fold._learn_inner(data, coded, train)
+            matrix = fold._matrix(coded)
+            weight = None if data.sample_weight is None else data.sample_weight[test]
+            for place, price in enumerate(prices):
+                pruned = clone(grower).set_params(ccp_alpha=price)
+                tree = self._grown_on(pruned, data, matrix, train).tree
+                model = type(self).from_tree(tree, self.classes_)
+                total[place] += score_of(scorer, model, matrix[test], labels[test], weight)
+        return float(prices[np.argmax(total)])
+
+    def _grown_on(
+        self,
+        grower: DecisionTreeClassifier,
+        data: TrainingRows,
+        matrix: NDArray[Any],
+        rows: NDArray[np.intp],
+    ) -> Grown:
+        """The tree of some rows over the training matrix, with the shares of the data."""
+        X, y, n_classes = matrix[rows], data.y[rows], len(data.classes)
+        weight = None if data.weight is None else data.weight[rows]
+        plain = None if data.sample_weight is None else data.sample_weight[rows]
+        grown = Tree.from_sklearn(grower.fit(X, y, weight))
+        # Some classes may have no row here.
+        tree = replace(grown, value=np.full((grown.node_count, n_classes), 1 / n_classes))
+        leaf = tree.apply(X)
+        sums = [class_sums(tree, leaf, y, given) for given in (weight, plain)]
+        return with_values(tree, sums[0], sums[1], self._finish_config())
+
+    def _finish_config(self) -> FinishConfig:
+        return FinishConfig(
+            refit_leaves=True,
+            smoothing=0.0,
+            probabilities="shares",
+            criterion="gini" if self.criterion == "gini" else "log_loss",
+            max_leaf_nodes=self.max_leaf_nodes,
+        )

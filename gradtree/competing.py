@@ -1,0 +1,171 @@
+"""Families of trees in the same folds: their fits, their scores, and who is chosen."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky import ProcessPoolExecutor, wait
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from gradtree.columns.coding import Column
+from gradtree.columns.frames import printed_names
+from gradtree.inputs.folds import Folds, score_of
+from gradtree.trees.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows as given, their labels and weights, and the labels of all classes."""
+
+    X: Any
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    classes: NDArray[Any]
+
+    def some(self, places: NDArray[np.intp]) -> Rows:
+        weight = None if self.weight is None else self.weight[places]
+        return Rows(_safe_indexing(self.X, places), self.y[places], weight, self.classes)
+
+
+class FoldResult(NamedTuple):
+    """Score and leaves of the tree of one fold, and the seconds its fit took."""
+
+    score: float
+    leaves: int
+    seconds: float
+
+
+class Standing(NamedTuple):
+    """How one family did in the folds.
+
+    Attributes
+    ----------
+    score, standard_error : mean over folds of the score, and its standard error.
+    behind, noise : mean over folds of the leader's score minus this one's, and the standard error
+        of that difference.
+    leaves, seconds : mean leaves of its trees, and seconds that all its fits took.
+    chosen : whether it is the winner.
+    remark : what this means, or why the family was given up.
+    """
+
+    family: str
+    score: float
+    standard_error: float
+    behind: float
+    noise: float
+    leaves: float
+    seconds: float
+    chosen: bool
+    remark: str
+
+
+def tree_of(model: Any) -> Tree:
+    """The tree of a fitted model."""
+    tree = getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    if isinstance(model, DecisionTreeClassifier):
+        return Tree.from_sklearn(model)
+    raise TypeError(
+        f"{type(model).__name__} has no tree_ of type gradtree.Tree, so it is no family of trees"
+    )
+
+
+def table_of(tree: Tree, names: Sequence[Any] | None) -> tuple[Column, ...]:
+    """The columns that a tree was grown on."""
+    labels = range(tree.n_features) if names is None else names
+    return tree.columns or tuple(Column(name) for name in printed_names(list(labels)))
+
+
+def fitted(estimator: Any, rows: Rows) -> Any:
+    """A copy of an estimator, fitted; it is told of classes and weights if it can be."""
+    known: dict[str, Any] = {}
+    if has_fit_parameter(estimator, "classes"):
+        known["classes"] = rows.classes
+    if rows.weight is not None:
+        known["sample_weight"] = rows.weight
+    return clone(estimator).fit(rows.X, rows.y, **known)
+
+
+def folds_of(
+    estimator: Any,
+    rows: Rows,
+    folds: Folds,
+    scorer: Any,
+    n_jobs: int | None,
+    seconds: float | None,
+) -> list[FoldResult] | None:
+    """Results of one family, or ``None`` if they would take longer than ``seconds``."""
+    tasks = [(estimator, rows, train, test, scorer) for train, test in folds]
+    if seconds is None:
+        return list(Parallel(n_jobs)(delayed(_one_fold)(*task) for task in tasks))
+    if seconds <= 0:
+        return None
+    # Processes of their own can be stopped in the middle of a fit.
+    pool = ProcessPoolExecutor(min(effective_n_jobs(n_jobs), len(tasks)))
+    try:
+        promised = [pool.submit(_one_fold, *task) for task in tasks]
+        late = wait(promised, timeout=seconds).not_done
+        return None if late else [one.result() for one in promised]
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+def _one_fold(
+    estimator: Any, rows: Rows, train: NDArray[np.intp], test: NDArray[np.intp], scorer: Any
+) -> FoldResult:
+    with warnings.catch_warnings():
+        # The fit to all rows says it once more, and once only.
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        model = fitted(estimator, rows.some(train))
+        seconds = time.perf_counter() - start
+        leaves = tree_of(model).n_leaves
+        unseen = rows.some(test)
+        score = score_of(scorer, model, unseen.X, unseen.y, unseen.weight)
+    return FoldResult(score, leaves, seconds)
+
+
+def standings(
+    results: Mapping[str, Sequence[FoldResult]], given_up: Mapping[str, str]
+) -> tuple[Standing, ...]:
+    """The leaderboard, best first; of families within noise of the best the first is chosen."""
+    scores = {name: np.array([one.score for one in fits]) for name, fits in results.items()}
+    leader = max(scores, key=lambda name: scores[name].mean())
+    lost = {name: scores[leader] - own for name, own in scores.items()}
+    close = [name for name, gap in lost.items() if gap.mean() <= _standard_error(gap)]
+    found = []
+    for name in sorted(scores, key=lambda name: -scores[name].mean()):
+        remark = "within noise of the leader" if name in close else "behind"
+        remark = "leads" if name == leader else remark
+        chosen = name == close[0]
+        found.append(
+            Standing(
+                name,
+                float(scores[name].mean()),
+                _standard_error(scores[name]),
+                float(lost[name].mean()),
+                _standard_error(lost[name]),
+                float(np.mean([one.leaves for one in results[name]])),
+                float(sum(one.seconds for one in results[name])),
+                chosen,
+                f"chosen: {remark}" if chosen else remark,
+            )
+        )
+    n = float("nan")
+    left_out = [Standing(name, n, n, n, n, n, n, False, why) for name, why in given_up.items()]
+    return (*found, *left_out)
+
+
+def _standard_error(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

@@ -1,0 +1,66 @@
+"""How an estimator learns its columns: from a table to a matrix, and with a tree back again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from gradtree.editing import EditableTree
+from gradtree.inputs.arrays import TrainingRows, categorical_mask, coded_rows, learned_columns
+from gradtree.training.finishing import Grown
+from gradtree.trees.simplify import class_sums
+from gradtree.trees.traversal import leaves_reached
+from gradtree.units.inner import inner_matrix, learn_inner, table_nodes
+from gradtree.units.scales import InnerColumn, Labels
+
+
+class ColumnLearner(EditableTree):
+    """Learns the columns of any table; how a tree is grown over their matrix, subclasses say."""
+
+    scale: str | None
+    categorical_features: Any
+    random_state: Any
+    n_features_in_: int
+    _inner: tuple[InnerColumn, ...] | None
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _learn_columns(self, data: TrainingRows, trained: NDArray[np.intp]) -> None:
+        """Learn what the columns hold and how they become those of the training matrix."""
+        names = getattr(self, "feature_names_in_", None)
+        mask = categorical_mask(self.categorical_features, data.rows, names)
+        self.columns_ = learned_columns(data.rows, trained, mask, names)
+        self._learn_inner(data, coded_rows(data.rows, self.columns_), trained)
+
+    def _learn_inner(
+        self, data: TrainingRows, coded: NDArray[Any], trained: NDArray[np.intp]
+    ) -> None:
+        """Learn how known columns become those of the training matrix."""
+        numbers = all(column.kind == "number" for column in self.columns_)
+        if self.scale is None and numbers and not np.isnan(coded).any():
+            self._inner = None
+            return
+        weight = np.ones(len(data.y)) if data.weight is None else data.weight
+        weight = weight[trained] / weight[trained].mean()
+        labels = Labels(data.y[trained], weight, len(data.classes))
+        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale)
+
+    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
+        """What the tree is grown on."""
+        return coded if self._inner is None else inner_matrix(coded, self._inner)
+
+    def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[np.int64]) -> Grown:
+        """A tree over the training matrix as one over the columns, its rows counted."""
+        if self._inner is not None:
+            grown = grown.some(*table_nodes(grown.tree, self._inner, self.columns_, coded))
+        leaf = leaves_reached(grown.tree, coded)
+        counts = class_sums(grown.tree, leaf, y).astype(np.int64)
+        return replace(grown, tree=replace(grown.tree, class_counts=counts))

@@ -1,0 +1,62 @@
+"""Folds of rows, and the score of a model on some of them."""
+
+from __future__ import annotations
+
+import warnings
+from inspect import signature
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
+
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+def dealt_folds(cv: Any, y: NDArray[np.int64], used: NDArray[np.intp], seed: int) -> Folds:
+    """Rows to train on and rows to score, fold by fold.
+
+    Parameters
+    ----------
+    cv : int, splitter of scikit-learn or iterable of pairs of positions
+        A number: stratified folds, shuffled, but no more than the largest class has rows. Pairs
+        count all rows that were given.
+    y : ndarray of shape (n_rows,)
+        Class indices of the rows in use.
+    used : ndarray of shape (n_rows,)
+        Their positions among the rows that were given.
+    seed : int
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        if isinstance(cv, Integral):
+            most = max(min(int(cv), int(np.bincount(y).max())), min(int(cv), 2))
+            folds = StratifiedKFold(most, shuffle=True, random_state=seed)
+            return list(folds.split(y, y))
+        if hasattr(cv, "split"):
+            return list(cv.split(y, y))
+        pairs = list(check_cv(cv, y, classifier=True).split(y, y))
+    place = np.full(max(int(np.max(side, initial=0)) for pair in pairs for side in pair) + 1, -1)
+    place[used[used < len(place)]] = np.flatnonzero(used < len(place))
+    found = [(place[train], place[test]) for train, test in pairs]
+    return [(train[train >= 0], test[test >= 0]) for train, test in found]
+
+
+def score_of(
+    scorer: Any, model: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None
+) -> float:
+    """The score of a fitted model; weights of rows count if the scorer takes them."""
+    weighed = weight is not None and "sample_weight" in signature(scorer).parameters
+    try:
+        score = float(scorer(model, X, y, sample_weight=weight) if weighed else scorer(model, X, y))
+    except ValueError as error:
+        raise ValueError(
+            f"the scorer cannot score a fold ({error}); take fewer folds (cv), or a scorer that "
+            "needs no rows of every class"
+        ) from error
+    if np.isnan(score):
+        raise ValueError(
+            "the scorer gave nan on a fold; take fewer folds (cv), or a scorer that fits the labels"
+        )
+    return score
