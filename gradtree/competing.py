@@ -112,13 +112,21 @@ def folds_of(
     if seconds <= 0:
         return None
     # Processes of their own can be stopped in the middle of a fit.
-    pool = ProcessPoolExecutor(min(effective_n_jobs(n_jobs), len(tasks)))
+    n_processes = min(effective_n_jobs(n_jobs), len(tasks))
+    pool = ProcessPoolExecutor(n_processes)
     try:
-        promised = [pool.submit(_one_fold, *task) for task in tasks]
-        late = wait(promised, timeout=seconds).not_done
-        return None if late else [one.result() for one in promised]
+        # One piece of work for each: none is waiting when they are stopped.
+        shares = [pool.submit(_some_folds, tasks[i::n_processes]) for i in range(n_processes)]
+        if wait(shares, timeout=seconds).not_done:
+            return None
+        done = [share.result() for share in shares]
+        return [done[i % n_processes][i // n_processes] for i in range(len(tasks))]
     finally:
         pool.shutdown(kill_workers=True)
+
+
+def _some_folds(tasks: Sequence[tuple[Any, ...]]) -> list[FoldResult]:
+    return [_one_fold(*task) for task in tasks]
 
 
 def _one_fold(

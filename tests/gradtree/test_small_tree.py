@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from gradtree import CartClassifier, GradTreeClassifier, SmallTreeClassifier, Tree
 
@@ -63,9 +64,12 @@ def test_winner_is_fitted_to_all_rows_with_the_cap() -> None:
     assert model.tree_.n_leaves <= 3
     assert model.tree_.n_node_samples is not None
     assert model.tree_.n_node_samples[0] == len(y)
-    assert "petal" in SmallTreeClassifier(families=["cart"], random_state=0).fit(
-        *load_iris(return_X_y=True, as_frame=True)
-    ).export_text()
+    assert (
+        "petal"
+        in SmallTreeClassifier(families=["cart"], random_state=0)
+        .fit(*load_iris(return_X_y=True, as_frame=True))
+        .export_text()
+    )
 
 
 def test_raw_tables_and_labels_of_text_are_read_by_every_family() -> None:
@@ -84,19 +88,31 @@ def test_any_scorer_decides_and_reaches_the_families() -> None:
 
 
 class Slow(CartClassifier):
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        time.sleep(0.4)
-        return super().fit(X, y, sample_weight)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
+        time.sleep(120)
+        return super().fit(X, y, sample_weight, classes)
 
 
-def test_time_limit_gives_up_families_but_never_the_first() -> None:
+def test_time_limit_stops_a_family_in_the_middle_of_a_fit() -> None:
     X, y = load_iris(return_X_y=True)
-    families = {"first": CartClassifier(), "slow": Slow()}
+    families = {"first": CartClassifier(cv=2), "slow": Slow(), "late": CartClassifier()}
     start = time.monotonic()
-    model = SmallTreeClassifier(families=families, time_limit=0.5, random_state=0).fit(X, y)
-    assert time.monotonic() - start < 2.5
+    model = SmallTreeClassifier(families=families, time_limit=5, random_state=0).fit(X, y)
+    assert time.monotonic() - start < 60
     assert model.best_family_ == "first"
-    assert model.leaderboard_[-1].remark == "given up: time limit"
+    remarks = {one.family: one.remark for one in model.leaderboard_}
+    assert remarks["slow"] == remarks["late"] == "given up: time limit"
+
+
+def test_a_limit_that_is_not_reached_changes_nothing() -> None:
+    X, y = exclusive_or(200)
+    families = {"cart": CartClassifier(cv=2), "deep": CartClassifier(ccp_alpha=0.0)}
+    one, two = (
+        SmallTreeClassifier(families=families, time_limit=limit, random_state=0).fit(X, y)
+        for limit in (None, 500)
+    )
+    assert [s[:6] for s in one.leaderboard_] == [s[:6] for s in two.leaderboard_]
+    assert one.tree_ == two.tree_
 
 
 def test_same_seed_same_tree_with_any_number_of_jobs() -> None:
@@ -134,6 +150,96 @@ def test_an_estimator_without_a_tree_is_refused() -> None:
         SmallTreeClassifier(families={"dummy": DummyClassifier()}).fit(X, y)
 
 
+def test_a_family_without_the_cap_is_given_up_and_scikit_learns_tree_is_one() -> None:
+    X, y = exclusive_or(300)
+    large = CartClassifier(max_leaf_nodes=200, ccp_alpha=0.0)
+    families = {"large": large, "plain": DecisionTreeClassifier()}
+    model = SmallTreeClassifier(max_leaf_nodes=4, families=families, random_state=0).fit(X, y)
+    assert model.best_family_ == "plain"
+    assert model.tree_.n_leaves <= 4
+    assert model.leaderboard_[-1].remark == "given up: more than 4 leaves"
+    np.testing.assert_array_equal(model.predict(X), model.best_estimator_.predict(X))
+    with pytest.raises(ValueError, match="no family has a tree to choose"):
+        clone(model).set_params(families={"large": large}).fit(X, y)
+
+
+def imbalanced() -> tuple[Any, Any]:
+    random = np.random.default_rng(0)
+    X = random.random((2000, 3))
+    return X, (random.random(2000) < np.where(X[:, 0] > 0.5, 0.2, 0.02)).astype(int)
+
+
+def test_class_weights_decide_predictions_alone() -> None:
+    X, y = imbalanced()
+    model = CartClassifier(max_leaf_nodes=2, class_weight="balanced", random_state=0).fit(X, y)
+    shares = [[np.mean(y[side] == k) for k in (0, 1)] for side in (X[:, 0] <= 0.5, X[:, 0] > 0.5)]
+    found = model.predict_proba([[0.1, 0.5, 0.5], [0.9, 0.5, 0.5]])
+    np.testing.assert_allclose(found, shares, atol=0.01)
+    assert model.predict([[0.1, 0.5, 0.5], [0.9, 0.5, 0.5]]).tolist() == [0, 1]
+    assert "class of most weight" in model.export_text()
+    small = SmallTreeClassifier(max_leaf_nodes=2, families=["cart-balanced"], random_state=0)
+    assert "class of most weight" in small.fit(X, y).export_text()
+
+
+def test_the_price_of_a_leaf_is_chosen_without_labels_of_the_rows_it_is_judged_by() -> None:
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"name": random.choice([f"n{i}" for i in range(60)], 400)})
+    y = random.integers(0, 2, 400)
+    model = CartClassifier(scoring="neg_log_loss", random_state=0).fit(X, y)
+    assert model.tree_.n_leaves == 1
+
+
+@pytest.mark.parametrize("family", list(QUICK))
+def test_the_tree_can_be_pruned_changed_and_stored(family: str) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["a", "b", "c"])[y]
+    model = SmallTreeClassifier(families={"it": QUICK[family]}, cv=3, random_state=0).fit(X, names)
+    again = SmallTreeClassifier.from_json(model.to_json())
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(model.to_sklearn().predict(X), model.predict(X))
+    before = model.tree_.n_leaves
+    assert model.prune(max_leaf_nodes=2).tree_.n_leaves == 2 < before
+    assert model.collapse(0).tree_.n_leaves == 1
+    assert model.best_estimator_.tree_.n_leaves == before
+    assert set(pickle.loads(pickle.dumps(model)).predict(X)) <= {"a", "b", "c"}
+
+
+def test_rows_without_weight_count_for_nothing() -> None:
+    X, y = raw_table()
+    weight = np.arange(len(y)) % 3 > 0
+    kept = np.flatnonzero(weight)
+    settings = {"families": ["cart"], "cv": 3, "random_state": 0}
+    some = SmallTreeClassifier(**settings).fit(X.iloc[kept], y[kept])
+    weighed = SmallTreeClassifier(**settings).fit(X, y, weight.astype(float))
+    assert some.tree_ == weighed.tree_
+    assert some.leaderboard_[0].score == weighed.leaderboard_[0].score
+
+
+def test_a_line_per_family_and_a_table_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = SmallTreeClassifier(families=["cart", "cart-balanced"], verbose=1, random_state=0)
+    lines = model.fit(X, y).leaderboard().splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [s.family for s in model.leaderboard_]
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split("] ")[1].split(":")[0] for line in said] == ["cart", "cart-balanced"]
+
+
+def test_tables_tell_of_what_they_read_once() -> None:
+    table = pd.DataFrame({"age": ["31", "?", "58", "44"] * 50, "town": ["Ulm", "Bonn"] * 100})
+    with pytest.warns(UserWarning, match="read as numbers") as said:
+        SmallTreeClassifier(families=["cart"], random_state=0).fit(table, [0, 1, 1, 0] * 50)
+    assert len(said) == 1
+
+
+def test_a_class_of_one_row_is_no_obstacle() -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:101], y[:101]
+    model = SmallTreeClassifier(families=QUICK, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="fewer folds"):
+        SmallTreeClassifier(families=["cart"], scoring="roc_auc_ovr", random_state=0).fit(X, y)
+
+
 @parametrize_with_checks(
     [
         CartClassifier(cv=2),
@@ -142,3 +248,10 @@ def test_an_estimator_without_a_tree_is_refused() -> None:
 )
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", [CartClassifier(), SmallTreeClassifier(cv=3)], ids=str)
+def test_scikit_learns_own_checks_with_the_defaults(estimator: Any) -> None:
+    check_estimator(estimator)

@@ -1,0 +1,46 @@
+"""Interactions without marginal effects: what the best small tree finds that greedy ones miss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gradtree import SmallTreeClassifier
+
+N_ROWS = 1500
+NOISE = 0.1
+
+
+def parity(X: Any, n_columns: int) -> Any:
+    return np.logical_xor.reduce(np.asarray(X)[:, :n_columns] > 0.5, axis=1)
+
+
+def interaction(name: str, seed: int, n_rows: int) -> tuple[Any, Any, float]:
+    """Rows, labels and the accuracy of the truth on them, ten columns each."""
+    random = np.random.default_rng(seed)
+    X = random.random((n_rows, 10))
+    flipped = random.random(n_rows) < NOISE
+    if name.startswith("xor"):
+        truth = parity(X, int(name[3]))
+        y = truth ^ flipped if name.endswith("noise") else truth
+        return X, y, float(np.mean(y == truth))
+    if name == "checkerboard":
+        return X, np.floor(X[:, :2] * 3).sum(axis=1) % 2 == 1, 1.0
+    words = pd.DataFrame(np.where(X > 0.5, "yes", "no"), columns=[f"c{i}" for i in range(10)])
+    return words, parity(X, 3), 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    "name", ["xor2", "xor2 noise", "xor3", "xor3 noise", "checkerboard", "categories"]
+)
+def test_within_two_points_of_the_truth_with_fewer_than_30_nodes(name: str, seed: int) -> None:
+    X, y, _ = interaction(name, seed, N_ROWS)
+    unseen, labels, best = interaction(name, seed + 100, N_ROWS)
+    model = SmallTreeClassifier(random_state=0).fit(X, y)
+    assert model.score(unseen, labels) >= best - 0.02
+    assert model.tree_.node_count < 30
