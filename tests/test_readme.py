@@ -50,6 +50,7 @@ CUT_DOWN = {
     "make verify": "make --dry-run verify",
     "experiments status": f"{PYTHON} -m experiments status --store results/runs",
     "experiments failures": f"{PYTHON} -m experiments failures --help",
+    "experiments compare": f"{PYTHON} -m experiments compare --help",
     "experiments export": f"{PYTHON} -m experiments export --help",
     "experiments measure": f"{PYTHON} -m experiments measure test_balanced_accuracy "
     "--store results/runs",

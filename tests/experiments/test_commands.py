@@ -98,6 +98,7 @@ class TestCommandLine:
             (["status", "--store", "nowhere"], "there are no runs in nowhere"),
             (["merge", "nowhere"], "there are no runs in nowhere"),
             (["merge"], "See: python -m experiments merge --help"),
+            (["compare", "nowhere.py"], "no plug-in"),
             (["export", "runs.xls"], "runs.parquet or runs.csv"),
             (["data", "irsi"], "did you mean iris"),
             (["list", "learner"], "invalid choice"),

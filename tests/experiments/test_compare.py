@@ -1,0 +1,181 @@
+"""``compare``: a learner of a plug-in beside the committed runs, as the README shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import plugins
+import pytest
+from analysis_support import Cell, make_runs
+from scipy import stats
+
+from experiments.__main__ import main
+from experiments.analysis.compare import compare
+from experiments.analysis.runs import load
+from experiments.errors import UserError
+from experiments.output.readme import REPOSITORY
+from experiments.runner import plugin, registry
+from experiments.runs.store import Store
+
+README = (REPOSITORY / "experiments" / "README.md").read_text(encoding="utf-8")
+QUICK = ["--trial", "0-1", "--inline", "--plain"]
+
+
+@pytest.fixture(autouse=True)
+def no_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(registry.VARIABLE, "")
+    plugin.imported.cache_clear()
+    registry._entries.cache_clear()
+    yield
+    plugin.imported.cache_clear()
+    registry._entries.cache_clear()
+
+
+class TestVerb:
+    def test_a_learner_and_a_dataset_of_ones_own(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path, store = plugins.write(tmp_path, plugins.BOTH), tmp_path / "runs"
+        words = ["compare", str(path), "--dataset", "iris,My shop", "--against", "cart-pruned"]
+        words += [*QUICK, "--metric", "test_f1,tree_size", "--store", str(store)]
+        assert main(words) == 0
+        out = capsys.readouterr().out
+        assert "4 of 12 runs are committed." in out
+        assert "## Is Shallow tree better than CART?" in out
+        assert "Datasets (test F1 and tree size): Iris and My shop." in out
+        ran = Store(store).frame("runs")
+        by_dataset = ran.groupby("dataset")["method"].unique().map(set).to_dict()
+        assert by_dataset["iris"] == {"shallow"}
+        assert by_dataset["my-shop"] == {"shallow", "cart", "cart-pruned"}
+        table = pd.read_csv(store / "comparison" / "comparison.csv")
+        cart = table[(table["Learner"] == "CART") & (table["Metric"] == "test F1")]
+        ours = load().of("clean", "default").query("dataset == 'iris' and method == 'cart'")
+        iris = ours[ours["trial"] < 2]["test_f1"].mean()
+        own = ran.query("dataset == 'my-shop' and method == 'cart'")["test_f1"].mean()
+        assert cart["mean"].item() == pytest.approx((iris + own) / 2, abs=1e-12)
+        page = (store / "comparison" / "comparison.html").read_text(encoding="utf-8")
+        assert "<h1>Is Shallow tree better than CART?</h1>" in page
+        assert "<svg" in page
+        assert r"\toprule" in (store / "comparison" / "comparison.tex").read_text(encoding="utf-8")
+        assert (store / "comparison" / "comparison.pdf").stat().st_size > 1000
+        assert main(words) == 0
+        assert "All 8 jobs are done." in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (["--metric", "tets_f1"], "did you mean test_f1"),
+            (["--reference", "crat"], "did you mean cart"),
+            (["--against", "gradtre"], "did you mean gradtree"),
+            (["--protocol", "claen"], "did you mean clean"),
+            (["--dataset", "irsi"], "did you mean iris"),
+        ],
+    )
+    def test_mistakes_end_before_a_run(
+        self, words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path, store = plugins.write(tmp_path, plugins.LEARNER), tmp_path / "runs"
+        assert main(["compare", str(path), *words, "--store", str(store)]) == 2
+        errors = capsys.readouterr().err
+        assert told in errors
+        assert len(errors.splitlines()) <= 2
+        assert not store.exists()
+
+    def test_a_file_with_nothing_to_compare(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = plugins.write(tmp_path, "METRICS = {'mine': lambda y, p: 1.0}\n")
+        assert main(["compare", str(path), "--store", str(tmp_path / "runs")]) == 2
+        assert "offers no learner or dataset" in capsys.readouterr().err
+
+    @pytest.mark.slow
+    def test_the_readme_shows_what_is_printed(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (code,) = re.findall(r"```py\n(.*?)```", README, flags=re.DOTALL)
+        path = plugins.write(tmp_path, code)
+        words = ["compare", str(path), "--inline", "--plain", "--store", str(tmp_path / "runs")]
+        status, out = main(words), capsys.readouterr().out
+        if "the data is missing" in out:
+            pytest.skip("needs the paper's datasets under 1,000 rows")
+        assert status == 0
+        _, paragraph, table, *_ = out[out.index("## Is") :].split("\n\n")
+        shown = " ".join(README.replace("\n> ", " ").split())
+        assert f"**Is Shallow tree better than CART?** {paragraph}" in shown
+        assert table in README
+
+
+def test_the_readme_shows_the_committed_means() -> None:
+    runs = load()
+    small = [slug for slug, d in runs.datasets.items() if d["in_paper"] and d["n_rows"] < 1000]
+    rows = runs.of("clean", "default").query("dataset in @small")
+    for metric, word in (("test_f1", "test F1"), ("test_roc_auc", "ROC AUC")):
+        for method in ("cart", "cart-pruned", "gradtree"):
+            mean = rows[rows["method"] == method].groupby("dataset")[metric].mean().mean()
+            assert f"| {word} | {runs.name(method)} | {len(small)} | {mean:.3f} |" in README
+
+
+class TestNumbers:
+    """Six datasets, two trials each; ``mine`` lacks a trial on the seventh."""
+
+    def runs(self, metric: str = "test_f1") -> tuple[pd.DataFrame, pd.DataFrame]:
+        draw = np.random.default_rng(0)
+        slugs = ["iris", "wine", "zoo", "glass", "titanic", "raisins", "hepatitis"]
+        scores = pd.DataFrame(
+            draw.uniform(0.5, 0.9, (7, 3)), slugs, ["gradtree", "cart", "cart-pruned"]
+        )
+        cells = {
+            ("clean", "default", slug, method): [value - 0.01, value + 0.01]
+            for (slug, method), value in scores.stack().items()
+        }
+        cells["clean", "default", "hepatitis", "gradtree"] = [0.5, None]
+        made = make_runs(cells, metric)
+        self.answer = compare(made, "clean", ["gradtree"], ["cart", "cart-pruned"], [metric])
+        return scores.iloc[:6], self.answer.tables[0].frame.set_index("Learner")
+
+    def test_every_column_is_that_of_the_shared_datasets(self) -> None:
+        scores, table = self.runs()
+        gaps = scores["gradtree"] - scores["cart"]
+        mine, others = table.loc["GradTree"], table.loc["CART (pruned)"]
+        low, high = stats.t.interval(0.95, 5, gaps.mean(), stats.sem(gaps))
+        assert mine["datasets"] == 6
+        assert mine["mean"] == pytest.approx(scores["gradtree"].mean())
+        assert mine["mean rank"] == scores.rank(axis=1, ascending=False)["gradtree"].mean()
+        assert mine["difference"] == pytest.approx(gaps.mean())
+        assert mine["95 % interval: low"] == pytest.approx(low)
+        assert mine["95 % interval: high"] == pytest.approx(high)
+        assert mine["W-T-L"] == f"{(gaps > 0).sum()}-0-{(gaps < 0).sum()}"
+        plain = [
+            stats.wilcoxon(scores[method] - scores["cart"], method="exact").pvalue
+            for method in ("gradtree", "cart-pruned")
+        ]
+        found = [mine["p (Holm)"], others["p (Holm)"]]
+        smaller, larger = sorted(plain)
+        assert sorted(found) == pytest.approx([min(1, 2 * smaller), max(2 * smaller, larger)])
+        assert mine[["P better", "P ±0.01", "P worse"]].sum() == pytest.approx(1)
+        assert table.loc["CART", "difference":].isna().all()
+
+    def test_what_is_left_out_is_named(self) -> None:
+        self.runs()
+        assert "GradTree lacks test F1 in some trial on Hepatitis." in self.answer.sentences
+        assert not any("Datasets" in s and "Hepatitis" in s for s in self.answer.sentences)
+
+    def test_less_of_a_loss_is_better(self) -> None:
+        scores, table = self.runs("test_log_loss")
+        gaps = scores["cart"] - scores["gradtree"]
+        mine = table.loc["GradTree"]
+        assert mine["difference"] == pytest.approx(gaps.mean())
+        assert mine["mean rank"] == scores.rank(axis=1)["gradtree"].mean()
+        assert np.isnan(mine["P better"])
+
+    def test_without_a_shared_dataset_there_is_no_table(self) -> None:
+        cells: dict[Cell, list[float | None]] = {
+            ("clean", "default", "iris", "gradtree"): [0.5, None],
+            ("clean", "default", "iris", "cart"): [0.5, 0.6],
+        }
+        with pytest.raises(UserError, match="GradTree lacks test F1 in some trial on Iris"):
+            compare(make_runs(cells), "clean", ["gradtree"], ["cart"], ["test_f1"])
