@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,9 @@ def compare(
     return Answer(NAME, title, (*told, *notes), (replace(made, notes=notes),), (figure,))
 
 
-def _lines(scores: pd.DataFrame, metric: str, reference: str) -> list[Line]:
+def _lines(scores: pd.DataFrame, metric: str, reference: str) -> Iterator[Line]:
     """A line per learner: mean, mean rank and, against the reference, what the datasets say."""
-    column, lines, less = BY_NAME[metric], list[Line](), BY_NAME[metric].better == "low"
+    column, less = BY_NAME[metric], BY_NAME[metric].better == "low"
     ranks = scores.rank(axis=1, ascending=less).mean()
     for method in scores:
         line: Line = {"metric": column.in_tables, "method": method, "n": len(scores)}
@@ -71,8 +71,7 @@ def _lines(scores: pd.DataFrame, metric: str, reference: str) -> list[Line]:
             line |= {"difference": mean_of(ahead), **signs(ahead), "score": column.high <= 1}
             if found := estimate(ahead, chances=not less and column.high <= 1):
                 line |= {**found, "p": stats.wilcoxon(ahead)}
-        lines.append(line)
-    return lines
+        yield line
 
 
 def _sentence(line: Line, runs: Runs, reference: str) -> str:
@@ -83,7 +82,8 @@ def _sentence(line: Line, runs: Runs, reference: str) -> str:
         if line["holm"] < stats.LEVEL and line["difference"] * (line["wins"] - line["losses"]) > 0:
             word = "better than" if line["difference"] > 0 else "worse than"
     told = f"In {line['metric']} {runs.name(line['method'])} is {word} {reference}: {by}"
-    told += f" over {line['n']} datasets (wins-ties-losses {line['signs']}, {test})"
+    told += f" over {line['n']} dataset{'s'[: line['n'] - 1]}"
+    told += f" (wins-ties-losses {line['signs']}, {test})"
     chances = "; chances: {better:.2f} better, {equivalent:.2f} equivalent, {worse:.2f} worse"
     return f"{told}{'' if line.get('better') is None else chances.format(**line)}."
 
