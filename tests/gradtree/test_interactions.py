@@ -12,6 +12,11 @@ from gradtree import SmallTreeClassifier
 
 N_ROWS = 1500
 NOISE = 0.1
+LOST = pytest.mark.xfail(
+    strict=True,
+    reason="categories that tell nothing by themselves are ordered by chance, and the split that "
+    "matters may need several cuts of that order",
+)
 
 
 def parity(X: Any, n_columns: int) -> Any:
@@ -19,7 +24,11 @@ def parity(X: Any, n_columns: int) -> Any:
 
 
 def interaction(name: str, seed: int, n_rows: int) -> tuple[Any, Any, float]:
-    """Rows, labels and the accuracy of the truth on them, ten columns each."""
+    """Rows, labels and the accuracy of the truth on them, ten columns each.
+
+    The board has three by three fields. One of four by four needs 31 nodes, and no tree of fewer
+    than 30 gets more than 15 of its 16 fields right.
+    """
     random = np.random.default_rng(seed)
     X = random.random((n_rows, 10))
     flipped = random.random(n_rows) < NOISE
@@ -29,14 +38,24 @@ def interaction(name: str, seed: int, n_rows: int) -> tuple[Any, Any, float]:
         return X, y, float(np.mean(y == truth))
     if name == "checkerboard":
         return X, np.floor(X[:, :2] * 3).sum(axis=1) % 2 == 1, 1.0
+    if name == "four categories":
+        letters = pd.DataFrame(np.array(list("acbd"))[(X * 4).astype(int)]).add_prefix("c")
+        return letters, parity(X, 2), 1.0
     words = pd.DataFrame(np.where(X > 0.5, "yes", "no"), columns=[f"c{i}" for i in range(10)])
     return words, parity(X, 3), 1.0
 
 
+NAMES = ["xor2", "xor2 noise", "xor3", "xor3 noise", "checkerboard", "categories"]
+NAMES += ["four categories"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
-    "name", ["xor2", "xor2 noise", "xor3", "xor3 noise", "checkerboard", "categories"]
+    ("name", "seed"),
+    [
+        *[(name, seed) for name in NAMES for seed in (0, 1)],
+        pytest.param("four categories", 3, marks=LOST),
+    ],
 )
 def test_within_two_points_of_the_truth_with_fewer_than_30_nodes(name: str, seed: int) -> None:
     X, y, _ = interaction(name, seed, N_ROWS)
