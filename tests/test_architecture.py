@@ -81,8 +81,7 @@ def test_what_comes_after_the_record_knows_no_learner_and_no_data(own: str) -> N
     allowed = {
         "experiments.runs": set[str](),
         "experiments.analysis": {"experiments.runs"},
-        # Asked for the jobs of profiles and the catalogue's keys, where it can be imported.
-        "experiments.output": {"experiments.runs", "experiments.analysis", "experiments.runner"},
+        "experiments.output": {"experiments.runs", "experiments.analysis"},
     }[own]
     assert set(known) <= allowed, known
 
