@@ -6,7 +6,6 @@ PROFILE ?= paper
 WORKERS ?=
 ARGS    ?=
 
-export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup data reproduce tables report verify bench test test-slow test-network lint format clean delete-runs

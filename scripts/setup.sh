@@ -21,13 +21,39 @@ if ! { [ -x "$venv/bin/python" ] && supported "$venv/bin/python"; }; then
     "$(find_python)" -m venv "$venv"
 fi
 
-pip() { "$venv/bin/python" -m pip "$@"; }
+# Exact versions, and for each file its hash: another file of the same name is refused.
+install() { "$venv/bin/python" -m pip install --quiet --require-hashes --constraint constraints.txt "$@"; }
+
+# What the project itself and the named extras need, without the project.
+needs() {
+    "$venv/bin/python" - "$@" <<'EOF'
+import re, sys, tomllib
+
+with open("pyproject.toml", "rb") as file:
+    project = tomllib.load(file)["project"]
+extras = list(sys.argv[1:])
+needed = project["dependencies"]
+for extra in extras:
+    for need in project["optional-dependencies"][extra]:
+        if own := re.fullmatch(re.escape(project["name"]) + r"\[(.+)\]", need):
+            extras += own[1].split(",")
+        else:
+            needed.append(need)
+print("\n".join(needed))
+EOF
+}
+
 echo "setup: installing the suite into $venv (TensorFlow included; a few minutes the first time)"
-pip install --quiet --upgrade pip
-pip install --quiet --editable '.[suite,dev]'
+sed -n '/^pip==/,/[^\\]$/p' constraints.txt >"$venv/needed.txt"
+install --requirement "$venv/needed.txt"
+install hatchling editables
+needs suite dev >"$venv/needed.txt"
+install --requirement "$venv/needed.txt"
+"$venv/bin/python" -m pip install --quiet --no-deps --no-build-isolation --editable .
 
 # pydl8.5, only compared with, is compiled on the spot. Without a compiler the suite goes on.
-if ! pip install --quiet --editable '.[dl85]' 2>"$venv/pydl85.log"; then
+needs dl85 >"$venv/needed.txt"
+if ! install --requirement "$venv/needed.txt" 2>"$venv/pydl85.log"; then
     if command -v "${CXX:-c++}" >/dev/null; then
         reason="building pydl8.5 failed (see $venv/pydl85.log)"
     else

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -81,3 +82,31 @@ def test_the_example_needs_the_package_alone(tmp_path: Path) -> None:
     printed = run(sys.executable, "-c", check + EXAMPLE + refused + where, cwd=tmp_path)
     assert [line.rstrip() for line in printed.rstrip().splitlines()] == OUTPUT.splitlines()
     assert (tmp_path / "gradtree" / "py.typed").is_file()
+
+
+def test_what_is_installed_is_named_by_version_and_hash() -> None:
+    """Each pin of the constraints file has hashes, and every package of pyproject.toml a pin."""
+    pins = re.split(r"\n(?=\S)", (REPOSITORY / "constraints.txt").read_text(encoding="utf-8"))
+    pins = [pin for pin in pins if not pin.startswith("#")]
+    assert all(re.match(r"[\w.-]+==\S+ .*\\\n +--hash=sha256:[0-9a-f]{64}", pin) for pin in pins)
+    with (REPOSITORY / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)
+    extras = project["project"]["optional-dependencies"].values()
+    asked = {
+        re.split(r"[^\w.-]", need)[0]
+        for needs in [
+            project["project"]["dependencies"],
+            *extras,
+            project["dependency-groups"]["setup"],
+        ]
+        for need in needs
+    }
+    plain = {re.sub(r"[-_.]+", "-", name) for name in asked} - {project["project"]["name"]}
+    assert plain <= {pin.split("==")[0] for pin in pins}
+
+
+def test_actions_are_pinned_by_commit() -> None:
+    text = (REPOSITORY / ".github/workflows/tests.yml").read_text(encoding="utf-8")
+    uses = re.findall(r"uses: (\S+)", text)
+    assert uses
+    assert all(re.search(r"@[0-9a-f]{40}$", action) for action in uses)
