@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from experiments.runs.schema import BY_NAME
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
@@ -57,37 +59,56 @@ class Table:
     best_in_row: Literal["", "max", "min"] = ""
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A dataset x method table, as the paper prints them.
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """A dataset x method table as declared; ``grids.toml`` explains the fields."""
+
+    name: str
+    title: str
+    experiment: str
+    metric: str
+    caption: str = ""
+    methods: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    summaries: tuple[str, ...] = ("Mean", "MRR")
+    printed: tuple[str, ...] = ()
+    mean_spread: str = "datasets"
+    mean_omits: tuple[str, ...] = ()
+    shared: bool = True
+    decimals: int = 3
+    std_decimals: int = None  # type: ignore[assignment]
+    summary_decimals: int = None  # type: ignore[assignment]
+    smaller_is_better: bool = None  # type: ignore[assignment]
+    split_by_task: bool = False
+    machine_dependent: bool = False
+
+    def __post_init__(self) -> None:
+        """What is not declared follows from the rest."""
+        better = BY_NAME[self.metric].better if self.metric in BY_NAME else ""
+        rest = {"caption": self.title, "printed": self.summaries, "std_decimals": self.decimals}
+        rest |= {"summary_decimals": self.decimals, "smaller_is_better": better == "low"}
+        for name, value in rest.items():
+            if getattr(self, name) in ("", (), None):
+                object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid(Declared):
+    """A dataset x method table that is filled.
 
     Attributes
     ----------
     frame : a line per cell: task, dataset, method, mean, std, n, expected, rank, missing and,
         where the paper prints the cell, paper_mean, paper_std, paper_missing, verdict.
     summary : a line per task, statistic (Mean, MRR, MRD, Wins) and method.
-    methods : slugs in the order of the columns; ``names`` what stands above them, where it is
-        not the learner's own name.
-    printed : the summary lines that the paper prints below its table.
-    metric : the column of the table of runs.
+    methods : slugs in the order of the columns.
     """
 
-    name: str
-    title: str
-    caption: str
-    experiment: str
-    metric: str
     protocol: str
-    methods: tuple[str, ...]
     frame: pd.DataFrame
     summary: pd.DataFrame
-    names: Mapping[str, str] = field(default_factory=dict)
-    printed: tuple[str, ...] = ()
-    smaller_is_better: bool = False
-    decimals: int = 3
-    std_decimals: int = 3
-    summary_decimals: int = 3
-    split_by_task: bool = False
     trials: int = 10
 
 

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
 
 from experiments.analysis import pairwise, stats
 from experiments.analysis.evidence import Evidence, Finding, UndecidedError, Values
 from experiments.analysis.grids import cells
 from experiments.analysis.pairwise import SCOPES
 from experiments.analysis.printed import TASKS
-from experiments.analysis.ranks import mean_of
+from experiments.analysis.stats import mean_of
 
 GRADTREE, CART, TUNED = "gradtree", "cart", "test-f1-tuned"
 NOISE_FREE = "gradtree-gumbel-noise-free"
@@ -128,7 +127,7 @@ def falls_with_features(evidence: Evidence, task: str) -> Finding:
     wide = evidence.matrix(TUNED, task, (GRADTREE, CART))
     gaps = (wide[GRADTREE] - wide[CART]).dropna()
     features = evidence.paper.datasets["n_features"].reindex(gaps.index)
-    rho = float(spearmanr(gaps, features).statistic)
+    rho = float(gaps.rank().corr(features.rank()))
     few = features <= features.median()
     told = f"correlation {rho:+.2f}; GradTree minus CART {gaps[few].mean():+.3f} on the "
     told += f"{few.sum()} with fewest features, {gaps[~few].mean():+.3f} on the others"

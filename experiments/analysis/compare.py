@@ -12,8 +12,8 @@ import pandas as pd
 from experiments.analysis import stats
 from experiments.analysis.answer import Answer, Figure
 from experiments.analysis.pairwise import Line, estimate, interval, listed, means, signs, table
-from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs, load
+from experiments.analysis.stats import mean_of
 from experiments.errors import UserError
 from experiments.runs.schema import BY_NAME
 

@@ -18,8 +18,8 @@ import pandas as pd
 from experiments.analysis.answer import Grid
 from experiments.analysis.grids import cells, grid, matrix, printed_grid
 from experiments.analysis.printed import TASKS, Printed
-from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import mean_of
 
 SETTLED = (">60 min", "memory")
 """Texts of cells that have no number and, by the paper's rules, need none."""

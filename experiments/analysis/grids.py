@@ -1,42 +1,40 @@
 """Dataset x learner tables: cells over trials, ranks and summary lines over datasets.
 
-In the paper's tables each learner is summarised over the datasets it has; in others over those
-that all have, and the caption names the rest.
+``grids.toml`` declares them, plug-ins may declare more. In the paper's tables each learner is
+summarised over the datasets it has; in others over those that all have, and the caption names the
+rest.
 """
 
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
-from functools import lru_cache
+from dataclasses import fields, replace
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Grid
-from experiments.analysis.declared import (
-    Declared,
-    TableError,
-    dataset_order,
-    declarations,
-    declared,
-    learner_order,
-)
+from experiments.analysis.answer import Declared, Grid
 from experiments.analysis.printed import TASKS, TRIALS, Printed, printed
-from experiments.analysis.ranks import (
-    bracket_ranks,
+from experiments.analysis.runs import Runs
+from experiments.analysis.stats import (
     contributions,
     mean_of,
     over_datasets,
     population_std,
+    ranks_of,
 )
-from experiments.analysis.runs import Runs
-from experiments.errors import did_you_mean
+from experiments.errors import UserError, did_you_mean
 from experiments.runs.schema import METRICS
 
+DECLARATIONS = Path(__file__).with_name("grids.toml")
+KINDS = ("paper", "beyond", "table")
+SUMMARIES = ("Mean", "MRR", "MRD", "Wins")
 LONGEST_REASON = 12
 """Characters that fit into a cell; a longer reason is told elsewhere."""
 REPEATS_ITSELF = ("skipped", "timeout", "memory")
@@ -47,6 +45,85 @@ SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults")
 """Experiments whose runs are no trials of one cell, or which have tables of their own."""
 AS_PRINTED = "paper, as printed"
 """The protocol of a table of the paper's own numbers."""
+CELL = {"mean": float, "std": float, "n": int, "expected": int, "missing": object, "trials": object}
+
+
+class TableError(UserError):
+    """A declared table that cannot be made; the message says what is wrong and what is known."""
+
+
+# Declarations
+
+
+def declare(entry: Mapping[str, Any], where: str) -> Declared:
+    """A table from a record of TOML or of a plug-in; what is not understood is refused."""
+    known = [each.name for each in fields(Declared)]
+    name = entry.get("name", "without a name")
+    for key in entry:
+        if key not in known:
+            meant = did_you_mean(key, known)
+            raise TableError(f"{where}: table {name}: unknown field {key!r}; {meant}")
+    for key in ("name", "title", "experiment", "metric"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise TableError(f"{where}: table {name} lacks its {key}")
+    lists = {k: tuple(v) for k, v in entry.items() if isinstance(v, list | tuple)}
+    made = Declared(**{**entry, **lists})
+    for statistic in set(made.summaries) - set(SUMMARIES):
+        meant = did_you_mean(statistic, SUMMARIES)
+        raise TableError(f"{where}: table {name}: unknown summary {statistic!r}; {meant}")
+    return made
+
+
+@cache
+def declarations() -> dict[str, dict[str, Any]]:
+    """``paper``, ``beyond`` and ``table``: tables by name; ``learners``, ``datasets``: orders."""
+    content = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
+    names = {"learners": content["learners"]}
+    names["datasets"] = [*printed().datasets.index, *content["datasets"]]
+    found: dict[str, dict[str, Any]] = {
+        key: {slug: at for at, slug in enumerate(slugs)} for key, slugs in names.items()
+    }
+    for kind in KINDS:
+        tables = [declare(entry, DECLARATIONS.name) for entry in content[kind]]
+        if kind == "paper":
+            tables = [replace(each, shared=False) for each in tables]
+        found[kind] = {each.name: each for each in tables}
+    return found
+
+
+def declared(name: str) -> Declared:
+    """A table of ``grids.toml``."""
+    known = {n: each for kind in KINDS for n, each in declarations()[kind].items()}
+    if name not in known:
+        raise TableError(f"unknown table {name!r}; {did_you_mean(name, known)}")
+    return known[name]
+
+
+def in_order(slugs: Iterable[str], kind: str = "learners") -> list[str]:
+    """Learners by column, or ``datasets`` by row; those that the suite does not name come last."""
+    place = declarations()[kind]
+    return sorted(set(slugs), key=lambda slug: (place.get(slug, len(place)), slug))
+
+
+def check(table: Declared, runs: Runs) -> None:
+    """Refuse a table of names that the store does not know, with what may be meant."""
+    frame = runs.frame
+    metrics = [name for name, kind in frame.dtypes.items() if kind.kind == "f"]
+    experiments = {each.experiment for each in declarations()["paper"].values()}
+    known = {
+        "method": ((*table.methods, *table.beside), {*frame["method"], *runs.learners}),
+        "experiment": ((table.experiment,), {*frame["experiment"], *experiments}),
+        "protocol": (table.protocols, {*frame["protocol"], "paper", "clean"}),
+        "metric": ((table.metric,), {*metrics} - {"limit_value"}),
+    }
+    for what, (given, names) in known.items():
+        for name in given:
+            if name not in names:
+                meant = did_you_mean(name, sorted(names))
+                raise TableError(f"table {table.name}: unknown {what} {name!r}; {meant}")
+
+
+# Cells
 
 
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -60,26 +137,25 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame indexed by (dataset, method): mean, std, n (trials with a number), expected (trials
-    planned), missing (what is shown instead of a number; empty while there may be one).
+    planned), missing (what is shown instead of a number; empty while there may be one), trials.
     """
     if metric not in rows:
         raise TableError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
     values, good = rows[metric].to_numpy(float), rows["status"].to_numpy() == "ok"
     good &= np.isfinite(values)
+    trials = rows["trial"].to_numpy()
     ends = [rows[name].to_numpy() for name in ("status", "reason", "limit_value")]
-    found = {}
+    found: dict[Any, tuple[Any, ...]] = {}
     for place, at in rows.groupby(["dataset", "method"], sort=False).indices.items():
-        numbers = values[at[good[at]]].tolist()
+        numbers, planned = values[at[good[at]]].tolist(), (len(at), tuple(trials[at].tolist()))
         if numbers:
-            mean, std = mean_of(numbers), population_std(numbers)
-            found[place] = (mean, std, len(numbers), len(at), "")
+            cell = (mean_of(numbers), population_std(numbers), len(numbers), planned[0], "")
         else:
             reason = _reason(list(zip(*(column[at] for column in ends), strict=True)))
-            found[place] = (math.nan, math.nan, 0, len(at), reason)
+            cell = (math.nan, math.nan, 0, planned[0], reason)
+        found[place] = (*cell, planned[1])
     index = pd.MultiIndex.from_tuples(list(found) or [("", "")], names=["dataset", "method"])
-    rest = {"mean": float, "std": float, "n": int, "expected": int, "missing": object}
-    made = pd.DataFrame(list(found.values()), index[: len(found)], list(rest))
-    return made.astype(rest)
+    return pd.DataFrame(list(found.values()), index[: len(found)], list(CELL)).astype(CELL)
 
 
 def _reason(planned: Sequence[tuple[str, str, float]]) -> str:
@@ -113,16 +189,16 @@ def cells(runs: Runs, protocol: str, experiment: str, metric: str) -> pd.DataFra
     return cells_of(runs.of(protocol, experiment), metric)
 
 
-# From cells to tables
+# Tables
 
 
 @lru_cache(maxsize=256)
 def grid(runs: Runs, name: str, protocol: str = "paper") -> Grid:
     """A table of ``grids.toml`` from the runs of one protocol."""
     table, paper = declared(name), printed()
-    found = cells(runs, protocol, table.experiment, table.metric)
     if name in declarations()["table"]:
         return own_grid(runs, table, protocol)
+    found = cells(runs, protocol, table.experiment, table.metric)
     if name in declarations()["paper"] and protocol == "paper":
         found = _as_far_as_printed(found, paper.of(name), table.decimals)
     have = {method for (_, method), mean in found["mean"].items() if not math.isnan(mean)}
@@ -148,30 +224,9 @@ def _as_far_as_printed(found: pd.DataFrame, theirs: pd.DataFrame, decimals: int)
     theirs = theirs[theirs["mean"].isna()].set_index(["dataset", "method"])
     more = found.index.isin(theirs.index) & found["mean"].notna()
     brackets = found["mean"].map(lambda mean: f"({mean:.{decimals}f})")
-    return found.assign(
-        mean=found["mean"].mask(more),
-        std=found["std"].mask(more),
-        n=found["n"].mask(more, 0),
-        missing=found["missing"].mask(more, brackets),
-    )
-
-
-def check(table: Declared, runs: Runs) -> None:
-    """Refuse a table of names that the store does not know, with what may be meant."""
-    frame = runs.frame
-    metrics = [name for name, kind in frame.dtypes.items() if kind.kind == "f"]
-    experiments = {each.experiment for each in declarations()["paper"].values()}
-    known = {
-        "method": ((*table.methods, *table.beside), {*frame["method"], *runs.learners}),
-        "experiment": ((table.experiment,), {*frame["experiment"], *experiments}),
-        "protocol": (table.protocols, {*frame["protocol"], "paper", "clean"}),
-        "metric": ((table.metric,), {*metrics} - {"limit_value"}),
-    }
-    for what, (given, names) in known.items():
-        for name in given:
-            if name not in names:
-                meant = did_you_mean(name, sorted(names))
-                raise TableError(f"table {table.name}: unknown {what} {name!r}; {meant}")
+    blank = {name: found[name].mask(more) for name in ("mean", "std")}
+    missing = found["missing"].mask(more, brackets)
+    return found.assign(**blank, n=found["n"].mask(more, 0), missing=missing)
 
 
 def own_grid(
@@ -184,15 +239,14 @@ def own_grid(
     datasets : rows; all that the table's methods were planned on if not given.
     """
     found = cells(runs, protocol, table.experiment, table.metric)
-    places = [(dataset, method) for dataset, method in found.index]
-    methods = table.methods or tuple(learner_order(method for _, method in places))
-    rows = datasets or (dataset for dataset, method in places if method in methods)
-    order = dataset_order(rows)
+    methods = table.methods or tuple(in_order(found.index.get_level_values("method")))
+    planned = found[found.index.isin(methods, level="method")]
+    order = in_order(datasets or planned.index.get_level_values("dataset"), "datasets")
     if unknown := [slug for slug in order if slug not in runs.datasets]:
         raise TableError(f"the store does not say what dataset {unknown[0]!r} is: plan it again")
     tasks = {slug: str(runs.datasets[slug]["task"]) for slug in order}
-    shown = found[found.index.isin([(d, m) for d in order for m in methods])]
-    trials = int(shown["expected"].max()) if len(shown) else 0
+    trials = planned.loc[planned.index.isin(order, level="dataset"), "expected"].max()
+    trials = 0 if math.isnan(trials) else int(trials)
     return _fill(table, protocol, found, tasks, methods, (), trials, runs.name)
 
 
@@ -207,8 +261,8 @@ def other_grids(runs: Runs, protocol: str) -> list[Grid]:
     for experiment in sorted(experiments):
         places = runs.of(protocol, experiment)[["dataset", "method"]].drop_duplicates()
         new = ~places["dataset"].isin(paper) | ~places["method"].isin(named)
-        rows = dataset_order(places.loc[new, "dataset"])
-        columns = learner_order(places.loc[places["dataset"].isin(rows), "method"])
+        rows = in_order(places.loc[new, "dataset"], "datasets")
+        columns = in_order(places.loc[places["dataset"].isin(rows), "method"])
         for metric, title, decimals in (("test_f1", "Test F1", 3), ("tree_size", "Tree size", 2)):
             table = Declared(
                 name=f"others-{experiment}-{metric.replace('_', '-')}",
@@ -217,7 +271,6 @@ def other_grids(runs: Runs, protocol: str) -> list[Grid]:
                 metric=metric,
                 methods=tuple(columns),
                 decimals=decimals,
-                summary_decimals=3 if metric == "test_f1" else decimals,
             )
             made = own_grid(runs, table, protocol, rows) if rows else None
             if made is not None and has_results(made):
@@ -233,8 +286,14 @@ def matrix(table: Grid, task: str | None = None) -> pd.DataFrame:
     """Means, datasets x methods, in the order of the table; NaN where there is none."""
     frame = table.frame if task is None else table.frame[table.frame["task"] == task]
     means = frame["mean"].where(frame["missing"] == "")
-    wide = frame.assign(mean=means).pivot(index="dataset", columns="method", values="mean")
-    return wide.reindex(index=list(dict.fromkeys(frame["dataset"])), columns=list(table.methods))
+    return _wide(frame, means, list(table.methods))
+
+
+def _wide(frame: pd.DataFrame, values: pd.Series, methods: Sequence[str]) -> pd.DataFrame:
+    """A column of cells as datasets x methods; a frame has a line for each pair, in order."""
+    rows = list(dict.fromkeys(frame["dataset"]))
+    numbers = values.to_numpy(float, na_value=math.nan)
+    return pd.DataFrame(numbers.reshape(len(rows), len(methods)), rows, methods)
 
 
 def added(table: Grid, task: str, statistic: str) -> pd.DataFrame:
@@ -242,8 +301,8 @@ def added(table: Grid, task: str, statistic: str) -> pd.DataFrame:
     scores = matrix(table, task)
     if statistic == "Mean":
         return scores
-    frame = table.frame[table.frame["task"] == task].astype({"rank": float})
-    ranks = frame.pivot(index="dataset", columns="method", values="rank").reindex_like(scores)
+    frame = table.frame[table.frame["task"] == task]
+    ranks = _wide(frame, frame["rank"], list(table.methods))
     ties = ranks if table.protocol == AS_PRINTED else None
     scores = scores.where(ranks.notna())
     return contributions(scores, statistic, table.smaller_is_better, ties)
@@ -261,44 +320,34 @@ def _fill(
 ) -> Grid:
     """A table from its cells: ranks of ``methods``, and summary lines."""
     rows = [slug for task in TASKS for slug in tasks if tasks[slug] == task]
-    columns = [*methods, *beside]
+    columns, ranked = [*methods, *beside], list(methods)
     places = pd.MultiIndex.from_product([rows, columns], names=["dataset", "method"])
-    frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""})
-    wide = {
-        name: pd.DataFrame(
-            frame[name].to_numpy(float).reshape(len(rows), len(columns)), rows, columns
-        )
-        for name in ("mean", "std", "rank")
-        if name in frame
-    }
-    ties = wide["rank"][list(methods)] if "rank" in wide else None
-    ranks = bracket_ranks(wide["mean"][list(methods)], table.smaller_is_better, ties).reindex(
-        columns=columns
-    )
-    frame = frame.reset_index()
-    frame = frame.assign(rank=ranks.to_numpy().ravel(), task=frame["dataset"].map(tasks))
+    frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""}).reset_index()
+    means, stds = (_wide(frame, frame[name], columns) for name in ("mean", "std"))
+    ties = _wide(frame, frame["rank"], columns)[ranked] if "rank" in frame else None
+    ranks = ranks_of(means[ranked], table.smaller_is_better, ties, "first")
+    ranks = ranks.reindex(columns=columns).to_numpy().ravel()
+    frame = frame.assign(rank=ranks, task=frame["dataset"].map(tasks))
     summary: list[dict[str, Any]] = []
     caption = table.caption
-    for task in TASKS:
+    for task in dict.fromkeys(tasks[slug] for slug in rows):
         block = [slug for slug in rows if tasks[slug] == task]
-        if table.shared and block:
-            means = wide["mean"].loc[block].dropna(axis=1, how="all")
-            whole = means.index[means.notna().all(axis=1)]
+        if table.shared:
+            whole = means.loc[block].dropna(axis=1, how="all").dropna().index
             if left_out := [name_of(slug) for slug in block if slug not in whole]:
                 names = ", ".join(left_out)
                 caption += f"; summaries without {names}, which not all learners have"
             block = list(whole)
-        part = {name: values.loc[block] for name, values in wide.items()}
-        for name in table.summaries if task in tasks.values() else ():
-            line = _summary(table, name, part, methods)
+        part, broken = means.loc[block], None if ties is None else ties.loc[block]
+        for name in table.summaries:
+            line = _summary(table, name, part, stds.loc[block], broken, ranked)
             summary += [{"task": task, "statistic": name, **statistic} for statistic in line]
     order = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
     lines = ["task", "statistic", "method", "value", "spread", "n", "rank"]
-    declared_too = {each.name for each in fields(Grid)} & {each.name for each in fields(Declared)}
-    given = {name: getattr(table, name) for name in declared_too}
-    given |= {"caption": caption, "protocol": protocol, "methods": tuple(columns)}
+    given = {**vars(table), "caption": caption, "methods": tuple(columns)}
     return Grid(
         **given,
+        protocol=protocol,
         frame=frame[order].astype({"n": int, "expected": int, "rank": "Int64"}),
         summary=pd.DataFrame(summary, columns=lines).astype({"rank": "Int64"}),
         trials=trials,
@@ -306,22 +355,28 @@ def _fill(
 
 
 def _summary(
-    table: Declared, name: str, block: Mapping[str, pd.DataFrame], methods: Sequence[str]
+    table: Declared,
+    name: str,
+    means: pd.DataFrame,
+    stds: pd.DataFrame,
+    ties: pd.DataFrame | None,
+    ranked: Sequence[str],
 ) -> list[dict[str, Any]]:
     """One summary line, a statistic with its rank per column; those beside have a Mean alone."""
-    ranked = list(methods)
-    scores = block["mean"] if name == "Mean" else block["mean"][ranked]
-    ties = block["rank"][ranked] if "rank" in block else None
+    scores = means if name == "Mean" else means[ranked]
     values = contributions(scores, name, table.smaller_is_better, ties)
-    line = {}
-    for method in block["mean"]:
+    lines: dict[str, dict[str, Any]] = {}
+    for method in means:
         omitted = method not in values or (name == "Mean" and method in table.mean_omits)
-        line[method] = over_datasets(() if omitted else values[method])
-        if name == "Wins" and line[method]["n"]:
-            line[method] |= {"value": float(values[method].sum()), "spread": math.nan}
-        if name == "Mean" and table.mean_spread == "trials" and line[method]["n"]:
-            line[method]["spread"] = mean_of(block["std"][method].dropna().tolist())
-    standing = pd.DataFrame([[line[method]["value"] for method in ranked]], columns=ranked)
-    smaller = {"Mean": table.smaller_is_better, "MRD": True}.get(name, False)
-    ranks = bracket_ranks(standing, smaller).iloc[0]
-    return [{"method": m, **line[m], "rank": ranks.get(m, math.nan)} for m in line]
+        line = over_datasets(() if omitted else values[method].tolist())
+        if name == "Wins" and line["n"]:
+            line |= {"value": float(values[method].sum()), "spread": math.nan}
+        if name == "Mean" and table.mean_spread == "trials" and line["n"]:
+            line["spread"] = mean_of(stds[method].dropna().tolist())
+        lines[method] = {"method": method, **line, "rank": math.nan}
+    smaller = table.smaller_is_better if name == "Mean" else name == "MRD"
+    known = [lines[method] for method in ranked if not math.isnan(lines[method]["value"])]
+    known.sort(key=lambda line: line["value"] if smaller else -line["value"])
+    for rank, line in enumerate(known, 1):
+        line["rank"] = rank
+    return list(lines.values())

@@ -15,9 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Grid
-from experiments.analysis.declared import Declared, TableError, declare
-from experiments.analysis.grids import check, has_results, own_grid
+from experiments.analysis.answer import Answer, Declared, Grid
+from experiments.analysis.grids import TableError, check, declare, has_results, own_grid
 from experiments.analysis.pairwise import listed
 from experiments.analysis.printed import TRIALS
 from experiments.analysis.runs import Runs

@@ -14,9 +14,8 @@ from experiments.analysis import stats
 from experiments.analysis.answer import Figure, Format, Table
 from experiments.analysis.grids import cells
 from experiments.analysis.printed import Printed
-from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import FEWEST_DATASETS, TIE
+from experiments.analysis.stats import FEWEST_DATASETS, TIE, mean_of
 
 SCOPES = {"binary": "binary", "multi": "multi-class", "all": "all"}
 PROTOCOLS = ("paper", "clean")
@@ -29,12 +28,10 @@ Line = dict[str, Any]
 def _complete(runs: Runs, side: Side, metric: str) -> tuple[pd.Series, pd.Series]:
     """Mean and trials by dataset, of the datasets that have every trial."""
     *place, method = side
-    rows, found = runs.of(*place), cells(runs, *place, metric)
-    trials = rows[rows["method"] == method].groupby("dataset")["trial"].agg(tuple)
-    own = found[found.index.get_level_values("method") == method].droplevel("method")
-    own = own.reindex(trials.index)
-    whole = own["n"] == trials.map(len)
-    return own.loc[whole, "mean"], trials[whole]
+    found = cells(runs, *place, metric)
+    own = found[found.index.isin([method], level="method") & (found["n"] == found["expected"])]
+    own = own.droplevel("method").sort_index()
+    return own["mean"], own["trials"]
 
 
 def means(runs: Runs, side: Side, metric: str = "test_f1") -> pd.Series:

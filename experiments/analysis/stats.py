@@ -1,21 +1,25 @@
-"""Tests and intervals over datasets.
+"""Means, ranks, tests and intervals over datasets.
 
-The distributions are SciPy's, Wilcoxon's excepted; the tests are those of Demšar, "Statistical
-comparisons of classifiers over multiple data sets" (JMLR 7, 2006), and of Benavoli and others,
-"Time for a change: a tutorial for comparing multiple classifiers through Bayesian analysis"
-(JMLR 18, 2017). Scores are matrices of shape (datasets, methods) without gaps.
+The tests are those of Demšar, "Statistical comparisons of classifiers over multiple data sets"
+(JMLR 7, 2006), and of Benavoli and others, "Time for a change: a tutorial for comparing multiple
+classifiers through Bayesian analysis" (JMLR 18, 2017). Scores are frames, datasets x methods. In
+ranks and summary lines NaN means no result: the method is not ranked there and takes part in no
+average. MRR is the mean of 1/rank where ties share the better rank; MRD is the mean of
+(best - x) / x, from means rounded to the printed digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import fdtrc, stdtr, stdtrit  # scipy.stats takes a second to import
 
 LEVEL = 0.05
 TIE = 0.0005
@@ -26,8 +30,10 @@ ROPE = 0.01
 """Region of practical equivalence: differences of F1 that do not matter."""
 TIED_DECIMALS = 12
 """Differences that agree to so many digits are tied; what remains is rounding."""
+MRD_DECIMALS = 3
 SEED = 42
 DRAWS = 10_000
+Numbers = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
@@ -38,16 +44,82 @@ class Interval(NamedTuple):
     high: float
 
 
+class Chances(NamedTuple):
+    """Probabilities that the first is better by more than the region, within it, or worse."""
+
+    better: float
+    equivalent: float
+    worse: float
+
+
 def stable(value: float) -> float:
     """To ten significant digits: vector units of processors differ in the last ones."""
     return float(f"{value:.10g}")
 
 
-def _sample(values: ArrayLike, fewest: int = 2) -> NDArray[np.float64]:
+def _sample(values: ArrayLike, fewest: int = 2) -> Numbers:
     sample = np.asarray(values, dtype=np.float64)
     if sample.ndim != 1 or len(sample) < fewest or np.isnan(sample).any():
         raise ValueError(f"needs at least {fewest} datasets without gaps, got {sample.shape}")
     return sample
+
+
+# Means and ranks
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """The correctly rounded mean, whatever the order of the values (so that ties are ties)."""
+    return math.fsum(values) / len(values)
+
+
+def population_std(values: Sequence[float]) -> float:
+    centre = mean_of(values)
+    return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / len(values))
+
+
+def sample_std(values: Sequence[float]) -> float:
+    """NaN for a single value."""
+    if len(values) < 2:
+        return math.nan
+    return population_std(values) * math.sqrt(len(values) / (len(values) - 1))
+
+
+def over_datasets(values: Iterable[float]) -> dict[str, Any]:
+    """Mean, sample deviation and number of the known values."""
+    known = [float(value) for value in values if not math.isnan(value)]
+    if not known:
+        return {"value": math.nan, "spread": math.nan, "n": 0}
+    if math.inf in known:
+        return {"value": math.inf, "spread": math.nan, "n": len(known)}
+    return {"value": mean_of(known), "spread": sample_std(known), "n": len(known)}
+
+
+def ranks_of(
+    scores: pd.DataFrame,
+    smaller: bool = False,
+    ties: pd.DataFrame | None = None,
+    method: Literal["min", "first"] = "min",
+) -> pd.DataFrame:
+    """1 for the best; equal scores share the better rank (1, 1, 3) or stand in column order.
+
+    The paper ranked unrounded means: where two only print alike, its own rank breaks the tie.
+    """
+    keys = scores * (1 if smaller else -1)
+    return (keys if ties is None else keys + 1e-9 * ties).rank(axis=1, method=method)
+
+
+def contributions(
+    scores: pd.DataFrame, statistic: str, smaller: bool = False, ties: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """What each dataset adds to a summary line: Mean, MRR, MRD or Wins."""
+    if statistic == "Mean":
+        return scores
+    if statistic == "MRD":
+        rounded = scores.map(lambda value: round(value, MRD_DECIMALS))
+        best = (rounded.min(axis=1) if smaller else rounded.max(axis=1)).to_numpy()[:, None]
+        return ((best - rounded).abs() / rounded).mask(rounded == best, 0.0)
+    ranks = ranks_of(scores, smaller, ties)
+    return 1 / ranks if statistic == "MRR" else (ranks == 1).astype(float).where(ranks.notna())
 
 
 # Tests
@@ -61,7 +133,7 @@ def wilcoxon(differences: ArrayLike) -> float:
     sign patterns, which takes seconds for the pairs of a table.)
     """
     values = np.asarray(differences, dtype=np.float64).round(TIED_DECIMALS)
-    twice_ranks = (2 * stats.rankdata(np.abs(values))).round().astype(int)
+    twice_ranks = (2 * pd.Series(np.abs(values)).rank()).to_numpy().round().astype(int)
     moving = twice_ranks[values != 0]
     total = int(moving.sum())
     chances = np.zeros(total + 1)
@@ -76,35 +148,35 @@ def wilcoxon(differences: ArrayLike) -> float:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down adjustment; compare the result with the level itself."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted = [1.0] * len(p_values)
-    running = 0.0
-    for place, at in enumerate(order):
-        running = max(running, min(1.0, (len(p_values) - place) * p_values[at]))
-        adjusted[at] = running
-    return adjusted
+    found = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(found, kind="stable")
+    steps = np.minimum(1.0, (len(found) - np.arange(len(found))) * found[order])
+    adjusted = np.empty(len(found))
+    adjusted[order] = np.maximum.accumulate(steps)
+    return [float(p) for p in adjusted]
 
 
-def friedman(scores: ArrayLike, smaller_is_better: bool = False) -> tuple[list[float], float]:
-    """Do the methods differ at all? Average ranks, and p of Iman and Davenport's F statistic."""
-    matrix = np.asarray(scores, dtype=np.float64)
-    n_datasets, n_methods = matrix.shape
-    if n_methods < 3 or n_datasets < 2 or np.isnan(matrix).any():
+def friedman(scores: pd.DataFrame, smaller_is_better: bool = False) -> tuple[list[float], float]:
+    """Do the methods differ at all? Average ranks, and p of Iman and Davenport's F statistic.
+
+    That F is the one of an analysis of variance of the ranks.
+    """
+    n_datasets, n_methods = scores.shape
+    if n_methods < 3 or n_datasets < 2 or scores.isna().any(axis=None):
         raise ValueError(
-            f"Friedman's test needs 3 methods and 2 datasets without gaps, got {matrix.shape}; "
+            f"Friedman's test needs 3 methods and 2 datasets without gaps, got {scores.shape}; "
             "use Wilcoxon's test for two methods"
         )
-    ranks = stats.rankdata(matrix if smaller_is_better else -matrix, axis=1)
-    average = ranks.mean(axis=0).tolist()
-    if np.all(ranks == ranks[0, 0]):
-        return average, 1.0
-    chi_squared = stats.friedmanchisquare(*matrix.T).statistic
-    slack = n_datasets * (n_methods - 1) - chi_squared
-    if slack <= 1e-9:  # all datasets rank the methods alike
-        return average, 0.0
-    f_statistic = (n_datasets - 1) * chi_squared / slack
-    p_value = stats.f.sf(f_statistic, n_methods - 1, (n_methods - 1) * (n_datasets - 1))
-    return average, stable(p_value)
+    ranks = scores.rank(axis=1, ascending=smaller_is_better).to_numpy()
+    average = ranks.mean(axis=0)
+    between = n_datasets * ((average - (n_methods + 1) / 2) ** 2).sum()
+    within = ((ranks - (n_methods + 1) / 2) ** 2).sum() - between
+    if between == 0:
+        return average.tolist(), 1.0
+    if within <= 1e-9:  # all datasets rank the methods alike
+        return average.tolist(), 0.0
+    degrees = n_methods - 1, (n_methods - 1) * (n_datasets - 1)
+    return average.tolist(), stable(fdtrc(*degrees, (n_datasets - 1) * between / within))
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
@@ -146,21 +218,27 @@ def groups(order: Sequence[str], compared: pd.DataFrame) -> list[tuple[str, ...]
 # Intervals of a mean over datasets
 
 
+@cache
+def _resampled(n: int) -> Numbers:
+    """How much each of n datasets counts in each bootstrap sample."""
+    picks = np.random.default_rng(SEED).integers(n, size=(DRAWS, n))
+    picks += n * np.arange(DRAWS)[:, None]
+    return np.bincount(picks.ravel(), minlength=DRAWS * n).reshape(DRAWS, n) / n
+
+
 def bootstrap(values: ArrayLike, level: float = 0.95) -> Interval:
     """Percentile interval of the mean over resampled datasets."""
     sample = _sample(values)
-    picks = np.random.default_rng(SEED).integers(len(sample), size=(DRAWS, len(sample)))
     tail = (1 - level) / 2
-    low, high = np.quantile(sample[picks].mean(axis=1), [tail, 1 - tail])
+    low, high = np.quantile(_resampled(len(sample)) @ sample, [tail, 1 - tail])
     return Interval(stable(sample.mean()), stable(low), stable(high))
 
 
 def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Student's interval of the mean."""
     sample = _sample(values)
-    reach = stats.t.ppf((1 + level) / 2, len(sample) - 1) * stats.sem(sample)
-    centre = float(sample.mean())
-    return Interval(stable(centre), stable(centre - reach), stable(centre + reach))
+    error = sample.std(ddof=1) / math.sqrt(len(sample))
+    return _around(sample, stdtrit(len(sample) - 1, (1 + level) / 2) * error)
 
 
 def new_dataset(differences: ArrayLike, level: float = 0.95) -> Interval:
@@ -169,8 +247,12 @@ def new_dataset(differences: ArrayLike, level: float = 0.95) -> Interval:
     All of the spread is taken for that between datasets; Student's t has n - 2 degrees of freedom.
     """
     sample = _sample(differences, 3)
-    n, between, centre = len(sample), sample.var(ddof=1), float(sample.mean())
-    reach = stats.t.ppf((1 + level) / 2, n - 2) * np.sqrt(between + np.sqrt(between / n) ** 2)
+    spread = math.sqrt(sample.var(ddof=1) * (1 + 1 / len(sample)))
+    return _around(sample, stdtrit(len(sample) - 2, (1 + level) / 2) * spread)
+
+
+def _around(sample: Numbers, reach: float) -> Interval:
+    centre = float(sample.mean())
     return Interval(stable(centre), stable(centre - reach), stable(centre + reach))
 
 
@@ -182,33 +264,32 @@ def equivalence(differences: ArrayLike, margin: float = ROPE) -> float:
     sample = _sample(differences)
     if np.ptp(sample) == 0:
         return float(abs(sample[0]) >= margin)
-    low = stats.ttest_1samp(sample, -margin, alternative="greater").pvalue
-    high = stats.ttest_1samp(sample, margin, alternative="less").pvalue
-    return stable(max(low, high))
+    error = sample.std(ddof=1) / math.sqrt(len(sample))
+    return stable(stdtr(len(sample) - 1, (abs(sample.mean()) - margin) / error))
 
 
-class Chances(NamedTuple):
-    """Probabilities that the first is better by more than the region, within it, or worse."""
-
-    better: float
-    equivalent: float
-    worse: float
+@cache
+def _weights(n: int) -> Numbers:
+    """Draws of a Dirichlet process with a prior of weight one half at the first of n values."""
+    concentration = np.ones(n)
+    concentration[0] = 0.5
+    drawn = np.random.default_rng(SEED).dirichlet(concentration, DRAWS)
+    return np.ascontiguousarray(drawn.T)
 
 
 def bayesian_signed_rank(differences: ArrayLike, rope: float = ROPE) -> Chances:
     """Bayesian signed-rank test: where the pseudo-median of the differences may lie.
 
-    A Dirichlet process with a prior of weight one half at zero; each draw of weights gives the
-    mass of the pairwise means (Walsh averages) above, within and below the region of practical
-    equivalence, and the part with most mass wins the draw.
+    The prior is one half of an observation at zero. Each draw of weights gives the mass of the
+    pairwise means (Walsh averages) above, within and below the region of practical equivalence,
+    and the part with most mass wins the draw.
     """
     sample = np.concatenate([[0.0], _sample(differences)])
-    concentration = np.ones(len(sample))
-    concentration[0] = 0.5
-    weights = np.random.default_rng(SEED).dirichlet(concentration, DRAWS)
-    walsh = sample[:, None] + sample[None, :]
-    parts = [walsh > 2 * rope, np.abs(walsh) <= 2 * rope, walsh < -2 * rope]
-    mass = np.stack([((weights @ part) * weights).sum(axis=1) for part in parts])
-    best = np.isclose(mass, mass.max(axis=0), rtol=0, atol=1e-12)
-    better, equivalent, worse = (best / best.sum(axis=0)).mean(axis=1)
-    return Chances(stable(better), stable(equivalent), stable(worse))
+    order = np.argsort(sample)
+    sample, weights = sample[order], _weights(len(sample))[order]
+    below = np.vstack([np.zeros(DRAWS), np.cumsum(weights, axis=0)])  # mass of the k smallest
+    up = 1 - (weights * below[np.searchsorted(sample, 2 * rope - sample, "right")]).sum(axis=0)
+    down = (weights * below[np.searchsorted(sample, -2 * rope - sample, "left")]).sum(axis=0)
+    mass = np.stack([up, 1 - up - down, down])
+    best = mass >= mass.max(axis=0) - 1e-12
+    return Chances(*(stable(share) for share in (best / best.sum(axis=0)).mean(axis=1)))

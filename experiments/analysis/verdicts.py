@@ -31,15 +31,21 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats as distributions
+from scipy.special import stdtr
 
 from experiments.analysis.answer import Grid
-from experiments.analysis.declared import declarations
-from experiments.analysis.grids import added, grid, printed_grid
+from experiments.analysis.grids import added, declarations, grid, printed_grid
 from experiments.analysis.printed import TASKS, Printed
-from experiments.analysis.ranks import over_datasets
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, equivalence, holm, stable, t_interval
+from experiments.analysis.stats import (
+    FEWEST_DATASETS,
+    LEVEL,
+    equivalence,
+    holm,
+    over_datasets,
+    stable,
+    t_interval,
+)
 from experiments.runs.schema import BY_NAME
 
 OUTCOMES = ("exact", "equivalent", "undecided", "better", "worse", "missing")
@@ -213,7 +219,7 @@ def welch(cells: pd.DataFrame, rules: Rules) -> Numbers:
     """Two-sided p-values; see the module's text for how printed figures are taken."""
     apart = np.maximum(0.0, cells["difference"].abs().to_numpy() - half_unit(rules.decimals))
     error, degrees = _standard_error(cells, rules)
-    return np.array([stable(p) for p in 2 * distributions.t.sf(apart / error, degrees)])
+    return np.array([stable(p) for p in 2 * stdtr(degrees, -apart / error)])
 
 
 def p_of_equivalence(cells: pd.DataFrame, rules: Rules) -> Numbers:
@@ -221,7 +227,7 @@ def p_of_equivalence(cells: pd.DataFrame, rules: Rules) -> Numbers:
     apart = cells["difference"].abs().to_numpy() + half_unit(rules.decimals)
     error, degrees = _standard_error(cells, rules)
     slack = rules.margins(cells["paper_mean"].to_numpy()) - apart
-    return np.array([stable(p) for p in distributions.t.sf(slack / error, degrees)])
+    return np.array([stable(p) for p in stdtr(degrees, -slack / error)])
 
 
 def _standard_error(cells: pd.DataFrame, rules: Rules) -> tuple[Numbers, Numbers]:

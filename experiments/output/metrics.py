@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.analysis.answer import Grid
-from experiments.analysis.declared import Declared
+from experiments.analysis.answer import Declared, Grid
 from experiments.analysis.grids import own_grid
 from experiments.analysis.runs import Runs
 from experiments.errors import UserError, did_you_mean

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.declared import declarations
+from experiments.analysis.grids import declarations
 from experiments.analysis.printed import printed
 from experiments.analysis.runs import Runs
 from experiments.runs import archive

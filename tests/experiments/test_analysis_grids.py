@@ -11,12 +11,14 @@ from analysis_support import make_runs, paper_as_ours
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.analysis import ranks
-from experiments.analysis.declared import Declared, TableError, declare
+from experiments.analysis import stats
 from experiments.analysis.grids import (
+    Declared,
+    TableError,
     added,
     cells,
     check,
+    declare,
     grid,
     has_results,
     matrix,
@@ -49,7 +51,7 @@ def test_a_cell_is_the_mean_and_population_deviation_of_its_trials():
 @quietly
 def test_the_mean_does_not_depend_on_the_order_of_trials(values, random):
     shuffled = random.sample(values, len(values))
-    assert ranks.mean_of(values) == ranks.mean_of(shuffled)
+    assert stats.mean_of(values) == stats.mean_of(shuffled)
 
 
 def test_a_trial_without_a_number_does_not_count():
@@ -90,28 +92,31 @@ def test_a_crash_beside_open_trials_settles_nothing_but_a_limit_does():
 
 
 def test_brackets_break_ties_in_column_order_and_ties_share_the_better_rank():
-    assert ranks.bracket_ranks(WORKED).fillna(0).to_numpy().tolist() == [[1, 2, 0], [2, 3, 1]]
-    assert ranks.shared_ranks(WORKED).fillna(0).to_numpy().tolist() == [[1, 2, 0], [2, 2, 1]]
-    assert ranks.bracket_ranks(WORKED, smaller=True).iloc[0].tolist()[:2] == [2, 1]
+    assert stats.ranks_of(WORKED, method="first").fillna(0).to_numpy().tolist() == [
+        [1, 2, 0],
+        [2, 3, 1],
+    ]
+    assert stats.ranks_of(WORKED).fillna(0).to_numpy().tolist() == [[1, 2, 0], [2, 2, 1]]
+    assert stats.ranks_of(WORKED, smaller=True, method="first").iloc[0].tolist()[:2] == [2, 1]
 
 
 def test_a_printed_rank_decides_between_means_that_print_alike():
     row, ties = pd.DataFrame([[0.927, 0.927]]), pd.DataFrame([[2, 1]])
-    assert ranks.shared_ranks(row, ties=ties).to_numpy().tolist() == [[2, 1]]
+    assert stats.ranks_of(row, ties=ties).to_numpy().tolist() == [[2, 1]]
 
 
 def test_reciprocal_ranks_and_relative_differences_of_the_worked_example():
-    assert ranks.mean_reciprocal_ranks(WORKED).tolist() == [0.75, 0.5, 1.0]
-    behind = ranks.contributions(WORKED, "MRD")
+    assert stats.contributions(WORKED, "MRR").mean().tolist() == [0.75, 0.5, 1.0]
+    behind = stats.contributions(WORKED, "MRD")
     assert behind[0].tolist() == pytest.approx([0, 0.2 / 0.5])
     assert behind[1].tolist() == pytest.approx([0.1 / 0.8, 0.2 / 0.5])
-    assert ranks.contributions(pd.DataFrame([[0.90049, 0.8996]]), "MRD").iloc[0].tolist() == [0, 0]
-    assert ranks.contributions(pd.DataFrame([[0.0, 0.5]]), "MRD").iloc[0, 0] == math.inf
+    assert stats.contributions(pd.DataFrame([[0.90049, 0.8996]]), "MRD").iloc[0].tolist() == [0, 0]
+    assert stats.contributions(pd.DataFrame([[0.0, 0.5]]), "MRD").iloc[0, 0] == math.inf
 
 
 def test_what_is_infinitely_far_is_ranked_behind_the_others_and_before_gaps():
     row = pd.DataFrame([[GAP, math.inf, 0.5]])
-    assert ranks.bracket_ranks(row, smaller=True).iloc[0].tolist()[1:] == [2, 1]
+    assert stats.ranks_of(row, smaller=True, method="first").iloc[0].tolist()[1:] == [2, 1]
 
 
 # Tables
@@ -222,7 +227,7 @@ def test_new_datasets_and_learners_have_tables_once_they_ran():
 
 
 def test_a_declared_table_shows_what_was_planned_in_order():
-    table = Declared("own", "Own", experiment="mine", metric="test_log_loss")
+    table = Declared(name="own", title="Own", experiment="mine", metric="test_log_loss")
     runs = make_runs(
         {
             ("clean", "mine", "new", "own-learner"): [0.5],

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from experiments.analysis.declared import declared, paper_tables
-from experiments.analysis.grids import added, printed_grid
+from experiments.analysis.grids import added, declarations, declared, printed_grid
 from experiments.analysis.printed import printed, slug
-from experiments.analysis.ranks import over_datasets, shared_ranks
+from experiments.analysis.stats import over_datasets, ranks_of
 from experiments.errors import UserError
 
-PAPER = printed()
+PAPER, TABLES = printed(), list(declarations()["paper"])
 KEYS = ["table", "task", "dataset", "statistic", "method", "field"]
 
 
@@ -21,7 +20,7 @@ def listed(name: str, of_cells: bool) -> set[tuple[str, ...]]:
     return set(known.loc[known["field"] != "missing", KEYS].itertuples(index=False, name=None))
 
 
-@pytest.mark.parametrize("name", paper_tables())
+@pytest.mark.parametrize("name", TABLES)
 def test_summary_lines_follow_from_the_cells(name):
     table, found = printed_grid(name), set()
     theirs = PAPER.summaries[PAPER.summaries["table"] == name]
@@ -42,11 +41,11 @@ def test_summary_lines_follow_from_the_cells(name):
     assert found == listed(name, of_cells=False)
 
 
-@pytest.mark.parametrize("name", paper_tables())
+@pytest.mark.parametrize("name", TABLES)
 def test_bracketed_ranks_follow_from_the_cells(name):
     cells = PAPER.of(name)
     means = cells.pivot(index="dataset", columns="method", values="mean")
-    shared = shared_ranks(means, declared(name).smaller_is_better)
+    shared = ranks_of(means, declared(name).smaller_is_better)
     brackets = printed_grid(name).frame.set_index(["dataset", "method"])["rank"]
     found = set()
     for cell in cells.dropna(subset="mean").itertuples():
@@ -90,7 +89,7 @@ def test_datasets_come_in_the_order_of_the_paper():
 
 
 def test_every_cell_and_hyperparameter_is_there():
-    for name in paper_tables():
+    for name in TABLES:
         assert len(PAPER.of(name)) == 36 * len(declared(name).methods)
         assert not PAPER.of(name).duplicated(["dataset", "method"]).any()
     small = PAPER.datasets.index[PAPER.datasets["n_features"] <= 12]

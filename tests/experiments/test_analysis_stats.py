@@ -33,13 +33,17 @@ def test_friedman_is_the_textbooks_but_for_scipys_correction_for_ties():
 
 
 def test_friedman_of_methods_that_are_alike_or_always_in_order():
-    assert stats.friedman([[1.0, 1.0, 1.0]] * 4) == ([2.0, 2.0, 2.0], 1.0)
-    assert stats.friedman([[0.3, 0.2, 0.1]] * 4) == ([1.0, 2.0, 3.0], 0.0)
-    assert stats.friedman([[0.3, 0.2, 0.1]] * 4, smaller_is_better=True)[0] == [3.0, 2.0, 1.0]
+    assert stats.friedman(pd.DataFrame([[1.0, 1.0, 1.0]] * 4)) == ([2.0, 2.0, 2.0], 1.0)
+    assert stats.friedman(pd.DataFrame([[0.3, 0.2, 0.1]] * 4)) == ([1.0, 2.0, 3.0], 0.0)
+    assert stats.friedman(pd.DataFrame([[0.3, 0.2, 0.1]] * 4), smaller_is_better=True)[0] == [
+        3.0,
+        2.0,
+        1.0,
+    ]
     with pytest.raises(ValueError, match="needs 3 methods"):
-        stats.friedman([[1.0, 2.0]] * 4)
+        stats.friedman(pd.DataFrame([[1.0, 2.0]] * 4))
     with pytest.raises(ValueError, match="without gaps"):
-        stats.friedman([[1.0, 2.0, np.nan]] * 4)
+        stats.friedman(pd.DataFrame([[1.0, 2.0, np.nan]] * 4))
 
 
 def test_pairs_are_corrected_and_count_wins_by_one_tie_rule():

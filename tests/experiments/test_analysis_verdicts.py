@@ -12,7 +12,7 @@ from scipy import stats
 
 from experiments.analysis import verdicts as v
 from experiments.analysis.answers import answers
-from experiments.analysis.declared import TableError
+from experiments.analysis.grids import TableError
 from experiments.analysis.own import own_answer
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import reproduces

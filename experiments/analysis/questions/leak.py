@@ -18,8 +18,8 @@ from experiments.analysis.grids import grid
 from experiments.analysis.pairwise import PROTOCOLS, contrast, in_scope, rows, table
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.questions import quirks
-from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import mean_of
 
 ORDER = 40
 TABLES = {"test-f1-tuned": "published", "test-f1-default": "default"}

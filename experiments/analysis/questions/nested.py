@@ -14,7 +14,7 @@ import pandas as pd
 
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer
-from experiments.analysis.declared import dataset_order
+from experiments.analysis.grids import in_order
 from experiments.analysis.pairwise import SCOPES, Side, estimate, listed, table
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.runs import Runs
@@ -39,7 +39,7 @@ LOSSES = ("test_log_loss", "test_brier")
 def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> dict[str, pd.Series]:
     """By task and dataset, how much better the first is; datasets in the order of the tables."""
     gaps = pairwise.differences(runs, mine, other, metric)
-    gaps = gaps.loc[dataset_order(gaps.index)] * (-1 if metric in LOSSES else 1)
+    gaps = gaps.loc[in_order(gaps.index, "datasets")] * (-1 if metric in LOSSES else 1)
     tasks = gaps.index.map(lambda slug: runs.datasets[slug]["task"])
     return {task: gaps[tasks == task] for task in TASKS} | {"all": gaps}
 

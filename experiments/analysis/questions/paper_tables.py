@@ -13,10 +13,11 @@ import pandas as pd
 
 from experiments.analysis import stats
 from experiments.analysis.answer import Answer, Grid, Table
-from experiments.analysis.declared import declarations, declared
 from experiments.analysis.grids import (
     added,
     cells,
+    declarations,
+    declared,
     grid,
     has_results,
     matrix,
@@ -26,8 +27,8 @@ from experiments.analysis.grids import (
 from experiments.analysis.pairwise import table
 from experiments.analysis.printed import TASK_NAMES, TASKS, TUNED_METHODS, Printed
 from experiments.analysis.questions import stability
-from experiments.analysis.ranks import over_datasets
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import over_datasets
 from experiments.analysis.verdicts import verdicts, with_verdicts
 
 ORDER = 15

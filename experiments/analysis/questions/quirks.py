@@ -16,9 +16,8 @@ from experiments.analysis.answer import Answer
 from experiments.analysis.grids import cells
 from experiments.analysis.pairwise import contrast, interval, listed, rows, table
 from experiments.analysis.printed import Printed
-from experiments.analysis.ranks import mean_reciprocal_ranks
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import FEWEST_DATASETS, LEVEL
+from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, contributions, over_datasets
 
 ORDER = 70
 EXPERIMENT, BASE = "quirks", ("paper", "default")
@@ -108,7 +107,8 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
                 own = side.loc[kept, "mean"].astype(float)
                 gaps = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
                 line = {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
-                line |= mean_reciprocal_ranks(own).to_dict()
+                each = contributions(own, "MRR")
+                line |= {str(m): over_datasets(each[m])["value"] for m in each}
                 lines.append(line | {name: gaps.get(name) for name in LIMITS})
     return pd.DataFrame(lines)
 

@@ -9,12 +9,12 @@ import pandas as pd
 
 from experiments.analysis import stats
 from experiments.analysis.answer import Answer
-from experiments.analysis.declared import declared
+from experiments.analysis.grids import declared
 from experiments.analysis.pairwise import figure, interval, listed, rows, table
 from experiments.analysis.printed import TASK_NAMES, TRIALS, Printed
 from experiments.analysis.questions import stability
-from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import mean_of
 from experiments.analysis.verdicts import (
     COLUMN_MARGIN,
     CSV_COLUMNS,

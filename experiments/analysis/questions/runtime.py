@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Answer, Grid
-from experiments.analysis.declared import declared, paper_tables
-from experiments.analysis.grids import grid, has_results, matrix, printed_grid
+from experiments.analysis.grids import declarations, grid, has_results, matrix, printed_grid
 from experiments.analysis.pairwise import figure, table
 from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
-from experiments.analysis.ranks import over_datasets
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import over_datasets
 
 ORDER = 110
 SMALL_TREES = "small-trees"
@@ -48,7 +47,7 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     found = rows.groupby("method").agg(runs=("key", "size"), hours=("hours", _hours))
     found["ours"] = ours.groupby("method")["hours"].agg(_hours)
     found["authors"] = ours.groupby("method")["authors"].agg(_hours)
-    known = [method for name in paper_tables() for method in declared(name).methods]
+    known = [m for each in declarations()["paper"].values() for m in each.methods]
     order = [*dict.fromkeys(known), *sorted(set(found.index) - set(known))]
     return found.reindex([method for method in order if method in found.index]).reset_index()
 

@@ -11,8 +11,8 @@ from experiments.analysis import stats
 from experiments.analysis.answer import Answer
 from experiments.analysis.pairwise import PROTOCOLS, figure, listed, means, table
 from experiments.analysis.printed import TASK_NAMES, TUNED_METHODS, Printed
-from experiments.analysis.ranks import mean_of, sample_std
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import mean_of, sample_std
 
 ORDER = 60
 EXPERIMENT = "searched"

@@ -15,8 +15,8 @@ import pandas as pd
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer
 from experiments.analysis.printed import TASK_NAMES, Printed
-from experiments.analysis.ranks import mean_of, sample_std
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import mean_of, sample_std
 
 ORDER = 90
 METHOD, PROTOCOL = "gradtree", "paper"

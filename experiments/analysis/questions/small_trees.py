@@ -13,17 +13,14 @@ from itertools import product
 from typing import Any
 
 import pandas as pd
-from scipy.stats import rankdata
 
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer
-from experiments.analysis.declared import learner_order
-from experiments.analysis.grids import cells_of
+from experiments.analysis.grids import cells_of, in_order
 from experiments.analysis.pairwise import contrast, figure, listed, means, rows, table, told
 from experiments.analysis.printed import Printed
-from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import FEWEST_DATASETS, LEVEL
+from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, mean_of
 from experiments.runs.archive import COMMITTED
 
 ORDER = 30
@@ -55,7 +52,7 @@ MEASURES = ("test_log_loss", "test_brier", "tree_size", "leaves", "path_length",
 
 @lru_cache(maxsize=16)
 def _scores(runs: Runs, protocol: str, reading: str) -> pd.DataFrame:
-    methods = learner_order(runs.of(protocol, reading)["method"])
+    methods = in_order(runs.of(protocol, reading)["method"])
     own = {method: means(runs, (protocol, reading, method)) for method in methods}
     return pd.DataFrame({method: series for method, series in own.items() if len(series)})
 
@@ -76,8 +73,7 @@ def shared(wide: pd.DataFrame) -> pd.DataFrame:
 def mean_ranks(wide: pd.DataFrame) -> pd.Series:
     """Mean rank over datasets among the trees; boosting is none."""
     trees = wide.drop(columns=CEILING, errors="ignore")
-    ranks = rankdata(-trees.to_numpy().round(stats.TIED_DECIMALS), axis=1)
-    return pd.Series(ranks.mean(axis=0), index=trees.columns)
+    return trees.round(stats.TIED_DECIMALS).rank(axis=1, ascending=False).mean()
 
 
 @lru_cache(maxsize=16)
@@ -169,7 +165,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     if len(tested):
         tables.append(table("small-trees-tests", tested, runs.name))
     if len(kinds):
-        methods = learner_order(kinds.columns[3:])
+        methods = in_order(kinds.columns[3:])
         kinds = kinds[[*kinds.columns[:3], *methods]]
         tables.append(table("small-trees-situations", kinds.rename(columns=runs.name)))
     if len(family):

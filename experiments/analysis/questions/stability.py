@@ -19,8 +19,8 @@ from experiments.analysis.answer import Answer
 from experiments.analysis.pairwise import means, table
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.questions import seeds
-from experiments.analysis.ranks import mean_of
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import mean_of
 
 ORDER = 100
 METHOD, PROTOCOL = "gradtree", "paper"
