@@ -83,6 +83,7 @@ class Declared:
     smaller_is_better: bool = None  # type: ignore[assignment]
     split_by_task: bool = False
     machine_dependent: bool = False
+    margin: float | None = None
 
     def __post_init__(self) -> None:
         """What is not declared follows from the rest."""

@@ -1,29 +1,47 @@
-"""All answers: one per file in ``questions``, in their order."""
+"""All answers: those of ``questions`` in their order, after the tables that a plug-in asks for.
+
+A question is a function ``(runs, printed) -> Answer | None``; the modules in ``questions`` list
+theirs in ``QUESTIONS``, by place in the report. A plug-in's ``TABLES`` are tables in the fields of
+``grids.toml``. Its ``PRINTED`` are the numbers of another paper: a CSV (dataset, method, metric,
+mean, std, n) with a title, the experiment and protocol of ours to compare them with, the trials
+behind a number and the margin of each metric within which two means are equivalent. They are judged
+like the numbers of the GradTree paper.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from experiments.analysis import questions
-from experiments.analysis.answer import Answer
-from experiments.analysis.own import own_answer
-from experiments.analysis.printed import Printed, printed
+from experiments.analysis.answer import Answer, Declared, Grid
+from experiments.analysis.grids import TableError, check, declare, has_results, own_grid
+from experiments.analysis.pairwise import listed
+from experiments.analysis.printed import TRIALS, Printed, printed
 from experiments.analysis.runs import Runs
+from experiments.analysis.verdicts import OUTCOMES, judge, tally
+from experiments.errors import check_names, did_you_mean
+
+Entries = Mapping[str, Mapping[str, Any]]
+COLUMNS = ("dataset", "method", "metric", "mean", "std", "n")
+NEEDED = ("title", "csv", "experiment", "protocol")
+FIELDS = (*NEEDED, "trials", "margin")
+"""Of ``PRINTED``."""
 
 
 def answers(
     runs: Runs,
     paper: Printed | None = None,
-    tables: Mapping[str, Mapping[str, Any]] | None = None,
-    papers: Mapping[str, Mapping[str, Any]] | None = None,
+    tables: Entries | None = None,
+    papers: Entries | None = None,
 ) -> list[Answer]:
     """What the runs answer; questions of which nothing has been run are left out.
-
-    A question is a module with ``ORDER`` and ``answer(runs, printed)``, which gives an ``Answer``
-    or ``None``.
 
     Parameters
     ----------
@@ -31,8 +49,91 @@ def answers(
     """
     names = [each.name for each in pkgutil.iter_modules(questions.__path__)]
     modules = [importlib.import_module(f"{questions.__name__}.{name}") for name in names]
-    modules = [module for module in modules if hasattr(module, "answer")]
-    modules.sort(key=lambda module: (module.ORDER, module.__name__))
+    asked = [each for module in modules for each in module.QUESTIONS.items()]
+    asked.sort(key=lambda each: each[0])
     found = [own_answer(runs, tables or {}, papers or {})]
-    found += [module.answer(runs, paper or printed()) for module in modules]
+    found += [answer(runs, paper or printed()) for _, answer in asked]
     return [each for each in found if each is not None]
+
+
+def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
+    """The tables that a plug-in asks for; ``None`` where it asks for none."""
+    if not tables and not papers:
+        return None
+    made: list[Grid] = []
+    sentences = []
+    for name, entry in tables.items():
+        table = declare({"name": name, **entry}, "TABLES")
+        check(table, runs)
+        protocols = table.protocols or [p for p, e in runs.places if e == table.experiment]
+        found = [own_grid(runs, table, protocol) for protocol in protocols or ["paper"]]
+        made += filter(has_results, found)
+        if not any(map(has_results, found)):
+            sentences.append(f"{table.title}: nothing of experiment {table.experiment} has run.")
+    for name, entry in papers.items():
+        judged = another_paper(runs, name, entry)
+        made += judged
+        every = pd.concat([each.frame for each in judged])
+        counts = tally(every[every["paper_mean"].notna()].rename(columns={"verdict": "outcome"}))
+        told = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+        sentences.append(f"{entry['title']}: of {sum(counts.values())} numbers {listed(told)}.")
+    titles = listed([each.title for each in made])
+    lead = (f"Tables of this plug-in: {titles}.",) if made else ()
+    shown = tuple(each.name for each in made)
+    return Answer("own-tables", "Your tables", (*lead, *sentences), tuple(made), shown=shown)
+
+
+def another_paper(runs: Runs, name: str, entry: Mapping[str, Any]) -> list[Grid]:
+    """One table per metric: ours, the printed numbers beside them, and the verdicts."""
+    for key in entry:
+        if key not in FIELDS:
+            meant = did_you_mean(key, FIELDS)
+            raise TableError(f"PRINTED {name}: unknown field {key!r}; {meant}")
+    for key in NEEDED:
+        if not entry.get(key):
+            raise TableError(f"PRINTED {name} lacks its {key}")
+    numbers = read_numbers(Path(entry["csv"]), f"PRINTED {name}", entry.get("trials", TRIALS))
+    margins, protocol = entry.get("margin", {}), entry["protocol"]
+    check_names("dataset", numbers["dataset"].tolist(), runs.datasets)
+    check_names("metric", margins, numbers["metric"])
+    made = []
+    for metric, part in numbers.groupby("metric", sort=False):
+        table = Declared(
+            name=f"{name}-{str(metric).replace('_', '-')}",
+            title=f"{entry['title']}: {metric}",
+            experiment=entry["experiment"],
+            metric=str(metric),
+            methods=tuple(dict.fromkeys(part["method"])),
+            protocols=(protocol,),
+            decimals=int(part["mean_digits"].max()),
+            std_decimals=int(part["std_digits"].max()),
+            margin=margins.get(metric),
+        )
+        check(table, runs)
+        ours = own_grid(runs, table, protocol, part["dataset"].tolist())
+        judged = judge(ours.frame, part, table).rename(columns={"outcome": "verdict"})
+        columns = ["dataset", "method", "paper_mean", "paper_std", "paper_missing", "verdict"]
+        frame = ours.frame.merge(judged[columns], on=["dataset", "method"], how="left")
+        made.append(replace(ours, frame=frame))
+    return made
+
+
+def read_numbers(path: Path, where: str, trials: int) -> pd.DataFrame:
+    """A CSV of printed cells, with the digits they are printed to."""
+    try:
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as problem:
+        raise TableError(f"{where}: {path} cannot be read: {problem}") from None
+    place = list(COLUMNS[:3])
+    for column in COLUMNS[:4]:
+        if column not in rows:
+            raise TableError(f"{where}: {path} has no column {column!r}")
+    for twice in rows.loc[rows.duplicated(place), place].itertuples(index=False):
+        raise TableError(f"{where}: {path} has {' '.join(twice)} twice")
+    rows = rows.reindex(columns=list(COLUMNS), fill_value="")
+    for column in ("mean", "std"):
+        rows[f"{column}_digits"] = rows[column].str.partition(".")[2].str.len()
+    numbers = rows[["mean", "std", "n"]].apply(pd.to_numeric, errors="coerce")
+    numbers["n"] = numbers["n"].fillna(trials).where(numbers["mean"].notna(), 0).astype(int)
+    missing = rows["mean"].where(numbers["mean"].isna(), "")
+    return rows.assign(**numbers, missing=missing)

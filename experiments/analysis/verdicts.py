@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -33,13 +33,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from experiments.analysis.answer import Grid
+from experiments.analysis.answer import Declared, Grid
 from experiments.analysis.grids import added, declarations, grid, printed_grid
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import (
     FEWEST_DATASETS,
     LEVEL,
+    Numbers,
     equivalence,
     holm,
     over_datasets,
@@ -53,15 +54,13 @@ UNDECIDED = "ten trials are too noisy to tell"
 """What ``undecided`` means, in words."""
 SCORE_MARGIN, RELATIVE_MARGIN = 0.02, 0.1
 """How far two means may be apart and be equivalent: of a score in [0, 1]; of a printed size."""
-COLUMN_MARGIN = 0.01
-"""The same of a mean difference over the datasets of a column of scores."""
-RANK_MARGIN = 0.05
-"""The same of an MRR or MRD."""
+COLUMN_MARGIN, RANK_MARGIN = 0.01, 0.05
+"""The same of a mean difference over the datasets of a column of scores; of an MRR or MRD."""
 ROUNDING_SLACK = 1e-9
 """Both ways of rounding a figure that lies in the middle count as equal."""
 AUTHORS_DECIMALS = 3
 """To so many the authors' code rounds what the paper prints, in the size table with two only."""
-MOST_TRIALS = 1000
+TRIALS_TRIED = sorted({*range(2, 31), *np.geomspace(30, 1000, 60).astype(int).tolist()})
 GAP = "Train-test difference"
 CSV_COLUMNS = (
     *("table", "task", "dataset", "method"),
@@ -69,33 +68,6 @@ CSV_COLUMNS = (
     *("difference", "p_value", "p_adjusted", "p_equivalent", "outcome", "note"),
 )
 """Of ``results/verdicts.csv``."""
-Numbers = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How the printed numbers of a table are read.
-
-    Attributes
-    ----------
-    margin : in units of the metric; the module's own if not given.
-    misprints : (dataset, method) -> what a printed reason should have been.
-    """
-
-    metric: str
-    decimals: int = 3
-    std_decimals: int = 3
-    smaller_is_better: bool = False
-    margin: float | None = None
-    misprints: Mapping[tuple[str, str], str] = field(default_factory=dict)
-
-    def margins(self, printed: Numbers) -> Numbers:
-        """What two means may differ by and still be called equivalent, per printed mean."""
-        if self.margin is not None:
-            return np.full(len(printed), self.margin)
-        if self.metric in BY_NAME and BY_NAME[self.metric].high == 1.0:
-            return np.full(len(printed), SCORE_MARGIN)
-        return RELATIVE_MARGIN * printed
 
 
 @lru_cache(maxsize=8)
@@ -110,102 +82,95 @@ def verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
     for name, table in declarations()["paper"].items():
         known = printed.inconsistencies
         known = known[(known["table"] == name) & (known["field"] == "missing")]
-        places = zip(known["dataset"], known["method"], strict=True)
-        rules = Rules(
-            table.metric,
-            table.decimals,
-            table.std_decimals,
-            table.smaller_is_better,
-            misprints=dict(zip(places, known["recomputed"], strict=True)),
-        )
-        found = judge(grid(runs, name).frame, printed.of(name), rules)
+        meant = known.set_index(["dataset", "method"])["recomputed"].to_dict()
+        found = judge(grid(runs, name).frame, printed.of(name), table, meant)
         found.insert(0, "table", name)
         found["counted"] = found["paper_mean"].notna() & (not table.machine_dependent)
         open_ = found["outcome"] == "undecided"
-        found.loc[open_, "trials_needed"] = trials_needed(found[open_], rules)
+        found.loc[open_, "trials_needed"] = trials_needed(found[open_], table)
         parts.append(found)
-    every = pd.concat(parts, ignore_index=True)
-    return every.assign(counted=every["counted"] & ~printed_before(every))
-
-
-def printed_before(cells: pd.DataFrame) -> pd.Series:
-    """Cells of a column, of one task, whose numbers all stand in an earlier table already."""
-    seen: set[tuple[object, ...]] = set()
-    repeated = pd.Series(False, index=cells.index)
-    for (_, task, method), part in cells.groupby(["table", "task", "method"], sort=False):
+    every, seen = pd.concat(parts, ignore_index=True), set()
+    for (_, task, method), part in every.groupby(["table", "task", "method"], sort=False):
         numbers = part[["dataset", "paper_mean", "paper_std"]].dropna().to_numpy().ravel().tolist()
         column = (task, method, *numbers)
-        repeated[part.index] = column in seen
+        every.loc[part.index, "counted"] &= column not in seen
         seen.add(column)
-    return repeated
+    return every
 
 
-def judge(ours: pd.DataFrame, theirs: pd.DataFrame, rules: Rules) -> pd.DataFrame:
+def judge(
+    ours: pd.DataFrame,
+    theirs: pd.DataFrame,
+    table: Declared,
+    misprints: Mapping[tuple[str, str], str] | None = None,
+) -> pd.DataFrame:
     """Verdicts on the cells of one table, in the order of ours.
 
     Parameters
     ----------
     ours : task, dataset, method, mean, std, n, expected, missing.
     theirs : dataset, method, mean, std, n, missing; what it lacks is not judged.
+    misprints : (dataset, method) -> what a printed reason should have been.
     """
-    paper = theirs[["dataset", "method", "mean", "std", "n", "missing"]]
-    both = ours.merge(paper, on=["dataset", "method"], suffixes=("", "_paper"))
-    both = both.rename(columns={c: f"ours_{c}" for c in ("mean", "std", "n", "missing")})
-    both = both.rename(columns=lambda c: f"paper_{c[:-6]}" if c.endswith("_paper") else c)
+    sides = ["mean", "std", "n", "missing"]
+    paper = theirs[["dataset", "method", *sides]].rename(columns={c: f"paper_{c}" for c in sides})
+    mine = ours.drop(columns="rank", errors="ignore").rename(
+        columns={c: f"ours_{c}" for c in sides}
+    )
+    both = mine.merge(paper, on=["dataset", "method"])
     tested = both["ours_mean"].notna() & both["paper_mean"].notna()
     both["difference"] = both["ours_mean"] - both["paper_mean"]
-    for column in ("p_value", "p_adjusted", "p_equivalent"):
-        both[column] = math.nan
+    both[["p_value", "p_adjusted", "p_equivalent"]] = math.nan
     both[["outcome", "note"]] = "missing", ""
-    for at in both.index[~tested]:
-        both.loc[at, ["outcome", "note"]] = _unmatched(both.loc[at], rules)
+    for at, cell in both[~tested].iterrows():
+        reason = cell["ours_missing"]
+        if math.isnan(cell["paper_mean"]):
+            known = {
+                cell["paper_missing"],
+                (misprints or {}).get((cell["dataset"], cell["method"])),
+            }
+            alike = "exact", f"both {reason}"
+            other = "missing", f"the paper prints {cell['paper_missing']}"
+            both.loc[at, ["outcome", "note"]] = alike if reason in known else other
+        else:
+            both.loc[at, "note"] = reason or "not run"
     cells = both[tested]
     if len(cells):
-        both.loc[tested, "p_value"] = p = welch(cells, rules)
-        both.loc[tested, "p_equivalent"] = p_equivalent = p_of_equivalence(cells, rules)
-        both.loc[tested, "p_adjusted"] = adjusted = holm_known(p)
-        gain = (cells["difference"] < 0) == rules.smaller_is_better
+        p, p_equivalent = welch(cells, table), p_of_equivalence(cells, table)
+        adjusted, told = p.copy(), ~np.isnan(p)
+        adjusted[told] = holm(p[told].tolist())
+        gain = (cells["difference"] < 0) == table.smaller_is_better
         outcome = np.where(p_equivalent < LEVEL, "equivalent", "undecided")
         outcome = np.where(adjusted < LEVEL, np.where(gain, "better", "worse"), outcome)
-        both.loc[tested, "outcome"] = np.where(prints_alike(cells, rules), "exact", outcome)
-        few = cells["ours_n"] < cells["paper_n"]
+        outcome = np.where(prints_alike(cells, table), "exact", outcome)
         trials = cells["ours_n"].astype(str) + " of " + cells["paper_n"].astype(str) + " trials"
-        unknown = cells["paper_std"].isna()
-        notes = np.where(few, trials, np.where(unknown, "no deviation is printed", ""))
-        both.loc[tested, "note"] = notes
-    return both.drop(columns="rank", errors="ignore")
+        notes = np.where(cells["paper_std"].isna(), "no deviation is printed", "")
+        notes = np.where(cells["ours_n"] < cells["paper_n"], trials, notes)
+        made = {"p_value": p, "p_adjusted": adjusted, "p_equivalent": p_equivalent}
+        for name, values in {**made, "outcome": outcome, "note": notes}.items():
+            both.loc[tested, name] = values
+    return both
 
 
-def _unmatched(cell: pd.Series, rules: Rules) -> tuple[str, str]:
-    """Outcome and note of a cell with a number on one side or none."""
-    if math.isnan(cell["paper_mean"]):
-        misprint = rules.misprints.get((cell["dataset"], cell["method"]), cell["paper_missing"])
-        if cell["ours_missing"] in (cell["paper_missing"], misprint):
-            return "exact", f"both {cell['ours_missing']}"
-        return "missing", f"the paper prints {cell['paper_missing']}"
-    return "missing", cell["ours_missing"] or "not run"
-
-
-def holm_known(p_values: Numbers) -> Numbers:
-    """Holm's correction over the tests that could be made."""
-    known = ~np.isnan(p_values)
-    adjusted = p_values.copy()
-    adjusted[known] = holm(p_values[known].tolist())
-    return adjusted
+def margins(table: Declared, printed: Numbers) -> Numbers:
+    """What two means may differ by and still be called equivalent, per printed mean."""
+    score = table.metric in BY_NAME and BY_NAME[table.metric].high == 1.0
+    margin = table.margin or (SCORE_MARGIN if score else None)
+    return RELATIVE_MARGIN * printed if margin is None else np.full(len(printed), margin)
 
 
 def half_unit(decimals: int) -> float:
     return 0.5 * 10.0**-decimals
 
 
-def prints_alike(cells: pd.DataFrame, rules: Rules) -> Numbers:
+def prints_alike(cells: pd.DataFrame, table: Declared) -> NDArray[np.bool_]:
     """Equal mean and deviation at the printed digits, from as many trials."""
-    alike = (cells["ours_n"] >= cells["paper_n"]).to_numpy()
-    for name, decimals in (("mean", rules.decimals), ("std", rules.std_decimals)):
-        printed = cells[f"paper_{name}"].to_numpy()
-        same = rounds_to(cells[f"ours_{name}"].to_numpy(), printed, decimals)
-        alike &= same | (np.isnan(printed) & (name == "std"))
-    return alike
+    mean, std = (
+        rounds_to(cells[f"ours_{name}"].to_numpy(), cells[f"paper_{name}"].to_numpy(), decimals)
+        for name, decimals in (("mean", table.decimals), ("std", table.std_decimals))
+    )
+    enough = (cells["ours_n"] >= cells["paper_n"]).to_numpy()
+    return enough & mean & (std | cells["paper_std"].isna().to_numpy())
 
 
 def rounds_to(values: Numbers, printed: Numbers, decimals: int) -> NDArray[np.bool_]:
@@ -215,27 +180,27 @@ def rounds_to(values: Numbers, printed: Numbers, decimals: int) -> NDArray[np.bo
     return (np.abs(values - printed) <= reach) | (np.abs(rounded - printed) <= reach)
 
 
-def welch(cells: pd.DataFrame, rules: Rules) -> Numbers:
+def welch(cells: pd.DataFrame, table: Declared) -> Numbers:
     """Two-sided p-values; see the module's text for how printed figures are taken."""
-    apart = np.maximum(0.0, cells["difference"].abs().to_numpy() - half_unit(rules.decimals))
-    error, degrees = _standard_error(cells, rules)
+    apart = np.maximum(0.0, cells["difference"].abs().to_numpy() - half_unit(table.decimals))
+    error, degrees = _standard_error(cells, table)
     return np.array([stable(p) for p in 2 * stdtr(degrees, -apart / error)])
 
 
-def p_of_equivalence(cells: pd.DataFrame, rules: Rules) -> Numbers:
+def p_of_equivalence(cells: pd.DataFrame, table: Declared) -> Numbers:
     """The larger p-value of two one-sided tests that the means differ by more than the margin."""
-    apart = cells["difference"].abs().to_numpy() + half_unit(rules.decimals)
-    error, degrees = _standard_error(cells, rules)
-    slack = rules.margins(cells["paper_mean"].to_numpy()) - apart
+    apart = cells["difference"].abs().to_numpy() + half_unit(table.decimals)
+    error, degrees = _standard_error(cells, table)
+    slack = margins(table, cells["paper_mean"].to_numpy()) - apart
     return np.array([stable(p) for p in stdtr(degrees, -slack / error)])
 
 
-def _standard_error(cells: pd.DataFrame, rules: Rules) -> tuple[Numbers, Numbers]:
+def _standard_error(cells: pd.DataFrame, table: Declared) -> tuple[Numbers, Numbers]:
     """Standard errors of differences of two means, and Welch's degrees of freedom."""
     n, m = cells["ours_n"].to_numpy(float), cells["paper_n"].to_numpy(float)
     our_std, their_std = cells["ours_std"].to_numpy(), cells["paper_std"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
-        theirs = (their_std + half_unit(rules.std_decimals)) ** 2 / (m - 1)
+        theirs = (their_std + half_unit(table.std_decimals)) ** 2 / (m - 1)
         own = np.where(n < m, np.maximum(our_std, their_std), our_std) ** 2 / (n - 1)
         degrees = (own + theirs) ** 2 / (own**2 / (n - 1) + theirs**2 / (m - 1))
     # one trial has no spread of its own: it is taken to have the paper's
@@ -243,17 +208,15 @@ def _standard_error(cells: pd.DataFrame, rules: Rules) -> tuple[Numbers, Numbers
     return np.sqrt(own + theirs), np.where(n > 1, degrees, m - 1)
 
 
-def trials_needed(cells: pd.DataFrame, rules: Rules) -> Numbers:
+def trials_needed(cells: pd.DataFrame, table: Declared) -> Numbers:
     """How many trials of ours would show two equal means to be equivalent; infinite if none would.
 
     The paper's own trials are fixed, so that where they are noisy no number of ours helps.
     """
-    needed = np.full(len(cells), math.inf)
-    level = cells.assign(difference=0.0)
-    for n in sorted({*range(2, 31), *np.geomspace(30, MOST_TRIALS, 60).astype(int).tolist()}):
-        p = p_of_equivalence(level.assign(ours_n=n), rules)
-        needed = np.where(np.isinf(needed) & (p < LEVEL), n, needed)
-    return needed
+    every = cells.assign(difference=0.0).iloc[np.repeat(range(len(cells)), len(TRIALS_TRIED))]
+    every = every.assign(ours_n=TRIALS_TRIED * len(cells))
+    enough = p_of_equivalence(every, table).reshape(-1, len(TRIALS_TRIED)) < LEVEL
+    return np.where(enough.any(axis=1), np.array(TRIALS_TRIED)[enough.argmax(axis=1)], math.inf)
 
 
 # Summary lines
@@ -268,31 +231,31 @@ def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
     95 % interval leaves out zero; else ``undecided``.
     """
     lines: list[dict[str, object]] = []
+    sources = (lambda name: grid(runs, name)), (lambda name: printed_grid(name, printed))
     for name, table in declarations()["paper"].items():
         rows = printed.summaries[printed.summaries["table"] == name].dropna(subset="value")
         if table.machine_dependent:
             continue
         for (task, statistic), part in rows.groupby(["task", "statistic"], sort=False):
-            ours = added(grid(runs, name), str(task), str(statistic))
-            theirs = added(printed_grid(name, printed), str(task), str(statistic))
+            sides = [added(source(name), str(task), str(statistic)) for source in sources]
             smaller = {"Mean": table.smaller_is_better, "MRD": True}.get(str(statistic), False)
             for method, value in zip(part["method"], part["value"], strict=True):
                 margin = RANK_MARGIN
                 if statistic == "Mean":
                     margin = COLUMN_MARGIN if table.decimals == 3 else RELATIVE_MARGIN * value
-                places = {"table": name, "task": task, "statistic": statistic, "method": method}
-                numbers = (ours[method], theirs[method], float(value))
-                lines.append(places | _summary(*numbers, table.decimals, margin, smaller))
+                line = {"table": name, "task": task, "statistic": statistic, "method": method}
+                mine, theirs = (side[method] for side in sides)
+                numbers = (mine, theirs, float(value), table.decimals)
+                lines.append(line | _summary(*numbers, margin, smaller))
     for task in TASKS:
-        train, test, train_paper, test_paper = (
-            added(each, task, "Mean")
-            for make in (lambda name: grid(runs, name), lambda name: printed_grid(name, printed))
-            for each in (make("train-f1-tuned"), make("test-f1-tuned"))
+        train, test = (
+            [added(source(f"{part}-f1-tuned"), task, "Mean") for source in sources]
+            for part in ("train", "test")
         )
         for method, value in printed.summary[f"train_test_diff_{task}"].items():
-            gaps = train[method] - test[method], train_paper[method] - test_paper[method]
-            places = {"table": "summary", "task": task, "statistic": GAP, "method": method}
-            lines.append(places | _summary(*gaps, float(value), 3, COLUMN_MARGIN, True))
+            mine, theirs = (a[method] - b[method] for a, b in zip(train, test, strict=True))
+            line = {"table": "summary", "task": task, "statistic": GAP, "method": method}
+            lines.append(line | _summary(mine, theirs, float(value), 3, COLUMN_MARGIN, True))
     found = pd.DataFrame(lines)
     mean = found["statistic"] == "Mean"
     repeated = found.duplicated(["task", "statistic", "method", "paper_value"]) & mean
@@ -319,15 +282,9 @@ def _summary(
     if rounds_to(np.array([mine]), np.array([value]), digits)[0]:
         outcome = "exact"
     consistent = rounds_to(np.array([cells]), np.array([value]), digits)[0]
-    return {
-        "paper_value": value,
-        "ours_value": mine,
-        "difference": difference,
-        "low": low,
-        "high": high,
-        "outcome": outcome,
-        "note": "" if consistent else f"the paper's own cells give {cells:.{digits}f}",
-    }
+    note = "" if consistent else f"the paper's own cells give {cells:.{digits}f}"
+    line = {"paper_value": value, "ours_value": mine, "difference": difference}
+    return {**line, "low": low, "high": high, "outcome": outcome, "note": note}
 
 
 def tally(found: pd.DataFrame) -> dict[str, int]:

@@ -11,18 +11,25 @@ from analysis_support import make_runs, paper_as_ours, trials
 from scipy import stats
 
 from experiments.analysis import verdicts as v
-from experiments.analysis.answers import answers
+from experiments.analysis.answer import Declared
+from experiments.analysis.answers import answers, own_answer
 from experiments.analysis.grids import TableError
-from experiments.analysis.own import own_answer
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import reproduces
 from experiments.errors import UserError
 
 PAPER = printed()
-F1, SIZE = v.Rules("test_f1"), v.Rules("tree_size", 2, 2, smaller_is_better=True)
 
 
-def judged(ours, theirs, rules=F1, **more):
+def rules(metric="test_f1", decimals=3, **more):
+    given = {"name": "t", "title": "T", "experiment": "tuned", "decimals": decimals}
+    return Declared(metric=metric, **given, **more)
+
+
+F1, SIZE, FINE = rules(), rules("tree_size", 2), rules(decimals=12)
+
+
+def judged(ours, theirs, table=F1, *more):
     """The verdict on one cell; sides are (mean, std, n) or a reason."""
 
     def side(given):
@@ -33,11 +40,11 @@ def judged(ours, theirs, rules=F1, **more):
 
     place = {"dataset": "iris", "method": "cart"}
     mine = pd.DataFrame([{"task": "multi", **place, **side(ours), "expected": 10}])
-    return v.judge(mine, pd.DataFrame([{**place, **side(theirs)}]), rules, **more).iloc[0]
+    return v.judge(mine, pd.DataFrame([{**place, **side(theirs)}]), table, *more).iloc[0]
 
 
-def outcome(ours, theirs, rules=F1):
-    return judged(ours, theirs, rules)["outcome"]
+def outcome(*given):
+    return judged(*given)["outcome"]
 
 
 def test_exact_needs_mean_deviation_and_all_trials():
@@ -78,9 +85,9 @@ def test_where_one_side_has_no_number_the_note_says_why():
     assert (both["outcome"], both["note"]) == ("exact", "both n>12")
     ours = judged((0.9, 0.1), ">60 min")
     assert (ours["outcome"], ours["note"]) == ("missing", "the paper prints >60 min")
-    misprint = v.Rules("test_f1", misprints={("iris", "cart"): ">60 min"})
-    assert outcome(">60 min", "n>12", misprint) == outcome("n>12", "n>12", misprint) == "exact"
-    assert outcome("crash", "n>12", misprint) == "missing"
+    misprint = {("iris", "cart"): ">60 min"}
+    for reason, expected in ((">60 min", "exact"), ("n>12", "exact"), ("crash", "missing")):
+        assert outcome(reason, "n>12", F1, misprint) == expected
 
 
 def cells(n=10, **columns):
@@ -94,7 +101,7 @@ def test_welch_is_scipys_but_for_the_rounding_of_the_printed_figures(n):
     reference = stats.ttest_ind_from_stats(
         *(0.62, 0.05 * np.sqrt(n / (n - 1)), n), *(0.7, 0.03 * np.sqrt(10 / 9), 10), equal_var=False
     ).pvalue
-    assert v.welch(cells(n), v.Rules("test_f1", 12, 12))[0] == pytest.approx(reference)
+    assert v.welch(cells(n), FINE)[0] == pytest.approx(reference)
     assert v.welch(cells(n), F1)[0] > reference
 
 
@@ -110,9 +117,7 @@ def test_equivalence_is_two_one_sided_tests_against_the_margin():
     error = np.sqrt(2 * 0.01**2 / 9)
     lower = stats.t.sf((0.005 + 0.02) / error, 18)
     upper = stats.t.cdf((0.005 - 0.02) / error, 18)
-    assert v.p_of_equivalence(given, v.Rules("test_f1", 12, 12))[0] == pytest.approx(
-        max(lower, upper)
-    )
+    assert v.p_of_equivalence(given, FINE)[0] == pytest.approx(max(lower, upper))
     assert v.p_of_equivalence(given, F1)[0] > max(lower, upper)  # printed digits are taken farther
 
 
@@ -130,10 +135,10 @@ def test_error_rates_are_at_most_the_level():
 
 def test_margins_are_points_of_scores_and_a_tenth_of_sizes():
     printed_means = np.array([50.0, 0.5])
-    assert SIZE.margins(printed_means).tolist() == [5.0, 0.05]
+    assert v.margins(SIZE, printed_means).tolist() == [5.0, 0.05]
     for metric in ("test_f1", "train_f1", "test_accuracy", "test_roc_auc"):
-        assert v.Rules(metric).margins(printed_means).tolist() == [0.02, 0.02]
-    assert v.Rules("test_f1", margin=0.005).margins(printed_means).tolist() == [0.005, 0.005]
+        assert v.margins(rules(metric), printed_means).tolist() == [0.02, 0.02]
+    assert v.margins(rules(margin=0.005), printed_means).tolist() == [0.005, 0.005]
 
 
 def test_trials_that_would_decide_are_finite_only_where_the_papers_own_are_quiet():
@@ -273,8 +278,8 @@ def test_tables_of_a_plug_in_are_made_under_each_protocol(other):
 def test_questions_are_found_by_folder_in_their_order_after_a_plug_ins_tables(
     other, tmp_path, monkeypatch
 ):
-    body = "from experiments.analysis.answer import Answer\nORDER = {}\n"
-    body += "def answer(runs, printed): return {}\n"
+    body = "from experiments.analysis.answer import Answer\nQUESTIONS = "
+    body += "{{{}: lambda runs, printed: {}}}\n"
     (tmp_path / "late_one.py").write_text(body.format(9, "Answer('late', '', ())"))
     (tmp_path / "early_one.py").write_text(body.format(1, "Answer('early', '', ())"))
     (tmp_path / "nothing_run.py").write_text(body.format(2, "None"))

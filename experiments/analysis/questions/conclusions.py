@@ -21,7 +21,6 @@ from experiments.analysis.pairwise import table
 from experiments.analysis.printed import TRIALS, Printed
 from experiments.analysis.runs import Runs
 
-ORDER = 15
 UNTOLD = "cannot be told"
 TUNED = ("test-f1-tuned", "train-f1-tuned", "tree-size-tuned")
 """Tables whose GradTree column another seed changes."""
@@ -160,3 +159,6 @@ def _sentences(runs: Runs, claims: pd.DataFrame) -> list[str]:
     if stream:
         sentences.append(f"Seeds: the authors' draw and ten other seeds of {stream}.")
     return sentences
+
+
+QUESTIONS = {15: answer}

@@ -17,7 +17,6 @@ from experiments.analysis.pairwise import PROTOCOLS, rows, table
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 
-ORDER = 80
 NOISY, NOISE_FREE, ANNEALED = "gradtree-gumbel", "gradtree-gumbel-noise-free", "gradtree-annealed"
 OTHERS = {NOISY: "with noise, as printed", NOISE_FREE: "without", ANNEALED: "temperature annealing"}
 
@@ -80,3 +79,6 @@ def _sentences(found: pd.DataFrame) -> list[str]:
             f"{len(ahead[ANNEALED])}: {told[ANNEALED]}."
         )
     return sentences
+
+
+QUESTIONS = {80: answer}

@@ -20,7 +20,6 @@ from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, wilcoxon
 
-ORDER = 25
 PLACE, MINE = ("clean", "nested"), "gradtree-nested"
 RIVALS = ("cart-nested", "cart-pruned")
 OWN = (MINE, "gradtree-tuned")
@@ -132,3 +131,6 @@ def _candidates(runs: Runs) -> list[str]:
     if len(fewer):
         text += f"; {fewer.max()} on {listed([runs.name(slug) for slug in fewer.index])}"
     return [f"{text}; GradTree's winner is fitted with restarts, as the authors did."]
+
+
+QUESTIONS = {25: answer}

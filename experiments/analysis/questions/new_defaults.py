@@ -10,7 +10,6 @@ from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
 
-ORDER = 50
 EXPERIMENT, NEW = "new-defaults", "gradtree-new-defaults"
 CHOICES = {
     "gradtree": ("all defaults", "GradTree as published"),
@@ -81,3 +80,6 @@ def _sentences(found: pd.DataFrame) -> list[str]:
         "The choices were made on other runs of the same datasets; validation rows choose runs "
         "and epochs, and no choice of a fit sees test rows.",
     ]
+
+
+QUESTIONS = {50: answer}

@@ -31,7 +31,6 @@ from experiments.analysis.runs import Runs
 from experiments.analysis.stats import over_datasets
 from experiments.analysis.verdicts import verdicts, with_verdicts
 
-ORDER = 15
 TESTED = ("test-f1-tuned", "test-f1-default")
 """The tables that are compared over datasets."""
 REFITTED = ("test-f1-tuned", "ablation-tuned")
@@ -301,3 +300,6 @@ def inconsistencies(runs: Runs, printed: Printed) -> Table:
     titles = known["table"].map(lambda name: declared(name).title)
     frame = known.assign(line=lines, table=titles, task=known["task"].map(TASK_NAMES))
     return table("paper-inconsistencies", frame, runs.name, "paper")
+
+
+QUESTIONS = {16: answer}

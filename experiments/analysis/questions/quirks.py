@@ -19,7 +19,6 @@ from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, contributions, over_datasets
 
-ORDER = 70
 EXPERIMENT, BASE = "quirks", ("paper", "default")
 METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
 REPEATED = (
@@ -184,3 +183,6 @@ def _draw(runs: Runs, found: pd.DataFrame) -> Any:
         for line in found[found["method"].isin(["gradtree", "cart"])].to_dict("records")
     ]
     return forest(lines, "Change of mean test F1 without the quirk (right: better)")
+
+
+QUESTIONS = {70: answer}

@@ -25,7 +25,6 @@ from experiments.analysis.verdicts import (
     verdicts,
 )
 
-ORDER = 10
 ABLATED = ("gradtree-gumbel", "gradtree-annealed")
 """Their test F1 with published settings is in ``ablation-tuned``, others' in ``test-f1-tuned``."""
 
@@ -183,3 +182,6 @@ def _draw(runs: Runs, by_column: pd.DataFrame) -> Any:
         for line in rows(by_column[by_column["head"].astype(bool)])
     ]
     return forest(lines, "Test F1, ours minus printed")
+
+
+QUESTIONS = {10: answer}

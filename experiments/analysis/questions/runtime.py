@@ -17,7 +17,6 @@ from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import over_datasets
 
-ORDER = 110
 SMALL_TREES = "small-trees"
 PROGRAM = {
     "gradtree-gumbel": "gradtree",
@@ -146,3 +145,6 @@ def _draw(runs: Runs, timed: Grid) -> Any:
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
         return figure
+
+
+QUESTIONS = {110: answer}

@@ -14,7 +14,6 @@ from experiments.analysis.printed import TASK_NAMES, TUNED_METHODS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of, sample_std
 
-ORDER = 60
 EXPERIMENT = "searched"
 BUDGETS = (1, 3, 10, 30, 100)
 """As many candidates as the experiments ``best-of-…`` are allowed."""
@@ -171,3 +170,6 @@ def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
             drawing.quiet(axes)
         panels[0].set_ylabel("Test F1 minus the winner's")
         return figure
+
+
+QUESTIONS = {60: answer}

@@ -18,7 +18,6 @@ from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of, sample_std
 
-ORDER = 90
 METHOD, PROTOCOL = "gradtree", "paper"
 STREAMS = {
     "seeds-authors-stream": "other seeds of the authors' stream",
@@ -116,3 +115,6 @@ def _draw(frame: pd.DataFrame) -> Any:
         drawing.quiet(axes, left=False)
         figure.legend(loc="outside upper left", ncols=3)
         return figure
+
+
+QUESTIONS = {90: answer}

@@ -23,7 +23,6 @@ from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, mean_of
 from experiments.runs.archive import COMMITTED
 
-ORDER = 30
 READINGS = {
     "small-trees": "free size",
     "small-trees-8": "at most 8 leaves",
@@ -292,3 +291,6 @@ def _draw(runs: Runs, found: pd.DataFrame) -> Any:
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)
         return figure
+
+
+QUESTIONS = {30: answer}

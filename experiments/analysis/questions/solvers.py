@@ -14,7 +14,6 @@ from experiments.analysis.pairwise import PROTOCOLS, table
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.runs import Runs
 
-ORDER = 120
 EXPERIMENT, ALONE = "solvers", "solvers-alone"
 OURS, LIBRARY = "dl85", "dl85-original"
 SOLVERS = (OURS, LIBRARY, "dl85-pytrees", "dl85-streed")
@@ -138,3 +137,6 @@ def _sentences(runs: Runs, tables: list[Table]) -> list[str]:
                 f"the datasets a solver finished: {', '.join(told)}."
             )
     return sentences
+
+
+QUESTIONS = {120: answer}
