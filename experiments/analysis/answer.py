@@ -6,12 +6,16 @@ turns them into files. ``Table.frame`` is what the CSV holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from experiments.analysis.printed import SCOPES
 from experiments.runs.schema import BY_NAME
 
 if TYPE_CHECKING:
@@ -136,8 +140,75 @@ class Answer:
 
     question: str
     title: str
-    sentences: tuple[str, ...]
-    tables: tuple[Table | Grid, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    shown: tuple[str, ...] = ()
+    sentences: Sequence[str]
+    tables: Sequence[Table | Grid] = ()
+    figures: Sequence[Figure] = ()
+    shown: Sequence[str] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+# As ``tables.toml`` declares them
+
+COUNTS = (
+    *("n", "datasets", "of", "wins", "ties", "losses", "gain", "stay", "lose", "seeds", "runs"),
+    *("candidates", "trials", "stable", "same", "errors", "better", "worse"),
+)
+SIGNED = ("difference", "change", "lower quartile", "median", "upper quartile")
+DECIMALS = {
+    **dict.fromkeys(("nodes", "leaves", "mean rank", "ratio", "Ratio"), 1),
+    **dict.fromkeys(("rank", "path", "CPU s", "kept", "Seconds", "CPU seconds", "P"), 2),
+    "mean distance": 4,
+}
+
+
+@cache
+def _declared() -> dict[str, dict[str, Any]]:
+    path = Path(__file__).parent / "questions" / "tables.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def table(
+    name: str,
+    frame: pd.DataFrame,
+    names: Callable[[str], str] = str,
+    protocol: str = "",
+    declared: str = "",
+    **words: str,
+) -> Table:
+    """A table as ``tables.toml`` declares it, its numbers shown by column name.
+
+    Parameters
+    ----------
+    names : of learners, where the frame has slugs.
+    declared : its name there if not the file's own.
+    words : what stands in braces in its title and caption.
+    """
+    entry = dict(_declared()[declared or name])
+    entry |= {key: entry[key].format(**words) for key in ("title", "caption") if words}
+    formats, columns = entry.pop("formats", {}), entry.pop("columns", None)
+    entry["notes"] = tuple(entry.get("notes", ()))
+    shown = frame
+    if columns is not None:
+        shared = {key: _declared()["columns"][key] for key in columns if columns[key] == "*"}
+        flat = [each for key in columns for each in shared.get(key, {key: columns[key]}).items()]
+        shown = frame.reindex(columns=list(dict(flat)))  # all there, though nothing has been run
+        slugs = {key: names for key in ("method", "against") if key in columns}
+        slugs |= {"scope": SCOPES.__getitem__} if "scope" in columns else {}
+        shown = shown.assign(**{key: shown[key].map(of) for key, of in slugs.items()})
+        shown = shown.rename(columns=dict(flat))
+    signed = {each.rpartition(": ")[2] for each in shown} & set(SIGNED)
+    made = {}
+    for column in shown.columns:
+        group, _, short = column.rpartition(": ")
+        kind = "p" if short in ("p", "p (Holm)") else "count" if short in COUNTS else "number"
+        if short in SIGNED or (signed and short in ("low", "high")):
+            kind = "change"
+        plain = {"decimals": DECIMALS.get(group, DECIMALS.get(short, 3)), "kind": kind}
+        given = formats.get(group) or formats.get(short) or formats.get("*", {})
+        made[column] = Format(**{**plain, **given}, group=group)
+    return Table(name=name, frame=shown, protocol=protocol, formats=made, **entry)
+
+
+def figure(name: str, draw: Callable[[], Any]) -> Figure:
+    """A figure with the caption of ``tables.toml``."""
+    return Figure(name, _declared()["figures"][name], draw)

@@ -12,8 +12,7 @@ import pandas as pd
 from experiments.analysis import pairwise, stats
 from experiments.analysis.evidence import Evidence, Finding, UndecidedError, Values
 from experiments.analysis.grids import cells
-from experiments.analysis.pairwise import SCOPES
-from experiments.analysis.printed import TASKS
+from experiments.analysis.printed import SCOPES, TASKS
 from experiments.analysis.stats import mean_of
 
 GRADTREE, CART, TUNED = "gradtree", "cart", "test-f1-tuned"

@@ -9,7 +9,7 @@ raises ``UndecidedError``: nothing follows from an incomplete table.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -67,22 +67,23 @@ class Evidence:
             return printed_grid(name, self.paper)
         return grid(self.runs, name, self.protocol)
 
-    def table(self, name: str, task: str, methods: Iterable[str] = ()) -> Grid:
+    def table(self, name: str, task: str, methods: Sequence[str] = ()) -> Grid:
         """A table once it has every cell of these methods (all unless given) the paper has."""
-        found, key = self.grid(name), (name, task, *methods)
-        if key not in self.cache:
+        found = self.grid(name)
+        if name not in self.cache:
             theirs = self.paper.of(name)[["dataset", "method", "mean"]]
-            frame = found.frame[found.frame["task"] == task]
-            frame = frame.merge(theirs, on=["dataset", "method"], suffixes=("", "_paper"))
-            frame = frame[frame["method"].isin(key[2:] or theirs["method"])]
-            needed = frame["mean_paper"].notna() | (frame["missing"] == "")
-            open_ = needed & frame["mean"].isna() & ~frame["missing"].isin(SETTLED)
-            rows, missing = frame["dataset"].nunique(), frame.loc[open_, "dataset"].nunique()
-            if missing or not rows:
-                told = f"{rows - missing} of {rows} {task} datasets have run"
-                raise UndecidedError(f"{found.title}: {told}")
-            self.cache[key] = frame.loc[frame["mean"].notna(), "n"].to_list()
-        self.trials += self.cache[key]
+            both = found.frame.merge(theirs, on=["dataset", "method"], suffixes=("", "_paper"))
+            needed = both["mean_paper"].notna() | (both["missing"] == "")
+            open_ = needed & both["mean"].isna() & ~both["missing"].isin(SETTLED)
+            self.cache[name] = both.assign(open=open_)
+        cells = self.cache[name]
+        asked = cells["method"].isin(methods or found.methods)
+        cells = cells[(cells["task"] == task) & asked]
+        rows, missing = cells["dataset"].nunique(), cells.loc[cells["open"], "dataset"].nunique()
+        if missing or not rows:
+            told = f"{rows - missing} of {rows} {task} datasets have run"
+            raise UndecidedError(f"{found.title}: {told}")
+        self.trials += cells.loc[cells["mean"].notna(), "n"].to_list()
         return found
 
     def summary(self, name: str, task: str, statistic: str) -> dict[str, float]:
@@ -91,18 +92,17 @@ class Evidence:
         own = lines[(lines["task"] == task) & (lines["statistic"] == statistic)]
         return dict(own.dropna(subset="value").set_index("method")["value"])
 
-    def matrix(self, name: str, task: str, methods: Iterable[str] = ()) -> pd.DataFrame:
+    def matrix(self, name: str, task: str, methods: Sequence[str] = ()) -> pd.DataFrame:
         """Means, datasets x methods, complete for these methods (all unless given)."""
         found = self.table(name, task, methods)
         key = ("matrix", name, task)
         self.cache[key] = wide = self.cache[key] if key in self.cache else matrix(found, task)
         return wide
 
-    def means(self, name: str, task: str, methods: Iterable[str] = ()) -> dict[str, float]:
+    def means(self, name: str, task: str, methods: Sequence[str] = ()) -> dict[str, float]:
         """Mean over datasets as method -> value, of all methods unless given."""
         wide = self.matrix(name, task, methods)
-        wanted = tuple(methods) or wide.columns
-        return {str(m): mean_of(own) for m in wanted if len(own := wide[m].dropna())}
+        return {str(m): mean_of(own) for m in methods or wide if len(own := wide[m].dropna())}
 
     def seconds(self, *methods: str) -> pd.DataFrame:
         """Means of the table of runtimes, datasets x methods."""

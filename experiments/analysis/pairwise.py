@@ -1,23 +1,24 @@
-"""Two learners over datasets: differences of means, intervals, signs, tests; and their tables."""
+"""Two learners over datasets: differences of means, intervals, signs and tests, and their words."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Figure, Format, Table
+from experiments.analysis.answer import Answer, Figure, table
 from experiments.analysis.grids import cells
-from experiments.analysis.printed import Printed
-from experiments.analysis.runs import Runs
+from experiments.analysis.printed import SCOPES, Printed
+from experiments.analysis.runs import Runs, load
 from experiments.analysis.stats import FEWEST_DATASETS, TIE, mean_of
+from experiments.errors import UserError
+from experiments.runs.schema import BY_NAME
 
-SCOPES = {"binary": "binary", "multi": "multi-class", "all": "all"}
 PROTOCOLS = ("paper", "clean")
 Side = tuple[str, str, str]
 """protocol, experiment, method"""
@@ -119,71 +120,6 @@ def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
     return line | {name: told.get(name) for name in ("better", "equivalent", "worse")}
 
 
-COUNTS = (
-    *("n", "datasets", "of", "wins", "ties", "losses", "gain", "stay", "lose", "seeds", "runs"),
-    *("candidates", "trials", "stable", "same", "errors", "better", "worse"),
-)
-SIGNED = ("difference", "change", "lower quartile", "median", "upper quartile")
-DECIMALS = {
-    **dict.fromkeys(("nodes", "leaves", "mean rank", "ratio", "Ratio"), 1),
-    **dict.fromkeys(("rank", "path", "CPU s", "kept", "Seconds", "CPU seconds", "P"), 2),
-    "mean distance": 4,
-}
-
-
-@cache
-def _declared() -> dict[str, dict[str, Any]]:
-    path = Path(__file__).parent / "questions" / "tables.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def table(
-    name: str,
-    frame: pd.DataFrame,
-    names: Callable[[str], str] = str,
-    protocol: str = "",
-    declared: str = "",
-    **words: str,
-) -> Table:
-    """A table as ``tables.toml`` declares it, its numbers shown by column name.
-
-    Parameters
-    ----------
-    names : of learners, where the frame has slugs.
-    declared : its name there if not the file's own.
-    words : what stands in braces in its title and caption.
-    """
-    entry = dict(_declared()[declared or name])
-    entry |= {key: entry[key].format(**words) for key in ("title", "caption") if words}
-    formats, columns = entry.pop("formats", {}), entry.pop("columns", None)
-    entry["notes"] = tuple(entry.get("notes", ()))
-    shown = frame
-    if columns is not None:
-        shared = {key: _declared()["columns"][key] for key in columns if columns[key] == "*"}
-        flat = [each for key in columns for each in shared.get(key, {key: columns[key]}).items()]
-        shown = frame.reindex(columns=list(dict(flat)))  # all there, though nothing has been run
-        slugs = {key: names for key in ("method", "against") if key in columns}
-        slugs |= {"scope": SCOPES.__getitem__} if "scope" in columns else {}
-        shown = shown.assign(**{key: shown[key].map(of) for key, of in slugs.items()})
-        shown = shown.rename(columns=dict(flat))
-    signed = {each.rpartition(": ")[2] for each in shown} & set(SIGNED)
-    made = {}
-    for column in shown.columns:
-        group, _, short = column.rpartition(": ")
-        kind = "p" if short in ("p", "p (Holm)") else "count" if short in COUNTS else "number"
-        if short in SIGNED or (signed and short in ("low", "high")):
-            kind = "change"
-        plain = {"decimals": DECIMALS.get(group, DECIMALS.get(short, 3)), "kind": kind}
-        given = formats.get(group) or formats.get(short) or formats.get("*", {})
-        made[column] = Format(**{**plain, **given}, group=group)
-    return Table(name=name, frame=shown, protocol=protocol, formats=made, **entry)
-
-
-def figure(name: str, draw: Callable[[], Any]) -> Figure:
-    """A figure with the caption of ``tables.toml``."""
-    return Figure(name, _declared()["figures"][name], draw)
-
-
 def interval(line: Any, decimals: int = 3) -> str:
     """``+0.013 [-0.009, +0.036]``: a difference with its limits; what rounds to zero has a sign."""
     low, high = line["low"], line["high"]
@@ -206,3 +142,92 @@ def told(lines: Iterable[Line], words: str = "({scope})") -> str:
 def listed(parts: Sequence[str]) -> str:
     """``a, b and c``."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+# Learners against a reference, for the verb ``compare``
+
+NAME, EXPERIMENT = "comparison", "default"
+
+
+def gathered(store: Path, done: pd.DataFrame, protocol: str, keys: Collection[str]) -> Runs:
+    """The runs of some jobs: those of a store beside those that are done elsewhere."""
+    own = load(store)
+    frame = pd.concat([done, own.of(protocol, EXPERIMENT)]).drop_duplicates("key")
+    return replace(own, frame=frame[frame["key"].isin(keys)].reset_index(drop=True))
+
+
+def compare(
+    runs: Runs, protocol: str, mine: Sequence[str], others: Sequence[str], metrics: Sequence[str]
+) -> Answer:
+    """Whether some learners are better than the first of the others, by each metric."""
+    asked, reference, lines = mine or others[1:], runs.name(others[0]), list[Line]()
+    every, gaps = list(dict.fromkeys(runs.frame["dataset"])), list[str]()
+    datasets = dict[str, list[str]]()
+    for metric in metrics:
+        found = {m: means(runs, (protocol, EXPERIMENT, m), metric) for m in (*mine, *others)}
+        shared = [slug for slug in every if all(slug in own.index for own in found.values())]
+        word = BY_NAME[metric].in_tables
+        for method, own in found.items():
+            if lacks := [runs.name(slug) for slug in every if slug not in own.index]:
+                gaps.append(f"{runs.name(method)} lacks {word} in some trial on {listed(lacks)}.")
+        if shared:
+            datasets.setdefault(listed([runs.name(slug) for slug in shared]), []).append(word)
+            lines += _lines(pd.DataFrame(found).loc[shared], metric, others[0])
+    if not lines:
+        raise UserError(f"the learners share no dataset to be compared on\n{' '.join(gaps)}")
+    tested = [line for line in lines if "p" in line]
+    for line, p in zip(tested, stats.holm([line["p"] for line in tested]), strict=True):
+        line["holm"] = p
+    names, trials = listed([runs.name(m) for m in asked]), str(runs.frame["trial"].nunique())
+    told = [_sentence(line, runs, reference) for line in lines if line["method"] in asked]
+    notes = (*(f"Datasets ({listed(each)}): {some}." for some, each in datasets.items()), *gaps)
+    words = {"learners": names, "reference": reference, "trials": trials}
+    made = table(NAME, pd.DataFrame(lines), runs.name, protocol, **words)
+    figure = Figure(NAME, made.caption, lambda: _draw(lines, runs, reference))
+    title = f"{'Is' if len(asked) == 1 else 'Are'} {names} better than {reference}?"
+    return Answer(NAME, title, (*told, *notes), (replace(made, notes=notes),), (figure,))
+
+
+def _lines(scores: pd.DataFrame, metric: str, reference: str) -> Iterator[Line]:
+    """A line per learner: mean, mean rank and, against the reference, what the datasets say."""
+    column, less = BY_NAME[metric], BY_NAME[metric].better == "low"
+    ranks = scores.rank(axis=1, ascending=less).mean()
+    for method in scores:
+        line: Line = {"metric": column.in_tables, "method": method, "n": len(scores)}
+        line |= {"mean": mean_of(scores[method].tolist()), "rank": ranks[method]}
+        if method != reference:
+            ahead = ((scores[method] - scores[reference]) * (-1 if less else 1)).tolist()
+            line |= {"difference": mean_of(ahead), **signs(ahead), "score": column.high <= 1}
+            if found := estimate(ahead, chances=not less and column.high <= 1):
+                line |= {**found, "p": stats.wilcoxon(ahead)}
+        yield line
+
+
+def _sentence(line: Line, runs: Runs, reference: str) -> str:
+    """What one learner comes to by one metric."""
+    word, by, test = "not shown to differ from", f"{line['difference']:+.3f}", "too few to test"
+    if "holm" in line:
+        by, test = interval(line), f"p = {line['holm']:.2g}"
+        if line["holm"] < stats.LEVEL and line["difference"] * (line["wins"] - line["losses"]) > 0:
+            word = "better than" if line["difference"] > 0 else "worse than"
+    told = f"In {line['metric']} {runs.name(line['method'])} is {word} {reference}: {by}"
+    told += f" over {line['n']} dataset{'s'[: line['n'] - 1]}"
+    told += f" (wins-ties-losses {line['signs']}, {test})"
+    chances = "; chances: {better:.2f} better, {equivalent:.2f} equivalent, {worse:.2f} worse"
+    return f"{told}{'' if line.get('better') is None else chances.format(**line)}."
+
+
+def _draw(lines: Sequence[Line], runs: Runs, reference: str) -> Any:
+    """Differences by the first metric and, if it is a score up to 1, by all that are."""
+    from experiments.analysis.drawing import forest
+
+    against = [line for line in lines if "difference" in line]
+    first = against[0]
+    drawn = [
+        {"low": line["difference"], "high": line["difference"], **line}
+        | {"group": line["metric"], "label": runs.name(line["method"]), "note": line["signs"]}
+        | {"filled": line.get("holm", 1.0) < stats.LEVEL}
+        for line in against
+        if line["metric"] == first["metric"] or (line["score"] and first["score"])
+    ]
+    return forest(drawn, f"Better than {reference} by", width=5.0)

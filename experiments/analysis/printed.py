@@ -17,7 +17,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "results" / "paper"
 TRIALS = 10
 TASKS = ("binary", "multi")
 TASK_NAMES = {"binary": "Binary", "multi": "Multi-class"}
-
+SCOPES = {"binary": "binary", "multi": "multi-class", "all": "all"}
+"""What sentences and tables call the datasets of a task, or all of them."""
 TABLES = {
     "test-f1-tuned": "test_f1_optimized",
     "test-f1-default": "test_f1_default",

@@ -42,7 +42,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.analysis.compare import EXPERIMENT, compare, gathered
+    from experiments.analysis.pairwise import EXPERIMENT, compare, gathered
     from experiments.analysis.runs import load
     from experiments.commands.run import one_session, refit_or_tell
     from experiments.runner import registry

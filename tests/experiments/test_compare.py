@@ -14,7 +14,7 @@ from analysis_support import Cell, make_runs
 from scipy import stats
 
 from experiments.__main__ import main
-from experiments.analysis.compare import compare
+from experiments.analysis.pairwise import compare
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.readme import REPOSITORY

@@ -14,7 +14,6 @@ from experiments.analysis.questions import (
     against_cart,
     gumbel,
     leak,
-    nested,
     new_defaults,
     quirks,
 )
@@ -108,17 +107,20 @@ def test_nested_tuning_is_the_primary_comparison_where_it_ran() -> None:
     assert sentences[0].startswith("No, take CART, which is better on multi-class data: both tuned")
     assert "on 22 binary datasets (p = 1.000)" in sentences[0]
     runs = make_runs(against({"binary": 0.02, "multi": 0.0}, own))
-    lines = nested.primary(runs)
+    lines = against_cart.primary(runs)
     assert lines["holm"].tolist() == pytest.approx([2 * lines["p"][0], lines["p"][1]])
-    assert nested.verdict(lines) == "Yes, on binary data"
-    answer = nested.answer(runs, PAPER)
+    assert against_cart.verdict(lines) == "Yes, on binary data"
+    answer = against_cart.answer(runs, PAPER)
     assert answer is not None
-    assert [table.name for table in answer.tables] == ["nested-primary", "nested"]
+    names = ["nested-primary", "use-summary", "use", "nested"]
+    assert [table.name for table in answer.tables] == names
 
 
-def test_without_nested_runs_there_is_no_such_answer() -> None:
+def test_without_nested_runs_there_are_no_such_tables() -> None:
     runs = make_runs(against({"binary": 0.0, "multi": 0.0}, ("clean", "tuned", "gradtree", "cart")))
-    assert nested.answer(runs, PAPER) is None
+    answer = against_cart.answer(runs, PAPER)
+    assert answer is not None
+    assert not [each.name for each in answer.tables if each.name.startswith("nested")]
     assert against_cart.answer(make_runs({}), PAPER) is None
 
 

@@ -1,30 +1,82 @@
-"""Should I use GradTree: against CART and pruned CART, by metric, protocol and settings."""
+"""Should I use GradTree: against CART and pruned CART, by metric, protocol and settings.
+
+In the primary comparison both are tuned inside the training rows of each trial: nothing of its test
+rows takes part in any choice, and no label leaks into the features (protocol ``clean``). It is of
+F1 on binary and on multi-class datasets, with Holm's correction over the two.
+"""
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer
-from experiments.analysis.pairwise import PROTOCOLS, SCOPES, Side, listed, rows, table, told
-from experiments.analysis.printed import TASKS, Printed
-from experiments.analysis.questions import nested
-from experiments.analysis.questions.nested import LOSSES, METRICS
+from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.grids import in_order
+from experiments.analysis.pairwise import PROTOCOLS, Line, Side, estimate, listed, rows, told
+from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
+from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, wilcoxon
 
-RIVALS = ("cart", "cart-pruned")
+RIVALS = {"cart": "cart-nested", "cart-pruned": "cart-pruned"}
+"""Whom GradTree is held against -> the same tuned inside each trial."""
 SETTINGS = {
     "tuned": "published hyperparameters",
     "default": "default hyperparameters",
     "searched": "our own search",
 }
-NESTED = "hyperparameters tuned inside each trial"
+NESTED, MINE = ("clean", "nested"), "gradtree-nested"
+INSIDE = "hyperparameters tuned inside each trial"
+OWN = (MINE, "gradtree-tuned")
+"""GradTree as published and with the new defaults, both tuned in every trial."""
+METRICS = {
+    "test_f1": "F1",
+    "test_balanced_accuracy": "balanced accuracy",
+    "test_roc_auc": "ROC AUC",
+    "test_log_loss": "log loss",
+    "test_brier": "Brier score",
+}
+LOSSES = ("test_log_loss", "test_brier")
+"""Metrics of which less is better: their differences are turned round."""
 TINY = ("zoo", "lymphography")
 """Datasets with classes of two to five rows."""
 Place = tuple[dict[str, str], Side, Side]
+
+
+def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> dict[str, pd.Series]:
+    """By task and dataset, how much better the first is; datasets in the order of the tables."""
+    gaps = pairwise.differences(runs, mine, other, metric)
+    gaps = gaps.loc[in_order(gaps.index, "datasets")] * (-1 if metric in LOSSES else 1)
+    tasks = gaps.index.map(lambda slug: runs.datasets[slug]["task"])
+    return {task: gaps[tasks == task] for task in TASKS} | {"all": gaps}
+
+
+def _primary_gaps(runs: Runs) -> dict[str, pd.Series]:
+    return advantage(runs, (*NESTED, MINE), (*NESTED, RIVALS["cart"]))
+
+
+def primary(runs: Runs) -> pd.DataFrame:
+    """The two tests of the primary comparison; empty until both tasks have enough datasets."""
+    gaps = _primary_gaps(runs)
+    if any(len(gaps[task]) < FEWEST_DATASETS for task in TASKS):
+        return pd.DataFrame()
+    lines = [(task, estimate(gaps[task]) or {}, wilcoxon(gaps[task])) for task in TASKS]
+    return pairwise.with_holm([{"scope": task, **line, "p": p} for task, line, p in lines])
+
+
+def nested_estimates(runs: Runs) -> pd.DataFrame:
+    """Tuned inside each trial, by learner, rival, metric and task: estimates, no tests."""
+    lines = []
+    for mine, rival, metric in product(OWN, RIVALS.values(), METRICS):
+        gaps = advantage(runs, (*NESTED, mine), (*NESTED, rival), metric)
+        place = {"GradTree": runs.name(mine), "Against": runs.name(rival)}
+        for scope in SCOPES:
+            if found := estimate(gaps[scope], metric not in LOSSES):
+                lines.append({**place, "Metric": METRICS[metric], "scope": scope, **found})
+    return pd.DataFrame(lines)
 
 
 def place(rival: str, setting: str, protocol: str) -> Place:
@@ -43,42 +95,59 @@ def tests(runs: Runs, printed: Printed) -> pd.DataFrame:
 def estimates(runs: Runs) -> pd.DataFrame:
     """How much better GradTree is, by rival, setting, protocol, metric, task and datasets."""
     places: list[Place] = []
-    for rival, theirs in zip(RIVALS, nested.RIVALS, strict=True):
-        line = {"against": rival, "setting": NESTED, "protocol": nested.PLACE[0]}
-        places.append((line, (*nested.PLACE, nested.MINE), (*nested.PLACE, theirs)))
+    for rival, theirs in RIVALS.items():
+        line = {"against": rival, "setting": INSIDE, "protocol": NESTED[0]}
+        places.append((line, (*NESTED, MINE), (*NESTED, theirs)))
         places += [place(rival, *each) for each in product(("tuned", "default"), PROTOCOLS[::-1])]
     lines = []
     for (line, mine, other), metric in product(places, METRICS):
-        gaps = nested.advantage(runs, mine, other, metric)
+        gaps = advantage(runs, mine, other, metric)
         for scope in TASKS:
             own, fewer = gaps[scope], gaps[scope].drop(list(TINY), errors="ignore")
             parts = {"all": own, "without Zoo and Lymphography": fewer}
             for subset in parts if len(fewer) < len(own) else ("all",):
-                found = pairwise.estimate(parts[subset], metric not in LOSSES)
-                if found is not None:
+                if found := estimate(parts[subset], metric not in LOSSES):
                     where = {"metric": METRICS[metric], "scope": scope, "subset": subset}
                     lines.append({**line, **where, **found})
     return pd.DataFrame(lines)
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    tested, found = tests(runs, printed), estimates(runs)
-    if tested.empty or found.empty:
+    found, lines = estimates(runs), primary(runs)
+    if found.empty:
         return None
     whole = (found["against"] == "cart") & (found["subset"] == "all") & (found["metric"] == "F1")
-    frames = {"use-summary": found[whole], "use": found, "gradtree-against-cart": tested}
-    return Answer(
-        "use",
-        "Should I use it?",
-        tuple(_sentences(runs, found)),
-        tuple(table(name, frame, runs.name) for name, frame in frames.items()),
-        (pairwise.figure("gradtree-against-cart", lambda: _draw(found[whole])),),
-        shown=("use-summary",),
+    frames = {"nested-primary": lines, "use-summary": found[whole], "use": found}
+    frames |= {"gradtree-against-cart": tests(runs, printed), "nested": nested_estimates(runs)}
+    folders = dict.fromkeys(("nested", "nested-primary"), NESTED[0])
+    tables = [
+        table(name, frame, runs.name, folders.get(name, ""))
+        for name, frame in frames.items()
+        if len(frame)
+    ]
+    drawn = figure("gradtree-against-cart", lambda: _draw(found[whole]))
+    sentences = [*_sentences(runs, found, lines), *_candidates(runs)]
+    shown = ["use-summary", "nested"]
+    return Answer("use", "Should I use it?", sentences, tables, [drawn], shown)
+
+
+def verdict(lines: pd.DataFrame) -> str:
+    """The primary comparison in a word or two."""
+    sure = lines[lines["holm"] < LEVEL]
+    better, worse = (
+        [SCOPES[scope] for scope in sure["scope"][sure["difference"] * sign > 0]]
+        for sign in (1, -1)
     )
+    if better and worse:
+        return "It depends on the task"
+    if better:
+        return f"Yes, on {listed(better)} data"
+    if worse:
+        return f"No, take CART, which is better on {listed(worse)} data"
+    return "Not for F1: no difference from CART is shown"
 
 
-def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
-    lines = nested.primary(runs)
+def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str]:
     cart = found[(found["against"] == "cart") & (found["subset"] == "all")]
     clean = cart[cart["protocol"] == "clean"]
     setting = clean["setting"].iloc[0] if len(clean) else ""  # nested, or what comes nearest
@@ -86,32 +155,27 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
     f1 = rows(fairest, metric="F1")
     sentences = []
     if len(lines):
+        shown = lines["holm"].map(lambda p: "p < 0.001" if p < 0.001 else f"p = {p:.3f}")
+        by = told(rows(lines.assign(p=shown)), "on {n} {scope} datasets ({p})")
         sentences.append(
-            f"{nested.verdict(lines)}: both tuned on the training rows of each trial, under "
-            f"protocol `clean`, GradTree minus CART in macro F1 is {nested.told(lines)}."
+            f"{verdict(lines)}: both tuned on the training rows of each trial, under "
+            f"protocol `clean`, GradTree minus CART in macro F1 is {by}."
         )
-        sentences += nested.unfinished(runs)
+        sentences += _unfinished(runs)
     elif f1:
-        words = "on {n} {scope} datasets"
         sentences.append(
             f"{_word(f1)}: with {setting} and without the leak, GradTree minus CART is "
-            f"{told(f1, words)} in F1."
+            f"{told(f1, 'on {n} {scope} datasets')} in F1."
         )
     if f1:
-        chances = [
-            f"{line['better']:.2f}, {line['equivalent']:.2f} and {line['worse']:.2f} on "
-            f"{SCOPES[line['scope']]} data"
-            for line in f1
-        ]
-        expected = [
-            f"between {line['new low']:+.3f} and {line['new high']:+.3f} ({SCOPES[line['scope']]})"
-            for line in f1
-        ]
-        sentences.append(f"On one more dataset like these expect {listed(expected)}.")
-        sentences.append(
+        chances = "{better:.2f}, {equivalent:.2f} and {worse:.2f} on {scope} data"
+        expected = "between {new low:+.3f} and {new high:+.3f} ({scope})"
+        parts = {text: [text.format(**x) for x in _spelled(f1)] for text in (expected, chances)}
+        sentences += [
+            f"On one more dataset like these expect {listed(parts[expected])}.",
             "Probability that on the typical dataset GradTree is better, within ±0.01, worse: "
-            f"{'; '.join(chances)}."
-        )
+            f"{'; '.join(parts[chances])}.",
+        ]
     for words, sign in (("ROC AUC", ""), ("log loss", " (positive: GradTree's is lower)")):
         if own := rows(fairest, metric=words):
             sentences.append(f"In {words}{sign}: {told(own, '({scope}, {signs})')}.")
@@ -119,7 +183,7 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
     same = found[(found["metric"] == "F1") & (found["protocol"] == "clean")]
     same = same[same["setting"] == setting]
     tiny = rows(same[same["subset"] != "all"], against="cart")
-    pruned = rows(same[same["subset"] == "all"], against="cart-pruned")
+    pruned = rows(same, against="cart-pruned", subset="all")
     for own, words in (
         (printed, "As the paper ran it (published hyperparameters, with the leak) F1 differs by"),
         (tiny, "Without Zoo and Lymphography, with classes of two to five rows, it differs by"),
@@ -130,7 +194,11 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _word(lines: list[pairwise.Line]) -> str:
+def _spelled(lines: list[Line]) -> list[Line]:
+    return [{**line, "scope": SCOPES[line["scope"]]} for line in lines]
+
+
+def _word(lines: list[Line]) -> str:
     """What intervals say of a difference, in a word."""
     better, worse = any(x["low"] > 0 for x in lines), any(x["high"] < 0 for x in lines)
     if better:
@@ -138,21 +206,46 @@ def _word(lines: list[pairwise.Line]) -> str:
     return "No" if worse else "Not for F1"
 
 
+def _unfinished(runs: Runs) -> list[str]:
+    """A sentence on the datasets of the suite that the primary comparison lacks so far."""
+    done = _primary_gaps(runs)["all"].index
+    sizes = {slug: facts["n_rows"] for slug, facts in runs.datasets.items()}
+    left = [slug for slug in sizes if slug not in done]
+    if not left:
+        return []
+    most = max(sizes[slug] for slug in done)
+    large = [slug for slug in left if sizes[slug] > most]
+    rest = [runs.name(slug) for slug in left if slug not in large]
+    parts = [f"all {len(large)} with more than {most:,} rows"] * bool(large) + rest
+    return [f"These are {len(done)} of {len(sizes)} datasets; not run so far: {listed(parts)}."]
+
+
+def _candidates(runs: Runs) -> list[str]:
+    """How many candidates each trial drew, and where it drew fewer."""
+    fits = runs.of(*NESTED)
+    fits = fits[(fits["method"] == MINE) & (fits["status"] == "ok")]
+    counts = [json.loads(extra or "{}").get("candidates", 0) for extra in fits["extra"]]
+    drawn = pd.Series(counts, index=fits["dataset"], dtype=int).groupby(level=0).max()
+    if drawn.empty:
+        return []
+    fewer = drawn[drawn < drawn.max()]
+    text = f"Each trial draws {drawn.max()} random candidates per learner, compared in inner folds"
+    if len(fewer):
+        text += f"; {fewer.max()} on {listed([runs.name(slug) for slug in fewer.index])}"
+    return [f"{text}; GradTree's winner is fitted with restarts, as the authors did."]
+
+
 def _draw(found: pd.DataFrame) -> Any:
     from experiments.analysis.drawing import forest
 
-    lines = [
-        {
-            **line,
-            "group": f"{line['setting'].capitalize()}, protocol {line['protocol']}",
-            "label": f"{SCOPES[line['scope']]} ({line['n']})",
-            "filled": line["low"] > 0 or line["high"] < 0,
-            "note": line["signs"],
-        }
-        for line in rows(found)
-        if (line["setting"], line["protocol"]) != (SETTINGS["default"], "paper")
-    ]
-    return forest(lines, "GradTree minus CART: test F1 (right: GradTree better)", width=5.0)
+    shown = found[(found["setting"] != SETTINGS["default"]) | (found["protocol"] != "paper")]
+    lines = shown.assign(
+        group=shown["setting"].str.capitalize() + ", protocol " + shown["protocol"],
+        label=shown["scope"].map(SCOPES) + " (" + shown["n"].astype(str) + ")",
+        filled=(shown["low"] > 0) | (shown["high"] < 0),
+        note=shown["signs"],
+    )
+    return forest(rows(lines), "GradTree minus CART: test F1 (right: GradTree better)", width=5.0)
 
 
 QUESTIONS = {20: answer}

@@ -15,9 +15,8 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import claim_checks
-from experiments.analysis.answer import Answer
+from experiments.analysis.answer import Answer, table
 from experiments.analysis.evidence import Evidence, Finding, UndecidedError
-from experiments.analysis.pairwise import table
 from experiments.analysis.printed import TRIALS, Printed
 from experiments.analysis.runs import Runs
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, Table
-from experiments.analysis.pairwise import PROTOCOLS, rows, table
+from experiments.analysis.answer import Answer, Table, table
+from experiments.analysis.pairwise import PROTOCOLS, rows
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 

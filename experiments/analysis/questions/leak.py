@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer
+from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import grid
-from experiments.analysis.pairwise import PROTOCOLS, contrast, in_scope, rows, table
+from experiments.analysis.pairwise import PROTOCOLS, contrast, in_scope, rows
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.questions import quirks
 from experiments.analysis.runs import Runs
@@ -106,7 +106,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "What changes without the label leak?",
         tuple(_sentences(runs, means, moved)),
         tuple(table(name, frame, runs.name) for name, frame in frames.items()),
-        (pairwise.figure("clean-against-paper", lambda: _draw(runs, found)),),
+        (figure("clean-against-paper", lambda: _draw(runs, found)),),
         shown=("leak", "leak-gradtree-cart"),
     )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.analysis.answer import Answer
-from experiments.analysis.pairwise import PROTOCOLS, contrasts, rows, table, told
+from experiments.analysis.answer import Answer, table
+from experiments.analysis.pairwise import PROTOCOLS, contrasts, rows, told
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL

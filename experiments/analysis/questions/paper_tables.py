@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Answer, Grid, Table
+from experiments.analysis.answer import Answer, Grid, Table, table
 from experiments.analysis.grids import (
     added,
     cells,
@@ -24,7 +24,6 @@ from experiments.analysis.grids import (
     other_grids,
     own_grid,
 )
-from experiments.analysis.pairwise import table
 from experiments.analysis.printed import TASK_NAMES, TASKS, TUNED_METHODS, Printed
 from experiments.analysis.questions import stability
 from experiments.analysis.runs import Runs

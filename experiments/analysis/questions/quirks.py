@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer
+from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import cells
-from experiments.analysis.pairwise import contrast, interval, listed, rows, table
+from experiments.analysis.pairwise import contrast, interval, listed, rows
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, contributions, over_datasets
@@ -129,7 +129,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "What does each questionable step of the paper's protocol do?",
         tuple(_sentences(runs, found, order)),
         tuple(tables),
-        (pairwise.figure("quirks", lambda: _draw(runs, found)),),
+        (figure("quirks", lambda: _draw(runs, found)),),
         shown=("quirks",),
     )
 

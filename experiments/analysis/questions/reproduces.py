@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Answer
+from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import declared
-from experiments.analysis.pairwise import figure, interval, listed, rows, table
+from experiments.analysis.pairwise import interval, listed, rows
 from experiments.analysis.printed import TASK_NAMES, TRIALS, Printed
 from experiments.analysis.questions import stability
 from experiments.analysis.runs import Runs

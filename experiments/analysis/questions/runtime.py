@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Grid
+from experiments.analysis.answer import Answer, Grid, figure, table
 from experiments.analysis.grids import declarations, grid, has_results, matrix, printed_grid
-from experiments.analysis.pairwise import figure, table
 from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import over_datasets

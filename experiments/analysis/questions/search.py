@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Answer
-from experiments.analysis.pairwise import PROTOCOLS, figure, listed, means, table
+from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.pairwise import PROTOCOLS, listed, means
 from experiments.analysis.printed import TASK_NAMES, TUNED_METHODS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of, sample_std

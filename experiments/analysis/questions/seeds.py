@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer
+from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of, sample_std
@@ -67,8 +67,8 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "seeds",
         "How much do GradTree's scores depend on the random draws?",
         tuple(line for name, frame in found.items() for line in _sentences(name, frame)),
-        tuple(pairwise.table(name, frame, protocol=PROTOCOL) for name, frame in found.items()),
-        (pairwise.figure("other-draws", lambda: _draw(found[first])),),
+        tuple(table(name, frame, protocol=PROTOCOL) for name, frame in found.items()),
+        (figure("other-draws", lambda: _draw(found[first])),),
         shown=(first,),
     )
 

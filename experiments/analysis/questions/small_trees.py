@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.answer import Answer
+from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import cells_of, in_order
-from experiments.analysis.pairwise import contrast, figure, listed, means, rows, table, told
+from experiments.analysis.pairwise import contrast, listed, means, rows, told
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, mean_of

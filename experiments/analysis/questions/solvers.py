@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Table
+from experiments.analysis.answer import Answer, Table, table
 from experiments.analysis.grids import cells
-from experiments.analysis.pairwise import PROTOCOLS, table
+from experiments.analysis.pairwise import PROTOCOLS
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.runs import Runs
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer
-from experiments.analysis.pairwise import means, table
+from experiments.analysis.answer import Answer, table
+from experiments.analysis.pairwise import means
 from experiments.analysis.printed import TASK_NAMES, Printed
 from experiments.analysis.questions import seeds
 from experiments.analysis.runs import Runs
