@@ -27,10 +27,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         description=(
             "Copy runs, predictions, plans and scores of searches from the stores of other "
             "machines or shards, or from an archive such as results/runs. If two have the same "
-            "job, a success beats a failure and a later run an earlier one. If both succeeded with "
-            "different scores, or an experiment asks for different jobs in the same place, that is "
-            "a conflict: it is listed, and the target keeps its own. Nothing is deleted, and "
-            "merging again changes nothing. Exit status: 0 done, 1 there are conflicts."
+            "job, a success beats a failure, a later failure an earlier one, and the target's "
+            "success stays, seconds included. If both succeeded with different scores, or an "
+            "experiment asks for different jobs in the same place, that is a conflict: it is "
+            "listed, and the target keeps its own. Nothing is deleted, and merging again changes "
+            "nothing. Exit status: 0 done, 1 there are conflicts."
         ),
     )
     parser.add_argument(

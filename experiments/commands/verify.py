@@ -47,19 +47,18 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def catalogue(runs: Runs) -> Check:
-    """Whether the catalogue asks today for the keys of the runs that tables use."""
+    """Whether the catalogue asks today for the keys of the whole plan, run or not."""
     from experiments.output.checks import Check
 
-    found = Check("Runs against the catalogue")
+    found = Check("Plan against the catalogue")
     try:
         for (protocol, experiment), part in runs.places.items():
-            part = part[part["status"] != ""]
             found.compared += len(part)
             asked = _catalogued(runs, protocol, experiment, part)
             stale = part[[place not in asked for place in zip(*map(part.get, PLACE), strict=True)]]
             for method, some in stale.groupby("method", sort=False):
                 found.wrong.append(
-                    f"{protocol} {experiment}: {len(some):,} runs of {method} have other keys in "
+                    f"{protocol} {experiment}: {len(some):,} jobs of {method} have other keys in "
                     "the catalogue: a version, a parameter or the data has changed"
                 )
     except ImportError as problem:

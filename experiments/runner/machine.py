@@ -28,6 +28,8 @@ PACKAGES = (
     *("pydl8.5", "pystreed", "pycontree", "pytrees-rs", "licketysplit"),
 )
 """Whatever can change a score, every solver included."""
+CPU_NUMBERS = {"family": "cpu family", "model": "model", "stepping": "stepping"}
+"""What tells processors of one name apart."""
 
 
 @cache
@@ -43,9 +45,12 @@ def versions() -> dict[str, str]:
 @cache
 def describe() -> dict[str, Any]:
     """``{"id": …, "versions": {…}, "machine": {…}}`` of this process; never the machine's name."""
+    found = _cpu()
+    numbers = [f"{name} {found[key]}" for name, key in CPU_NUMBERS.items() if key in found]
     kind = {
         "system": f"{platform.system()} {platform.machine()}",
-        "cpu": cpu_model(),
+        "cpu": found.get("model name") or platform.processor() or platform.machine(),
+        "cpu_numbers": ", ".join(numbers),
         "cores": cores(),
         "memory_gb": round(memory_mb() / 1024, 1),
     }
@@ -53,12 +58,13 @@ def describe() -> dict[str, Any]:
     return {"id": hashlib.sha256(canonical_json(content).encode()).hexdigest()[:10], **content}
 
 
-def cpu_model() -> str:
+def _cpu() -> dict[str, str]:
+    """What the system tells of the first processor; nothing where it does not."""
     with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+        first = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0]
+        pairs = (line.partition(":") for line in first.splitlines())
+        return {name.strip(): value.strip() for name, _, value in pairs}
+    return {}
 
 
 @cache

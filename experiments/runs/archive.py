@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.runs.schema import COLUMNS, NAMES, BadRunError, check
+from experiments.runs.schema import COLUMNS, NAMES
 from experiments.runs.store import PLANNED, typed
 
 COMMITTED = Path(__file__).resolve().parents[2] / "results" / "runs"
@@ -62,17 +62,8 @@ def write(
 ) -> None:
     """Write an archive anew, in an order that is always the same."""
     folder.mkdir(parents=True, exist_ok=True)
-    order = [
-        "protocol",
-        "dataset",
-        "method",
-        "evaluation",
-        "measured",
-        "params",
-        "seed",
-        "trial",
-        "key",
-    ]
+    place = ["protocol", "dataset", "method", "evaluation", "measured"]
+    order = [*place, "params", "seed", "trial", "key"]
     runs = typed(runs)[list(NAMES)].sort_values(order, ignore_index=True)
     for name, part in runs.groupby(runs["protocol"].map(file_of)):
         _write_parquet(part.reset_index(drop=True), folder / str(name))
@@ -96,14 +87,3 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     plain = frame.astype(object).where(frame.notna(), None)
     plain[blank] = plain[blank].where(plain[blank] != "", None)
     return plain.to_dict("records")
-
-
-def problems(folder: Path = COMMITTED) -> list[str]:
-    """What in an archive is no run: the key of the row and what is wrong with it."""
-    found = []
-    for run in rows(read_runs(folder)):
-        try:
-            check(run)
-        except BadRunError as problem:
-            found.append(f"{run.get('key')}: {problem}")
-    return found

@@ -16,16 +16,8 @@ Measured = Literal["shared", "alone"]
 PERTURBATION = "perturbation"
 """Parameter that numbers the repetitions of a job with slightly moved training rows."""
 _IDENTITY = (
-    "content_hash",
-    "protocol",
-    "protocol_version",
-    "method",
-    "method_version",
-    "params",
-    "trial",
-    "seed",
-    "measured",
-    "evaluation",
+    *("content_hash", "protocol", "protocol_version", "method", "method_version"),
+    *("params", "trial", "seed", "measured", "evaluation"),
 )
 KEY_LENGTH = 20
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -50,7 +42,7 @@ class Job:
     ----------
     params : parameters as canonical JSON.
     measured : ``alone`` asks that no other job runs meanwhile, so that seconds may be compared.
-    evaluation : ``holdout``, or the cross-validation of a search (``cv:3``; one fold, ``cv:3/0``).
+    evaluation : ``holdout``, or the cross-validation of a search (``cv:3``).
     family : name of the group of learners that may share a training; the method by default.
     """
 
@@ -103,14 +95,8 @@ class Job:
 
     def run(self, status: Status, **outcome: Any) -> dict[str, Any]:
         """The row of the table of runs that this job's outcome makes."""
-        identity = {name: getattr(self, name) for name in _IDENTITY}
-        return {
-            **identity,
-            "key": self.key,
-            "dataset": self.dataset,
-            "status": status,
-            **outcome,
-        }
+        identity = {name: getattr(self, name) for name in (*_IDENTITY, "key", "dataset")}
+        return {**identity, "status": status, **outcome}
 
     @staticmethod
     def freeze(params: Mapping[str, Any]) -> str:
@@ -119,18 +105,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one job may use.
-
-    Attributes
-    ----------
-    seconds : wall-clock time from start to answer, loading included.
-    memory_mb : resident memory of the worker process and its children.
-    threads : threads of every numerical library.
-    """
+    """What one job may use."""
 
     seconds: float = 3600.0
+    """Of wall-clock time from start to answer, loading included."""
     memory_mb: float = 8192.0
+    """Resident, of the worker process and its children."""
     threads: int = 1
+    """Of every numerical library."""
 
 
 def now() -> str:

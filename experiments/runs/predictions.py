@@ -78,14 +78,7 @@ def pack(prediction: Prediction, tree: Any = None) -> bytes:
     if tree is not None:
         arrays |= {f"tree_{part.name}": getattr(tree, part.name) for part in fields(tree)}
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, array in arrays.items():
-            if array is not None:
-                member = io.BytesIO()
-                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
-                info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
-                info.compress_type = zipfile.ZIP_DEFLATED
-                file.writestr(info, member.getvalue())
+    np.savez_compressed(buffer, **{name: part for name, part in arrays.items() if part is not None})
     return buffer.getvalue()
 
 

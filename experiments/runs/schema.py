@@ -6,6 +6,7 @@ documentation of the columns follow from ``columns.toml``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
@@ -13,11 +14,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Status = Literal["ok", "timeout", "memory", "crash", "error", "skipped"]
-STATUSES: tuple[Status, ...] = ("ok", "timeout", "memory", "crash", "error", "skipped")
-Kind = Literal["identity", "outcome", "score", "cost", "origin", "text"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 Run = Mapping[str, Any]
 """One row of the table: a value, or ``None``, for every column."""
 
@@ -35,7 +35,7 @@ class Column:
 
     name: str
     type: type
-    kind: Kind
+    kind: Literal["identity", "outcome", "score", "cost", "origin", "text"]
     meaning: str
     low: float = -math.inf
     high: float = math.inf
@@ -60,7 +60,6 @@ LONGEST_JSON = BY_NAME["extra"].longest
 SCORES: tuple[str, ...] = tuple(c.name for c in COLUMNS if c.kind == "score")
 METRICS: tuple[str, ...] = tuple(c.name for c in COLUMNS if c.better)
 """Columns that a table can be made of."""
-SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
 LOG_ROUNDING = 1e-12
 """Of log losses, whose last digits differ between processors."""
 
@@ -102,7 +101,10 @@ def _checked(column: Column, value: Any) -> Any:
             )
         if column.pattern and not re.fullmatch(column.pattern, value):
             raise BadRunError(f"{column.name} is {value!r:.60}, not {column.meaning}")
-        if column.name in ("params", "extra") and not _is_json_object(value):
+        if column.name in ("params", "extra"):
+            with contextlib.suppress(ValueError):
+                if isinstance(json.loads(value), dict):
+                    return value
             raise BadRunError(f"{column.name} is no JSON object: {value!r:.60}")
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -114,29 +116,19 @@ def _checked(column: Column, value: Any) -> Any:
     return column.type(value)
 
 
-def _is_json_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
-
-
 def disagreement(ours: Run, theirs: Run) -> str:
     """Where two successful runs of one job differ in a score; empty if they agree.
 
     A score that only one of them has is no disagreement: older runs lack some.
     """
-    found = []
-    for name in SCORES:
-        a, b = ours[name], theirs[name]
-        if a is None or b is None or a == b:
-            continue
-        close = name == "test_log_loss" and math.isclose(
-            a, b, rel_tol=LOG_ROUNDING, abs_tol=LOG_ROUNDING
-        )
-        if not close:
-            found.append(f"{name} {a!r} and {b!r}")
-    return ", ".join(found)
+    pairs = [(name, ours[name], theirs[name]) for name in SCORES]
+    rounding = {"test_log_loss": LOG_ROUNDING}
+    return ", ".join(
+        f"{name} {a!r} and {b!r}"
+        for name, a, b in pairs
+        if a is not None and b is not None and a != b
+        if abs(a - b) > rounding.get(name, 0.0) * max(1.0, abs(a), abs(b))
+    )
 
 
 def documentation() -> str:

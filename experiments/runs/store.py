@@ -1,7 +1,7 @@
 """The table of runs while running: one SQLite file that several processes may write.
 
 ``runs`` has one row per key: of two outcomes of a job a success counts before a failure before
-a skip, then the later one; a success that contradicts a success is refused and reported.
+a skip, then the later one; the first success stays, and one that contradicts it is reported.
 ``planned`` says which experiment asks for which key; the later plan of a place wins.
 ``facts`` spells out datasets, learners and environments by name, ``predictions`` keeps what a
 job predicted, and ``running`` keeps two processes from doing the same job.
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.runs.job import Job
-from experiments.runs.schema import COLUMNS, NAMES, SQL_TYPES, Run, check, disagreement
+from experiments.runs.schema import COLUMNS, NAMES, SCORES, Run, check, disagreement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,9 +34,10 @@ PREFERENCE = {"ok": 2, "skipped": 0}  # every other status: 1
 
 PLANNED = ("experiment", "protocol", "dataset", "method", "trial", "seed", "repeat", "key")
 FACTS = ("kind", "name", "value")
+_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS runs (
-    {", ".join(f'"{c.name}" {SQL_TYPES[c.type]}' for c in COLUMNS if c.name != "key")},
+    {", ".join(f'"{c.name}" {_TYPES[c.type]}' for c in COLUMNS if c.name != "key")},
     key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS planned (
     experiment TEXT, protocol TEXT, dataset TEXT, method TEXT, trial INTEGER, seed INTEGER,
@@ -62,12 +63,7 @@ class Added:
 
 
 class Store:
-    """The table of runs in a folder.
-
-    Parameters
-    ----------
-    folder : made, with its file, when something is written first.
-    """
+    """The table of runs in a folder, which is made when it is opened first."""
 
     def __init__(self, folder: Path | str = LOCAL) -> None:
         self.folder = Path(folder)
@@ -78,16 +74,15 @@ class Store:
         return (self.folder / FILE).is_file()
 
     def connect(self) -> sqlite3.Connection:
-        """The connection of this process; in memory and empty where there is no file yet."""
+        """The connection of this process."""
         if self._connection is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
                 self.folder / FILE, timeout=BUSY_SECONDS, isolation_level=None
             )
             self._connection.row_factory = sqlite3.Row
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            self._connection.executescript(_SCHEMA)
+            pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+            self._connection.executescript(pragmas + _SCHEMA)
         return self._connection
 
     def close(self) -> None:
@@ -125,21 +120,28 @@ class Store:
         return added
 
     def _place(self, connection: sqlite3.Connection, row: dict[str, Any], added: Added) -> bool:
-        known = connection.execute("SELECT * FROM runs WHERE key = ?", (row["key"],)).fetchone()
-        if known is not None:
-            both_ok = known["status"] == row["status"] == "ok"
-            if both_ok and (differing := disagreement(dict(known), row)):
+        """Keep a row or not; whether its predictions may be kept."""
+        key = row["key"]
+        known = connection.execute("SELECT * FROM runs WHERE key = ?", (key,)).fetchone()
+        if known is None:
+            connection.execute(_INSERT, [row[name] for name in NAMES])
+            added.new += 1
+            return True
+        if known["status"] == row["status"] == "ok":
+            if differing := disagreement(dict(known), row):
                 where = f"{row['protocol']} {row['dataset']} {row['method']} trial {row['trial']}"
-                added.conflicts.append(f"{where} (job {row['key']}): {differing}")
+                added.conflicts.append(f"{where} (job {key}): {differing}")
                 return False
-            if precedence(row) <= precedence(known):
-                added.known += 1
-                return both_ok
-            connection.execute("DELETE FROM runs WHERE key = ?", (row["key"],))
-        connection.execute(_INSERT, [row[name] for name in NAMES])
-        added.new += known is None
-        added.known += known is not None
-        return True
+            for name in SCORES:  # its seconds and origin stay; scores that it lacks are added
+                if known[name] is None and row[name] is not None:
+                    connection.execute(
+                        f"UPDATE runs SET {name} = ? WHERE key = ?", (row[name], key)
+                    )
+        elif precedence(row) > precedence(known):
+            connection.execute("DELETE FROM runs WHERE key = ?", (key,))
+            connection.execute(_INSERT, [row[name] for name in NAMES])
+        added.known += 1
+        return bool(row["status"] == "ok")
 
     def plan(self, jobs: Iterable[Job]) -> None:
         """Note which experiment asks for which jobs; a later plan of the same place wins."""
@@ -174,8 +176,8 @@ class Store:
         return None if row is None else {name: row[name] for name in NAMES}
 
     def predictions(self, key: str) -> bytes | None:
-        row = self.connect().execute("SELECT packed FROM predictions WHERE key = ?", (key,))
-        found = row.fetchone()
+        rows = self.connect().execute("SELECT packed FROM predictions WHERE key = ?", (key,))
+        found = rows.fetchone()
         return None if found is None else bytes(found["packed"])
 
     def predicted_keys(self) -> set[str]:
@@ -193,20 +195,16 @@ class Store:
 
     def claim(self, key: str, owner: str) -> bool:
         """Whether this process may start a job: nobody else has, and no success is stored."""
-        oldest = time.time() - CLAIM_SECONDS
+        taken = (
+            "SELECT 1 FROM runs WHERE key = ?1 AND status = 'ok' UNION ALL "
+            "SELECT 1 FROM running WHERE key = ?1 AND owner != ?2 AND beat > ?3"
+        )
         with self.writing() as connection:
-            done = connection.execute(
-                "SELECT 1 FROM runs WHERE key = ? AND status = 'ok'", (key,)
-            ).fetchone()
-            other = connection.execute(
-                "SELECT 1 FROM running WHERE key = ? AND owner != ? AND beat > ?",
-                (key, owner, oldest),
-            ).fetchone()
-            if done or other:
+            values = (key, owner, time.time() - CLAIM_SECONDS)
+            if connection.execute(taken, values).fetchone():
                 return False
-            connection.execute(
-                "INSERT OR REPLACE INTO running VALUES (?, ?, ?)", (key, owner, time.time())
-            )
+            beat = (key, owner, time.time())
+            connection.execute("INSERT OR REPLACE INTO running VALUES (?, ?, ?)", beat)
         return True
 
     def renew_claims(self, owner: str) -> None:
@@ -215,13 +213,12 @@ class Store:
 
     def release(self, owner: str, keys: Iterable[str] | None = None) -> None:
         """Give up claims: those of some jobs, or all of a process that ends."""
+        given_up = "DELETE FROM running WHERE owner = ?"
         with self.writing() as connection:
             if keys is None:
-                connection.execute("DELETE FROM running WHERE owner = ?", (owner,))
+                connection.execute(given_up, (owner,))
             else:
-                connection.executemany(
-                    "DELETE FROM running WHERE owner = ? AND key = ?", [(owner, k) for k in keys]
-                )
+                connection.executemany(f"{given_up} AND key = ?", [(owner, key) for key in keys])
 
 
 def precedence(run: Run | sqlite3.Row) -> tuple[int, str]:

@@ -58,9 +58,7 @@ def test_a_raised_score_is_told_with_both_environments(
     alter(results, test_f1=true - 0.05, environment="forged")
     assert main(["audit", "4", "--inline", "--plain"]) == 1
     said = capsys.readouterr().out
-    assert (
-        f"paper wine cart 0 42: test_f1 {true - 0.05!r} and {true!r}\n  forged on unknown" in said
-    )
+    assert f"paper wine cart 0 42: test_f1 {true - 0.05!r} and {true!r}\n  forged and " in said
     assert "3 of 4 equal" in said
     assert "noticed" not in said
 
@@ -93,15 +91,19 @@ def test_slow_runs_are_left_out_and_counted(
     assert "3 of 3 equal (1 headline, 2 others)" in said
 
 
-MACHINES = {name: {"machine": {"cpu": name}} for name in ("here", "there")}
+MACHINES = {
+    name: {"machine": {"cpu": "AMD EPYC", "cpu_numbers": numbers}}
+    for name, numbers in {"here": "model 17", "there": "model 1", "unknown": ""}.items()
+}
 
 
 @pytest.mark.parametrize(
     ("method", "where", "status", "told"),
     [
-        ("dndt", "there", 0, "another processor (CONTRIBUTING.md): 0 of 1 equal\n0 of 0 equal"),
+        ("dndt", "there", 0, "processor (CONTRIBUTING.md): 0 of 1 equal\n0 of 0 equal"),
+        ("dndt", "unknown", 0, "another processor, committed and here: paper wine dndt 0 42"),
         ("dndt", "here", 1, "0 of 1 equal"),
-        ("cart", "there", 1, "0 of 1 equal"),
+        ("cart", "there", 1, "differs, committed and here: paper wine cart 0 42"),
     ],
 )
 def test_dndt_alone_may_differ_and_only_on_another_processor(

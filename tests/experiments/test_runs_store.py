@@ -127,6 +127,14 @@ def test_contradicting_success_is_reported_and_the_first_stays(tmp_path: Path) -
     assert store.predictions(job().key) == b"good"
 
 
+def test_an_equal_success_replaces_no_seconds_and_adds_what_was_lacking(tmp_path: Path) -> None:
+    store, later = Store(tmp_path), "2027-01-01T00:00:00.000Z"
+    store.add([ok(wall_seconds=1.0, environment="first")])
+    added = store.add([ok(finished=later, wall_seconds=9.0, environment="x", test_brier=0.5)])
+    assert (added.new, added.known, added.conflicts) == (0, 1, [])
+    assert store.run(job().key) == check(ok(wall_seconds=1.0, environment="first", test_brier=0.5))
+
+
 def test_a_bad_run_among_good_ones_keeps_nothing(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with pytest.raises(BadRunError):

@@ -214,4 +214,4 @@ def test_a_relabelled_plan_is_noticed() -> None:
     other = part["method"].map({"cart": "gradtree", "gradtree": "cart"})
     found = catalogue(replace(runs, frame=part.assign(method=other))).wrong
     assert len(found) == 2
-    assert all("tuned: 10 runs of" in line for line in found)
+    assert all("tuned: 10 jobs of" in line for line in found)
