@@ -11,18 +11,16 @@ import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.split import Parts, Split
 from experiments.runner import registry
-from experiments.runner.run_job import load_split, timed_fit
+from experiments.runner.run_job import cannot, load_split, timed_fit
 from experiments.runner.scores import f1_on
 from experiments.runs.job import Job, canonical_json
-
-if TYPE_CHECKING:
-    from datasets.split import Split
 
 SEED = 42
 STOPPING_SHARE = 0.1
@@ -30,16 +28,12 @@ STOPPING_SHARE = 0.1
 
 
 def cross_validate(job: Job) -> dict[str, Any]:
-    """Fit and score a candidate on the folds its job names; the mean is ``valid_f1``."""
-    count, _, one = job.evaluation.removeprefix("cv:").partition("/")
-    learner = registry.learner(job.method)
-    folds = make_folds(job.dataset, job.protocol, job.trial, int(count))
+    """Fit and score a candidate on every fold; the mean is ``valid_f1``."""
+    learner, count = registry.learner(job.method), int(job.evaluation.removeprefix("cv:"))
     scores, wall, cpu = [], 0.0, 0.0
-    for split in [folds[int(one)]] if one else folds:
-        shape = [split.n_features, split.n_classes]
-        reason = learner.why_not(*shape)
-        if reason:
-            return job.run("skipped", reason=reason, extra=canonical_json({"shape": shape}))
+    for split in make_folds(job.dataset, job.protocol, job.trial, count):
+        if skipped := cannot(learner, split, job):
+            return skipped
         fitted, fold_wall, fold_cpu = timed_fit(learner, split, job)
         scores.append(f1_on(fitted.estimator, split.X_test, split.y_test, split.n_classes))
         wall += fold_wall
@@ -57,33 +51,19 @@ def cross_validate(job: Job) -> dict[str, Any]:
 def make_folds(dataset: str, protocol: str, trial: int, count: int) -> tuple[Split, ...]:
     """The folds as splits: a fold to test, a tenth of the rest to stop by, the others to train."""
     split = load_split(dataset, protocol, trial)
-    if registry.protocol_folds_anew(protocol) and split.rows is not None:
-        return tuple(_from_raw_rows(split, dataset, trial, count))
+    if registry.find("protocol", protocol).folds_anew and split.rows is not None:
+        how = importlib.import_module(f"datasets.protocols.{split.provenance.protocol}")
+        raw = registry.load_dataset(dataset)
+        rows = np.concatenate([split.rows.train, split.rows.valid])
+        parts = [Parts(*(rows[part] for part in fold)) for fold in cut(raw.y[rows], count)]
+        return tuple(how.split_of(raw, part, trial) for part in parts)
     X, y = split.X_train_valid, split.y_train_valid
-    return tuple(
-        replace(
-            split,
-            X_train=X[train],
-            y_train=y[train],
-            X_valid=X[stop],
-            y_valid=y[stop],
-            X_test=X[test],
-            y_test=y[test],
-            rows=None,
-        )
-        for train, stop, test in cut(y, count)
-    )
-
-
-def _from_raw_rows(split: Split, dataset: str, trial: int, count: int) -> Iterator[Split]:
-    from datasets.split import Parts
-
-    assert split.rows is not None
-    protocol = importlib.import_module(f"datasets.protocols.{split.provenance.protocol}")
-    raw = registry.load_dataset(dataset)
-    rows = np.concatenate([split.rows.train, split.rows.valid])
-    for train, stop, test in cut(raw.y[rows], count):
-        yield protocol.split_of(raw, Parts(rows[train], rows[stop], rows[test]), trial)
+    names = ("X_train", "X_valid", "X_test", "y_train", "y_valid", "y_test")
+    folds = []
+    for fold in cut(y, count):
+        arrays: Any = zip(names, [array[part] for array in (X, y) for part in fold], strict=True)
+        folds.append(replace(split, rows=None, **dict(arrays)))
+    return tuple(folds)
 
 
 def cut(y: NDArray[np.int64], count: int) -> Iterator[tuple[NDArray[np.intp], ...]]:

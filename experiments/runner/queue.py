@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -67,6 +67,12 @@ class _Bundle:
     rank: int
     jobs: deque[Job] = field(default_factory=deque)
     at_work: int = 0
+    begun: bool = False
+
+    @property
+    def urgency(self) -> tuple[int, bool, int]:
+        """Least first: nobody works on it, somebody just did, it has much to do."""
+        return self.at_work, not self.begun, self.rank
 
 
 class Queue:
@@ -95,29 +101,22 @@ class Queue:
         self._pending = {job.key: job for job in jobs}
         self._give_up = give_up
         self._proven: set[Group] = set(harmless)
-        self._scouts: set[Group] = set()
-        self._waiting: dict[Group, list[Job]] = {}
         self._groups: dict[Group, list[Job]] = {}
+        self._waiting: dict[Group, list[Job]] = {}
+        """Jobs that wait for the scout of their group, which is out."""
         self._in_flight: dict[str, Job] = {}
         self._alone: deque[Job] = deque()
-        self._bundles: dict[Any, _Bundle] = {}
-        self._just_left: deque[_Bundle] = deque()
-        self._side_by_side: deque[_Bundle] = deque()
-        seconds = estimates or {}
-        total: dict[Any, float] = {}
+        total: Counter[Any] = Counter()
+        for key, job in self._pending.items():
+            total[job.sharing] += (estimates or {}).get(key, 0)  # type: ignore[assignment]
+        ranked = sorted(total, key=lambda sharing: -total[sharing])
+        self._bundles = {sharing: _Bundle(rank) for rank, sharing in enumerate(ranked)}
         for job in self._pending.values():
             if give_up:
                 self._groups.setdefault(job.group, []).append(job)
-            total[job.sharing] = total.get(job.sharing, 0.0) + seconds.get(job.key, 0.0)
-        for rank, sharing in enumerate(sorted(total, key=lambda one: -total[one])):
-            self._bundles[sharing] = _Bundle(rank)
-        for job in self._pending.values():
-            if job.measured == "alone":
-                self._alone.append(job)
-            else:
-                self._bundles[job.sharing].jobs.append(job)
-        self._ranked = list(self._bundles.values())
-        self._fresh = list(range(len(self._ranked)))  # ranks, as a heap
+            alone = job.measured == "alone"
+            (self._alone if alone else self._bundles[job.sharing].jobs).append(job)
+        self._heap = [(bundle.urgency, bundle) for bundle in self._bundles.values()]
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -127,16 +126,17 @@ class Queue:
         if any(job.measured == "alone" for job in islice(self._in_flight.values(), 1)):
             return None  # such a job has no other beside it
         job = self._next_shared()
-        if job is None and not self._in_flight:
-            while self._alone and self._alone[0].key not in self._pending:
-                self._alone.popleft()
-            job = self._alone.popleft() if self._alone else None
+        while job is None and self._alone and not self._in_flight:
+            job = self._pending.get(self._alone.popleft().key)
         if job is None:
             return None
         del self._pending[job.key]
         self._in_flight[job.key] = job
-        self._scouts.add(job.group)
-        self._bundles[job.sharing].at_work += 1
+        if self._give_up and job.group not in self._proven:
+            self._waiting.setdefault(job.group, [])
+        bundle = self._bundles[job.sharing]
+        bundle.at_work, bundle.begun = bundle.at_work + 1, True
+        self._offer(bundle)
         return job
 
     def finish(self, run: Run) -> list[dict[str, Any]]:
@@ -144,8 +144,7 @@ class Queue:
         job = self._in_flight.pop(run["key"])
         bundle = self._bundles[job.sharing]
         bundle.at_work -= 1
-        if bundle.jobs and not bundle.at_work:
-            self._just_left.append(bundle)
+        self._offer(bundle)
         settled = []
         if self._give_up and run["status"] in ("timeout", "memory"):
             hopeless = [one for one in self._groups.pop(job.group, ()) if one.key in self._pending]
@@ -153,44 +152,27 @@ class Queue:
                 del self._pending[other.key]
             settled = [_foregone(other, run) for other in hopeless]
         self._proven.add(job.group)
-        for other in self._waiting.pop(job.group, ()):  # those that waited for their scout
+        for other in self._waiting.pop(job.group, ()):
             bundle = self._bundles[other.sharing]
             bundle.jobs.append(other)
-            heapq.heappush(self._fresh, bundle.rank)
+            self._offer(bundle)
         return settled
 
-    def _next_shared(self) -> Job | None:
-        """A job of a bundle that was just worked on, of one nobody works on, of any."""
-        while self._just_left:
-            bundle = self._just_left.popleft()
-            job = None if bundle.at_work else self._next_of(bundle)
-            if job is not None:
-                return job
-        while self._fresh:
-            bundle = self._ranked[heapq.heappop(self._fresh)]
-            job = None if bundle.at_work else self._next_of(bundle)
-            if bundle.jobs:
-                self._side_by_side.append(bundle)
-            if job is not None:
-                return job
-        while self._side_by_side:
-            job = self._next_of(self._side_by_side[0])
-            if job is not None:
-                self._side_by_side.rotate(-1)
-                return job
-            self._side_by_side.popleft()
-        return None
+    def _offer(self, bundle: _Bundle) -> None:
+        """Put a bundle where its state belongs; what the heap said of it before counts no more."""
+        if bundle.jobs:
+            heapq.heappush(self._heap, (bundle.urgency, bundle))
 
-    def _next_of(self, bundle: _Bundle) -> Job | None:
-        """The next job of a bundle; those whose scout is out are put aside."""
-        while bundle.jobs:
-            job = bundle.jobs.popleft()
-            if job.key not in self._pending:
-                continue
-            if self._give_up and job.group in self._scouts and job.group not in self._proven:
-                self._waiting.setdefault(job.group, []).append(job)
-                continue
-            return job
+    def _next_shared(self) -> Job | None:
+        """The next job of the most urgent bundle; those whose scout is out are put aside."""
+        while self._heap:
+            urgency, bundle = heapq.heappop(self._heap)
+            while bundle.jobs and urgency == bundle.urgency:
+                job = bundle.jobs.popleft()
+                if job.group in self._waiting and job.key in self._pending:
+                    self._waiting[job.group].append(job)
+                elif job.key in self._pending:
+                    return job
         return None
 
 

@@ -7,6 +7,7 @@ Worker processes inherit the plug-ins of the process that starts them.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from collections.abc import Mapping
@@ -15,15 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.errors import UserError, did_you_mean
-from experiments.runner.plugin import (
-    NAMES,
-    Metric,
-    Plugin,
-    PluginDataset,
-    PluginProtocol,
-    imported,
-)
-from experiments.runs.schema import BY_NAME, METRICS
+from experiments.runner.plugin import READERS, Plugin, PluginProtocol, imported
 
 if TYPE_CHECKING:
     from baselines.contract import Learner
@@ -31,13 +24,24 @@ if TYPE_CHECKING:
 
 VARIABLE = "GRADTREE_PLUGINS"
 """Environment variable with the paths of the plug-ins, as a JSON list."""
+BUILT_IN = {
+    "learner": ("baselines", "learners"),
+    "dataset": ("datasets", "all_records"),
+    "protocol": ("datasets", "PROTOCOLS"),
+    "metric": ("experiments.runner.plugin", "metrics"),
+    "experiment": ("experiments.runner.experiments", "EXPERIMENTS"),
+    "profile": ("experiments.runner.profiles", "declared_profiles"),
+    "executor": ("experiments.runner.executors.local", "EXECUTORS"),
+}
+"""Module and name of the suite's own, a mapping or what returns one. Tables and printed numbers of
+the suite are read where they are used."""
 
 
 def use(files: list[str] | list[Path]) -> None:
     """Add plug-in files to this process and to those it starts; mistakes in them are told."""
     paths = [*plugin_files(), *(str(Path(file).resolve()) for file in files)]
     os.environ[VARIABLE] = json.dumps(list(dict.fromkeys(paths)))
-    for kind in dict.fromkeys(NAMES.values()):
+    for kind, _ in READERS.values():
         entries(kind)
 
 
@@ -45,34 +49,26 @@ def plugin_files() -> list[str]:
     return list(json.loads(os.environ.get(VARIABLE) or "[]"))
 
 
-def _built_in(kind: str) -> Mapping[str, Any]:
-    if kind == "learner":
-        import baselines
-
-        return baselines.learners()
-    if kind == "dataset":
-        import datasets
-
-        return datasets.all_records()
-    if kind == "protocol":
-        import datasets
-
-        return datasets.PROTOCOLS
-    if kind == "metric":
-        return {name: Metric(name, BY_NAME[name].better or "high") for name in METRICS}
-    if kind == "experiment":
-        from experiments.runner.experiments import EXPERIMENTS
-
-        return EXPERIMENTS
-    if kind == "profile":
-        from experiments.runner.profiles import declared_profiles
-
-        return declared_profiles()
-    if kind == "executor":
-        from experiments.runner.executors.local import EXECUTORS
-
-        return EXECUTORS
-    return {}  # tables and printed numbers of the suite are read where they are used
+@cache
+def _entries(kind: str, files: str) -> tuple[dict[str, Any], dict[str, tuple[Plugin, Any]]]:
+    """All of a kind; the plug-in and what it offered of those that come from one."""
+    found: dict[str, Any] = {}
+    if kind in BUILT_IN:
+        module, name = BUILT_IN[kind]
+        own = getattr(importlib.import_module(module), name)
+        found = dict(own() if callable(own) else own)
+    origins = {}
+    for plugin in map(imported, map(Path, json.loads(files or "[]"))):
+        for slug, entry in plugin.offers(kind):
+            known = entry.record if kind == "dataset" else entry
+            if slug in found:
+                line = plugin.line("", slug, str(getattr(known, "name", "")))
+                raise UserError(
+                    f"{plugin.path}, line {line}: there is a {kind} {slug!r} already\n"
+                    "Two of one name would be mistaken for each other: rename it."
+                )
+            found[slug], origins[slug] = known, (plugin, entry)
+    return found, origins
 
 
 def entries(kind: str) -> Mapping[str, Any]:
@@ -80,20 +76,8 @@ def entries(kind: str) -> Mapping[str, Any]:
     return _entries(kind, os.environ.get(VARIABLE, ""))[0]
 
 
-@cache
-def _entries(kind: str, files: str) -> tuple[dict[str, Any], dict[str, Plugin]]:
-    """All of a kind, and the plug-ins of those that come from one."""
-    found, origins = dict(_built_in(kind)), {}
-    for plugin in map(imported, map(Path, plugin_files())):
-        for slug, entry in plugin.offers(kind):
-            if slug in found:
-                line = plugin.line("", slug, str(getattr(entry, "name", "")))
-                raise UserError(
-                    f"{plugin.path}, line {line}: there is a {kind} {slug!r} already\n"
-                    "Two of one name would be mistaken for each other: rename it."
-                )
-            found[slug], origins[slug] = entry, plugin
-    return found, origins
+def _origins(kind: str) -> dict[str, tuple[Plugin, Any]]:
+    return _entries(kind, os.environ.get(VARIABLE, ""))[1]
 
 
 def find(kind: str, name: str) -> Any:
@@ -106,13 +90,7 @@ def find(kind: str, name: str) -> Any:
 
 def from_plugins(kind: str) -> dict[str, Any]:
     """What the plug-ins of this process offer of a kind."""
-    found, origins = _entries(kind, os.environ.get(VARIABLE, ""))
-    return {slug: found[slug] for slug in origins}
-
-
-def is_plugin(slug: str) -> bool:
-    """Whether a learner or dataset comes from a plug-in."""
-    return slug in from_plugins("learner") or slug in from_plugins("dataset")
+    return {slug: entries(kind)[slug] for slug in _origins(kind)}
 
 
 def learners() -> Mapping[str, Learner]:
@@ -130,12 +108,14 @@ def learner_facts(slug: str) -> dict[str, Any]:
     told: dict[str, Any] = {
         key: getattr(known, key) for key in ("slug", "name", "version", "in_paper", "group")
     }
-    plugin = _entries("learner", os.environ.get(VARIABLE, ""))[1].get(slug)
-    return told if plugin is None else {**told, "source": plugin.digest, "file": plugin.path.name}
+    if slug in _origins("learner"):
+        plugin, _ = _origins("learner")[slug]
+        told |= {"source": plugin.digest, "file": plugin.path.name}
+    return told
 
 
 def facts(dataset: str) -> Any:
-    """The record of a dataset, or the facts of a plug-in's: slug, name, task, shape, hash."""
+    """The record of a dataset: slug, name, task, shape, hash."""
     return find("dataset", dataset)
 
 
@@ -154,13 +134,12 @@ def resolve_dataset(text: str) -> str:
 
     for slug, extra in from_plugins("dataset").items():
         if text.casefold() in (slug, extra.name.casefold()):
-            return str(slug)
+            return slug
     try:
         return datasets.resolve(text)
     except UnknownDatasetError:
-        raise UserError(
-            f"unknown dataset {text!r}; {did_you_mean(text, entries('dataset'))}"
-        ) from None
+        known = entries("dataset")
+        raise UserError(f"unknown dataset {text!r}; {did_you_mean(text, known)}") from None
     except RecordError as problem:
         raise UserError(f"the record of {text} has an error: {problem}") from None
 
@@ -169,43 +148,20 @@ def protocol_version(protocol: str) -> str:
     return str(find("protocol", protocol).version)
 
 
-def protocol_base(protocol: str) -> str:
-    """The protocol that a variant is made of, or the protocol itself."""
-    return str(find("protocol", protocol).base)
-
-
-def protocol_folds_anew(protocol: str) -> bool:
-    """Whether a cross-validation prepares each fold from its raw rows."""
-    return bool(find("protocol", protocol).folds_anew)
-
-
-def protocol_weighs(protocol: str) -> bool:
-    """Whether a protocol gives rows of rare classes more weight."""
-    import datasets
-
-    variant = datasets.VARIANTS.get(protocol)
-    return variant is not None and variant.steps.rare_classes == "weigh"
-
-
 @lru_cache(maxsize=2)
 def load_dataset(slug: str) -> Any:
-    """The verified raw table; ``None`` for a plug-in's dataset that is known by its splits alone.
-
-    Raises ``datasets.DatasetUnavailable`` where no source delivers it.
-    """
+    """The verified raw table, or ``datasets.DatasetUnavailable`` where no source delivers it."""
     import datasets
 
-    known = facts(slug)
-    return known.table if isinstance(known, PluginDataset) else datasets.load_dataset(slug)
+    known = _origins("dataset")
+    return known[slug][1] if slug in known else datasets.load_dataset(slug)
 
 
 def make_split(dataset: str, protocol: str, trial: int) -> Split:
     """One trial of a protocol on a dataset."""
     import datasets
 
-    known, how = facts(dataset), find("protocol", protocol)
+    how, table = find("protocol", protocol), load_dataset(dataset)
     if isinstance(how, PluginProtocol):
-        return how.split(load_dataset(dataset), trial)
-    if isinstance(known, PluginDataset):
-        return known.split(protocol, trial)
-    return datasets.make_split(load_dataset(dataset), protocol, trial)
+        return how.split(table, trial)
+    return datasets.make_split(table, protocol, trial)

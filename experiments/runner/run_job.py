@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import datasets
 from datasets.errors import DatasetUnavailable
 from datasets.split import Split
 from experiments.runner import machine, registry
@@ -63,9 +64,8 @@ _HIDDEN = ("y_test", "rows", "preprocessing", "one_hot")
 
 @lru_cache(maxsize=10)
 def for_learners(split: Split) -> Split:
-    """A split without the labels of the test rows, and with arrays that nobody can change.
-
-    The same object for the same split, so that its fits can share work.
+    """A split without the labels of the test rows, with arrays that nobody can change: the same
+    object for the same split, so that its fits can share work.
     """
     seen = copy.copy(split)
     for name in _HIDDEN:
@@ -114,21 +114,19 @@ def run_job(job: Job) -> Outcome:
         run = job.run("skipped", reason=NO_DATA, log_tail=clean(str(problem), "log_tail"))
     except BaseException as problem:  # a learner may raise anything, SystemExit included
         run = failure(job, problem)
-    return Outcome(
-        {**run, "peak_memory_mb": machine.peak_mb(), **origin()}, packed, machine.describe()
-    )
+    return finished({**run, "peak_memory_mb": machine.peak_mb()}, packed)
 
 
-def origin() -> dict[str, str]:
-    """Where and when a run was made, for its row."""
-    where = {"environment": machine.describe()["id"], "commit": machine.commit()}
-    return {**where, "finished": now()}
+def finished(run: dict[str, Any], packed: bytes | None = None) -> Outcome:
+    """An outcome whose row tells where and when it was made."""
+    here = machine.describe()
+    origin = {"environment": here["id"], "commit": machine.commit(), "finished": now()}
+    return Outcome({**run, **origin}, packed, here)
 
 
 def ended(job: Job, status: Status, reason: str, **more: Any) -> Outcome:
     """The outcome of a job that was ended from outside, or could not be kept."""
-    told = clean(reason, "reason", keep_start=True)
-    return Outcome(job.run(status, reason=told, **more, **origin()), None, machine.describe())
+    return finished(job.run(status, reason=clean(reason, "reason", keep_start=True), **more))
 
 
 def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
@@ -142,37 +140,38 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
         return cross_validate(job), None
     split = load_split(job.dataset, job.protocol, job.trial)
     learner = registry.learner(job.method)
-    shape = [split.n_features, split.n_classes]
-    reason = learner.why_not(*shape)
-    if reason:
-        extra = canonical_json({"shape": shape})
-        return job.run("skipped", reason=clean(reason, "reason"), extra=extra), None
+    if skipped := cannot(learner, split, job):
+        return skipped, None
     alone = job.measured == "alone"
     if alone:
         warm_up(learner, split, job)
     fitted, wall, cpu = timed_fit(learner, split, job)
     scores, kept, remarks = measure(fitted, split)
-    calibration = {"calibration_ms": round(1000 * machine.calibrate(), 2)} if alone else {}
+    if alone:
+        remarks["calibration_ms"] = round(1000 * machine.calibrate(), 2)
+    try:
+        extra = canonical_json({**remarks, **fitted.extra})
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise PredictionError(f"extra cannot be written as JSON: {problem}") from None
+    if len(extra) > LONGEST_JSON:
+        raise PredictionError(f"extra has {len(extra):,} characters, over {LONGEST_JSON:,}")
     run = job.run(
         "ok",
         wall_seconds=round(wall, 4),
         cpu_seconds=round(cpu, 4),
         shared_seconds=round(fitted.shared_seconds, 4) or None,
-        extra=_remarks({**calibration, **remarks, **fitted.extra}),
+        extra=None if extra == "{}" else extra,
         **scores,
     )
     return run, pack(kept, fitted.tree)
 
 
-def _remarks(extra: dict[str, Any]) -> str | None:
-    """What a learner reports beside its scores, as JSON."""
-    try:
-        text = canonical_json(extra) if extra else ""
-    except (TypeError, ValueError, RecursionError) as problem:
-        raise PredictionError(f"extra cannot be written as JSON: {problem}") from None
-    if len(text) > LONGEST_JSON:
-        raise PredictionError(f"extra has {len(text):,} characters, over {LONGEST_JSON:,}")
-    return text or None
+def cannot(learner: Learner, split: Split, job: Job) -> dict[str, Any] | None:
+    """The row of a job whose learner declines data of this shape."""
+    shape = [split.n_features, split.n_classes]
+    reason = learner.why_not(*shape)
+    extra = canonical_json({"shape": shape})
+    return job.run("skipped", reason=clean(reason, "reason"), extra=extra) if reason else None
 
 
 def timed_fit(learner: Learner, split: Split, job: Job) -> tuple[Fitted, float, float]:
@@ -194,10 +193,8 @@ _warm: set[str] = set()
 
 
 def warm_up(learner: Learner, split: Split, job: Job) -> None:
-    """Import and compile what a learner needs, where seconds are the result.
-
-    Once per process and learner, on a few rows; whatever goes wrong here will go wrong again
-    where it is recorded.
+    """Import and compile what a learner needs, where seconds are the result: once per process and
+    learner, on a few rows. What goes wrong here will go wrong again where it is recorded.
     """
     if learner.slug in _warm:
         return
@@ -212,9 +209,8 @@ def warm_up(learner: Learner, split: Split, job: Job) -> None:
 
 @contextlib.contextmanager
 def put_back() -> Iterator[None]:
-    """Undo what a learner changes for others: environment, folder, settings, random state.
-
-    Patched libraries are not seen from here; executors give learners of plug-ins a process each.
+    """Undo what a learner changes for others: environment, folder, settings, random state. Patched
+    libraries are not seen from here; executors give learners of plug-ins a process each.
     """
     from sklearn import get_config, set_config
 
@@ -243,10 +239,12 @@ def put_back() -> Iterator[None]:
 def skip_reason(job: Job) -> str | None:
     """Why a job cannot be done here, as far as that is known without its data."""
     learner = registry.learner(job.method)
-    if registry.protocol_weighs(job.protocol) and not learner.takes_weights:
+    variant = datasets.VARIANTS.get(job.protocol)
+    weighs = variant is not None and variant.steps.rare_classes == "weigh"
+    if weighs and not learner.takes_weights:
         return NO_WEIGHTS
     # Elsewhere encoding may change the number of features.
-    if registry.protocol_base(job.protocol) == "paper":
+    if registry.find("protocol", job.protocol).base == "paper":
         known = registry.facts(job.dataset)
         return learner.why_not(known.n_features, len(known.class_counts))
     return learner.absence()

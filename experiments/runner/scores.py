@@ -79,11 +79,11 @@ def scores_of(
     return scores
 
 
-def measure(fitted: Fitted, split: Split) -> tuple[dict[str, Any], Prediction, dict[str, str]]:
+def measure(fitted: Fitted, split: Split) -> tuple[dict[str, Any], Prediction, dict[str, Any]]:
     """Every score of a run by column, checked predictions, and remarks for ``extra``."""
     n_classes, estimator = split.n_classes, fitted.estimator
     predicted = predict(estimator, split.X_test, n_classes)
-    proba, remarks = None, {}
+    proba, remarks = None, dict[str, Any]()
     if callable(getattr(estimator, "predict_proba", None)):
         proba = predict_proba(estimator, split.X_test, n_classes)
     else:

@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from baselines.contract import Fitted, Learner
-from datasets.split import Provenance, Split
-from experiments.runner.plugin import PluginDataset
 
 LOG_VARIABLE = "FAKE_LEARNERS_LOG"
-HASH_VARIABLE = "FAKE_DATASETS_HASH"
-"""Set it where the datasets shall be others under the same name."""
+OTHER_VARIABLE = "FAKE_DATASETS_OTHER"
+"""A number; set it where the datasets shall be others under the same name."""
 
 
 class Constant:
@@ -309,40 +308,10 @@ LEARNERS = [
 ]
 
 
-def _split(slug: str, n_rows: int, n_features: int, n_classes: int) -> Callable[[str, int], Split]:
-    def split(protocol: str, trial: int) -> Split:
-        rng = np.random.default_rng([n_rows, n_features, trial])
-        X = rng.normal(size=(n_rows, n_features))
-        y = (np.digitize(X.sum(axis=1), [0] if n_classes == 2 else [-1, 1])).astype(np.int64)
-        y[:n_classes] = y[-n_classes:] = np.arange(n_classes)
-        part = n_rows // 5
-        made = (f"hash of {slug}", protocol, "fake", trial, 42 + trial, "made up", "none")
-        return Split(
-            X_train=X[2 * part :],
-            y_train=y[2 * part :],
-            X_valid=X[part : 2 * part],
-            y_valid=y[part : 2 * part],
-            X_test=X[:part],
-            y_test=y[:part],
-            feature_names=tuple(f"x{i}" for i in range(n_features)),
-            class_names=tuple(f"c{i}" for i in range(n_classes)),
-            provenance=Provenance(slug, *made, n_rows - 2 * part),  # type: ignore[arg-type]
-        )
-
-    return split
+def _table(n_rows: int, n_features: int, n_classes: int) -> pd.DataFrame:
+    rng = np.random.default_rng([n_rows, n_features, int(os.environ.get(OTHER_VARIABLE, "0"))])
+    table = pd.DataFrame(rng.normal(size=(n_rows, n_features))).add_prefix("x")
+    return table.assign(y=np.digitize(table.sum(axis=1), [0] if n_classes == 2 else [-1, 1]))
 
 
-def _dataset(slug: str, n_rows: int, n_features: int, n_classes: int) -> PluginDataset:
-    return PluginDataset(
-        slug=slug,
-        name=slug.capitalize(),
-        task="binary" if n_classes == 2 else "multi",
-        n_features=n_features,
-        n_rows=n_rows,
-        class_counts=(n_rows // n_classes,) * n_classes,
-        content_hash=os.environ.get(HASH_VARIABLE, f"hash of {slug}"),
-        split=_split(slug, n_rows, n_features, n_classes),
-    )
-
-
-DATASETS = [_dataset("fake-two", 60, 4, 2), _dataset("fake-three", 90, 5, 3)]
+DATASETS = {"Fake two": (_table(60, 4, 2), "y"), "Fake three": (_table(90, 5, 3), "y")}

@@ -79,7 +79,7 @@ def run_jobs(channel: socket.socket) -> NoReturn:
         if run["status"] == "memory":
             run["limit_value"] = limits.memory_mb
         flush()
-        reusable = run["status"] != "memory" and not registry.is_plugin(job.method)
+        reusable = run["status"] != "memory" and job.method not in registry.from_plugins("learner")
         answer = {"reusable": reusable and not has_children(), "environment": outcome.environment}
         packed = base64.b64encode(outcome.predictions or b"").decode()
         try:
@@ -156,7 +156,7 @@ class Keeper:
         from experiments.runner.run_job import load_split
 
         with contextlib.suppress(Exception):  # the job itself will say what is wrong
-            if registry.is_plugin(command["method"]):  # each gets a runner, all share the split
+            if command["method"] in registry.from_plugins("learner"):  # each gets a runner
                 load_split(*command["split"])
         pid = os.fork()
         if not pid:
