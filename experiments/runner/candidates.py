@@ -9,7 +9,7 @@ from typing import Any
 
 from experiments.errors import UserError
 from experiments.runner import registry
-from experiments.runner.experiments import MODEL_SEED, params_of
+from experiments.runner.experiments import MODEL_SEED, identity_of, params_of
 from experiments.runs.job import Job, canonical_json
 
 SEED = 42
@@ -66,18 +66,8 @@ def complete(subject: Subject, drawn: Mapping[str, Any]) -> dict[str, Any]:
 
 def candidate_job(subject: Subject, drawn: Mapping[str, Any]) -> Job:
     """Cross-validate one candidate."""
-    learner, facts = registry.learner(subject.method), registry.facts(subject.dataset)
-    params = complete(subject, drawn) | dict(DURING_SEARCH.get(subject.method, {}))
-    return Job(
-        protocol=subject.protocol,
-        experiment="search",
-        dataset=subject.dataset,
-        method=subject.method,
-        params=Job.freeze(learner.simplify(params, facts.task)),
-        trial=FIRST_TRIAL,
-        seed=MODEL_SEED,
-        evaluation=f"cv:{FOLDS}",
-        content_hash=facts.content_hash,
-        protocol_version=registry.protocol_version(subject.protocol),
-        method_version=learner.version,
-    )
+    protocol, dataset, method = subject.protocol, subject.dataset, subject.method
+    params = complete(subject, drawn) | dict(DURING_SEARCH.get(method, {}))
+    simple = registry.learner(method).simplify(params, registry.facts(dataset).task)
+    what = (protocol, "search", dataset, method, Job.freeze(simple), FIRST_TRIAL, MODEL_SEED)
+    return Job(*what, evaluation=f"cv:{FOLDS}", **identity_of(protocol, dataset, method))

@@ -53,10 +53,8 @@ def experiment_from(slug: str, declared: Mapping[str, Any]) -> Experiment:
     if not declared.get("methods") or isinstance(declared["methods"], str):
         raise ValueError("methods is no list of learners")
     lists = ("methods", "beyond", "repeats", "seeds")
-    values: dict[str, Any] = {
-        name: tuple(v) if name in lists else v for name, v in declared.items()
-    }
-    return Experiment(slug=slug, **{"about": slug, **values})
+    values: dict[str, Any] = {n: tuple(v) if n in lists else v for n, v in declared.items()}
+    return Experiment(slug, **({"about": slug} | values))
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -87,30 +85,29 @@ def jobs_of(
     """
     plan: Experiment = registry.find("experiment", experiment)
     setting = setting or plan.setting
-    searched = plan.slug == "tuned" and setting == "ours"
+    name = SEARCHED if plan.slug == "tuned" and setting == "ours" else plan.slug
     jobs = []
     for seed in plan.seeds:
         for dataset in paper_datasets() if datasets is None else datasets:
             for method in plan.methods_under(protocol) if methods is None else methods:
-                learner = registry.learner(method)
                 chosen = params_of(setting, protocol, method, dataset, plan.budget, store)
+                more = {"measured": plan.measured, **identity_of(protocol, dataset, method)}
                 for repeat in plan.repeats:
-                    params = {**chosen, **plan.overrides.get(method, {}), **repeat}
-                    same = {
-                        "protocol": protocol,
-                        "experiment": SEARCHED if searched else plan.slug,
-                        "dataset": dataset,
-                        "method": method,
-                        "params": Job.freeze(params),
-                        "seed": seed,
-                        "measured": plan.measured,
-                        "content_hash": registry.facts(dataset).content_hash,
-                        "protocol_version": registry.protocol_version(protocol),
-                        "method_version": learner.version,
-                        "family": getattr(learner, "family", ""),
-                    }
-                    jobs += [Job(trial=trial, **same) for trial in trials]
+                    params = Job.freeze({**chosen, **plan.overrides.get(method, {}), **repeat})
+                    same = (protocol, name, dataset, method, params)
+                    jobs += [Job(*same, trial, seed, **more) for trial in trials]
     return jobs
+
+
+def identity_of(protocol: str, dataset: str, method: str) -> dict[str, Any]:
+    """What of a job's identity is the registry's to know: versions and the hash of the data."""
+    learner = registry.learner(method)
+    return {
+        "content_hash": registry.facts(dataset).content_hash,
+        "protocol_version": registry.protocol_version(protocol),
+        "method_version": learner.version,
+        "family": learner.family or "",
+    }
 
 
 def paper_datasets() -> tuple[str, ...]:
@@ -129,9 +126,8 @@ def params_of(
 ) -> Mapping[str, Any]:
     """Hyperparameters of a learner on a dataset.
 
-    ``published`` is the default where the paper prints nothing: for DL8.5, which was not tuned,
-    and where a learner cannot run (DNDT beyond 12 features), so that its job can say so. ``ours``
-    is the published choice where there is nothing to search.
+    ``published`` is the default where the paper prints nothing (DL8.5; DNDT beyond 12 features),
+    ``ours`` the published choice where there is nothing to search.
     """
     facts, learner = registry.facts(dataset), registry.learner(method)
     searchable = learner.space and not learner.why_not(facts.n_features, len(facts.class_counts))

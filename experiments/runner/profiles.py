@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -66,29 +66,17 @@ class Selection:
     setting: Setting | None = None
     store: Path = LOCAL
 
-    def takes(self, part: Part) -> bool:
-        return (self.experiments is None or part.experiment in self.experiments) and (
-            self.protocols is None or part.protocol in self.protocols
-        )
-
-    def allows(self, job: Job) -> bool:
-        """Whether a job of any profile is among what is chosen."""
-        return all(
-            wanted is None or value in wanted
-            for value, wanted in (
-                (job.experiment, self.experiments),
-                (job.protocol, self.protocols),
-                (job.dataset, self.datasets),
-                (job.method, self.methods),
-                (job.trial, self.trials),
-            )
-        )
+    def allows(self, what: Job | Part) -> bool:
+        """Whether a job is among what is chosen, or some jobs of a part of a profile may be."""
+        names = ("experiment", "protocol", "dataset", "method", "trial")
+        chosen = {name: getattr(self, f"{name}s") for name in names if hasattr(what, name)}
+        return all(only is None or getattr(what, name) in only for name, only in chosen.items())
 
 
 def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
     """A profile from its declaration; what cannot be meant is a ``ValueError``."""
     given = {"about": slug, **declared}
-    parts = given.pop("parts", [])
+    parts = given.get("parts", [])
     for what, known, values in [
         ("profile", Profile, [given]),
         ("part", Part, parts if isinstance(parts, list | tuple) else [parts]),
@@ -103,8 +91,8 @@ def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
     for part in made:
         if isinstance(part.datasets, dict) and set(part.datasets) - set(CONDITIONS):
             raise ValueError(f"datasets = {part.datasets!r}; conditions are {list(CONDITIONS)}")
-    given["includes"] = tuple(given.get("includes", ()))
-    return Profile(slug=slug, parts=made, **given)
+    includes = tuple(given.get("includes", ()))
+    return Profile(**{**given, "slug": slug, "parts": made, "includes": includes})
 
 
 @cache
@@ -118,14 +106,18 @@ def profile_of(slug: str) -> Profile:
     return found
 
 
+def _parts(profile: Profile, chosen: Selection, searches: bool) -> Iterator[Part]:
+    for part in (part for leaf in profile.leaves() for part in leaf.parts):
+        if (part.experiment == SEARCH) == searches and chosen.allows(part):
+            yield part
+
+
 def jobs_in(profile: Profile, selection: Selection | None = None) -> list[Job]:
     """The jobs of a profile; work that several experiments share appears in each of them."""
     chosen = selection or Selection()
     return [
         job
-        for leaf in profile.leaves()
-        for part in leaf.parts
-        if part.experiment != SEARCH and chosen.takes(part)
+        for part in _parts(profile, chosen, searches=False)
         for job in jobs_of(
             part.experiment,
             part.protocol,
@@ -143,9 +135,7 @@ def searches_in(profile: Profile, selection: Selection | None = None) -> list[tu
     chosen = selection or Selection()
     return [
         (Subject(part.protocol, dataset, method), part.trials)
-        for leaf in profile.leaves()
-        for part in leaf.parts
-        if part.experiment == SEARCH and chosen.takes(part)
+        for part in _parts(profile, chosen, searches=True)
         for dataset in _datasets(part, chosen)
         for method in _methods(part, chosen)
         if can_search(method, dataset)
@@ -171,21 +161,16 @@ def check_selected(
     profile: Profile, chosen: Selection, jobs: Collection[Job], searches: Collection[Any] = ()
 ) -> None:
     """Whatever was named is run or refused, never dropped."""
-    subjects = [subject for subject, _ in searches]
-    if not jobs and not subjects:
+    every = [*jobs, *(subject for subject, _ in searches)]
+    if not every:
         raise NothingToDoError(
             f"nothing to do: profile {profile.slug} has no job that passes these filters; "
             "see `list` for what there is"
         )
-    selected = {
-        "method": {each.method for each in (*jobs, *subjects)},
-        "dataset": {each.dataset for each in (*jobs, *subjects)},
-        "protocol": {each.protocol for each in (*jobs, *subjects)},
-        "experiment": {job.experiment for job in jobs} | ({SEARCH} if subjects else set()),
-    }
-    if "searched" in selected["experiment"]:
-        selected["experiment"].add("tuned")  # with --params ours
-    for what, found in selected.items():
+    for what in ("method", "dataset", "protocol", "experiment"):
+        found = {getattr(each, what, SEARCH) for each in every}
+        if "searched" in found:
+            found.add("tuned")  # with --params ours
         left = [name for name in getattr(chosen, f"{what}s") or () if name not in found]
         if left:
             raise UserError(
@@ -197,11 +182,12 @@ def check_selected(
 
 def _methods(part: Part, chosen: Selection) -> list[str]:
     """Learners of plug-ins join every experiment that is named, and else ``default``."""
-    if part.experiment == SEARCH:
-        offered = list(part.methods or METHODS)
+    if part.methods:
+        offered = list(part.methods)
+    elif part.experiment == SEARCH:
+        offered = list(METHODS)
     else:
-        experiment = registry.find("experiment", part.experiment)
-        offered = list(part.methods or experiment.methods_under(part.protocol))
+        offered = list(registry.find("experiment", part.experiment).methods_under(part.protocol))
     if part.experiment == "default" or part.experiment in (chosen.experiments or ()):
         offered += [slug for slug in registry.from_plugins("learner") if slug not in offered]
     if chosen.methods is None:
@@ -212,21 +198,17 @@ def _methods(part: Part, chosen: Selection) -> list[str]:
 
 def _datasets(part: Part, chosen: Selection) -> list[str]:
     """Slugs, the largest dataset last; those of plug-ins join every part when they are named."""
-    everything = registry.entries("dataset")
-    paper, extra = paper_datasets(), registry.from_plugins("dataset")
+    facts, extra = registry.entries("dataset"), registry.from_plugins("dataset")
+    paper = paper_datasets()
     if isinstance(part.datasets, dict):
-        facts = {slug: everything[slug] for slug in paper}
-        offered = [
-            slug
-            for slug in paper
-            if all(CONDITIONS[name](facts[slug], value) for name, value in part.datasets.items())
-        ]
+        tests = [(CONDITIONS[name], value) for name, value in part.datasets.items()]
+        offered = [slug for slug in paper if all(test(facts[slug], to) for test, to in tests)]
     elif part.datasets == "all":
-        offered = list(paper) if chosen.datasets is None else list(everything)
+        offered = list(paper) if chosen.datasets is None else list(facts)
     elif part.datasets == "fresh":
-        offered = [slug for slug in everything if slug not in (*paper, *extra)]
+        offered = [slug for slug in facts if slug not in (*paper, *extra)]
     else:
         offered = list(part.datasets)
     if chosen.datasets is not None:
         offered = [slug for slug in chosen.datasets if slug in offered or slug in extra]
-    return sorted(offered, key=lambda slug: everything[slug].n_rows * everything[slug].n_features)
+    return sorted(offered, key=lambda slug: facts[slug].n_rows * facts[slug].n_features)

@@ -24,14 +24,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from experiments.errors import UserError, did_you_mean
 from experiments.runner import search_scores as scores
-from experiments.runner.candidates import (
-    SEED,
-    Subject,
-    candidate,
-    candidate_job,
-    draw,
-    space_of,
-)
+from experiments.runner.candidates import SEED, Subject, candidate, candidate_job, draw, space_of
+from experiments.runner.run_job import NO_DATA
 from experiments.runs.job import Job
 from experiments.runs.store import BUSY_SECONDS, Store
 
@@ -96,12 +90,7 @@ def storage_in(folder: Path) -> optuna.storages.RDBStorage:
 
 @dataclass
 class Search:
-    """One study and how far it is to be brought.
-
-    Attributes
-    ----------
-    known : outcomes by number of the candidate, read instead of fitted.
-    """
+    """One study and how far it is to be brought."""
 
     subject: Subject
     trials: int
@@ -109,6 +98,7 @@ class Search:
     sampler: str
     storage: optuna.storages.RDBStorage
     known: Mapping[int, tuple[str, str]]
+    """Outcomes by number of the candidate, read instead of fitted."""
 
     @cached_property
     def study(self) -> optuna.Study:
@@ -120,57 +110,52 @@ class Search:
             load_if_exists=True,
         )
 
-    @cached_property
-    def space(self) -> dict[str, BaseDistribution]:
-        space = space_of(self.subject.method)
-        return {name: CategoricalDistribution(list(values)) for name, values in space.items()}
+    def trials_that(self, *states: TrialState) -> list[FrozenTrial]:
+        """Those of the wanted trials that are in one of these states."""
+        found = self.study.get_trials(deepcopy=False, states=states)
+        return [trial for trial in found if trial.number < self.trials]
 
     def done(self) -> int:
-        """How many of the trials that are wanted have ended."""
-        ended = self.study.get_trials(deepcopy=False, states=FINISHED)
-        return sum(trial.number < self.trials for trial in ended)
+        return len(self.trials_that(*FINISHED))
 
-    def cut_off(self) -> list[optuna.Trial]:
-        """Trials that a killed process has left open."""
-        left = self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-        wanted = [trial for trial in left if trial.number < self.trials]
-        return [optuna.Trial(self.study, trial._trial_id) for trial in wanted]
+    def ask(self) -> optuna.Trial:
+        space = space_of(self.subject.method)
+        return self.study.ask({n: CategoricalDistribution(list(v)) for n, v in space.items()})
+
+    def tell(self, trial: optuna.Trial, score: float | None, status: str, seconds: str) -> None:
+        trial.set_user_attr(RUN, {"status": status, "seconds": seconds})
+        self.study.tell(trial, score, TrialState.FAIL if score is None else TrialState.COMPLETE)
 
     def jobs(self) -> list[Job]:
         """The jobs of candidates that have no score yet; none where a sampler must be asked."""
         if self.sampler != NUMBERED:
             return []
-        ended = {one.number for one in self.study.get_trials(deepcopy=False, states=FINISHED)}
+        scored = {trial.number for trial in self.trials_that(*FINISHED)} | set(self.known)
         place = (self.subject.dataset, self.subject.method)
-        numbers = [n for n in range(self.trials) if n not in ended and n not in self.known]
-        return [candidate_job(self.subject, candidate(*place, n, self.seed)) for n in numbers]
-
-    def tell(self, trial: optuna.Trial, score: float | None, status: str, seconds: str) -> None:
-        trial.set_user_attr(RUN, {"status": status, "seconds": seconds})
-        state = TrialState.COMPLETE if score is not None else TrialState.FAIL
-        self.study.tell(trial, score, state)
+        drawn = (candidate(*place, n, self.seed) for n in range(self.trials) if n not in scored)
+        return [candidate_job(self.subject, each) for each in drawn]
 
     def keep(self, folder: Path) -> str:
         """Write scores and winner of a finished study; what became of it, in a line."""
-        ended = self.study.get_trials(deepcopy=False, states=FINISHED)
-        ended = [trial for trial in ended if trial.number < self.trials]
+        ended = self.trials_that(*FINISHED)
         if len(ended) < self.trials:
             return f"{self.subject}: {self.trials - len(ended)} of {self.trials} trials missing"
         if self.sampler == NUMBERED:
+            runs = [(trial, trial.user_attrs[RUN]) for trial in ended]
             outcomes = {
                 trial.number: (
-                    trial.user_attrs[RUN]["status"] if trial.value is None else repr(trial.value),
-                    trial.user_attrs[RUN]["seconds"],
+                    run["status"] if trial.value is None else repr(trial.value),
+                    run["seconds"],
                 )
-                for trial in ended
+                for trial, run in runs
             }
             scores.write_scores(folder, self.subject, outcomes)
         scored = [trial for trial in ended if trial.value is not None]
         if not scored:
             return f"{self.subject}: no winner, since no candidate could be fitted and scored"
         best = max(scored, key=lambda trial: (trial.value, -trial.number))
-        failed = len(ended) - len(scored)
         won = (best.number, float(best.value or 0), dict(best.params))
+        failed = len(ended) - len(scored)
         row = scores.winner(self.subject, self.sampler, self.trials, failed, won)
         scores.write_winners(folder, pd.DataFrame([row]))
         return f"{self.subject}: F1 {best.value:.4f} by candidate {best.number}, {best.params}"
@@ -181,16 +166,33 @@ def open_searches(
 ) -> list[Search]:
     """The studies of a store, each with its number of trials and the scores known in a folder."""
     storage = storage_in(scores.folder_of(store))
+    ours = sampler == NUMBERED and seed == SEED
     searches = []
     for subject, trials in subjects:
         table = scores.read_scores(folder, subject.protocol, subject.dataset)
-        known: dict[int, tuple[str, str]] = {}
-        if sampler == NUMBERED and seed == SEED and subject.method in table:
-            columns = table[subject.method], table[subject.method + scores.SECONDS]
-            pairs = zip(table.index, *columns, strict=True)
-            known = {int(number): (text, spent) for number, text, spent in pairs if text}
+        known = scores.outcomes_of(table, subject.method) if ours else {}
         searches.append(Search(subject, trials, seed, sampler, storage, known))
     return searches
+
+
+@dataclass
+class _Open:
+    """A study that is not finished."""
+
+    search: Search
+    left: int
+    """Trials that have no outcome yet."""
+    cut_off: list[FrozenTrial]
+    """Those that a killed process has left open."""
+    out: int = 0
+    """Those that wait for the outcome of a job."""
+
+    def next_trial(self) -> optuna.Trial | None:
+        if self.cut_off:
+            return optuna.Trial(self.search.study, self.cut_off.pop(0)._trial_id)
+        if self.left <= self.out or (self.out and self.search.sampler != NUMBERED):
+            return None
+        return self.search.ask()
 
 
 class SearchQueue:
@@ -202,48 +204,45 @@ class SearchQueue:
     """
 
     def __init__(self, searches: Iterable[Search], store: Store) -> None:
-        self._scored = _stored_scores(store)
-        self._turn = deque(search for search in searches if search.done() < search.trials)
-        self._left = {id(search): search.trials - search.done() for search in self._turn}
-        self._reopened = {id(search): deque(search.cut_off()) for search in self._turn}
-        self._waiting: dict[str, list[tuple[Search, optuna.Trial]]] = {}
+        self._scored: dict[str, tuple[float | None, str, str]] = {}
+        """Score, status and seconds of cross-validations by key."""
+        if store.exists:
+            rows = store.connect().execute(
+                "SELECT key, valid_f1, cpu_seconds FROM runs "
+                "WHERE evaluation LIKE 'cv:%' AND status = 'ok'"
+            )
+            self._scored = {key: (f1, "ok", f"{spent or 0:.3g}") for key, f1, spent in rows}
+        self._turn = deque(
+            _Open(each, left, each.trials_that(TrialState.RUNNING))
+            for each in searches
+            if (left := each.trials - each.done())
+        )
+        self._waiting: dict[str, list[tuple[_Open, optuna.Trial]]] = {}
 
     def __len__(self) -> int:
-        return sum(self._left.values()) - sum(map(len, self._waiting.values()))
+        return sum(one.left - one.out for one in self._turn)
 
     def take(self) -> Job | None:
         """The next job; ``None`` if there is none before another ends."""
         for _ in range(len(self._turn)):
-            search = self._turn[0]
+            one = self._turn[0]
             self._turn.rotate(-1)
-            while (trial := self._next_trial(search)) is not None:
-                job = candidate_job(search.subject, trial.params)
-                if trial.number in search.known:
-                    text, seconds = search.known[trial.number]
+            while (trial := one.next_trial()) is not None:
+                job, known = candidate_job(one.search.subject, trial.params), one.search.known
+                if trial.number in known:
+                    text, seconds = known[trial.number]
                     score = float(text) if text[0].isdigit() else None
-                    self._tell(search, trial, score, "ok" if score is not None else text, seconds)
+                    one.search.tell(trial, score, "ok" if score is not None else text, seconds)
+                    one.left -= 1
                 elif job.key in self._scored:
-                    self._tell(search, trial, *self._scored[job.key])
-                elif job.key in self._waiting:
-                    self._waiting[job.key].append((search, trial))
+                    one.search.tell(trial, *self._scored[job.key])
+                    one.left -= 1
                 else:
-                    self._waiting[job.key] = [(search, trial)]
-                    return job
+                    one.out += 1
+                    self._waiting.setdefault(job.key, []).append((one, trial))
+                    if len(self._waiting[job.key]) == 1:
+                        return job
         return None
-
-    def _next_trial(self, search: Search) -> optuna.Trial | None:
-        if self._reopened[id(search)]:
-            return self._reopened[id(search)].popleft()
-        flying = sum(one is search for pairs in self._waiting.values() for one, _ in pairs)
-        if self._left[id(search)] <= flying or (flying and search.sampler != NUMBERED):
-            return None
-        return search.study.ask(search.space)
-
-    def _tell(
-        self, search: Search, trial: optuna.Trial, score: float | None, status: str, seconds: str
-    ) -> None:
-        search.tell(trial, score, status, seconds)
-        self._left[id(search)] -= 1
 
     def finish(self, run: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Tell the studies; where the data is missing, the trial stays open for another day."""
@@ -251,24 +250,10 @@ class SearchQueue:
         spent = run.get("cpu_seconds")
         seconds = "" if spent is None else f"{spent:.3g}"
         self._scored[run["key"]] = score, run["status"], ""
-        for search, trial in self._waiting.pop(run["key"], []):
-            if run["status"] == "skipped" and run.get("reason") == "no data":
-                self._left[id(search)] -= 1
-                continue
-            self._tell(search, trial, score, run["status"], seconds)
-            seconds = ""  # an equal candidate took none
+        for one, trial in self._waiting.pop(run["key"], []):
+            one.out -= 1
+            one.left -= 1
+            if run["status"] != "skipped" or run.get("reason") != NO_DATA:
+                one.search.tell(trial, score, run["status"], seconds)
+                seconds = ""  # an equal candidate took none
         return []
-
-
-def _stored_scores(store: Store) -> dict[str, tuple[float | None, str, str]]:
-    """Score, status and seconds of the cross-validations that a store has."""
-    if not store.exists:
-        return {}
-    columns = "key, status, valid_f1, cpu_seconds"
-    rows = store.connect().execute(
-        f"SELECT {columns} FROM runs WHERE evaluation LIKE 'cv:%' AND status = 'ok'"
-    )
-    return {
-        row["key"]: (row["valid_f1"], row["status"], f"{row['cpu_seconds'] or 0:.3g}")
-        for row in rows
-    }

@@ -60,7 +60,7 @@ class TestCandidates:
 
     def test_a_study_asks_for_the_same_ones(self, tmp_path: Path) -> None:
         (search,) = opened(tmp_path, 5)
-        trials = [search.study.ask(search.space) for _ in range(5)]
+        trials = [search.ask() for _ in range(5)]
         assert [trial.params for trial in trials] == [
             candidate("iris", "cart", k) for k in range(5)
         ]
