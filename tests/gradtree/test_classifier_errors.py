@@ -17,48 +17,56 @@ from gradtree.inputs import memory
 X, Y = boxes(60)
 
 
+IMPOSSIBLE = {
+    "depth": (-1, 0, 2.5, True, np.nan),
+    "lr_index": (0.0, "fast"),
+    "lr_values": (-0.1, np.inf),
+    "lr_leaf": ("fast", 0),
+    "loss": ("hinge", 3),
+    "gamma": (0.5,),
+    "poly_epsilon": ("2",),
+    "selector": ("sparsemax",),
+    "split": ("tanh",),
+    "steepness": (0.0,),
+    "first_thresholds": ("zero",),
+    "max_row_visits": (0,),
+    "min_samples_leaf": (0, 1.5),
+    "max_leaf_nodes": (0,),
+    "ccp_alpha": (-0.1,),
+    "leaf_smoothing": (-1.0,),
+    "tolerance": (-1,),
+    "merge_leaves": ("all",),
+    "polish": (1,),
+    "average_weights": ("yes",),
+    "criterion": ("entropy",),
+    "choose_by": ("best",),
+    "n_jobs": (0, 1.5),
+    "batch_size": (0,),
+    "epochs": (0,),
+    "patience": (0,),
+    "restarts": (-1,),
+    "validation_fraction": (1.0, -0.1),
+    "scale": ("minmax",),
+    "engine": ("torch",),
+    "stream": ("mine",),
+    "dtype": ("float16",),
+    "verbose": ("yes",),
+}
+
+
 @pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"depth": -1}, "depth=-1 .* at least 1"),
-        ({"depth": 0}, "depth=0"),
-        ({"depth": 2.5}, "depth=2.5"),
-        ({"depth": True}, "depth=True"),
-        ({"lr_index": 0.0}, "lr_index=0.0 .* positive"),
-        ({"lr_values": -0.1}, "lr_values"),
-        ({"lr_values": np.inf}, "lr_values"),
-        ({"lr_leaf": "fast"}, "lr_leaf='fast' .* 'auto'"),
-        ({"loss": "hinge"}, "loss='hinge' .* 'focal'"),
-        ({"loss": 3}, "loss=3"),
-        ({"gamma": 0.5}, "gamma"),
-        ({"poly_epsilon": "2"}, "poly_epsilon"),
-        ({"selector": "sparsemax"}, "selector='sparsemax' .* 'gumbel'"),
-        ({"split": "tanh"}, "split='tanh' .* 'softsign'"),
-        ({"steepness": 0.0}, "steepness"),
-        ({"max_row_visits": 0}, "max_row_visits"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf"),
-        ({"max_leaf_nodes": 0}, "max_leaf_nodes"),
-        ({"ccp_alpha": -0.1}, "ccp_alpha"),
-        ({"leaf_smoothing": -1.0}, "leaf_smoothing"),
-        ({"n_jobs": 0}, "n_jobs=0 .* threads"),
-        ({"class_weight": -0.5}, "class_weight=-0.5"),
-        ({"class_weight": {0: np.inf, 1: 1.0}}, "class_weight"),
-        ({"batch_size": 0}, "batch_size"),
-        ({"epochs": 0}, "epochs"),
-        ({"patience": 0}, "patience"),
-        ({"restarts": -1}, "restarts"),
-        ({"validation_fraction": 1.0}, "validation_fraction"),
-        ({"scale": "minmax"}, "scale='minmax' .* 'standard'"),
-        ({"engine": "torch"}, "engine='torch' .* 'tensorflow'"),
-        ({"stream": "mine"}, "stream"),
-        ({"dtype": "float16"}, "dtype"),
-        ({"verbose": "yes"}, "verbose"),
-        ({"class_weight": "fair"}, "fair"),
-    ],
+    ("name", "value"), [(n, v) for n, all_ in IMPOSSIBLE.items() for v in all_]
 )
-def test_impossible_parameters(params, message):
-    with pytest.raises(ValueError, match=message):
-        quick(**params).fit(X, Y)
+def test_impossible_parameters(name, value):
+    told = rf"'{name}' parameter of GradTreeClassifier must be .*Got .*{value}"
+    with pytest.raises(ValueError, match=told):
+        quick(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("weight", [-0.5, {0: np.inf, 1: 1.0}, "fair"])
+def test_impossible_weights_of_classes(weight):
+    with pytest.raises(ValueError, match=r"class_weight|fair"):
+        quick(class_weight=weight).fit(X, Y)
 
 
 def test_infinite_numbers_are_refused_and_huge_ones_are_not():

@@ -31,7 +31,7 @@ NOT_OF_THE_METHOD = {"random_state", "verbose", "n_jobs"}
 @pytest.mark.parametrize("parameter", REGISTRIES)
 def test_the_help_and_the_error_name_every_entry(parameter):
     help_text = inspect.getdoc(GradTreeClassifier)
-    with pytest.raises(ValueError, match=f"{parameter}='nonsense'") as caught:
+    with pytest.raises(ValueError, match=f"'{parameter}' .* Got 'nonsense'") as caught:
         quick(**{parameter: "nonsense"}).fit(*boxes(60))
     for name in REGISTRIES[parameter]:
         assert f'"{name}"' in help_text
