@@ -121,15 +121,13 @@ def call(seed: int) -> str:
             with_target.insert(width, "the target", np.asarray(y))
             params = model.get_params()
             model = fit_table(with_target, "the target", sample_weight=weight, **params)
-            columns = model.estimator_.columns_
         else:
             if way == 1:
                 frame = frame.to_numpy()
             model.fit(frame, y, sample_weight=weight)
-            columns = model.columns_
     except REFUSALS as error:
         return refusal(error)
-    check_rules(model, frame, [column.name for column in columns])
+    check_rules(model, frame, [column.name for column in model.columns_])
     return "fitted"
 
 
