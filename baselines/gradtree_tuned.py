@@ -66,7 +66,7 @@ def cut_back(
     weights = class_weights(model.class_weight, y, model.classes_)
     rows = Labelled(X, y, np.ones(len(y)) if weights is None else weights[y])
     tree, weight = counted(model.tree_, rows)
-    return [merged(pruned(tree, weight, price, most))[0] for price in PRICES]
+    return [merged(pruned(tree, weight, price, most)[0])[0] for price in PRICES]
 
 
 LEARNER = Learner(

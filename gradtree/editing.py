@@ -19,7 +19,7 @@ from gradtree.inputs.parameters import finish_config, settled
 from gradtree.predicting import TreePredictor
 from gradtree.settings.config import FinishConfig
 from gradtree.training.finishing import Grown, with_values
-from gradtree.trees.simplify import PruningPath, class_sums, cut_at
+from gradtree.trees.simplify import PruningPath, class_sums, rebuilt
 from gradtree.trees.tree import LEAF, Tree
 
 MODEL_FORMAT = "gradtree.Model/1"
@@ -83,7 +83,7 @@ class EditableTree(TreePredictor):
         if is_leaf[node]:
             raise ValueError(f"node {node} is a leaf already")
         is_leaf[node] = True
-        return self._edit(self._kept.some(*cut_at(tree, is_leaf)))
+        return self._edit(self._kept.some(*rebuilt(tree, is_leaf)))
 
     def relabel(self, leaf: int, label: Any) -> Self:
         """Let a leaf of ``tree_`` predict another class; its probabilities stay."""

@@ -26,9 +26,9 @@ from gradtree.trees.simplify import (
     chance_of_split,
     counted,
     merged,
+    pruned,
     pruning_path,
     refitted,
-    weakest_cut,
     without_small_leaves,
 )
 from gradtree.trees.tree import LEAF, Tree
@@ -127,7 +127,7 @@ class Grown:
         """Siblings merged, leaves that are not worth their price cut, and merged once more."""
         whole = self.merged(config)
         price, most = config.ccp_alpha, config.max_leaf_nodes
-        cut = weakest_cut(whole.tree, whole.weight, price, most, whole.cost)
+        cut = pruned(whole.tree, whole.weight, price, most, whole.cost)
         return whole.some(*cut).merged(config)
 
     def path(self, config: FinishConfig) -> PruningPath:
@@ -173,7 +173,7 @@ def grow(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Grown:
         plain = counted(tree, rows.labelled(everyone=True, by_class=False))[1]
         return with_values(tree, weight, plain, config)
     cost = log_loss_costs(weight) if config.criterion == "log_loss" else None
-    return Grown(averaged_upwards(tree, weight), weight, cost)
+    return Grown(averaged_upwards(tree, weight.sum(axis=1)), weight, cost)
 
 
 def with_values(

@@ -138,18 +138,12 @@ def _descended(
     return np.asarray(softmax(found.x))
 
 
-def chance_of(left: NDArray[Any], right: NDArray[Any]) -> float:
-    """The chance that two leaves of one mind would differ as much (likelihood-ratio test).
+def chance_of(table: NDArray[np.float64]) -> float:
+    """The chance that two leaves of one mind differ as much: a likelihood-ratio test.
 
-    Parameters
-    ----------
-    left, right : ndarray of shape (n_classes,)
-        Rows of every class.
+    The table has a row for each, with the rows of every class that occurs.
     """
-    table = np.array([left, right], dtype=np.float64)
-    table = table[:, table.sum(axis=0) > 0]
-    total = table.sum()
     if table.shape[1] < 2 or not table.sum(axis=1).all():
         return 1.0
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / total
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     return float(chi2.sf(2 * xlogy(table, table / expected).sum(), table.shape[1] - 1))

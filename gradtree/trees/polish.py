@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gradtree.settings.losses import CustomLoss
 from gradtree.trees.costs import leaf_losses
-from gradtree.trees.simplify import Labelled, class_sums, raised
+from gradtree.trees.simplify import Labelled, class_sums, rebuilt
 from gradtree.trees.tree import LEAF, Tree
 
 PASSES = 3
@@ -79,7 +79,7 @@ def _one_pass(
         if min(alone) <= split + prices[node] + worth:
             instead[node] = children[int(np.argmin(alone))]
             prices[node] = prices[instead[node]]
-    return raised(replace(tree, threshold=threshold), instead)
+    return rebuilt(replace(tree, threshold=threshold), instead=instead)[0]
 
 
 def _rows_by_node(tree: Tree, leaf: NDArray[np.intp]) -> list[NDArray[np.intp]]:

@@ -64,7 +64,7 @@ def without_small_leaves(tree: Tree, X: NDArray[Any], least: int) -> Tree:
                 instead[node] = left if rows[left] >= rows[right] else right
             elif small[left] or small[right]:
                 instead[node] = right if small[left] else left
-        tree = _rebuilt(tree, tree.children_left == LEAF, instead)
+        tree = rebuilt(tree, instead=instead)[0]
     return tree
 
 
@@ -107,9 +107,9 @@ def refitted(tree: Tree, weight: NDArray[np.float64], smoothing: float) -> Tree:
 
 
 def averaged_upwards(tree: Tree, weight: NDArray[np.float64]) -> Tree:
-    """The tree whose inner nodes have the mean value of their leaves, by weight."""
+    """The tree whose inner nodes have the mean value of their leaves, by the weight of each."""
     value = tree.value.copy()
-    fill_upwards(tree.children_left, tree.children_right, weight.sum(axis=1), value)
+    fill_upwards(tree.children_left, tree.children_right, weight, value)
     return replace(tree, value=value)
 
 
@@ -126,14 +126,14 @@ def merged(tree: Tree, alike: bool = False) -> tuple[Tree, NDArray[np.intp]]:
             is_leaf[node] = label[left] == label[right] == label[node] and not (
                 alike and chance_of_split(tree, node) < ALIKE
             )
-    return cut_at(tree, is_leaf)
+    return rebuilt(tree, is_leaf)
 
 
 def chance_of_split(tree: Tree, node: int) -> float:
     """The chance that a split without meaning would part the classes as much."""
     assert tree.class_counts is not None
-    left, right = tree.children_left[node], tree.children_right[node]
-    return chance_of(tree.class_counts[left], tree.class_counts[right])
+    table = tree.class_counts[[tree.children_left[node], tree.children_right[node]]]
+    return chance_of(table[:, table.any(axis=0)].astype(np.float64))
 
 
 def pruned(
@@ -142,43 +142,22 @@ def pruned(
     ccp_alpha: float,
     max_leaf_nodes: int | None,
     cost: NDArray[np.float64] | None = None,
-) -> Tree:
-    """The tree after minimal cost-complexity pruning.
-
-    Parameters
-    ----------
-    tree : Tree
-    weight : ndarray of shape (n_nodes, n_classes)
-        Weight of every class at every node.
-    ccp_alpha : float
-        Links whose price is at most this are cut; with 0 none is.
-    max_leaf_nodes : int, optional
-        Then the cheapest pairs of leaves are joined until there are no more leaves than this.
-    cost : ndarray of shape (n_nodes,), optional
-        What every node costs as a leaf; by Gini impurity without it.
-    """
-    return weakest_cut(tree, weight, ccp_alpha, max_leaf_nodes, cost)[0]
-
-
-def weakest_cut(
-    tree: Tree,
-    weight: NDArray[np.float64],
-    ccp_alpha: float,
-    max_leaf_nodes: int | None,
-    cost: NDArray[np.float64] | None = None,
 ) -> tuple[Tree, NDArray[np.intp]]:
-    """As :func:`pruned`, and where the nodes come from."""
-    if ccp_alpha == 0 and max_leaf_nodes is None:
-        return tree, np.arange(tree.node_count)
+    """The tree after minimal cost-complexity pruning, and where its nodes come from.
+
+    Links whose price is at most ``ccp_alpha`` are cut (with 0 none), then the cheapest pairs of
+    leaves joined until there are no more than ``max_leaf_nodes``. Nodes cost, as leaves, ``cost``,
+    or without it the Gini impurity of their classes' weights.
+    """
     links = _WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
     while ccp_alpha > 0 and not links.is_leaf[0]:
         node, price = links.weakest()
         if price > ccp_alpha:
             break
         links.cut(node)
-    while max_leaf_nodes is not None and links.n_leaves() > max_leaf_nodes:
+    while max_leaf_nodes is not None and links.leaves[0] > max_leaf_nodes:
         links.cut(links.weakest(pairs_only=True)[0])
-    return cut_at(tree, links.is_leaf)
+    return rebuilt(tree, links.is_leaf)
 
 
 def pruning_path(
@@ -186,11 +165,11 @@ def pruning_path(
 ) -> PruningPath:
     """How the tree shrinks to its root as leaves become dearer; see :func:`pruned`."""
     links = _WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
-    steps = [(0.0, links.impurity())]
+    steps = [(0.0, links.branch[0])]
     while not links.is_leaf[0]:
         node, price = links.weakest()
         links.cut(node)
-        before, impurity = steps[-1][0], max(links.impurity(), steps[-1][1])
+        before, impurity = steps[-1][0], max(links.branch[0], steps[-1][1])
         # Links of one price are cut together; rounding can make the next even cheaper.
         if price <= before + SAME_PRICE:
             steps[-1] = (before, impurity)
@@ -201,7 +180,7 @@ def pruning_path(
 
 
 class _WeakestLinks:
-    """The inner nodes of a tree and what their branches save per leaf."""
+    """The inner nodes of a tree, with the cost and the leaves of the branch below each."""
 
     def __init__(self, tree: Tree, cost: NDArray[np.float64]) -> None:
         self._left, self._right = tree.children_left.tolist(), tree.children_right.tolist()
@@ -210,27 +189,21 @@ class _WeakestLinks:
         self._sum_up()
 
     def _sum_up(self) -> None:
-        """Cost and leaves of the branch below every node."""
-        n_nodes = len(self._cost)
-        self._branch, self._leaves = self._cost.copy(), [1] * n_nodes
-        for node in range(n_nodes - 1, -1, -1):
-            if not self.is_leaf[node]:
-                left, right = self._left[node], self._right[node]
-                self._branch[node] = self._branch[left] + self._branch[right]
-                self._leaves[node] = self._leaves[left] + self._leaves[right]
+        self.branch, self.leaves = self._cost.copy(), [1] * len(self._cost)
+        for node in np.flatnonzero(~self.is_leaf)[::-1].tolist():
+            left, right = self._left[node], self._right[node]
+            self.branch[node] = self.branch[left] + self.branch[right]
+            self.leaves[node] = self.leaves[left] + self.leaves[right]
 
     def weakest(self, pairs_only: bool = False) -> tuple[int, float]:
-        """The inner node whose branch saves least per leaf, and how much that is.
-
-        With ``pairs_only``, of those whose children are leaves.
-        """
+        """The node whose branch (with ``pairs_only``, a pair of leaves) saves least per leaf."""
         best, least, waiting = 0, np.inf, [0]
         while waiting:
             node = waiting.pop()
             if self.is_leaf[node]:
                 continue
-            price = (self._cost[node] - self._branch[node]) / (self._leaves[node] - 1)
-            if price < least and (self._leaves[node] == 2 or not pairs_only):
+            price = (self._cost[node] - self.branch[node]) / (self.leaves[node] - 1)
+            if price < least and (self.leaves[node] == 2 or not pairs_only):
                 best, least = node, price
             waiting += [self._right[node], self._left[node]]
         return best, max(least, 0.0)
@@ -239,54 +212,34 @@ class _WeakestLinks:
         self.is_leaf[node] = True
         self._sum_up()
 
-    def impurity(self) -> float:
-        return self._branch[0]
 
-    def n_leaves(self) -> int:
-        return self._leaves[0]
+def rebuilt(
+    tree: Tree, is_leaf: NDArray[np.bool_] | None = None, instead: NDArray[np.intp] | None = None
+) -> tuple[Tree, NDArray[np.intp]]:
+    """The tree cut at some nodes, or with nodes that give way to others below them.
 
-
-def raised(tree: Tree, instead: NDArray[np.intp]) -> Tree:
-    """The tree in which some nodes give way to nodes below them."""
-    return _rebuilt(tree, tree.children_left == LEAF, instead)
-
-
-def cut_at(tree: Tree, is_leaf: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]:
-    """The tree whose marked nodes are leaves, and where its nodes come from."""
-    origin = _order(tree, is_leaf, np.arange(tree.node_count))
-    return _rebuilt(tree, is_leaf, np.arange(tree.node_count)), origin
-
-
-def _order(tree: Tree, is_leaf: NDArray[np.bool_], instead: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The nodes that are left, depth first."""
-    kept, waiting = [], [0]
+    Its nodes are numbered depth first; where they come from is told too.
+    """
+    ends = tree.children_left == LEAF if is_leaf is None else is_leaf
+    left, right = tree.children_left.tolist(), tree.children_right.tolist()
+    origin: list[int] = []
+    children: list[list[int]] = []
+    waiting = [(0, LEAF, 0)]
     while waiting:
-        node = _settled(waiting.pop(), instead)
-        kept.append(node)
-        if not is_leaf[node]:
-            waiting += [tree.children_right[node], tree.children_left[node]]
-    return np.array(kept, dtype=np.intp)
-
-
-def _settled(node: int, instead: NDArray[np.intp]) -> int:
-    while instead[node] != node:
-        node = int(instead[node])
-    return int(node)
-
-
-def _rebuilt(tree: Tree, is_leaf: NDArray[np.bool_], instead: NDArray[np.intp]) -> Tree:
-    """The tree with nodes replaced by others below them, and cut at leaves."""
-    kept = _order(tree, is_leaf, instead)
-    number = {int(node): place for place, node in enumerate(kept)}
-    left, right = np.full((2, len(kept)), LEAF, dtype=np.int32)
-    for place, node in enumerate(kept):
-        if not is_leaf[node]:
-            left[place] = number[_settled(tree.children_left[node], instead)]
-            right[place] = number[_settled(tree.children_right[node], instead)]
-    leaf = left == LEAF
+        node, parent, side = waiting.pop()
+        while instead is not None and instead[node] != node:
+            node = int(instead[node])
+        place = len(origin)
+        if parent != LEAF:
+            children[parent][side] = place
+        if not ends[node]:
+            waiting += [(right[node], place, 1), (left[node], place, 0)]
+        origin.append(node)
+        children.append([LEAF, LEAF])
     arrays = {name: getattr(tree, name) for name in ARRAY_TYPES}
-    parts = {name: array[kept] for name, array in arrays.items() if array is not None}
-    parts |= {"children_left": left, "children_right": right}
+    parts = {name: array[origin] for name, array in arrays.items() if array is not None}
+    parts["children_left"], parts["children_right"] = np.array(children, dtype=np.int32).T
+    leaf = parts["children_left"] == LEAF
     parts["feature"] = np.where(leaf, LEAF, parts["feature"])
     parts["threshold"] = np.where(leaf, np.nan, parts["threshold"])
-    return replace(tree, **parts)
+    return replace(tree, **parts), np.array(origin, dtype=np.intp)

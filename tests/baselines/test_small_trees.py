@@ -261,7 +261,7 @@ def test_tuned_gradtree_trains_its_folds_once_for_all_sizes() -> None:
 
 def stump(tree: Tree) -> Tree:
     """The root alone."""
-    return pruned(tree, np.ones((tree.node_count, tree.n_classes)), 1.0, None)
+    return pruned(tree, np.ones((tree.node_count, tree.n_classes)), 1.0, None)[0]
 
 
 def test_an_absent_package_is_named_with_the_command_that_installs_it() -> None:
