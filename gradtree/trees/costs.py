@@ -22,10 +22,7 @@ FROM_CORNERS = 1e-3
 def gini_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of the weight times Gini impurity, as in scikit-learn.
 
-    Parameters
-    ----------
-    weight : ndarray of shape (n_nodes, n_classes)
-        Weight of every class at every node, the root first.
+    ``weight``, here and below: of every class at every node, the root first.
     """
     total = weight.sum(axis=1)
     squares = np.divide((weight**2).sum(axis=1), total, out=np.zeros_like(total), where=total > 0)
@@ -41,10 +38,7 @@ def log_loss_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cost_matrix(loss: CustomLoss, n_classes: int) -> NDArray[np.float64] | None:
-    """Costs of a loss that is linear in the probabilities, by true and predicted class.
-
-    ``None`` for any other loss.
-    """
+    """Costs by true and predicted class, of a loss that is linear in the probabilities; or None."""
     gradient, corners = np.zeros(n_classes), np.eye(n_classes)
 
     def at(p: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,14 +82,7 @@ def leaf_losses(
 ) -> NDArray[np.float64]:
     """What a row of each class loses at each node, if the node says what suits its rows best.
 
-    Parameters
-    ----------
-    sums : ndarray of shape (n_nodes, n_classes)
-        Weight of the rows of every class, the root first.
-    smoothing : float
-        Rows with the shares of the root that join every node.
-    loss : CustomLoss, optional
-        Log loss without it.
+    ``smoothing`` rows with the shares of the root join every node. Log loss, if there is no other.
     """
     joined = sums + smoothing * sums[0] / sums[0].sum()
     if loss is None:

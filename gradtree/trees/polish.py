@@ -27,17 +27,10 @@ SMOOTHING = 1.0
 
 
 def polished(tree: Tree, rows: Labelled, price: float, loss: CustomLoss | None = None) -> Tree:
-    """The tree after some passes.
+    """The tree, over a matrix of numbers, after some passes.
 
-    Parameters
-    ----------
-    tree : Tree
-        Over a matrix of numbers.
-    rows : Labelled
-    price : float
-        Of a leaf, in parts of the loss of a tree without splits.
-    loss : CustomLoss, optional
-        Log loss without it.
+    ``price`` is that of a leaf, in parts of the loss (log loss if there is no other) of a tree
+    without splits.
     """
     X, y, weight = rows.X, rows.y, rows.scaled_weight
     total = np.bincount(y, weight, tree.n_classes)[np.newaxis].astype(np.float64)

@@ -1,8 +1,7 @@
 """Walks over the flat arrays of a tree.
 
-Plain numbers take the compiled way. Its kernel is compiled once per machine (the
-result is cached on disk), takes row-major, column-major and strided matrices as
-they are, and releases the interpreter lock.
+The kernel is compiled once per machine (the result is cached on disk), takes row-major,
+column-major and strided matrices as they are, and releases the interpreter lock.
 """
 
 from __future__ import annotations
@@ -33,54 +32,40 @@ def _walk(
     children_right: NDArray[np.int32],
     feature: NDArray[np.int32],
     threshold: NDArray[np.float64],
-    leaf: NDArray[np.intp],
-) -> None:
-    for row in range(X.shape[0]):
-        node = 0
-        while children_left[node] != LEAF:
-            if np.float32(X[row, feature[node]]) <= threshold[node]:
-                node = children_left[node]
-            else:
-                node = children_right[node]
-        leaf[row] = node
-
-
-def _walk_table(
-    X: NDArray[Any],
-    children_left: NDArray[np.int32],
-    children_right: NDArray[np.int32],
-    feature: NDArray[np.int32],
-    threshold: NDArray[np.float64],
-    leaf: NDArray[np.intp],
     missing_left: NDArray[np.bool_],
     members: NDArray[np.bool_],
+    rounded: bool,
+    leaf: NDArray[np.intp],
 ) -> None:
     for row in range(X.shape[0]):
         node = 0
         while children_left[node] != LEAF:
             x = X[row, feature[node]]
-            if x != x:
+            if rounded:
+                x = np.float32(x)
+            if x <= threshold[node]:
+                left = True
+            elif x > threshold[node]:
+                left = False
+            elif x != x:
                 left = missing_left[node]
-            elif threshold[node] != threshold[node]:
-                left = members[node, np.intp(x)]
             else:
-                left = x <= threshold[node]
+                left = members[node, np.intp(x)]
             node = children_left[node] if left else children_right[node]
         leaf[row] = node
 
 
 @cache
-def _compiled_walk(dtype: np.dtype, table: bool) -> Any:
-    """A walk for rows of one type, compiled when such rows are first seen."""
+def _compiled_walk(dtype: np.dtype) -> Any:
+    """The walk for rows of one type, compiled when such rows are first seen."""
     rows = types.Array(from_dtype(dtype), 2, "A", readonly=True, aligned=True)
-    whole, real = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, float64))
-    leaf = types.Array(types.intp, 1, "C")
-    sides = types.Array(types.bool_, 1, "C", readonly=True)
+    whole, real, sides = (
+        types.Array(kind, 1, "C", readonly=True) for kind in (int32, float64, types.bool_)
+    )
     members = types.Array(types.bool_, 2, "C", readonly=True)
-    if table:
-        signature = void(rows, whole, whole, whole, real, leaf, sides, members)
-        return kept_njit(signature, nogil=True)(_walk_table)
-    return kept_njit(void(rows, whole, whole, whole, real, leaf), nogil=True)(_walk)
+    leaf = types.Array(types.intp, 1, "C")
+    arrays = (rows, whole, whole, whole, real, sides, members, types.bool_, leaf)
+    return kept_njit(void(*arrays), nogil=True)(_walk)
 
 
 def _levels(
@@ -130,46 +115,27 @@ def leaves_reached(
 ) -> NDArray[np.intp]:
     """Index of the leaf that each row of a coded matrix ends in.
 
-    Parameters
-    ----------
-    tree : Tree
-    X : ndarray of shape (n_rows, n_columns)
-    places : ndarray of int32, optional
-        Where in ``X`` each column of the tree is; in its own place without it.
+    ``places`` tells where in ``X`` each column of the tree is, if not in its own place.
     """
-    leaf = np.empty(len(X), dtype=np.intp)
-    feature = tree.feature
+    feature, threshold = tree.feature, tree.threshold
     if places is not None:
         feature = np.where(feature == LEAF, LEAF, places[feature]).astype(np.int32)
-    arrays = (tree.children_left, tree.children_right, feature, tree.threshold)
-    if tree.columns is not None:
-        with np.errstate(over="ignore"):
-            rounded = tree.threshold.astype(X.dtype).astype(np.float64)
-        _walk_gaps(tree, X, (*arrays[:3], rounded), leaf)
-        return leaf
-    step = len(X) if X.dtype in (np.float32, np.float64) else CHUNK
-    for start in range(0, len(X), max(step, 1)):
-        piece = slice(start, start + step)
-        rows = X[piece]
-        if rows.dtype not in (np.float32, np.float64) or not rows.dtype.isnative:
-            rows = rows.astype(np.float32)
-        with np.errstate(invalid="ignore", over="ignore"):
-            gaps = np.isnan(rows.sum(dtype=np.float64))
-        if gaps:
-            with np.errstate(over="ignore"):
-                _walk_gaps(tree, rows.astype(np.float32), arrays, leaf[piece])
-        else:
-            walk = _compiled_walk(rows.dtype, False)
-            walk(rows if rows.flags.aligned else rows.copy(), *arrays, leaf[piece])
-    return leaf
-
-
-def _walk_gaps(tree: Tree, X: NDArray[Any], arrays: Any, leaf: NDArray[np.intp]) -> None:
-    """All rows down the tree, where something may be missing or a category."""
-    if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative or not X.flags.aligned:
-        X = X.astype(np.float64)
+    # A plain matrix is compared as scikit-learn's trees do, in single precision.
+    rounded = tree.columns is None
+    plain = X.dtype in (np.float32, np.float64) and X.dtype.isnative and X.flags.aligned
+    step = max(len(X), 1) if plain else CHUNK
     members = np.zeros((1, 1), dtype=bool) if tree.members is None else tree.members
-    _compiled_walk(X.dtype, True)(X, *arrays, leaf, missing_goes_left(tree), members)
+    leaf, sides = np.empty(len(X), dtype=np.intp), missing_goes_left(tree)
+    with np.errstate(over="ignore"):
+        if not rounded and X.dtype.kind == "f":
+            threshold = threshold.astype(X.dtype).astype(np.float64)
+        for start in range(0, len(X), step):
+            piece = slice(start, start + step)
+            rows = X[piece] if plain else X[piece].astype(np.float32 if rounded else np.float64)
+            walk = _compiled_walk(rows.dtype)
+            arrays = tree.children_left, tree.children_right, feature, threshold, sides, members
+            walk(rows, *arrays, rounded, leaf[piece])
+    return leaf
 
 
 def missing_goes_left(tree: Tree) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_samples import random_tree, stump
 
+from gradtree.columns.coding import Column
 from gradtree.trees.tree import LEAF, Tree
 
 
@@ -54,6 +56,12 @@ def test_rows_reach_the_leaf_of_a_plain_walk(seed, n_leaves):
 def test_every_kind_of_matrix_is_read_alike(layout):
     tree, X = random_tree(11, 30), grid_rows(12)
     np.testing.assert_array_equal(tree.apply(layout(X)), tree.apply(X))
+
+
+def test_thresholds_below_zero_part_whole_numbers_of_tables():
+    tree = replace(stump(threshold=-1.5), columns=(Column("a"), Column("b")))
+    whole = np.array([[0, -1], [0, -2], [0, 3]])
+    assert tree.apply(whole).tolist() == tree.apply(whole.astype(float)).tolist() == [2, 1, 2]
 
 
 def test_integers_and_read_only_rows():
