@@ -15,7 +15,7 @@ from gradtree.inputs.arrays import TrainingRows, categorical_mask, coded_rows, l
 from gradtree.training.finishing import Grown
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.traversal import leaves_reached
-from gradtree.units.inner import inner_matrix, learn_inner, table_nodes
+from gradtree.units.inner import inner_matrix, learn_inner, table_tree
 from gradtree.units.scales import InnerColumn, Labels
 
 
@@ -60,7 +60,7 @@ class ColumnLearner(EditableTree):
     def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[np.int64]) -> Grown:
         """A tree over the training matrix as one over the columns, its rows counted."""
         if self._inner is not None:
-            grown = grown.some(*table_nodes(grown.tree, self._inner, self.columns_, coded))
+            grown = grown.some(*table_tree(grown.tree, self._inner, self.columns_, coded))
         leaf = leaves_reached(grown.tree, coded)
         counts = class_sums(grown.tree, leaf, y).astype(np.int64)
         return replace(grown, tree=replace(grown.tree, class_counts=counts))

@@ -88,7 +88,7 @@ def in_raw_units(tree: Tree, preprocessing: Any, raw: pd.DataFrame) -> Tree:
         _observed(source, columns[source], coded[:, source], matrix[:, place])
         for place, source in enumerate(changes.argmax(axis=0).tolist())
     ]
-    return table_tree(tree, inner, columns, coded, simplify=False)
+    return table_tree(tree, inner, columns, coded, simplify=False)[0]
 
 
 def _observed(

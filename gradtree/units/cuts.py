@@ -54,22 +54,12 @@ def _short_number(low: float, high: float) -> float:
     middle = low / 2 + high / 2
     if low == np.floor(low) and high == np.floor(high) and low <= np.floor(middle) < high:
         return float(np.floor(middle))
-    for apart in (_apart_in_float32, _apart):
+    for may_be_fine in (False, True):
         for digits in range(1, 18):
             short = float(f"{middle:.{digits}g}")
-            if apart(low, short, high):
+            if low < short < high and (may_be_fine or not too_fine(low, short, high)):
                 return short
     return middle if low <= middle < high else low
-
-
-def _apart(low: float, cut: float, high: float) -> bool:
-    return low < cut < high
-
-
-def _apart_in_float32(low: float, cut: float, high: float) -> bool:
-    with np.errstate(over="ignore"):
-        ends = np.array([low, cut, high]).astype(np.float32)
-    return low < cut < high and bool(np.isfinite(ends).all()) and bool(ends[1] < ends[2])
 
 
 def too_fine(low: float, cut: float, high: float) -> bool:
