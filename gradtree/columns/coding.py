@@ -68,6 +68,10 @@ class Column:
     def from_dict(cls, content: dict[str, Any]) -> Column:
         return cls(**(content | {"categories": tuple(content["categories"])}))
 
+    def some(self, chosen: NDArray[np.bool_]) -> tuple[Category, ...]:
+        """Those of the categories that are marked."""
+        return tuple(c for c, taken in zip(self.categories, chosen, strict=True) if taken)
+
     def coded(self, values: Any) -> NDArray[np.floating[Any]]:
         """Raw values as numbers; see the module. Values of another kind are refused."""
         given = values if isinstance(values, RawColumn) else read_column(self.name, values)

@@ -59,24 +59,14 @@ class Interval:
         return np.where(np.isnan(numbers), self.missing, inside)
 
     def __and__(self, other: Interval) -> Interval:
-        low, high = self, self
-        if other.low > self.low:
-            low = other
-        if other.high < self.high:
-            high = other
-        return replace(
-            self,
-            low=low.low,
-            low_text=low.low_text,
-            high=high.high,
-            high_text=high.high_text,
-            missing=self.missing and other.missing,
-        )
+        low = other if other.low > self.low else self
+        high = other if other.high < self.high else self
+        missing = self.missing and other.missing
+        return Interval(self.source, low.low, high.high, low.low_text, high.high_text, missing)
 
     def __str__(self) -> str:
-        if np.isfinite(self.low) and np.isfinite(self.high):
-            between = f"{self.low_text} < {self.column} <= {self.high_text}"
-            return f"{between} or missing" if self._adds_missing else between
+        if np.isfinite([self.low, self.high]).all():
+            return f"{self.low_text} < {self.column} <= {self.high_text}{self._or_missing}"
         verb = "" if np.isfinite([self.low, self.high]).any() else "is "
         return f"{self.column} {verb}{self.brief}"
 
@@ -90,16 +80,15 @@ class Interval:
         """The condition without the name of the column."""
         if self.low >= self.high:
             return "missing" if self.missing else NOTHING
-        upper = f"<= {self.high_text}" if np.isfinite(self.high) else ""
-        lower = f"> {self.low_text}" if np.isfinite(self.low) else ""
-        if not upper and not lower:
+        lower = [f"> {self.low_text}"] if np.isfinite(self.low) else []
+        upper = [f"<= {self.high_text}"] if np.isfinite(self.high) else []
+        if not lower and not upper:
             return "anything" if self.missing else "known"
-        text = f"{lower} and {upper}" if upper and lower else upper or lower
-        return f"{text} or missing" if self._adds_missing else text
+        return " and ".join(lower + upper) + self._or_missing
 
     @property
-    def _adds_missing(self) -> bool:
-        return self.missing and self.source.gaps
+    def _or_missing(self) -> str:
+        return " or missing" if self.missing and self.source.gaps else ""
 
 
 @dataclass(frozen=True)
@@ -132,10 +121,8 @@ class Membership:
     def holds(self, values: Any) -> NDArray[np.bool_]:
         """Which of the raw values fulfil the condition."""
         codes = self.source.coded(values)
-        inside = np.array([c in self.members for c in self.source.categories], dtype=bool)
-        gaps = np.isnan(codes)
-        answers = np.append(inside, self.missing)
-        return answers[np.where(gaps, len(inside), codes).astype(np.intp)]
+        answers = np.array([*(c in self.members for c in self.source.categories), self.missing])
+        return answers[np.where(np.isnan(codes), len(answers) - 1, codes).astype(np.intp)]
 
     def __and__(self, other: Membership) -> Membership:
         return replace(
@@ -162,7 +149,7 @@ class Membership:
             return f"{self.column} = {inside[0]}"
         if len(inside) > LISTED > len(outside):
             return f"{self.column} {self.brief}"
-        return f"{self.column} in {braces(shortened(inside, most))}"
+        return f"{self.column} in {{{_listed(inside, most)}}}"
 
     @property
     def brief(self) -> str:
@@ -172,9 +159,11 @@ class Membership:
             return "a new category" if self.missing else NOTHING
         if not outside:
             return "anything"
+        if len(inside) > LISTED > len(outside) > 1:
+            return f"not in {{{', '.join(outside)}}}"
         if len(inside) > LISTED > len(outside):
-            return f"not in {braces(outside)}" if len(outside) != 1 else f"is not {outside[0]}"
-        return inside[0] if len(inside) == 1 else ", ".join(shortened(inside, 2 * LISTED))
+            return f"is not {outside[0]}"
+        return _listed(inside, 2 * LISTED)
 
     def _names(self) -> tuple[list[str], list[str]]:
         """Categories inside and outside, as printed."""
@@ -202,25 +191,18 @@ class Split:
 
 def number_split(source: Column, threshold: float, text: str, missing_left: bool) -> Split:
     """Values up to a threshold to the left, larger ones to the right."""
-    side = Interval(source)
     return Split(
-        left=replace(side, high=threshold, high_text=text, missing=missing_left),
-        right=replace(side, low=threshold, low_text=text, missing=not missing_left),
+        Interval(source, high=threshold, high_text=text, missing=missing_left),
+        Interval(source, low=threshold, low_text=text, missing=not missing_left),
     )
 
 
 def category_split(source: Column, left: NDArray[np.bool_], missing_left: bool) -> Split:
     """Some categories to the left, the others to the right."""
-    every = source.categories
-    sides = (
-        tuple(c for c, goes in zip(every, left[: len(every)], strict=True) if goes == side)
-        for side in (True, False)
-    )
+    every, goes = source.categories, left[: len(source.categories)]
     return Split(
-        *(
-            Membership(source, members, every, missing)
-            for members, missing in zip(sides, (missing_left, not missing_left), strict=True)
-        )
+        Membership(source, source.some(goes), every, missing_left),
+        Membership(source, source.some(~goes), every, not missing_left),
     )
 
 
@@ -247,9 +229,6 @@ def as_text(category: Category) -> str:
     return repr(str(category)) if not text or text in TAKEN or ", " in text else text
 
 
-def shortened(names: list[str], most: int) -> list[str]:
-    return names if len(names) <= most else [*names[:most], f"… {len(names) - most} more"]
-
-
-def braces(names: list[str]) -> str:
-    return "{" + ", ".join(names) + "}"
+def _listed(names: list[str], most: int) -> str:
+    shown = names if len(names) <= most else [*names[:most], f"… {len(names) - most} more"]
+    return ", ".join(shown)
