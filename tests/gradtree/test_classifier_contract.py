@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 
@@ -44,14 +43,6 @@ def test_clone_and_set_params():
     model = quick(loss="focal", class_weight={0: 1, 1: 2})
     assert clone(model).get_params() == model.get_params()
     assert model.set_params(depth=2).fit(*boxes()).tree_.depth <= 2
-
-
-def test_pickle_predicts_the_same():
-    X, y = boxes(n_classes=3)
-    model = quick().fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    assert again.tree_ == model.tree_
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_in_a_pipeline_a_grid_and_cross_validation():

@@ -98,14 +98,6 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
     assert with_weights.tree_ == quick().fit(X[:150], y[:150]).tree_
 
 
-def test_only_ratios_of_weights_matter():
-    X, y = boxes(200)
-    weight = np.random.default_rng(1).choice([1.0, 2.0, 4.0], 200)
-    one = quick().fit(X, y, sample_weight=weight)
-    assert one.tree_ == quick().fit(X, y, sample_weight=8 * weight).tree_
-    assert one.tree_ != quick().fit(X, y).tree_
-
-
 def test_class_weights_shift_predictions():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 from small_problems import boxes, quick
@@ -244,12 +244,6 @@ def test_raw_columns_need_no_scaling(load, floor):
     )
 
 
-def test_raw_breast_cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    model = quick(depth=4, epochs=150).fit(X[:400], y[:400])
-    assert model.score(X[400:], y[400:]) > 0.88
-
-
 def test_importances_follow_the_gain():
     X, y = boxes(400, n_classes=3)
     model = quick(epochs=150).fit(X, y)
@@ -283,18 +277,6 @@ def test_log_probabilities_and_other_names():
     model = quick(epochs=20).fit(X, y)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
     assert "height" in model.export_text(feature_names=["height", "b", "c", "d"])
-
-
-def test_merged_leaves_change_no_prediction():
-    X, y = boxes(300, n_classes=3)
-    merged, apart = (quick(merge_leaves=flag).fit(X, y) for flag in (True, False))
-    assert merged.tree_.node_count < apart.tree_.node_count
-    np.testing.assert_array_equal(merged.predict(X), apart.predict(X))
-    tree = merged.tree_
-    best = tree.value.argmax(axis=1)
-    for left, right in zip(tree.children_left, tree.children_right, strict=True):
-        leaves = left >= 0 and tree.children_left[left] == tree.children_left[right] == -1
-        assert not (leaves and best[left] == best[right])
 
 
 def test_missing_sides_of_scikit_learn_survive_the_way_here_and_back():

@@ -319,17 +319,3 @@ def test_a_twin_of_a_table_whose_used_columns_are_numbers():
     assert set(model.tree_.feature[model.tree_.feature >= 0]) <= {0, 1, 2, 3}
     twin = model.to_sklearn()
     np.testing.assert_array_equal(twin.predict(frame), model.predict(frame))
-
-
-def test_onnx_sends_gaps_where_the_tree_does():
-    skl2onnx = pytest.importorskip("skl2onnx")
-    onnxruntime = pytest.importorskip("onnxruntime")
-    X, y = boxes(400)
-    X[(y == 1) & (np.arange(400) % 3 == 0), 0] = np.nan
-    X[::7, 1] = np.nan
-    model = revised().fit(X.astype(np.float32), y)
-    rows = X.astype(np.float32)
-    program = skl2onnx.to_onnx(model.to_sklearn(), rows[:1]).SerializeToString()
-    session = onnxruntime.InferenceSession(program, providers=["CPUExecutionProvider"])
-    labels = session.run(None, {session.get_inputs()[0].name: rows})[0]
-    np.testing.assert_array_equal(labels, model.predict(rows))

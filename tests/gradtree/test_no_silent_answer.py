@@ -215,6 +215,7 @@ def test_weights_of_any_size_count_by_their_ratios():
     weight = np.where(np.arange(200) % 3, 1.0, 0.5)
     expected = revised().fit(X, y, sample_weight=weight).tree_
     assert revised().fit(X, y, sample_weight=weight * 2.0**1023).tree_ == expected
+    assert revised().fit(X, y).tree_ != expected
     for size in (1.0, 1e308):
         by_class = revised(class_weight={0: size, 1: size / 2}).fit(X, y)
         assert np.isfinite(by_class.predict_proba(X)).all()

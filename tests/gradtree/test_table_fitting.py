@@ -110,18 +110,6 @@ def test_more_than_two_classes_and_only_text():
     assert "port = missing" in model.export_text()
 
 
-def test_the_same_seed_gives_the_same_tree():
-    one, other = (fit_table(passengers(), "survived", depth=3, **SETTINGS) for _ in range(2))
-    assert one.tree_ == other.tree_
-
-
-def test_mixed_types_in_a_column_become_text():
-    table = passengers(200)
-    table["port"] = [1 if i % 3 else "one" for i in range(200)]
-    model = fit_table(table, "survived", depth=2, **SETTINGS)
-    assert model.predict(table).shape == (200,)
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

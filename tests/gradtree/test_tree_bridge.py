@@ -110,21 +110,6 @@ def test_shap_values_add_up_to_the_prediction():
         np.testing.assert_allclose(total, tree.predict_proba(X), atol=1e-6)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_onnx_predicts_the_same(n_classes):
-    skl2onnx = pytest.importorskip("skl2onnx")
-    runtime = pytest.importorskip("onnxruntime")
-    tree = random_tree(7, 30, n_classes=n_classes)
-    X = grid_rows(8).astype(np.float32)
-    model = skl2onnx.to_onnx(tree.to_sklearn(), X[:1], options={"zipmap": False})
-    session = runtime.InferenceSession(
-        model.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    label, probability = session.run(None, {session.get_inputs()[0].name: X})
-    np.testing.assert_array_equal(label, tree.predict(X))
-    np.testing.assert_allclose(probability, tree.predict_proba(X), atol=1e-6)
-
-
 def test_dtreeviz_reads_the_twin():
     dtreeviz = pytest.importorskip("dtreeviz")
     X = grid_rows(9)
