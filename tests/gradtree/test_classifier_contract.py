@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
@@ -37,12 +36,6 @@ def test_scikit_learns_own_checks(estimator, check):
 @pytest.mark.parametrize("params", [{}, dict(PAPER)], ids=["own", "paper"])
 def test_scikit_learns_own_checks_with_the_defaults(params):
     check_estimator(GradTreeClassifier(**params), expected_failed_checks=EXPECTED_FAILURES)
-
-
-def test_clone_and_set_params():
-    model = quick(loss="focal", class_weight={0: 1, 1: 2})
-    assert clone(model).get_params() == model.get_params()
-    assert model.set_params(depth=2).fit(*boxes()).tree_.depth <= 2
 
 
 def test_in_a_pipeline_a_grid_and_cross_validation():
@@ -80,16 +73,6 @@ def test_data_frames_have_names():
     assert model.to_sklearn().feature_names_in_.tolist() == ["a", "b", "c", "d"]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[["d", "c", "b", "a"]])
-
-
-def test_probabilities_follow_the_classes_and_decide_the_prediction():
-    X, y = boxes(n_classes=3)
-    names = np.array(["low", "mid", "high"])[y]
-    model = quick().fit(X, names)
-    proba = model.predict_proba(X)
-    assert proba.shape == (len(X), 3)
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
 
 
 def test_what_a_fitted_model_tells():

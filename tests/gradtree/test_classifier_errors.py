@@ -140,19 +140,6 @@ def test_one_class():
         quick().fit(X, np.zeros(len(X)))
 
 
-def test_numbers_instead_of_classes():
-    with pytest.raises(ValueError, match="continuous"):
-        quick().fit(X, X[:, 0])
-
-
-def test_shapes_that_do_not_fit():
-    with pytest.raises(ValueError, match="inconsistent"):
-        quick().fit(X, Y[:-1])
-    model = quick(epochs=5).fit(X, Y)
-    with pytest.raises(ValueError, match="features"):
-        model.predict(X[:, :2])
-
-
 def test_validation_rows_with_unseen_classes():
     with pytest.raises(ValueError, match=r"y_valid has classes .*\[7\].*classes="):
         quick().fit(X, Y, X_valid=X[:2], y_valid=[0, 7])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import pickle
 import subprocess
 import sys
 
@@ -12,7 +11,7 @@ import pytest
 from small_problems import boxes, quick
 from tree_samples import full_tree
 
-from gradtree import PAPER, CustomLoss, GradTreeClassifier
+from gradtree import PAPER, GradTreeClassifier
 from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.parameters import settled, train_config
 from gradtree.training.progress import ProgressBar
@@ -108,32 +107,6 @@ def test_class_weights_shift_predictions():
     ]
     assert shares[0] < shares[2] < shares[3]
     assert shares[0] <= shares[1] <= shares[3]
-
-
-COSTS = np.array([[0.0, 1.0], [20.0, 0.0]])
-
-
-def expected_cost(p, label, gradient):
-    loss = 0.0
-    for k in range(len(p)):
-        gradient[k] = COSTS[label, k]
-        loss += COSTS[label, k] * p[k]
-    return loss
-
-
-def test_a_loss_of_ones_own():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 2))
-    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
-    plain = quick(epochs=150).fit(X, y)
-    careful = quick(epochs=150, loss=expected_cost).fit(X, y)
-    assert quick(epochs=150, loss=CustomLoss(expected_cost)).fit(X, y).tree_ == careful.tree_
-
-    def cost(model):
-        return COSTS[y, model.predict(X)].mean()
-
-    assert cost(careful) < cost(plain)
-    assert pickle.loads(pickle.dumps(careful)).tree_ == careful.tree_
 
 
 def test_pruning_changes_the_size_and_no_training_prediction():

@@ -213,15 +213,6 @@ def test_gaps_that_tell_the_label_are_learned():
     assert model.export_text().count("missing") == 1
 
 
-def test_rare_categories_do_not_fool_the_tree():
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame({"name": [f"person {i}" for i in range(400)], "x": rng.normal(size=400)})
-    y = frame["x"] + rng.normal(0, 0.5, 400) > 0
-    model = quick(epochs=60).fit(frame, y)
-    assert "name" not in model.export_text()
-    assert model.feature_importances_.tolist() == [0.0, 1.0]
-
-
 def test_many_classes_and_one_column_of_categories():
     rng = np.random.default_rng(3)
     words = rng.choice(np.array(list("abcdefgh"), dtype=object), 600)
@@ -270,13 +261,6 @@ def test_paths_end_in_the_leaves_that_apply_gives():
     assert model.get_n_leaves() == (model.tree_.children_left == -1).sum()
     twin = model.to_sklearn()
     np.testing.assert_array_equal(twin.decision_path(X).toarray(), path.toarray())
-
-
-def test_log_probabilities_and_other_names():
-    X, y = boxes(100)
-    model = quick(epochs=20).fit(X, y)
-    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
-    assert "height" in model.export_text(feature_names=["height", "b", "c", "d"])
 
 
 def test_missing_sides_of_scikit_learn_survive_the_way_here_and_back():

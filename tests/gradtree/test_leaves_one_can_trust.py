@@ -162,14 +162,6 @@ def test_leaves_minimise_a_loss_of_ones_own(seed):
     np.testing.assert_array_equal(ours.tree_.labels, (counts @ COST).argmin(axis=1))
 
 
-def test_a_loss_of_ones_own_costs_less_than_cart_with_class_weights():
-    X, y = load_breast_cancer(return_X_y=True)
-    ours = GradTreeClassifier(depth=3, loss=expected_cost, random_state=0)
-    cart = DecisionTreeClassifier(max_depth=3, class_weight={0: 1, 1: 5}, random_state=0)
-    costs = [COST[y, cross_val_predict(model, X, y, cv=5)].mean() for model in (ours, cart)]
-    assert costs[0] < costs[1]
-
-
 def test_leaves_minimise_a_loss_that_is_no_matrix_of_costs():
     X, y = boxes(300)
     flipped = np.random.default_rng(0).random(300) < 0.3

@@ -29,19 +29,6 @@ def test_three_lines(model):
     assert model.score(passengers(seed=1), passengers(seed=1)["survived"]) > 0.8
 
 
-def test_rules_hold_for_raw_rows(model):
-    raw = passengers(seed=2)
-    raw.loc[:20, ["port", "age"]] = [["Belfast", 33.5]]
-    raw.loc[21:40, "sex"] = None
-    predicted = model.predict(raw)
-    covered = np.zeros(len(raw), dtype=int)
-    for rule in model.rules():
-        holds = rule.holds(raw)
-        covered += holds
-        assert set(predicted[holds]) <= {rule.prediction}
-    assert (covered == 1).all()
-
-
 def test_columns_that_cannot_help_are_left_out(model):
     assert set(model.left_out_) == {"id", "name", "boarded", "ship"}
     assert "numbers the rows" in model.left_out_["id"]
@@ -128,16 +115,3 @@ def test_more_than_two_classes_and_only_text():
 def test_errors_say_what_to_do(call, error, message):
     with pytest.raises(error, match=message):
         call(passengers())
-
-
-def test_kinds_of_columns(model):
-    kinds = {column.name: column.kind for column in model.tree_.columns}
-    assert kinds == {
-        "sex": "category",
-        "age": "number",
-        "port": "category",
-        "cabin": "number",
-        "alone": "category",
-    }
-    gaps = {column.name for column in model.tree_.columns if column.gaps}
-    assert gaps == {"age", "port"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -31,30 +32,36 @@ def chain() -> Tree:
     )
 
 
-def test_text_of_a_stump():
-    assert stump().export_text(**NAMES).splitlines() == [
-        "├─ fare <= 0.5 → died (0.90, 4 rows)",
-        "└─ fare > 0.5 → survived (0.80, 6 rows)",
-    ]
+def single_leaf() -> Tree:
+    return Tree([LEAF], [LEAF], [LEAF], [np.nan], [[0.25, 0.75]], 2, [1])
 
 
-def test_text_without_names_or_counts():
-    assert chain().export_text().splitlines() == [
-        "├─ x0 <= 1.5 → 0 (1.00)",
-        "└─ x0 > 1.5",
-        "   ├─ x0 <= 30 → 1 (0.75)",
-        "   └─ x0 > 30 → 0 (0.50)",
-    ]
-
-
-def test_text_can_be_cut_off():
-    assert chain().export_text(max_depth=1).splitlines()[1] == "└─ x0 > 1.5 … 0 (0.50)"
-
-
-def test_text_of_a_single_leaf():
-    tree = Tree([LEAF], [LEAF], [LEAF], [np.nan], [[0.25, 0.75]], 2, [1])
-    assert tree.export_text(**NAMES) == "→ survived (0.75, 1 row)"
-    assert [str(rule) for rule in tree.rules(**NAMES)] == ["always survived (0.75, 1 row)"]
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            stump().export_text(**NAMES),
+            [
+                "├─ fare <= 0.5 → died (0.90, 4 rows)",
+                "└─ fare > 0.5 → survived (0.80, 6 rows)",
+            ],
+        ),
+        (
+            chain().export_text(),
+            [
+                "├─ x0 <= 1.5 → 0 (1.00)",
+                "└─ x0 > 1.5",
+                "   ├─ x0 <= 30 → 1 (0.75)",
+                "   └─ x0 > 30 → 0 (0.50)",
+            ],
+        ),
+        (chain().export_text(max_depth=1), ["├─ x0 <= 1.5 → 0 (1.00)", "└─ x0 > 1.5 … 0 (0.50)"]),
+        (single_leaf().export_text(**NAMES), ["→ survived (0.75, 1 row)"]),
+    ],
+    ids=["names", "no names or counts", "cut off", "a single leaf"],
+)
+def test_text(text, lines):
+    assert text.splitlines() == lines
 
 
 def test_rules_join_conditions_on_a_column():
@@ -63,6 +70,9 @@ def test_rules_join_conditions_on_a_column():
         "if 1.5 < age <= 30 then survived (0.75)",
         "if age > 30 then died (0.50)",
     ]
+    assert str(single_leaf().rules(**NAMES)[0]) == "always survived (0.75, 1 row)"
+    close = replace(chain(), threshold=[1.00000001, np.nan, 1.00000002, np.nan, np.nan])
+    assert str(close.rules()[1]) == "if 1 < x0 <= 1.00000002 then 1 (0.75)"
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
@@ -200,15 +210,3 @@ def test_plot_can_be_cut_off_and_put_on_given_axes():
 def test_names_are_broken_where_they_can_be(text, lines):
     plot = pytest.importorskip("gradtree.views.plot")
     assert plot.wrapped(text).splitlines() == lines
-
-
-def test_borders_that_differ_on_one_way_look_different():
-    tree = Tree(
-        children_left=[1, LEAF, 3, LEAF, LEAF],
-        children_right=[2, LEAF, 4, LEAF, LEAF],
-        feature=[0, LEAF, 0, LEAF, LEAF],
-        threshold=[1.00000001, np.nan, 1.00000002, np.nan, np.nan],
-        value=np.full((5, 2), 0.5),
-        n_features=1,
-    )
-    assert str(tree.rules()[1]) == "if 1 < x0 <= 1.00000002 then 0 (0.50)"
