@@ -27,7 +27,6 @@ from gradtree.engines.run import (
     new_clock,
     new_score,
     new_snapshots,
-    no_rows,
 )
 from gradtree.engines.selection import Extras, Selection, new_extras
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
@@ -67,7 +66,7 @@ class CompiledRun:
             valid=_rows(valid, dtype),
             order=seeds.order,
             shuffled=np.empty_like(train.rows),
-            rates=_rates(config),
+            rates=Rates(config.lr_index, config.lr_values, config.lr_leaf),
             slope=Slope(SPLITS[config.split].code, dtype.type(config.steepness)),
             pace=new_pace(dtype),
             limits=limits,
@@ -93,47 +92,6 @@ class CompiledRun:
         self._budget = int(self._budget * min(max(_TURN_SECONDS / elapsed, 0.1), 10.0)) + 1
         self._budget = min(self._budget, _LARGEST_TURN)
         return Status(self._status)
-
-    def continue_with(self, train: Samples, n_epochs: int) -> None:
-        """Go on with other samples, keeping parameters and moments, for some more epochs."""
-        run, config = self._run, self._config
-        dtype = np.dtype(config.dtype)
-        done = int(run.clock.epoch[0])
-        size = config.batch_size_for(len(train.rows))
-        room = np.full(n_epochs, np.nan)
-        self._run = run._replace(
-            train=_rows(train, dtype),
-            shuffled=np.empty_like(train.rows),
-            batch=new_batch(run.model, size),
-            limits=Limits(size, done + n_epochs, done + n_epochs + 1),
-            train_loss=np.concatenate([run.train_loss[:done], room]),
-            valid_loss=np.concatenate([run.valid_loss[:done], room]),
-        )
-        self._status = epochs.RUNNING
-
-    def retune(self, config: TrainConfig) -> None:
-        """Go on with other learning rates and another batch size."""
-        self._config = config
-        self._run = self._run._replace(rates=_rates(config))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All that it takes to go on with other samples: not the present ones."""
-        run = self._run
-        kept = run._replace(
-            batch=new_batch(run.model, 0),
-            train=no_rows(run.train),
-            valid=no_rows(run.valid),
-            shuffled=run.shuffled[:0].copy(),
-        )
-        return {**self.__dict__, "_run": kept, "_kernel": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._kernel, _ = loss_kernel(
-            self._config.loss,
-            np.dtype(self._config.dtype),
-            max(self._run.model.tree.leaves.shape[1], 2),
-        )
 
     def gradients(self, step: int = 1) -> tuple[float, DenseTree]:
         """Loss and gradients of all training rows as the batch of this step."""
@@ -182,10 +140,6 @@ class CompiledRun:
         kept += [(self._run.score.watch, self._run.snapshots.best_f1)]
         found = {int(w.best_epoch[0]): tree for w, tree in kept if w.best_epoch[0] >= 0}
         return [Candidate(epoch, dense_tree(tree)) for epoch, tree in found.items()]
-
-
-def _rates(config: TrainConfig) -> Rates:
-    return Rates(config.lr_index, config.lr_values, config.lr_leaf)
 
 
 def _rows(samples: Samples, dtype: np.dtype) -> Rows:

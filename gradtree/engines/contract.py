@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gradtree.engines.stopping import Watch
 from gradtree.engines.streams import Order
-from gradtree.settings.config import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 
@@ -66,10 +65,6 @@ class EngineRun(Protocol):
         """Train for a moment and return, so that the caller can show progress or interrupt."""
         ...
 
-    def continue_with(self, train: Samples, n_epochs: int) -> None:
-        """Go on with other samples, keeping parameters and moments, for some more epochs."""
-        ...
-
     @property
     def watch(self) -> Watch: ...
 
@@ -89,8 +84,4 @@ class EngineRun(Protocol):
 
     def best(self) -> list[Candidate]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
-        ...
-
-    def retune(self, config: TrainConfig) -> None:
-        """Go on with other learning rates and another batch size."""
         ...

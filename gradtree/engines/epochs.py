@@ -286,12 +286,6 @@ def batch_gradients(
 
 
 @entry_kernel()
-def batch_update(run: Run, extras: Extras | None, step: int) -> None:
-    """The update of the parameters that follows ``batch_gradients``."""
-    update_parameters(run, extras, step)
-
-
-@entry_kernel()
 def advance(run: Run, extras: Extras | None, kernel: Any, budget: int) -> int:
     """Train on about ``budget`` rows and return whether the run is over."""
     clock, train, batch = run.clock, run.train, run.batch

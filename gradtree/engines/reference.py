@@ -30,10 +30,6 @@ from gradtree.settings.selectors import as_selector
 from gradtree.settings.splits import SPLITS
 from gradtree.trees.dense import DenseTree
 
-_VARIABLES = ("_values", "_means", "_squares")
-_SNAPSHOTS = ("_best", "_best_f1", "_shown")
-_TRACED = ("_train_on", "_losses_of")
-
 
 class ReferenceRun:
     """One run of training; see ``gradtree.engines.contract.EngineRun``."""
@@ -58,7 +54,6 @@ class ReferenceRun:
         self._best = self._shown = self._snapshot()
         self._step = self._epoch = 0
         self._last_epoch = config.epochs_for(len(train.rows))
-        self._patience = config.patience
         self._status = Status.RUNNING
         self._watch, self._f1_watch = new_watch(), new_watch()
         self._scored = config.choose_by == "f1" and len(valid.rows) > 0
@@ -66,9 +61,6 @@ class ReferenceRun:
         self._f1: list[float] = []
         self._train_loss: list[float] = []
         self._valid_loss: list[float] = []
-        self._trace()
-
-    def _trace(self) -> None:
         self._train_on = tf.function(self._update)
         self._losses_of = tf.function(self._evaluate)
 
@@ -209,44 +201,13 @@ class ReferenceRun:
                 self._best_f1 = self._shown
             stale = min(stale, self._f1_watch.stale_epochs[0])
         self._epoch += 1
-        if stale >= self._patience:
+        if stale >= self._config.patience:
             self._status = Status.STOPPED_EARLY
         elif self._epoch >= self._last_epoch:
             self._status = Status.OUT_OF_EPOCHS
         return self._status
 
     # A run
-
-    def continue_with(self, train: Samples, n_epochs: int) -> None:
-        """Go on with other samples, keeping parameters and moments, for some more epochs."""
-        self._train = train
-        self._last_epoch = self._epoch + n_epochs
-        self._patience = self._last_epoch + 1
-        self._status = Status.RUNNING
-
-    def retune(self, config: TrainConfig) -> None:
-        """Go on with other learning rates and another batch size."""
-        self._config = config
-        self._trace()  # a traced function has the rates built in
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All that it takes to go on with other samples: not the present ones."""
-        state = {name: part for name, part in self.__dict__.items() if name not in _TRACED}
-        for name in _VARIABLES + _SNAPSHOTS:
-            state[name] = [part.numpy() for part in state[name]]
-        state["_recent"] = [[part.numpy() for part in epoch] for epoch in self._recent]
-        state["_train"], state["_valid"] = _nobody(self._train), _nobody(self._valid)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        for name in _VARIABLES:
-            setattr(self, name, [tf.Variable(part) for part in state[name]])
-        for name in _SNAPSHOTS:
-            setattr(self, name, [tf.constant(part) for part in state[name]])
-        recent = ([tf.constant(part) for part in epoch] for epoch in state["_recent"])
-        self._recent = deque(recent, maxlen=AVERAGED_EPOCHS)
-        self._trace()
 
     @property
     def watch(self) -> Watch:
@@ -275,10 +236,3 @@ class ReferenceRun:
 
 def _tree(values: list[Any]) -> DenseTree:
     return DenseTree(*(value.numpy() for value in values))
-
-
-def _nobody(samples: Samples) -> Samples:
-    """None of the samples."""
-    return Samples(
-        samples.X[:0].copy(), samples.y[:0].copy(), samples.weight[:0].copy(), samples.rows[:0]
-    )

@@ -103,12 +103,6 @@ class Run(NamedTuple):
     valid_loss: NDArray[np.float64]
 
 
-def no_rows(rows: Rows) -> Rows:
-    """None of them, in arrays of their own."""
-    parts: list[Any] = [part[:0].copy() for part in rows]
-    return Rows(*parts)
-
-
 def new_clock() -> Clock:
     """The beginning."""
     epoch, row, step, batches = np.zeros((4, 1), dtype=np.int64)

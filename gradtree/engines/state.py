@@ -36,12 +36,6 @@ class Group(NamedTuple):
     is_active: NDArray[np.bool_]
     clock: Integers
 
-    def __reduce__(self) -> Any:
-        """A copy gets views of its own arrays."""
-        kept = {"value", "slope", "mean", "square", "active", "n_active", "is_active", "clock"}
-        parts = {name: part for name, part in self._asdict().items() if name in kept}
-        return _linked_group, (self.table.shape, parts)
-
 
 class TreeArrays(NamedTuple):
     """A tree in training and, per node, the split that its parameters amount to."""
@@ -66,12 +60,6 @@ class Model(NamedTuple):
     leaves: Group
     settled: NDArray[np.bool_]
     checked: Integers
-
-    def __reduce__(self) -> Any:
-        """A copy gets tables of its own groups."""
-        groups = (self.thresholds, self.logits, self.leaves)
-        split = (self.tree.feature, self.tree.threshold)
-        return _linked_model, (groups, split, self.settled, self.checked)
 
 
 class Recent(NamedTuple):
@@ -164,24 +152,6 @@ def new_model(start: DenseTree, dtype: Any) -> Model:
         np.zeros(n_nodes, dtype=np.bool_),
         np.zeros(n_nodes, dtype=np.int64),
     )
-
-
-def _linked_group(shape: tuple[int, int], parts: dict[str, Any]) -> Group:
-    size = shape[0] * shape[1]
-    table = parts["value"][:size].reshape(shape)
-    slope_table = parts["slope"][:size].reshape(shape)
-    return Group(table=table, slope_table=slope_table, **parts)
-
-
-def _linked_model(
-    groups: tuple[Group, Group, Group],
-    split: tuple[Numbers, Floats],
-    settled: NDArray[np.bool_],
-    checked: Integers,
-) -> Model:
-    thresholds, logits, leaves = groups
-    tree = TreeArrays(thresholds.table, logits.table, leaves.table, *split)
-    return Model(tree, thresholds, logits, leaves, settled, checked)
 
 
 def leaf_values(table: Floats) -> Floats:
