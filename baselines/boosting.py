@@ -32,5 +32,4 @@ LEARNER = Learner(
         "max_leaf_nodes": (7, 15, 31),
         "min_samples_leaf": (5, 20, 50),
     },
-    in_paper=False,
 )

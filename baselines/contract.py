@@ -9,18 +9,19 @@ The module itself stays light: it imports its library, and its estimator class
 from ``baselines.algorithms``, inside ``fit``. So planning an experiment costs
 no import of TensorFlow, Numba or scikit-learn.
 """
-# ruff: noqa: N802 (matrices are called X, as in scikit-learn)
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from baselines.algorithms.inner_folds import SplitLike as SplitLike
+from baselines.algorithms.inner_folds import Task as Task
 from baselines.algorithms.labels import over_classes as over_classes
 from baselines.algorithms.labels import spread
 
@@ -28,42 +29,6 @@ if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
 
 Params = Mapping[str, Any]
-Task = Literal["binary", "multi"]
-
-
-class SplitLike(Protocol):
-    """The part of ``datasets.Split`` that learners use."""
-
-    @property
-    def X_train(self) -> NDArray[np.float64]: ...
-    @property
-    def y_train(self) -> NDArray[np.int64]: ...
-    @property
-    def X_valid(self) -> NDArray[np.float64]: ...
-    @property
-    def y_valid(self) -> NDArray[np.int64]: ...
-    @property
-    def X_test(self) -> NDArray[np.float64]: ...
-    @property
-    def X_train_valid(self) -> NDArray[np.float64]: ...
-    @property
-    def y_train_valid(self) -> NDArray[np.int64]: ...
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def n_classes(self) -> int: ...
-    @property
-    def task(self) -> Task: ...
-    @property
-    def provenance(self) -> Any: ...
-    @property
-    def weights_train(self) -> NDArray[np.float64] | None: ...
-    @property
-    def weights_train_valid(self) -> NDArray[np.float64] | None: ...
-    @property
-    def bins_from_test(self) -> bool: ...
-    @property
-    def as_authors(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,53 +31,23 @@ def fit(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
     estimator = DL85Classifier(
         **params, solver=solver, renumber=not split.as_authors, random_state=seed
     )
-    estimator.fit(
-        X,
-        y,
-        X_bins=np.concatenate([X, split.X_test]) if split.bins_from_test else None,
-        classes=np.arange(split.n_classes),
-    )
+    bins = np.concatenate([X, split.X_test]) if split.bins_from_test else None
+    estimator.fit(X, y, np.arange(split.n_classes), bins)
     extra = {"errors": estimator.error_}
     return Fitted(estimator, X, y, estimator.tree_, estimator.size_, extra=extra)
 
 
+def variant(slug: str, name: str, solver: str, version: str = "1", **own: Any) -> Learner:
+    fit_by = partial(fit, solver=solver)
+    return Learner(slug, name, version, defaults, fit_by, in_paper=True, **own)
+
+
 LEARNERS = (
-    Learner(
-        slug="dl85",
-        in_paper=True,
-        name="DL8.5",
-        group="Non-greedy",
-        version="2",
-        defaults=defaults,
-        fit=partial(fit, solver="compiled"),
+    variant("dl85", "DL8.5", "compiled", "2", group="Non-greedy"),
+    # Without distutils (Python 3.12 and later, no setuptools) pydl8.5 cannot be imported.
+    variant("dl85-original", "DL8.5 by pydl8.5", "pydl8.5", needs=("pydl85", "distutils")),
+    variant(
+        "dl85-pytrees", "DL8.5 by pytrees-rs", "pytrees-rs", needs=("pytrees",), installs="solvers"
     ),
-    Learner(
-        slug="dl85-original",
-        in_paper=True,
-        name="DL8.5 by pydl8.5",
-        version="1",
-        defaults=defaults,
-        fit=partial(fit, solver="pydl8.5"),
-        # Without distutils (Python 3.12 and later, no setuptools) pydl8.5 cannot be imported.
-        needs=("pydl85", "distutils"),
-    ),
-    Learner(
-        slug="dl85-pytrees",
-        in_paper=True,
-        name="DL8.5 by pytrees-rs",
-        version="1",
-        defaults=defaults,
-        fit=partial(fit, solver="pytrees-rs"),
-        needs=("pytrees",),
-        installs="solvers",
-    ),
-    Learner(
-        slug="dl85-streed",
-        in_paper=True,
-        name="DL8.5 by STreeD",
-        version="1",
-        defaults=defaults,
-        fit=partial(fit, solver="streed"),
-        needs=("pystreed",),
-    ),
+    variant("dl85-streed", "DL8.5 by STreeD", "streed", needs=("pystreed",)),
 )

@@ -51,14 +51,8 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
         np.arange(split.n_classes),
         weights=split.weights_train,
     )
-    return Fitted(
-        estimator,
-        split.X_train,
-        split.y_train,
-        estimator.tree_,
-        estimator.size_,
-        estimator.n_epochs_,
-    )
+    size, epochs = estimator.size_, estimator.n_epochs_
+    return Fitted(estimator, split.X_train, split.y_train, estimator.tree_, size, epochs)
 
 
 LEARNER = Learner(

@@ -1,23 +1,18 @@
-"""DL8.5, the provably optimal tree of small depth, by our kernels or by ``pydl8.5``."""
+"""DL8.5, the provably optimal tree of small depth, by our kernels or by a library."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import math
 import numbers
 import time
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.binarise import Binariser, paper_binariser
-from baselines.algorithms.branch_and_bound.solver import Solved, compile_kernels, solve
-from baselines.algorithms.searched import SearchedTreeClassifier
-from baselines.algorithms.streed import NO_LIMIT, solve_with_streed
-from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, relabelled
+from baselines.algorithms.branch_and_bound.solver import Solved, compile_kernels
+from baselines.algorithms.searched import Matrix, SearchedTreeClassifier
+from baselines.algorithms.solvers import DL85_SOLVERS
+from baselines.algorithms.yes_no_tree import Node, relabelled
 
 
 class DL85Classifier(SearchedTreeClassifier):
@@ -50,8 +45,6 @@ class DL85Classifier(SearchedTreeClassifier):
     ----------
     error_ : int
         Training rows that the tree gets wrong, as the solver counts them.
-    proved_ : bool
-        Whether the search ended by itself, which is the solver's proof.
     """
 
     def __init__(
@@ -70,16 +63,17 @@ class DL85Classifier(SearchedTreeClassifier):
         self.renumber = renumber
         self.random_state = random_state
 
-    def _binariser(self, X: NDArray[np.float64]) -> Binariser:
-        return paper_binariser(X)
-
-    def _search(self, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {sorted(SOLVERS)}, not {self.solver!r}")
+    def _find(
+        self, X: Matrix, labels: NDArray[np.intp], X_bins: Matrix, ranked: Binariser | None
+    ) -> tuple[Binariser, Node]:
+        if self.solver not in DL85_SOLVERS:
+            raise ValueError(f"solver must be one of {sorted(DL85_SOLVERS)}, not {self.solver!r}")
         for name in ("max_depth", "min_sup"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+        binariser = paper_binariser(X_bins)
+        columns = binariser.transform(X)
         names = np.unique(labels) if self.renumber else np.arange(len(self.classes_))
         labels = np.searchsorted(names, labels)
         if self.time_limit is None:
@@ -91,8 +85,8 @@ class DL85Classifier(SearchedTreeClassifier):
             raise TimeoutError(
                 f"DL8.5 found no tree within {self.time_limit} s; raise time_limit, or leave it out"
             )
-        self.error_ = best.error
-        return relabelled(best.tree, names)
+        self.error_ = int(best.error)
+        return binariser, relabelled(best.tree, names)
 
     def _solve_in_turn(
         self, columns: NDArray[np.bool_], labels: NDArray[np.intp], seconds: float
@@ -122,65 +116,4 @@ class DL85Classifier(SearchedTreeClassifier):
         seconds: float | None,
     ) -> Solved | None:
         """The best tree of a depth, or ``None`` if none was found in time."""
-        return SOLVERS[self.solver](columns, labels, depth, self.min_sup, seconds)
-
-
-def solve_with_library(
-    columns: NDArray[np.bool_],
-    labels: NDArray[np.intp],
-    max_depth: int,
-    min_sup: int = 1,
-    seconds: float | None = None,
-) -> Solved | None:
-    """The same by ``pydl8.5``, to which 0 seconds mean no limit."""
-    from pydl85 import DL85Classifier as Solver
-
-    whole_seconds = 0 if seconds is None else math.floor(seconds)
-    if seconds is not None and whole_seconds == 0:
-        return None
-    solver = Solver(max_depth=max_depth, min_sup=min_sup, time_limit=whole_seconds)
-    with contextlib.redirect_stdout(io.StringIO()):
-        solver.fit(columns.astype(np.int32), labels)
-    if solver.tree_ is None:
-        return None
-    return Solved(_node(solver.tree_), int(solver.error_), bool(solver.timeout_))
-
-
-def solve_with_pytrees(
-    columns: NDArray[np.bool_],
-    labels: NDArray[np.intp],
-    max_depth: int,
-    min_sup: int = 1,
-    seconds: float | None = None,
-) -> Solved | None:
-    """The same by ``pytrees-rs``; among trees with equally few errors it may take another."""
-    from pytrees import DL85Classifier as Solver
-
-    solver = Solver(max_depth=max_depth, min_sup=min_sup, max_time=seconds or NO_LIMIT)
-    solver.fit(columns.astype(np.float64), labels)
-    if solver.tree_ is None:
-        return None
-    found, names = solver.tree_, solver.classes_
-
-    def node(at: int) -> Node:
-        if found.children_left[at] < 0:
-            return Leaf(int(names[found.value[at]]))
-        yes, no = node(found.children_right[at]), node(found.children_left[at])
-        return Branch(int(found.feature[at]), yes, no)
-
-    return Solved(node(0), int(solver.train_error_), solver.status_ != "optimal")
-
-
-SOLVERS = {
-    "compiled": solve,
-    "pydl8.5": solve_with_library,
-    "pytrees-rs": solve_with_pytrees,
-    "streed": solve_with_streed,
-}
-
-
-def _node(found: Mapping[str, Any]) -> Node:
-    """The library's nested dictionaries; its left is where the column says yes."""
-    if "feat" in found:
-        return Branch(int(found["feat"]), _node(found["left"]), _node(found["right"]))
-    return Leaf(int(found["value"]))
+        return DL85_SOLVERS[self.solver](columns, labels, depth, self.min_sup, seconds)

@@ -7,18 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from baselines.algorithms import DNDT_MOST_FEATURES as MOST_FEATURES
-from baselines.algorithms.labels import all_classes, class_numbers
+from baselines.algorithms.classifier import TreeClassifier
 from gradtree.trees.tree import LEAF, Tree
 
 
-class DNDTClassifier(ClassifierMixin, BaseEstimator):
+class DNDTClassifier(TreeClassifier):
     """A tree that tests every feature once, trained softly by gradient descent.
 
     A row belongs to the two sides of each cut to some degree while training,
@@ -40,7 +38,6 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     cuts_ : ndarray of shape (n_features,)
     tree_ : Tree
         Level i tests feature i against its cut.
@@ -48,6 +45,8 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
         2n + 2^n, as the paper counts: two bins per feature, and the leaves.
     n_epochs_ : int
     """
+
+    _dtype = np.float32
 
     def __init__(
         self,
@@ -80,9 +79,8 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X, y : array-likes of shapes (n_rows, n_features) and (n_rows,)
             At most 12 features.
-        y : array-like of shape (n_rows,)
         X_valid, y_valid : array-likes, optional
             Rows whose loss decides when to stop.
         classes : array-like, optional
@@ -92,59 +90,45 @@ class DNDTClassifier(ClassifierMixin, BaseEstimator):
         """
         from baselines.algorithms import dndt_training as training
 
-        rows, y = validate_data(self, X, y, dtype=np.float32)
-        check_classification_targets(y)
+        if (X_valid is None) != (y_valid is None):
+            raise ValueError("X_valid and y_valid belong together; pass both or neither")
+        rows, labels = self._checked(X, y, classes, *([] if y_valid is None else [y_valid]))
         n_features = rows.shape[1]
         if n_features > MOST_FEATURES:
             raise ValueError(
                 f"DNDT keeps 2^n leaves for n features and takes at most {MOST_FEATURES} of them, "
                 f"got {n_features}; select features or use another learner"
             )
-        seed = self._seed()
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            seed = check_random_state(seed).randint(2**31 - 1)
         weight = None if weights is None else _check_sample_weight(weights, rows)
-        if (X_valid is None) != (y_valid is None):
-            raise ValueError("X_valid and y_valid belong together; pass both or neither")
-        if X_valid is None or y_valid is None:
+        if X_valid is None:
             kept, held_out = train_test_split(
                 np.arange(len(rows)), test_size=self.validation_fraction, random_state=seed
             )
-            labels = np.asarray(y)
-            rows_valid, y_valid = rows[held_out], labels[held_out]
-            rows, y = rows[kept], labels[kept]
+            rows_valid, labels_valid = rows[held_out], labels[held_out]
+            rows, labels = rows[kept], labels[kept]
             weight = None if weight is None else weight[kept]
         else:
             rows_valid = validate_data(self, X_valid, dtype=np.float32, reset=False)
-        self.classes_ = all_classes(classes, y, y_valid)
+            labels_valid = np.searchsorted(self.classes_, np.asarray(y_valid))
         trained = training.train(
             rows,
-            class_numbers(self.classes_, y),
+            labels,
             rows_valid,
-            class_numbers(self.classes_, y_valid),
-            training.initial_weights(seed, n_features, len(self.classes_)),
+            labels_valid,
+            training.initial_weights(int(seed), n_features, len(self.classes_)),
             training.Schedule(
                 self.learning_rate, self.temperature, self.batch_size, self.epochs, self.patience
             ),
             weight,
         )
-        self.cuts_ = trained.weights.cuts
-        self.tree_ = _complete_tree(trained.weights.cuts, trained.weights.scores)
+        self.cuts_, scores = trained.weights
+        self.tree_ = _complete_tree(self.cuts_, scores)
         self.size_ = 2 * n_features + 2**n_features
         self.n_epochs_ = trained.epochs
         return self
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Softmax of the scores of the one leaf that each row lies in."""
-        check_is_fitted(self)
-        return self.tree_.predict_proba(validate_data(self, X, dtype=np.float32, reset=False))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
 
 
 def _complete_tree(cuts: NDArray[np.float32], scores: NDArray[np.float32]) -> Tree:

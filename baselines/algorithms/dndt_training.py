@@ -9,8 +9,7 @@ other: the same logits without ever holding a rows x 2^n matrix.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -21,22 +20,14 @@ from gradtree.engines.streams import fill_words
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """One cut point per feature and the class scores of every leaf.
-
-    Attributes
-    ----------
-    cuts : ndarray of float32, shape (n_features,)
-    scores : ndarray of float32, shape (2 ** n_features, n_classes)
-    """
+class Weights(NamedTuple):
+    """One cut point per feature, and class scores of shape (2 ** n_features, n_classes)."""
 
     cuts: NDArray[np.float32]
     scores: NDArray[np.float32]
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
+class Trained(NamedTuple):
     """``stopped`` tells whether patience ran out, so that the best weights are back."""
 
     weights: Weights
@@ -45,8 +36,9 @@ class Trained:
     stopped: bool
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(NamedTuple):
+    """Rates and limits of a training."""
+
     learning_rate: float
     temperature: float
     batch_size: int
@@ -86,44 +78,25 @@ def train(
 ) -> Trained:
     """Minimise the softmax cross-entropy of the soft tree, in the order of the rows.
 
-    Parameters
-    ----------
-    X, y : training rows and their class indices
-    X_valid, y_valid : rows whose loss decides when to stop
-    start : initial weights
-    schedule : rates and limits
-    weight : of the training rows in the loss; only ratios matter
+    The loss of the validation rows decides when to stop. Of the weights of the training rows only
+    ratios matter.
     """
     n_classes = start.scores.shape[1]
     shares = np.ones(len(X)) if weight is None else weight / weight.mean()
     with tf.device("/CPU:0"):
-        rows, targets, weights, counts = _batches(
-            X, _one_hot(y, n_classes), shares, schedule.batch_size
-        )
+        one_hot = np.eye(n_classes, dtype=np.float32)
         cuts, scores, epochs, best, waited = _loop(
-            rows,
-            targets,
-            weights,
-            counts,
+            *_batches(X, one_hot[y], shares, schedule.batch_size),
             tf.constant(X_valid, tf.float32),
-            tf.constant(_one_hot(y_valid, n_classes)),
-            tf.constant(start.cuts),
-            tf.constant(start.scores),
+            tf.constant(one_hot[y_valid]),
+            *map(tf.constant, start),
             tf.constant(schedule.learning_rate, tf.float32),
             tf.constant(schedule.temperature, tf.float32),
             tf.constant(schedule.epochs),
             tf.constant(schedule.patience),
         )
-    return Trained(
-        Weights(cuts.numpy(), scores.numpy()),
-        int(epochs),
-        float(best),
-        bool(waited >= schedule.patience),
-    )
-
-
-def _one_hot(y: NDArray[Any], n_classes: int) -> NDArray[np.float32]:
-    return np.eye(n_classes, dtype=np.float32)[y]
+    weights = Weights(cuts.numpy(), scores.numpy())
+    return Trained(weights, int(epochs), float(best), bool(waited >= schedule.patience))
 
 
 def _batches(

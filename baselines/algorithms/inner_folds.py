@@ -5,6 +5,7 @@ out and scored: rows that rebalancing made up, or copied, say nothing about
 the next real one. What a fold trains on is rebalanced as its split was, by
 copies of the fold's own rows, so that no copy of a held-out row is learned.
 """
+# ruff: noqa: N802 (matrices are called X, as in scikit-learn)
 
 from __future__ import annotations
 
@@ -12,34 +13,49 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 N_FOLDS = 5
+Task = Literal["binary", "multi"]
 Candidate = TypeVar("Candidate")
 
 
-class Rows(Protocol):
-    """The part of a split that folds are made of."""
+class SplitLike(Protocol):
+    """The part of ``datasets.Split`` that learners use."""
 
     @property
-    def X_train(self) -> NDArray[np.float64]: ...  # noqa: N802
+    def X_train(self) -> NDArray[np.float64]: ...
     @property
     def y_train(self) -> NDArray[np.int64]: ...
     @property
-    def X_valid(self) -> NDArray[np.float64]: ...  # noqa: N802
+    def X_valid(self) -> NDArray[np.float64]: ...
     @property
     def y_valid(self) -> NDArray[np.int64]: ...
     @property
-    def X_train_valid(self) -> NDArray[np.float64]: ...  # noqa: N802
+    def X_test(self) -> NDArray[np.float64]: ...
+    @property
+    def X_train_valid(self) -> NDArray[np.float64]: ...
     @property
     def y_train_valid(self) -> NDArray[np.int64]: ...
     @property
+    def n_features(self) -> int: ...
+    @property
     def n_classes(self) -> int: ...
     @property
+    def task(self) -> Task: ...
+    @property
     def provenance(self) -> Any: ...
+    @property
+    def weights_train(self) -> NDArray[np.float64] | None: ...
+    @property
+    def weights_train_valid(self) -> NDArray[np.float64] | None: ...
+    @property
+    def bins_from_test(self) -> bool: ...
+    @property
+    def as_authors(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,29 +72,35 @@ class Fold:
         return Fold(change(self.X), self.y, change(self.X_held), self.y_held)
 
 
-def real_rows(split: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def real_rows(split: SplitLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Training and validation rows without those that rebalancing appended."""
     n = split.provenance.rows_before_rebalancing
     X = np.concatenate([split.X_train[:n], split.X_valid])
     return X, np.concatenate([split.y_train[:n], split.y_valid])
 
 
-def inner_folds(split: Rows, seed: int, n_folds: int = N_FOLDS) -> list[Fold]:
+def inner_folds(split: SplitLike, seed: int, n_folds: int = N_FOLDS) -> list[Fold]:
     """Stratified folds of the real rows, the same for every learner."""
-    from sklearn.model_selection import StratifiedKFold
-
     X, y = real_rows(split)
     shares = np.bincount(split.y_train_valid, minlength=split.n_classes)
     random = np.random.default_rng(seed)
-    dealt = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        parts = list(dealt.split(X, y))
     folds = []
-    for inside, held in parts:
+    for inside, held in stratified(y, n_folds, seed):
         rows = inside[rebalanced(y[inside], shares, random)]
         folds.append(Fold(X[rows], y[rows], X[held], y[held]))
     return folds
+
+
+def stratified(
+    y: NDArray[Any], n_folds: int, seed: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Positions inside and outside of each of some folds with like shares of the classes."""
+    from sklearn.model_selection import StratifiedKFold
+
+    dealt = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(dealt.split(y, y))
 
 
 def rebalanced(

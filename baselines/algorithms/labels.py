@@ -1,4 +1,4 @@
-"""Class labels and their numbers."""
+"""Values of the classes that a learner saw, as values of all classes of the dataset."""
 
 from __future__ import annotations
 
@@ -6,30 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
-
-
-def all_classes(classes: ArrayLike | None, *labels: ArrayLike) -> NDArray[Any]:
-    """Sorted class labels: those given, which must include all that occur, or those that occur."""
-    occurring = np.unique(np.concatenate([np.asarray(part) for part in labels]))
-    if classes is None:
-        return occurring
-    known = np.unique(np.asarray(classes))
-    unknown = np.setdiff1d(occurring, known)
-    if len(unknown):
-        raise ValueError(
-            f"labels {unknown.tolist()} are not among the classes {known.tolist()}; "
-            "pass all class labels as classes, or none"
-        )
-    return known
-
-
-def class_numbers(classes: NDArray[Any], labels: ArrayLike) -> NDArray[np.intp]:
-    """Place of each label among the sorted ``classes``."""
-    return np.searchsorted(classes, np.asarray(labels))
 
 
 def over_classes(tree: Tree, classes: NDArray[Any], n_classes: int) -> Tree:

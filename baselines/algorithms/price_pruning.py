@@ -1,20 +1,29 @@
 """Weakest-link pruning: at which price of a leaf each node of a tree becomes one.
 
 Trees pruned at a rising price are nested, so one number per node describes
-all of them. One grown tree then answers for every price that is tried.
+all of them. One grown tree then answers for every price that is tried: CART is
+grown once per fold and scored at every price.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.algorithms.inner_folds import Fold, macro_f1
+from baselines.algorithms.labels import over_classes
 from gradtree.compiling import entry_kernel
+from gradtree.trees.simplify import cut_at
 from gradtree.trees.tree import LEAF, Tree
 
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeClassifier
+
+MOST_PRICES = 20
 SAME = 1e-9
 """Of the largest price: a difference that rounding makes."""
 PASSED = -1
@@ -36,35 +45,19 @@ class Priced:
 
     def ends(self, price: float) -> NDArray[np.intp]:
         """For each node, where the rows that reach it end once leaves cost so much."""
-        is_end = (self.tree.children_left == LEAF) | ((price > 0) & (self.price <= price))
-        ends = np.where(is_end, np.arange(len(is_end)), PASSED)
+        ends = np.where(self._is_end(price), np.arange(len(self.price)), PASSED)
         _pass_on(self.tree.children_left, self.tree.children_right, ends)
         return ends
+
+    def _is_end(self, price: float) -> NDArray[np.bool_]:
+        return (self.tree.children_left == LEAF) | ((price > 0) & (self.price <= price))
 
     def n_leaves(self, price: float) -> int:
         return len(np.unique(self.ends(price)[self.tree.children_left == LEAF]))
 
     def pruned(self, price: float) -> Tree:
         """The tree that is left at a price."""
-        ends = self.ends(price)
-        kept = np.flatnonzero(ends == np.arange(len(ends)))
-        inner = np.flatnonzero(ends == -1)
-        nodes = np.sort(np.concatenate([kept, inner]))
-        place = np.full(len(ends), LEAF)
-        place[nodes] = np.arange(len(nodes))
-        is_leaf = ends[nodes] >= 0
-        old = self.tree
-        samples, sides = old.n_node_samples, old.missing_left
-        return replace(
-            old,
-            children_left=np.where(is_leaf, LEAF, place[old.children_left[nodes]]),
-            children_right=np.where(is_leaf, LEAF, place[old.children_right[nodes]]),
-            feature=np.where(is_leaf, LEAF, old.feature[nodes]),
-            threshold=np.where(is_leaf, np.nan, old.threshold[nodes]),
-            value=old.value[nodes],
-            n_node_samples=None if samples is None else samples[nodes],
-            missing_left=None if sides is None else sides[nodes] & ~is_leaf,
-        )
+        return cut_at(self.tree, self._is_end(price))[0]
 
     def between(self, most: int, most_leaves: int | None = None) -> list[float]:
         """Up to ``most`` prices, largest first, halfway between those at which the tree changes.
@@ -106,6 +99,45 @@ def predictions(
     reached = grown.tree.apply(X)
     label = value.argmax(axis=1)
     return np.array([label[grown.ends(price)[reached]] for price in prices])
+
+
+def grown(
+    grower: DecisionTreeClassifier, X: NDArray[Any], y: NDArray[Any], n_classes: int
+) -> Priced:
+    """The tree that a copy of ``grower`` grows, with the price of each of its nodes."""
+    from sklearn.base import clone
+
+    model = clone(grower).fit(X, y)
+    inside = model.tree_
+    risk = inside.impurity * inside.weighted_n_node_samples / inside.weighted_n_node_samples[0]
+    return priced(over_classes(Tree.from_sklearn(model), model.classes_, n_classes), risk)
+
+
+def price_scores(
+    grower: DecisionTreeClassifier,
+    folds: Sequence[Fold],
+    prices: Sequence[float],
+    n_classes: int,
+    values: Callable[[Tree], Sequence[NDArray[np.float64]]] = lambda tree: [tree.value],
+) -> NDArray[np.float64]:
+    """Macro F1 on the held-out rows, shape (folds, prices x values).
+
+    Parameters
+    ----------
+    values : ways to read a grown tree, each one matrix of class values per node.
+    """
+    scores = []
+    for fold in folds:
+        tree = grown(grower, fold.X, fold.y, n_classes)
+        per_value = [
+            [
+                macro_f1(fold.y_held, labels, n_classes)
+                for labels in predictions(tree, fold.X_held, prices, value)
+            ]
+            for value in values(tree.tree)
+        ]
+        scores.append(np.array(per_value).T.ravel())
+    return np.array(scores)
 
 
 @entry_kernel()

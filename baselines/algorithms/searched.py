@@ -1,29 +1,44 @@
-"""What classifiers have in common whose tree is searched over yes/no columns."""
+"""Classifiers whose tree is searched over yes/no columns by a solver."""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from baselines.algorithms.binarise import Binariser
-from baselines.algorithms.labels import all_classes, class_numbers
-from baselines.algorithms.yes_no_tree import Node, on_features, size, with_shares
+from baselines.algorithms.binarise import (
+    Binariser,
+    below,
+    first_columns,
+    ranked_columns,
+    threshold_binariser,
+)
+from baselines.algorithms.classifier import TreeClassifier
+from baselines.algorithms.price_pruning import error_risk, priced
+from baselines.algorithms.solvers import Solver, by_licketysplit, by_streed, solve
+from baselines.algorithms.yes_no_tree import (
+    Branch,
+    Leaf,
+    Node,
+    on_features,
+    relabelled,
+    size,
+    with_shares,
+)
+
+Matrix = NDArray[np.float64]
+Labels = NDArray[np.intp]
 
 
-class SearchedTreeClassifier(ClassifierMixin, BaseEstimator):
-    """Binarise the features, search a tree over the yes/no columns.
-
-    Subclasses say how to do either.
+class SearchedTreeClassifier(TreeClassifier):
+    """Binarise the features, search a tree over the yes/no columns; subclasses say how.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     binariser_ : Binariser
     found_ : Node
         The tree over the columns of ``binariser_``.
@@ -32,20 +47,23 @@ class SearchedTreeClassifier(ClassifierMixin, BaseEstimator):
     tree_ : Tree
         The same decisions as thresholds on the features, which may take more
         nodes than ``size_``.
+    proved_ : bool
+        Whether the search ended by itself, which is the solver's proof.
     """
 
     @abstractmethod
-    def _binariser(self, X: NDArray[np.float64]) -> Binariser: ...
-
-    @abstractmethod
-    def _search(self, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node: ...
+    def _find(
+        self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
+    ) -> tuple[Binariser, Node]:
+        """The columns, and the tree over them."""
 
     def fit(
         self,
         X: ArrayLike,
         y: ArrayLike,
-        X_bins: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        X_bins: ArrayLike | None = None,
+        ranked: Binariser | None = None,
     ) -> Self:
         """Search the tree.
 
@@ -53,30 +71,191 @@ class SearchedTreeClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
-        X_bins : array-like of shape (any, n_features), optional
-            The rows that the bins are made from, if not those of ``X``.
         classes : array-like, optional
             All class labels, in case some occur in none of the rows.
+        X_bins : array-like of shape (any, n_features), optional
+            The rows that bins are made from, if not those of ``X``.
+        ranked : Binariser, optional
+            What ``ranked_columns`` guesses for these rows, where that is known.
         """
-        rows, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_ = all_classes(classes, y)
-        labels = class_numbers(self.classes_, y)
-        self.binariser_ = self._binariser(
-            rows if X_bins is None else validate_data(self, X_bins, dtype=np.float64, reset=False)
-        )
+        rows, labels = self._checked(X, y, classes)
+        bins = rows if X_bins is None else validate_data(self, X_bins, dtype=float, reset=False)
+        self.binariser_, found = self._find(rows, labels, bins, ranked)
         columns = self.binariser_.transform(rows)
-        found = self._search(columns, labels)
         self.found_ = with_shares(found, columns, labels, len(self.classes_))
         self.size_ = size(self.found_)
         self.tree_ = on_features(self.found_, self.binariser_, rows)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class shares among the training rows of the leaf that each row reaches."""
-        check_is_fitted(self)
-        return self.tree_.predict_proba(validate_data(self, X, dtype=np.float64, reset=False))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+class OptimalTreeClassifier(SearchedTreeClassifier):
+    """The tree over quantile thresholds with the fewest training errors among all of a depth.
+
+    Parameters
+    ----------
+    max_depth : int
+    n_thresholds : int
+        Most thresholds that are tried per feature.
+    min_samples_leaf : int
+    time_limit : float, optional
+        Seconds for the search, by STreeD, after which the best tree so far is taken.
+    random_state : ignored
+        The search has no chance in it.
+    """
+
+    def __init__(
+        self,
+        max_depth: int = 4,
+        n_thresholds: int = 5,
+        min_samples_leaf: int = 1,
+        time_limit: float | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.n_thresholds = n_thresholds
+        self.min_samples_leaf = min_samples_leaf
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    def _find(
+        self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
+    ) -> tuple[Binariser, Node]:
+        binariser = threshold_binariser(X_bins, self.n_thresholds)
+        columns, least = binariser.transform(X), self.min_samples_leaf
+        found = by_streed(columns, labels, self.max_depth, least, self.time_limit)
+        self.proved_ = not found.timed_out
+        return binariser, found.tree
+
+
+class SolverTreeClassifier(SearchedTreeClassifier):
+    """The tree that a solver finds for a depth and a price of a leaf, over guessed columns.
+
+    How deep a search goes decides how many columns it can afford: a search of
+    depth d gets the best columns such that rows x columns^d stays within
+    ``work``. So what it takes is bounded on every dataset by a rule that gives the
+    same tree on any machine; ``time_limit`` is there for what the rule misjudges.
+
+    Parameters
+    ----------
+    solver : {"dl85", "streed", "licketysplit"}
+    max_depth : int
+    complexity : float
+        The share of the training rows that one more leaf must get right to be
+        worth having. ``dl85`` cuts its tree back at that price; the others
+        count it in their search.
+    work : float
+        Rows x columns^depth that a search may cost.
+    time_limit : float
+        Seconds for one search, after which the best tree so far is taken.
+    random_state : int, optional
+        Of the forest that guesses the columns.
+    """
+
+    def __init__(
+        self,
+        solver: str = "dl85",
+        max_depth: int = 4,
+        complexity: float = 0.0,
+        work: float = 1e9,
+        time_limit: float = 60.0,
+        random_state: int | None = None,
+    ) -> None:
+        self.solver = solver
+        self.max_depth = max_depth
+        self.complexity = complexity
+        self.work = work
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        X_bins: ArrayLike | None = None,
+        ranked: Binariser | None = None,
+    ) -> Self:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {sorted(SOLVERS)}, not {self.solver!r}")
+        super().fit(X, y, classes, X_bins, ranked)
+        if self.solver == "dl85":
+            self.tree_ = priced(self.tree_, error_risk(self.tree_)).pruned(self.complexity)
+        self.size_ = self.tree_.node_count
+        return self
+
+    def _find(
+        self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
+    ) -> tuple[Binariser, Node]:
+        ranked = ranked or ranked_columns(X, labels, self.random_state)
+        power = 2 if self.solver == "licketysplit" else self.max_depth  # whatever its depth
+        binariser = first_columns(ranked, len(X), power, self.work)
+        columns = binariser.transform(X)
+        present, numbered = np.unique(labels, return_inverse=True)
+        self.proved_ = True
+        if columns.shape[1] == 0 or len(present) == 1:
+            return binariser, Leaf(int(np.bincount(labels).argmax()))
+        price = {} if self.solver == "dl85" else {"price": self.complexity}
+        search = SOLVERS[self.solver]
+        found = search(columns, numbered, self.max_depth, 1, self.time_limit, **price)
+        assert found is not None
+        self.proved_ = not found.timed_out
+        return binariser, relabelled(found.tree, present)
+
+
+SOLVERS: dict[str, Solver] = {"dl85": solve, "streed": by_streed, "licketysplit": by_licketysplit}
+
+
+class ConTreeClassifier(SearchedTreeClassifier):
+    """ConTree: an optimal tree whose thresholds are not guessed beforehand, by ``pycontree``.
+
+    Parameters
+    ----------
+    max_depth : int
+    complexity : float
+        The share of the training rows that one more split must get right.
+    time_limit : float
+        Seconds, after which the best tree so far is taken.
+    random_state : ignored
+        The search has no chance in it.
+    """
+
+    def __init__(
+        self,
+        max_depth: int = 3,
+        complexity: float = 0.0,
+        time_limit: float = 60.0,
+        random_state: int | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.complexity = complexity
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    def _find(
+        self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
+    ) -> tuple[Binariser, Node]:
+        """Every split of the tree is a column of its own."""
+        from pycontree import ConTree
+
+        present, numbered = np.unique(labels, return_inverse=True)
+        self.proved_ = True
+        if len(present) == 1:
+            return below([]), Leaf(int(present[0]))
+        solver = ConTree(
+            max_depth=self.max_depth, complexity_cost=self.complexity, time_limit=self.time_limit
+        )
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            solver.fit(X.astype(np.float32).astype(np.float64), numbered)
+        self.proved_ = not any("time limit" in str(each.message) for each in said)
+        splits: list[tuple[int, float]] = []
+
+        def node(of: Any) -> Node:
+            if of.is_leaf_node():
+                return Leaf(int(present[of.get_label()]))
+            splits.append((int(of.get_split_feature()), float(of.get_split_threshold())))
+            column = len(splits) - 1
+            return Branch(column, node(of.get_left()), node(of.get_right()))
+
+        tree = node(solver.get_tree())
+        return below(splits), tree

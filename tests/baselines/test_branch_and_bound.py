@@ -17,7 +17,8 @@ from searched_problems import CASES, RECORDED, hard_problem, problem, text
 from baselines.algorithms.branch_and_bound import cache
 from baselines.algorithms.branch_and_bound.rows import encode
 from baselines.algorithms.branch_and_bound.solver import compile_kernels, solve
-from baselines.algorithms.dl85 import DL85Classifier, solve_with_library
+from baselines.algorithms.dl85 import DL85Classifier
+from baselines.algorithms.solvers import by_pydl85
 
 
 def needs_library() -> None:
@@ -35,7 +36,7 @@ def test_the_trees_that_the_library_found(case: tuple[int, int, int]) -> None:
 
 def assert_same(columns: np.ndarray, labels: np.ndarray, depth: int, min_sup: int = 1) -> None:
     ours = solve(columns, labels, depth, min_sup)
-    theirs = solve_with_library(columns, labels, depth, min_sup)
+    theirs = by_pydl85(columns, labels, depth, min_sup)
     assert theirs is not None
     assert (text(ours.tree), ours.error) == (text(theirs.tree), theirs.error)
 

@@ -7,22 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.algorithms.genetic import jkiss, nodes
-from baselines.algorithms.genetic.breeding import fittest, select
-from baselines.algorithms.genetic.evolution import next_generation
-from baselines.algorithms.genetic.growing import grow, plant_stumps
-from baselines.algorithms.genetic.judging import judge
+from baselines.algorithms.genetic import nodes
+from baselines.algorithms.genetic.evolution import Settings, fittest, next_generation, select
+from baselines.algorithms.genetic.growing import grow, judge, plant_stumps
 from baselines.algorithms.genetic.nodes import LEAF, NO_PARENT, NODE, ROOT
-from baselines.algorithms.genetic.population import undescribed
+from baselines.algorithms.genetic.population import (
+    SEED_RANGE,
+    WORDS,
+    draw,
+    seed,
+    seeded,
+    undescribed,
+)
 from baselines.algorithms.genetic.rows import encode, reach, score, thresholds_of
 from baselines.algorithms.genetic.rows import workspace as descent_workspace
-from baselines.algorithms.genetic.settings import Settings
 
 
 def test_generator_draws_what_the_original_draws() -> None:
-    state = np.empty(jkiss.WORDS, dtype=np.uint64)
-    jkiss.seed(state, 51423)
-    drawn = [jkiss.below(state, 10**8) for _ in range(8)]
+    state = np.empty(WORDS, dtype=np.uint64)
+    seed(state, 51423)
+    drawn = [draw(state, 10**8) for _ in range(8)]
     assert drawn == [
         38347275, 89477955, 75100396, 67418997, 70897658, 84753027, 82317991, 51321721,
     ]  # fmt: skip
@@ -33,16 +37,16 @@ def test_generator_draws_what_the_original_draws() -> None:
 
 def test_states_are_seeded_states() -> None:
     seeds = np.array([0, 3, 10**8 - 1])
-    expected = np.empty((3, jkiss.WORDS), dtype=np.uint64)
-    for state, seed in zip(expected, seeds, strict=True):
-        jkiss.seed(state, seed)
-    assert (jkiss.states(seeds) == expected).all()
+    expected = np.empty((3, WORDS), dtype=np.uint64)
+    for state, start in zip(expected, seeds, strict=True):
+        seed(state, start)
+    assert (seeded(seeds) == expected).all()
 
 
 def test_seeds_drawn_together_are_seeds_drawn_one_by_one() -> None:
     one_by_one = np.random.RandomState(42)
-    expected = [one_by_one.randint(jkiss.SEED_RANGE) for _ in range(50)]
-    together = np.random.RandomState(42).randint(jkiss.SEED_RANGE, size=50)
+    expected = [one_by_one.randint(SEED_RANGE) for _ in range(50)]
+    together = np.random.RandomState(42).randint(SEED_RANGE, size=50)
     assert together.tolist() == expected
 
 
@@ -269,7 +273,7 @@ def test_crossing_at_the_root_takes_the_bare_branch(
     brood = undescribed(2)
     brood.recipient[:], brood.point[:] = [0, 1], [0, 2]
     brood.donor[:], brood.branch[:] = [1, 0], [2, 0]
-    brood.rng[:] = jkiss.states(np.arange(2))
+    brood.rng[:] = seeded(np.arange(2))
     judge(old, brood, data)
     young = grow(old, brood, np.arange(2), data, np.empty(0, dtype=NODE))
     branch, whole = young.tree(0), young.tree(1)

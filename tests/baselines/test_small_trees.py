@@ -12,12 +12,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import baselines
 from baselines import gradtree_tuned
-from baselines.algorithms.cart_prices import grown
-from baselines.algorithms.guessed_columns import first_columns, ranked_columns
+from baselines.algorithms.binarise import first_columns, ranked_columns
+from baselines.algorithms.cart_trees import ShrunkTreeClassifier, WeightedTreeClassifier, grid_of
 from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, tuned
-from baselines.algorithms.price_pruning import error_risk, priced
-from baselines.algorithms.shrunk_tree import ShrunkTreeClassifier
-from baselines.algorithms.weighted_tree import WeightedTreeClassifier, grid_of
+from baselines.algorithms.price_pruning import error_risk, grown, priced
 from baselines.gradtree_tuned import DEPTHS, PRICES, cut_back
 from baselines.gradtree_variants import NEW_DEFAULTS
 from datasets.split import Split

@@ -22,10 +22,10 @@ LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The best tree found, its errors, and whether time ran out before the search ended."""
+    """The best tree found, its errors (nan if unknown), and whether time ran out before the end."""
 
     tree: Node
-    error: int
+    error: float
     timed_out: bool
 
 

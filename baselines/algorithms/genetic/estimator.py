@@ -1,30 +1,33 @@
-"""The genetic tree as a scikit-learn classifier."""
+"""The genetic tree as a scikit-learn classifier, and the canonical tree of a search's winner."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from baselines.algorithms.genetic.canonical import to_tree
-from baselines.algorithms.genetic.evolution import evolve
+from baselines.algorithms.classifier import TreeClassifier
+from baselines.algorithms.genetic.evolution import Settings, evolve
+from baselines.algorithms.genetic.nodes import LEAF, Nodes
 from baselines.algorithms.genetic.rows import encode, thresholds_of
-from baselines.algorithms.genetic.settings import Quirks, Settings
+from gradtree.trees.simplify import class_sums
 from gradtree.trees.tree import Tree
 
 LARGEST_CUT = np.iinfo(np.int16).max
 
 
-class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
+class GeneticTreeClassifier(TreeClassifier):
     """A decision tree bred by selection, mutation and crossing of subtrees.
 
     With an integer ``random_state`` it makes every draw of the library
-    ``genetic-tree`` 0.1.2 under that seed, and so grows the very same tree.
+    ``genetic-tree`` 0.1.2 under that seed, and so grows the very same tree, including what
+    the library does beside its documentation: the first generation has 400 trees whatever
+    ``n_trees`` says, the depth is not limited, exactly ``ceil(n_trees * mutation_prob)`` parents
+    are mutated, a leaf without a clear majority keeps the class the search gave it, and fitness
+    that is not positive is raised to the smallest absolute one before parents are selected by it.
 
     Parameters
     ----------
@@ -34,20 +37,17 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
     cross_prob : probability of each parent to be crossed with a random other one.
     mutation_prob : share of the parents to mutate.
     n_elitism : best trees that survive a generation unchanged.
-    early_stopping : whether to stop when the best fitness does not rise.
-    n_iter_no_change : generations over which it has to rise.
+    patience : generations over which the best fitness has to rise, else the search stops.
     depth_penalty : fitness is accuracy minus this times the depth; 0 for accuracy alone.
-    max_depth : without effect unless ``quirks`` says otherwise.
-    quirks : peculiarities of the original to keep; ``None`` for all of them.
     random_state : seed or ``RandomState``.
 
     Attributes
     ----------
-    tree_ : the fitted :class:`gradtree.Tree`.
-    classes_ : class labels.
     n_iter_ : generations bred.
     best_fitness_ : best fitness of the first and of every later generation.
     """
+
+    _dtype = np.float32
 
     def __init__(
         self,
@@ -57,11 +57,8 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
         cross_prob: float = 0.6,
         mutation_prob: float = 0.4,
         n_elitism: int = 3,
-        early_stopping: bool = True,
-        n_iter_no_change: int = 100,
+        patience: int = 100,
         depth_penalty: float = 0.01,
-        max_depth: int | None = None,
-        quirks: Quirks | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_thresholds = n_thresholds
@@ -70,11 +67,8 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
         self.cross_prob = cross_prob
         self.mutation_prob = mutation_prob
         self.n_elitism = n_elitism
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
+        self.patience = patience
         self.depth_penalty = depth_penalty
-        self.max_depth = max_depth
-        self.quirks = quirks
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> GeneticTreeClassifier:
@@ -85,9 +79,7 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             With a single feature or class: a mutation has nothing else to choose.
         """
-        rows, labels = validate_data(self, X, y, dtype=np.float32, order="C", ensure_min_samples=2)
-        check_classification_targets(labels)
-        self.classes_, coded = np.unique(labels, return_inverse=True)
+        rows, coded = self._checked(X, y)
         settings = self._settings()
         self._check_shape(rows.shape[1], len(self.classes_))
         thresholds = thresholds_of(rows, self.n_thresholds)
@@ -98,19 +90,6 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
         self.best_fitness_ = evolved.best_fitness
         self.n_iter_ = len(evolved.best_fitness) - 1
         return self
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class shares of the training rows in the leaf reached, shape (n_rows, n_classes)."""
-        rows = self._check_rows(X)
-        return self.tree_.predict_proba(rows)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        rows = self._check_rows(X)
-        return self.classes_[self.tree_.predict(rows)]
-
-    def _check_rows(self, X: ArrayLike) -> NDArray[np.float32]:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float32, order="C", reset=False)
 
     def _check_shape(self, n_features: int, n_classes: int) -> None:
         if n_features < 2:
@@ -125,8 +104,8 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
             )
 
     def _settings(self) -> Settings:
-        least = {"n_thresholds": 1, "n_trees": 2, "max_iter": 0, "n_elitism": 0}
-        for name, smallest in {**least, "n_iter_no_change": 2}.items():
+        least = {"n_thresholds": 1, "n_trees": 2, "max_iter": 0, "n_elitism": 0, "patience": 2}
+        for name, smallest in least.items():
             if not getattr(self, name) >= smallest:
                 raise ValueError(f"{name} = {getattr(self, name)} must be at least {smallest}")
         for name in ("cross_prob", "mutation_prob"):
@@ -134,18 +113,79 @@ class GeneticTreeClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{name} = {getattr(self, name)} must be between 0 and 1")
         if self.mutation_prob == 0 and self.n_elitism == 0:
             raise ValueError("the trees could die out: raise mutation_prob or n_elitism above 0")
-        if self.max_depth is not None and self.max_depth < 1:
-            raise ValueError(f"max_depth = {self.max_depth} must be at least 1, or None")
         if self.n_thresholds > LARGEST_CUT:
             raise ValueError(f"n_thresholds = {self.n_thresholds} exceeds {LARGEST_CUT}")
-        return Settings(
-            n_trees=self.n_trees,
-            max_iter=self.max_iter,
-            cross_prob=self.cross_prob,
-            mutation_prob=self.mutation_prob,
-            n_elitism=self.n_elitism,
-            patience=self.n_iter_no_change if self.early_stopping else None,
-            depth_penalty=self.depth_penalty,
-            max_depth=self.max_depth,
-            quirks=Quirks() if self.quirks is None else self.quirks,
-        )
+        return Settings(*(getattr(self, name) for name in Settings._fields))
+
+
+def to_tree(
+    nodes: Nodes,
+    thresholds: NDArray[np.float32],
+    X: NDArray[np.float32],
+    y: NDArray[np.intp],
+    n_classes: int,
+) -> Tree:
+    """The canonical tree of node records; see :func:`canonical`."""
+    leaf = nodes["left"] == LEAF
+    cuts = thresholds[np.where(leaf, 0, nodes["feature"]), nodes["cut"]]
+    return canonical(nodes["left"], nodes["right"], nodes["feature"], cuts, X, y, n_classes)
+
+
+def canonical(
+    left: NDArray[Any],
+    right: NDArray[Any],
+    feature: NDArray[Any],
+    threshold: NDArray[Any],
+    X: NDArray[np.float32],
+    y: NDArray[np.intp],
+    n_classes: int,
+) -> Tree:
+    """The canonical tree, whose leaves predict the majority of their training rows.
+
+    Of equally frequent classes a leaf keeps the one the search gave it, and a
+    leaf without rows keeps its class, too. That class is put first among equals
+    by the smallest possible increment of its share.
+
+    Parameters
+    ----------
+    left, right : children in any numbering with root 0.
+    feature : column of an inner node, class index of a leaf.
+    threshold : of inner nodes.
+    X, y : the training rows and their class indices.
+    """
+    order = _depth_first(left, right)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    leaf = left[order] == LEAF
+    bare = Tree(
+        children_left=np.where(leaf, LEAF, place[left[order]]),
+        children_right=np.where(leaf, LEAF, place[right[order]]),
+        feature=np.where(leaf, LEAF, feature[order]),
+        threshold=np.where(leaf, np.nan, threshold[order]),
+        value=np.full((len(order), n_classes), 1 / n_classes),
+        n_features=X.shape[1],
+    )
+    counts = class_sums(bare, bare.apply(X), y)
+    value = _shares(counts, np.where(leaf, feature[order], counts.argmax(axis=1)))
+    return replace(bare, value=value, n_node_samples=counts.sum(axis=1).astype(np.int64))
+
+
+def _depth_first(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
+    order, pending = [], [0]
+    while pending:
+        node = pending.pop()
+        order.append(node)
+        if left[node] != LEAF:
+            pending += [right[node], left[node]]
+    return np.array(order)
+
+
+def _shares(counts: NDArray[np.float64], favoured: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Class shares per node, uniform without rows, in which the favoured class wins ties."""
+    counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, 1.0)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    everyone, most = np.arange(len(shares)), shares.argmax(axis=1)
+    behind = (shares[everyone, favoured] == shares[everyone, most]) & (favoured != most)
+    tied = everyone[behind], favoured[behind]
+    shares[tied] = np.nextafter(shares[tied], 1)
+    return shares

@@ -1,22 +1,53 @@
-"""The loop over generations: select, breed, judge, stop."""
+"""The loop over generations: who survives, is mutated or crossed with whom and where.
+
+Every draw is made in the original's order, from the same generators: NumPy's
+for the choice of parents, and for the rest that of the parent concerned.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from baselines.algorithms.genetic import jkiss
-from baselines.algorithms.genetic.breeding import breed, choose
-from baselines.algorithms.genetic.growing import grow, plant_stumps
-from baselines.algorithms.genetic.judging import judge
+from baselines.algorithms.genetic.growing import grow, judge, plant_stumps
 from baselines.algorithms.genetic.nodes import NODE, Nodes
-from baselines.algorithms.genetic.population import Brood, Trees
+from baselines.algorithms.genetic.population import (
+    MUTANT,
+    SEED_RANGE,
+    SURVIVOR,
+    WORDS,
+    Brood,
+    Trees,
+    draw,
+    seed,
+    seeded,
+    undescribed,
+)
 from baselines.algorithms.genetic.rows import RowSets
-from baselines.algorithms.genetic.settings import Settings
+from gradtree.compiling import entry_kernel
+
+FIRST_POPULATION = 400
+"""The library takes it from its constructor only, and the paper set ``n_trees`` afterwards."""
+SMALLEST_SHARE = 1e-7
+
+Integers = NDArray[np.int64]
+
+
+class Settings(NamedTuple):
+    """Parameters of the search, as the estimator has them."""
+
+    n_trees: int = 400
+    max_iter: int = 500
+    cross_prob: float = 0.6
+    mutation_prob: float = 0.4
+    n_elitism: int = 3
+    patience: int = 100
+    depth_penalty: float = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +60,7 @@ class Evolved:
 
 def evolve(data: RowSets, n_rows: int, settings: Settings, random: RandomState) -> Evolved:
     """Breed trees until the best fitness stays the same or the generations are used up."""
-    first = settings.quirks.first_population(settings.n_trees)
-    trees, brood = plant_stumps(random.randint(jkiss.SEED_RANGE, size=first), data)
+    trees, brood = plant_stumps(random.randint(SEED_RANGE, size=FIRST_POPULATION), data)
     fitness = _fitness(brood, n_rows, settings)
     stopper = Stopper(settings)
     spare = np.empty(0, dtype=NODE)
@@ -68,9 +98,7 @@ def next_generation(
 
 
 def _fitness(brood: Brood, n_rows: int, settings: Settings) -> NDArray[np.float64]:
-    fitness = brood.hits / n_rows - settings.depth_penalty * brood.depth
-    allowed = settings.quirks.selectable(brood.depth, settings.max_depth)
-    return np.where(allowed, fitness, -np.inf)
+    return brood.hits / n_rows - settings.depth_penalty * brood.depth
 
 
 class Stopper:
@@ -80,14 +108,199 @@ class Stopper:
         self.history: list[float] = []
         self._max_iter = settings.max_iter
         self._window: deque[float] = deque(maxlen=settings.patience)
-        self._watching = settings.patience is not None
-        self._reference = min if settings.quirks.stale_is_no_rise else max
 
     def stop(self, best: float) -> bool:
-        """Whether the generation whose best fitness this is shall be the last."""
+        """Whether the generation whose best fitness this is shall be the last.
+
+        As in the original: if it is no better than the worst of the window before it.
+        """
         self.history.append(best)
         if len(self.history) > self._max_iter:
             return True
-        full = self._watching and len(self._window) == self._window.maxlen
+        full = len(self._window) == self._window.maxlen
         self._window.append(best)
-        return full and best <= self._reference(list(self._window)[:-1])
+        return full and best <= min(list(self._window)[:-1])
+
+
+class Chosen(NamedTuple):
+    """The children that grow up: those selected to be parents, and the elite.
+
+    Attributes
+    ----------
+    adults : all of them, each once, in order.
+    selected : parents to be, each once and in order, then the repetitions.
+    tree : of each of the selected, its number among the adults.
+    elite, elite_tree : the fittest, best first, and their numbers among the adults.
+    n_different : how many of the selected are not repetitions.
+    """
+
+    adults: Integers
+    selected: Integers
+    tree: Integers
+    elite: Integers
+    elite_tree: Integers
+    n_different: int
+
+
+def choose(fitness: NDArray[np.float64], settings: Settings, random: RandomState) -> Chosen:
+    """Select parents and the elite among children of that fitness."""
+    elite = fittest(fitness, settings.n_elitism)
+    selected, n_different = select(fitness, settings.n_trees, random)
+    adults = np.flatnonzero(np.bincount(np.concatenate([selected, elite])))
+    tree, elite_tree = np.searchsorted(adults, selected), np.searchsorted(adults, elite)
+    return Chosen(adults, selected, tree, elite, elite_tree, n_different)
+
+
+def fittest(fitness: NDArray[np.float64], n: int) -> Integers:
+    """The ``n`` best, the first of equals first after every swap: partial selection sort.
+
+    NumPy's own partial sort did just this for up to three elements, and today
+    orders equals differently from one processor to the next.
+    """
+    order = np.arange(len(fitness))
+    _put_fittest_first(fitness, min(n, len(order)), order)
+    return order[:n]
+
+
+def select(
+    fitness: NDArray[np.float64], n: int, random: RandomState
+) -> tuple[NDArray[np.int64], int]:
+    """Stochastic universal selection: ``n`` equidistant pointers on the stacked fitness shares.
+
+    Returns
+    -------
+    selected : indices, each one once, in order, then the repetitions.
+    n_different : how many are no repetitions.
+    """
+    found, selected = np.empty((2, n), dtype=np.int64)
+    edges = np.empty(len(fitness))
+    n_different = _select(fitness, random.random_sample(), edges, found, selected)
+    return selected, n_different
+
+
+def breed(chosen: Chosen, brood: Brood, settings: Settings, random: RandomState) -> Brood:
+    """Describe the children: mutants, then crossings, then the elite as it is."""
+    n = len(chosen.selected)
+    mutants = random.choice(n, int(np.ceil(n * settings.mutation_prob)), replace=False)
+    first = np.flatnonzero(random.random_sample(n) < settings.cross_prob)
+    second = random.randint(0, n - 1, len(first))
+    # A parent that is selected repeatedly has a generator each time: its own, then new ones.
+    repetitions = np.empty((n - chosen.n_different, WORDS), dtype=np.uint64)
+    generators = np.concatenate([brood.rng, repetitions])
+    children = undescribed(len(mutants) + 2 * len(first) + len(chosen.elite))
+    home, bare = np.empty((2, n + len(children.point)), dtype=np.int64)
+    n_bare = _breed(chosen, brood.n_nodes, mutants, first, second, generators, children, home, bare)
+    fresh = random.randint(SEED_RANGE, size=n_bare)
+    children.rng[bare[:n_bare]] = seeded(fresh)
+    return children
+
+
+@entry_kernel()
+def _put_fittest_first(fitness: NDArray[np.float64], n: int | np.int64, order: Integers) -> None:
+    for place in range(n):
+        best = place
+        for i in range(place + 1, len(order)):
+            if fitness[order[i]] > fitness[order[best]]:
+                best = i
+        order[place], order[best] = order[best], order[place]
+
+
+@entry_kernel()
+def _select(
+    fitness: NDArray[np.float64],
+    start: float,
+    edges: NDArray[np.float64],
+    found: Integers,
+    selected: Integers,
+) -> int | np.int64:
+    """Fill ``selected``; return how many different ones there are."""
+    smallest = np.inf
+    for i in range(len(fitness)):
+        smallest = min(smallest, abs(fitness[i]))
+    if smallest == 0:
+        smallest = SMALLEST_SHARE
+    # Shares are fitness made positive.
+    total = 0.0
+    for i in range(len(fitness)):
+        total += max(fitness[i], smallest)
+        edges[i] = total
+    step = 1 / len(found)
+    pointer, at, n_different = start * step, 0, 0
+    for k in range(len(found)):
+        while edges[at] / total < min(pointer, 1.0):
+            at += 1
+        found[k] = at
+        n_different += k == 0 or found[k] != found[k - 1]
+        pointer += step
+    one, again = 0, n_different
+    for k in range(len(found)):
+        if k == 0 or found[k] != found[k - 1]:
+            selected[one] = found[k]
+            one += 1
+        else:
+            selected[again] = found[k]
+            again += 1
+    return n_different
+
+
+@entry_kernel()
+def _breed(
+    chosen: Chosen,
+    n_nodes: Integers,
+    mutants: Integers,
+    first: Integers,
+    second: Integers,
+    generators: NDArray[np.uint64],
+    children: Brood,
+    home: Integers,
+    bare: Integers,
+) -> int | np.int64:
+    """Write down all children, and in ``bare`` those that are to be seeded from outside.
+
+    ``generators`` has room for those of repetitions; ``home`` is room to note whose is whose.
+    """
+    selected, tree, n_different = chosen.selected, chosen.tree, chosen.n_different
+    recipient, donor, rng = children.recipient, children.donor, children.rng
+    point, branch = children.point, children.branch
+    new = len(generators) - len(selected)  # the first of the repetitions is number n_different
+    for i in range(len(selected)):
+        home[i] = selected[i]
+        if i >= n_different:
+            home[i] = new + i
+            _spawn(generators, selected[i], generators, new + i)
+    for i in range(len(mutants)):
+        recipient[i], donor[i] = tree[mutants[i]], MUTANT
+        _spawn(generators, home[mutants[i]], rng, i)
+    child, n_bare = len(mutants), 0
+    for i in range(len(first)):
+        one, other = first[i], second[i] + (second[i] >= first[i])
+        mine = draw(generators[home[one]], n_nodes[selected[one]])
+        yours = draw(generators[home[other]], n_nodes[selected[other]])
+        point[child] = branch[child + 1] = mine
+        point[child + 1] = branch[child] = yours
+        for parent, partner in ((one, other), (other, one)):
+            recipient[child], donor[child] = tree[parent], tree[partner]
+            # A child whose recipient gives way at the root is no copy of it, so it gets no seed.
+            if point[child]:
+                _spawn(generators, home[parent], rng, child)
+            else:
+                bare[n_bare] = child
+                n_bare += 1
+            child += 1
+    for i in range(len(chosen.elite)):
+        recipient[child], donor[child] = chosen.elite_tree[i], SURVIVOR
+        for word in range(WORDS):
+            rng[child, word] = generators[chosen.elite[i], word]
+        child += 1
+    return n_bare
+
+
+@entry_kernel()
+def _spawn(
+    parents: NDArray[np.uint64],
+    parent: int | np.int64,
+    children: NDArray[np.uint64],
+    child: int | np.int64,
+) -> None:
+    """Seed a child's generator by a draw of its parent's."""
+    seed(children[child], draw(parents[parent], SEED_RANGE))

@@ -1,7 +1,11 @@
-"""The nouns of breeding: grown trees, and children that are only described so far.
+"""Grown trees, children that are only described so far, and the random generator each carries.
 
 Most children are never selected. So a child is judged by what distinguishes it
 from its parent, and its nodes are written only once it is to be a parent.
+
+The generator is JKISS on 64-bit words, as in the original: a state is four of them. A copied tree
+starts from a draw of the tree it is a copy of, so the order of copies and draws decides every
+later one.
 """
 
 from __future__ import annotations
@@ -11,8 +15,44 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.genetic import jkiss
 from baselines.algorithms.genetic.nodes import NODE, Nodes
+from gradtree.compiling import entry_kernel
+
+WORDS = 4
+SEED_RANGE = 10**8
+
+_START = (np.uint64(987654321), np.uint64(43219876), np.uint64(6543217))
+_LCG_FACTOR, _LCG_STEP = np.uint64(314527869), np.uint64(1234567)
+_CARRY_FACTOR = np.uint64(4294584393)
+_5, _7, _22, _32 = np.uint64(5), np.uint64(7), np.uint64(22), np.uint64(32)
+
+
+@entry_kernel()
+def seed(state: NDArray[np.uint64], start: int | np.int64) -> None:
+    """Set a state; only its first word depends on the seed."""
+    state[0] = np.uint64(start)
+    state[1], state[2], state[3] = _START
+
+
+def seeded(starts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """One state per seed, shape (n, 4)."""
+    state = np.empty((len(starts), WORDS), dtype=np.uint64)
+    state[:, 0], state[:, 1:] = starts, _START
+    return state
+
+
+@entry_kernel()
+def draw(state: NDArray[np.uint64], bound: int | np.int64) -> np.int64:
+    """Draw an integer from 0 to ``bound - 1``, by remainder as the original does."""
+    state[0] = _LCG_FACTOR * state[0] + _LCG_STEP
+    state[1] ^= state[1] << _5
+    state[1] ^= state[1] >> _7
+    state[1] ^= state[1] << _22
+    carried = _CARRY_FACTOR * state[2] + state[3]
+    state[3] = carried >> _32
+    state[2] = carried
+    return np.int64((state[0] + state[1] + state[2]) % np.uint64(bound))
+
 
 MUTANT = np.int64(-1)
 SURVIVOR = np.int64(-2)
@@ -67,7 +107,7 @@ class Brood(NamedTuple):
 
 def undescribed(n: int) -> Brood:
     """That many children, all at the root of the first tree, of whom nothing is known yet."""
-    rng = np.empty((n, jkiss.WORDS), dtype=np.uint64)
+    rng = np.empty((n, WORDS), dtype=np.uint64)
     return Brood._make([*np.zeros((9, n), dtype=np.int64), rng])
 
 
