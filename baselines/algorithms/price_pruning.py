@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from baselines.algorithms.inner_folds import Fold, macro_f1
 from baselines.algorithms.labels import over_classes
 from gradtree.compiling import entry_kernel
-from gradtree.trees.simplify import cut_at
+from gradtree.trees.simplify import rebuilt
 from gradtree.trees.tree import LEAF, Tree
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Priced:
 
     def pruned(self, price: float) -> Tree:
         """The tree that is left at a price."""
-        return cut_at(self.tree, self._is_end(price))[0]
+        return rebuilt(self.tree, self._is_end(price))[0]
 
     def between(self, most: int, most_leaves: int | None = None) -> list[float]:
         """Up to ``most`` prices, largest first, halfway between those at which the tree changes.
