@@ -1,4 +1,4 @@
-"""This machine: versions and kind, what this process may use of it, peak memory, speed just now."""
+"""This machine: versions and kind, what this process may use of it, peak memory."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ import platform
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from threadpoolctl import threadpool_limits
 
 from experiments.runs.job import canonical_json
 
@@ -138,21 +134,3 @@ def peak_mb() -> float:
                 return round(int(line.split()[1]) / 1024, 1)
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
-
-
-def calibrate() -> float:
-    """Seconds that a fixed mix of interpreter, sorting and small matrix work takes just now.
-
-    The best of three: what the machine can do, not what disturbed it.
-    """
-    data, spent = np.random.default_rng(0).random((200, 200)), []
-    with threadpool_limits(1):
-        for _ in range(3):
-            began, total = time.perf_counter(), 0.0
-            for i in range(20_000):
-                total += i % 7
-            for _ in range(5):
-                np.sort(data, axis=None)
-                data @ data
-            spent.append(time.perf_counter() - began)
-    return min(spent)

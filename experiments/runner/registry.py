@@ -31,7 +31,7 @@ BUILT_IN = {
     "metric": ("experiments.runner.plugin", "metrics"),
     "experiment": ("experiments.runner.experiments", "EXPERIMENTS"),
     "profile": ("experiments.runner.profiles", "declared_profiles"),
-    "executor": ("experiments.runner.executors.local", "EXECUTORS"),
+    "executor": ("experiments.runner.executors", "EXECUTORS"),
 }
 """Module and name of the suite's own, a mapping or what returns one. Tables and printed numbers of
 the suite are read where they are used."""

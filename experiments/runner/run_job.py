@@ -142,13 +142,10 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
     learner = registry.learner(job.method)
     if skipped := cannot(learner, split, job):
         return skipped, None
-    alone = job.measured == "alone"
-    if alone:
+    if job.measured == "alone":
         warm_up(learner, split, job)
     fitted, wall, cpu = timed_fit(learner, split, job)
     scores, kept, remarks = measure(fitted, split)
-    if alone:
-        remarks["calibration_ms"] = round(1000 * machine.calibrate(), 2)
     try:
         extra = canonical_json({**remarks, **fitted.extra})
     except (TypeError, ValueError, RecursionError) as problem:

@@ -87,12 +87,6 @@ class Job:
         learners = self.family or self.method
         return self.protocol, self.dataset, learners, self.trial, self.seed, drawn
 
-    def __str__(self) -> str:
-        what = f"{self.protocol}/{self.experiment} {self.dataset} {self.method}"
-        if self.evaluation == HOLDOUT:
-            return f"{what} trial {self.trial}"
-        return f"{what} {self.evaluation} of {self.key[:6]}"
-
     def run(self, status: Status, **outcome: Any) -> dict[str, Any]:
         """The row of the table of runs that this job's outcome makes."""
         identity = {name: getattr(self, name) for name in (*_IDENTITY, "key", "dataset")}

@@ -176,7 +176,7 @@ def forks_eight_times(split: Any, params: Any, seed: int) -> Fitted:
     for _ in range(8):
         pid = os.fork()
         if not pid:
-            time.sleep(2.5)
+            time.sleep(1.5)
             os._exit(int(block[0]) - 1)
         children.append(pid)
     for pid in children:

@@ -20,12 +20,11 @@ from runner_helpers import (
     steady,
 )
 
-from experiments.runner.executors import Executor
-from experiments.runner.executors.local import InlineExecutor, LocalExecutor
+from experiments.runner.executors import Executor, InlineExecutor, LocalExecutor
 from experiments.runs.job import Job, Limits
 from experiments.runs.schema import check
 
-LIMITS = Limits(seconds=6.0, memory_mb=600.0)
+LIMITS = Limits(seconds=3.0, memory_mb=400.0)
 Ended = dict[str, dict[str, Any]]
 
 ERRORS = {
@@ -50,10 +49,10 @@ ODD_THINGS = {
     "overwrites": "read-only",
 }
 STATUSES = {
-    "sleeps": ("timeout", "more than 6.0 s"),
-    "forks-and-sleeps": ("timeout", "more than 6.0 s"),
-    "prints-for-ever": ("timeout", "more than 6.0 s"),
-    "stops-itself": ("timeout", "more than 6.0 s"),
+    "sleeps": ("timeout", "more than 3.0 s"),
+    "forks-and-sleeps": ("timeout", "more than 3.0 s"),
+    "prints-for-ever": ("timeout", "more than 3.0 s"),
+    "stops-itself": ("timeout", "more than 3.0 s"),
     "allocates": ("memory", ""),
     "allocates-natively": ("memory", ""),
     "segfaults": ("crash", "killed by SIGSEGV"),
@@ -201,17 +200,19 @@ class TestLocal(Supervision):
         executor.close()
         assert not descendants_left()
 
-    def test_a_runner_stopped_between_two_jobs_ends_by_the_limit(self, executor: Executor) -> None:
+    def test_a_runner_stopped_between_two_jobs_ends_by_the_limit(self) -> None:
         cart = [job_of("cart", "fake-two", trial) for trial in range(4)]
-        run_all(executor, cart[:2])
-        assert isinstance(executor, LocalExecutor)
-        for place in executor._idle:
-            if place._process is not None:
-                place._process.suspend()
-        ended = run_all(executor, cart[2:])
-        assert {outcome.run["status"] for outcome in ended.values()} == {"timeout"}
-        again = run_all(executor, cart)
-        assert {outcome.run["status"] for outcome in again.values()} == {"ok"}
+        roomy = LocalExecutor(2, replace(LIMITS, memory_mb=4000.0))  # runners are kept
+        with contextlib.closing(roomy) as executor:
+            run_all(executor, cart[:2])
+            processes = [place._process for place in executor._idle if place._process]
+            for process in processes:
+                process.suspend()
+            ended = run_all(executor, cart[2:])
+            assert processes
+            assert {outcome.run["status"] for outcome in ended.values()} == {"timeout"}
+            again = run_all(executor, cart)
+            assert {outcome.run["status"] for outcome in again.values()} == {"ok"}
 
     def test_jobs_go_to_the_worker_that_has_done_similar(self, executor: Executor) -> None:
         def places(jobs: list[Job]) -> dict[int, str]:

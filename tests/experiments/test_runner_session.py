@@ -17,8 +17,7 @@ from runner_helpers import fake_job, job_of, run_all
 
 from experiments.runner import display
 from experiments.runner.display import LiveDisplay, PlainDisplay, Progress, name_of
-from experiments.runner.executors import Running
-from experiments.runner.executors.local import InlineExecutor, LocalExecutor
+from experiments.runner.executors import InlineExecutor, LocalExecutor, Running
 from experiments.runner.queue import Queue
 from experiments.runner.run_job import Outcome
 from experiments.runner.session import owner_name, run_session

@@ -21,9 +21,9 @@ from fake_learners import OTHER_VARIABLE
 from runner_helpers import FAKES, TOKEN, dask, fake_job, free_port, soon_gone, steady
 
 from experiments.runner import registry
+from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors import dask as cluster
 from experiments.runner.executors.dask import ClusterLostError, DaskExecutor, differing
-from experiments.runner.executors.local import InlineExecutor
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session
 from experiments.runs.job import Limits

@@ -24,7 +24,7 @@ from fake_learners import LOG_VARIABLE
 from runner_helpers import FAKES, TOKEN, fake_job, soon_gone
 
 from experiments.runner import registry
-from experiments.runner.executors.local import InlineExecutor
+from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors.supervisor import ROOT, python_environment
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session

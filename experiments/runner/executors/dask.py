@@ -43,7 +43,8 @@ class ClusterLostError(CannotGoOnError):
 # Inside the processes of the cluster, whose threads run jobs in supervisors they lend out.
 
 _lock = threading.Lock()
-_idle: list[tuple[str, Supervisor]] = []
+_idle: dict[tuple[str, int], Supervisor] = {}
+"""By client and thread."""
 _stopped: set[str] = set()
 
 
@@ -52,12 +53,10 @@ def run_supervised(job: Job, client: str, limits: Limits, plugins: str) -> Outco
     from distributed import get_worker
 
     _close_idle(lambda owner: owner != client)  # of clients past
+    os.environ[registry.VARIABLE] = plugins
+    mine = client, threading.get_ident()
     with _lock:
-        os.environ[registry.VARIABLE] = plugins
-        mine = [pair for pair in _idle if pair[0] == client]
-        place = mine[-1][1] if mine else None
-        if place is not None:
-            _idle.remove(mine[-1])
+        place = _idle.pop(mine, None)
     if place is None:
         worker = get_worker()
         own = worker.memory_manager.memory_limit
@@ -74,7 +73,7 @@ def run_supervised(job: Job, client: str, limits: Limits, plugins: str) -> Outco
         place.close()
         raise
     with _lock:
-        _idle.append((client, place))
+        _idle[mine] = place
     if client in _stopped:
         stop_client(client)
     return replace(outcome, environment=outcome.environment or machine.describe())
@@ -83,8 +82,7 @@ def run_supervised(job: Job, client: str, limits: Limits, plugins: str) -> Outco
 def _close_idle(unwanted: Callable[[str], bool]) -> None:
     """Close the idle supervisors of some clients."""
     with _lock:
-        closing = [place for token, place in _idle if unwanted(token)]
-        _idle[:] = [pair for pair in _idle if not unwanted(pair[0])]
+        closing = [_idle.pop(who) for who in list(_idle) if unwanted(who[0])]
     for place in closing:
         place.close()
 
@@ -98,12 +96,11 @@ def stop_client(client: str) -> None:
 def identity(plugins: str) -> dict[str, str]:
     """Everything of this process that can change a score, name by name."""
     os.environ[registry.VARIABLE] = plugins
-    return {
-        **machine.versions(),
-        **{f"dataset {s}": d.content_hash for s, d in registry.entries("dataset").items()},
-        **{f"protocol {s}": p.version for s, p in registry.entries("protocol").items()},
-        **{f"learner {s}": each.version for s, each in registry.entries("learner").items()},
-    }
+    found = dict(machine.versions())
+    for kind in ("dataset", "protocol", "learner"):
+        field = "content_hash" if kind == "dataset" else "version"
+        found |= {f"{kind} {s}": getattr(e, field) for s, e in registry.entries(kind).items()}
+    return found
 
 
 # Here.
@@ -236,14 +233,12 @@ class DaskExecutor:
 
     def _check(self, newcomers: list[str]) -> None:
         """Refuse processes that could give other numbers."""
-        answers: dict[str, Any] = {}
+        answers, ours = dict[str, Any](), dict[str, str]()
         # Those that have left again, or do not answer, are asked at the next look.
         with contextlib.suppress(OSError, TimeoutError, RuntimeError, ValueError):
             if newcomers:
-                answers = self._dask.run(
-                    identity, self._plugins, workers=newcomers, on_error="return"
-                )
-        ours = identity(self._plugins) if answers else {}
+                ask, ours = self._dask.run, identity(self._plugins)
+                answers = ask(identity, self._plugins, workers=newcomers, on_error="return")
         for address, theirs in answers.items():
             found = differing(ours, theirs) if isinstance(theirs, dict) else repr(theirs)
             if found:

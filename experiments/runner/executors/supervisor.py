@@ -140,28 +140,24 @@ class Supervisor:
     def _keeper_lives(self) -> bool:
         return self._keeper is not None and self._keeper.poll() is None
 
-    def _hire(self) -> None:
-        """Start a keeper."""
-        self._control, theirs = socket.socketpair()
-        with theirs:
-            self._keeper = subprocess.Popen(
-                [sys.executable, "-m", "experiments.runner.executors.worker", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=self._log_end,
-                stderr=self._log_end,
-                pass_fds=[theirs.fileno()],
-                env=worker_environment(self.limits.threads),
-                start_new_session=True,
-            )
-        self._control.setblocking(False)
-        self._ready, self._news = False, bytearray()
-
     def _fork(self, job: Job) -> socket.socket:
         """Ask the keeper for a runner, which gets its ends of a new socket and of the log."""
         if not self._keeper_lives():
             self.close()
-            self.job = job
-            self._hire()
+            self.job, self._ready, self._news = job, False, bytearray()
+            self._control, theirs = socket.socketpair()
+            with theirs:
+                program = f"from {frame.__module__} import main; main({theirs.fileno()})"
+                self._keeper = subprocess.Popen(
+                    [sys.executable, "-c", program],
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._log_end,
+                    stderr=self._log_end,
+                    pass_fds=[theirs.fileno()],
+                    env=worker_environment(self.limits.threads),
+                    start_new_session=True,
+                )
+            self._control.setblocking(False)
         assert self._control is not None
         self._forget_runner()
         self._forks += 1
@@ -174,13 +170,12 @@ class Supervisor:
 
     def _drop_runner(self, tell: bool = True) -> None:
         """Let the keeper end the runner and all that it started."""
-        if self._channel is None:
-            return
-        self._channel.close()
-        if tell and self._control is not None and self._ended is None:
-            with contextlib.suppress(OSError):
-                self._control.sendall(frame({"do": "kill"}))
-        self._forget_runner()
+        if self._channel is not None:
+            self._channel.close()
+            if tell and self._control is not None and self._ended is None:
+                with contextlib.suppress(OSError):
+                    self._control.sendall(frame({"do": "kill"}))
+            self._forget_runner()
 
     def _hear_keeper(self) -> None:
         if self._control is None:
@@ -241,19 +236,8 @@ class Supervisor:
         if not self._ready:
             late = f"the worker did not start in {STARTUP_SECONDS:.0f} s"
             return self._end("crash", late) if self.seconds > STARTUP_SECONDS else None
-        if self._memory_mb() > self.limits.memory_mb:
-            return self._end("memory", f"more than {self.limits.memory_mb:,.0f} MB")
-        if self.seconds > self.limits.seconds:
-            if self._said:
-                return self._end("crash", "sent half an answer")
-            return self._end("timeout", f"more than {duration(self.limits.seconds)}")
-        return None
-
-    def _memory_mb(self) -> float:
-        """Memory of the runner at every look; with all that it started, now and then.
-
-        Pages that several of them share are counted once, where that makes a difference.
-        """
+        # The runner's own memory at every look; that of all it started, now and then. Pages that
+        # several of them share are counted once, where that makes a difference.
         family = [self._process]
         if time.monotonic() > self._next_family and self._process is not None:
             self._next_family = time.monotonic() + FAMILY_SECONDS
@@ -263,29 +247,33 @@ class Supervisor:
         if used > self.limits.memory_mb and len(family) > 1:
             used = sum(_memory_of(each, "pss") for each in family)
         self._peak_mb = max(self._peak_mb, used)
-        return used
+        if used > self.limits.memory_mb:
+            return self._end("memory", f"more than {self.limits.memory_mb:,.0f} MB")
+        if self.seconds <= self.limits.seconds:
+            return None
+        if self._said:
+            return self._end("crash", "sent half an answer")
+        return self._end("timeout", f"more than {duration(self.limits.seconds)}")
 
     def _end(self, status: Status, reason: str) -> Outcome:
-        """End the present job, and its runner with it."""
+        """End the present job, and its runner with it: give the keeper a moment to do so, then end
+        the keeper.
+        """
         assert self.job is not None
-        job, running = self.job, self._ended is None
+        job, deadline = self.job, time.monotonic() + KEEPER_SECONDS
+        running = self._ended is None
         self._drop_runner()
-        if running:
-            self._await_end()
+        while running and self._control is not None:
+            self._hear_keeper()
+            running = self._ended is None
+            if running and time.monotonic() > deadline:
+                self.close()
+            elif running:
+                select.select([self._control], [], [], LOOK_SECONDS)
         self._drain_log()
         limit = {"timeout": self.limits.seconds, "memory": self.limits.memory_mb}.get(status)
         used = {"log_tail": self._log_tail(), "peak_memory_mb": round(self._peak_mb, 1) or None}
         return ended(job, status, reason, limit_value=limit, **used)
-
-    def _await_end(self) -> None:
-        """Give the keeper a moment to end the runner; then end the keeper, and so the runner."""
-        deadline = time.monotonic() + KEEPER_SECONDS
-        while self._control is not None and time.monotonic() < deadline:
-            self._hear_keeper()
-            if self._ended is not None:
-                return
-            select.select([self._control], [], [], LOOK_SECONDS)
-        self.close()
 
     def _drain_log(self) -> None:
         """Take what was printed, keeping the end of it only, and not for ever."""

@@ -75,12 +75,12 @@ def run_jobs(channel: socket.socket) -> NoReturn:
         job, limits = Job(**found["job"]), Limits(**found["limits"])
         limit_memory(limits.memory_mb)
         outcome = run_job(job)
-        run = outcome.run
+        run, plugin = outcome.run, job.method in registry.from_plugins("learner")
         if run["status"] == "memory":
             run["limit_value"] = limits.memory_mb
         flush()
-        reusable = run["status"] != "memory" and job.method not in registry.from_plugins("learner")
-        answer = {"reusable": reusable and not has_children(), "environment": outcome.environment}
+        reusable = run["status"] != "memory" and not plugin and not has_children()
+        answer = {"reusable": reusable, "environment": outcome.environment}
         packed = base64.b64encode(outcome.predictions or b"").decode()
         try:
             data = frame({**answer, "run": run, "predictions": packed})
@@ -90,10 +90,8 @@ def run_jobs(channel: socket.socket) -> NoReturn:
 
 
 def limit_memory(memory_mb: float) -> None:
-    """A backstop for sudden allocations; the supervisor watches what is really used.
-
-    Half as much again as the limit, on top of what the libraries have taken already: address
-    space is reserved more freely than it is used.
+    """A backstop for sudden allocations; the supervisor watches what is really used. Half as much
+    again as the limit, on top of what libraries have taken: more is reserved than is used.
     """
     taken = getattr(psutil.Process().memory_info(), "data", 0)  # known on Linux
     soft = taken + int(1.5 * memory_mb * 2**20)
@@ -221,9 +219,9 @@ def end_children() -> None:
         select.select([], [], [], 0.002)
 
 
-def main() -> None:
+def main(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the supervisor's business
-    control = socket.socket(fileno=int(sys.argv[1]))
+    control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
     adopt()
     # Linux schedules a session as one group with a niceness of its own, and every worker has a
@@ -241,7 +239,3 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # what all runners share is then not copied for each
     Keeper(control).serve()
-
-
-if __name__ == "__main__":
-    main()
