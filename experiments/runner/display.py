@@ -1,29 +1,25 @@
-"""What people see of a run: lines for logs and pipes, a picture on a terminal."""
+"""What people see of a run: lines for logs and pipes, bars on a terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TextIO
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.panel import Panel
-from rich.progress_bar import ProgressBar
-from rich.table import Table
+import rich.progress
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from experiments.runner import registry
 from experiments.runner.executors import Running
 from experiments.runs.job import PERTURBATION, Job
 from experiments.runs.schema import HOLDOUT, Run
-from experiments.text import counts, duration, outcome
+from experiments.text import duration, outcome
 
 USUAL_SEED = 42
-FAILURES = ("timeout", "memory", "crash", "error")
 TRUSTED_SHARE = 0.05
 """Of the expected work that must be done before the pace so far corrects the estimate."""
 PROGRESS_SECONDS = 30.0
@@ -39,8 +35,7 @@ def name_of(job: Job) -> str:
     if job.evaluation != HOLDOUT:
         names = [name for name in registry.learner(job.method).space if name in params]
         drawn = ", ".join(f"{name} {params[name]}" for name in names or sorted(params))
-        fold = f", fold {job.evaluation.partition('/')[2]}" if "/" in job.evaluation else ""
-        return f"{what} with {drawn or 'no parameters'}{fold}"
+        return f"{what} with {drawn or 'no parameters'}"
     seed = "" if job.seed == USUAL_SEED else f", seed {job.seed}"
     moved = f", perturbation {params[PERTURBATION]}" if params.get(PERTURBATION) is not None else ""
     return f"{what} trial {job.trial}{seed}{moved}"
@@ -64,10 +59,6 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.total = Counter(job.method for job in jobs)
-        self.done: Counter[str] = Counter()
-        self.statuses: Counter[str] = Counter()
-        self.failures: deque[str] = deque(maxlen=5)
-        self.latest: deque[str] = deque(maxlen=3)
         self.jobs, self.finished = len(jobs), 0
         self._waiting = {job.key: (job, seconds.get(job.key, 0.0)) for job in jobs}
         self._expected = self._left = sum(spent for _, spent in self._waiting.values())
@@ -76,17 +67,10 @@ class Progress:
     def note(self, run: Run) -> str:
         """Count a run that has ended; the line about it."""
         self.finished += 1
-        self.done[run["method"]] += 1
-        self.statuses[run["status"]] += 1
         job, seconds = self._waiting.pop(run["key"], (None, 0.0))
         self._left -= seconds
         plain = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
-        line = f"{name_of(job) if job else plain}: {outcome(run)}"
-        if run["status"] in FAILURES:
-            self.failures.append(line)
-        elif run["status"] == "ok":
-            self.latest.append(line)
-        return line
+        return f"{name_of(job) if job else plain}: {outcome(run)}"
 
     def times(self) -> str:
         """Time so far and, corrected by how the estimate has fared, time left."""
@@ -104,7 +88,7 @@ class PlainDisplay:
         self._progress, self._stream = progress, stream or sys.stdout
         self._last = time.monotonic()
 
-    def finished(self, run: Run) -> None:
+    def ended(self, run: Run) -> None:
         line = self._progress.note(run)
         self._say(f"[{self._progress.finished}/{self._progress.jobs}] {line}")
 
@@ -124,47 +108,41 @@ class PlainDisplay:
         print(stamp, text, file=self._stream, flush=True)
 
 
-class LiveDisplay:
-    """Redraws a panel a few times a second, however fast jobs end."""
+class LiveDisplay(rich.progress.Progress):
+    """Bars, and below them what runs just now; failures scroll by above them."""
 
     def __init__(self, progress: Progress, title: str, console: Console | None = None) -> None:
-        self._progress, self._title = progress, title
-        self._running: Sequence[Running] = ()
-        self._drawn = 0.0
-        self._live = Live(self.render(), console=console or Console(), auto_refresh=False)
-        self._live.start()
+        name = rich.progress.TextColumn("{task.description}", markup=False)
+        bars = (rich.progress.BarColumn(32), rich.progress.MofNCompleteColumn())
+        note = rich.progress.TextColumn("{task.fields[note]}", style="cyan")
+        self._progress, self._drawn, self._now = progress, 0.0, list[Text]()
+        super().__init__(name, *bars, note, console=console, auto_refresh=False)
+        counts = {"all": progress.jobs, **progress.total}
+        self._bars = {name: self.add_task(name, total=n, note="") for name, n in counts.items()}
+        self.console.print(title, style="blue", markup=False)
+        self.start()
 
-    def finished(self, run: Run) -> None:
-        self._progress.note(run)
+    def ended(self, run: Run) -> None:
+        line = self._progress.note(run)
+        for name in ("all", run["method"]):
+            if name in self._bars:
+                self.advance(self._bars[name])
+        if run["status"] not in ("ok", "skipped"):
+            self.console.print(line, style="yellow", markup=False)
 
     def tick(self, running: Sequence[Running]) -> None:
-        self._running = running
         if time.monotonic() - self._drawn >= REFRESH_SECONDS:
-            self._live.update(self.render(), refresh=True)
+            shown = [f"{one.where}  {name_of(one.job)}  {duration(one.seconds)}" for one in running]
+            more = [f"and {len(shown) - RUNNING_SHOWN} more"] if len(shown) > RUNNING_SHOWN else []
+            self._now = [Text(line) for line in (*shown[:RUNNING_SHOWN], *more)]
+            self.update(self._bars["all"], note=self._progress.times(), refresh=True)
             self._drawn = time.monotonic()
 
-    def close(self) -> None:
-        self._running = ()
-        self._live.update(self.render(), refresh=True)
-        self._live.stop()
+    def get_renderables(self) -> Iterator[RenderableType]:
+        yield self.make_tasks_table(self.tasks)
+        yield from self._now
 
-    def render(self) -> RenderableType:
-        progress, grid = self._progress, Table.grid(padding=(0, 2))
-        bars = [("all", progress.finished, progress.jobs, Text(progress.times(), "cyan"))]
-        bars += [(name, progress.done[name], n, Text()) for name, n in progress.total.items()]
-        for name, done, total, note in bars:
-            bar = ProgressBar(max(total, 1), done, 32, complete_style="blue")
-            grid.add_row(Text(name), bar, Text(f"{done:,}/{total:,}", justify="right"), note)
-        lines = [
-            Text(f"{one.where}  {name_of(one.job)}  {duration(one.seconds)}")
-            for one in self._running[:RUNNING_SHOWN]
-        ]
-        if len(self._running) > RUNNING_SHOWN:
-            lines.append(Text(f"and {len(self._running) - RUNNING_SHOWN} more"))
-        lines += [Text(line, "dim") for line in progress.latest]
-        if progress.failures:
-            failed = {s: n for s, n in progress.statuses.items() if s in FAILURES}
-            lines.append(Text(f"Failed so far: {counts(failed)}; the latest:", "yellow"))
-            lines += [Text(f"  {line}", "yellow") for line in progress.failures]
-        parts = Group(grid, Text(), *lines)
-        return Panel(parts, title=Text(self._title), title_align="left", border_style="blue")
+    def close(self) -> None:
+        self._now = []
+        self.update(self._bars["all"], note=self._progress.times())
+        self.stop()

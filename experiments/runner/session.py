@@ -51,15 +51,10 @@ class SessionSummary:
     """What a session did, whether it was stopped, and if by a problem, by which."""
 
     statuses: Counter[str] = field(default_factory=Counter)
-    left: int = 0
     interrupted: bool = False
     problem: str = ""
     conflicts: list[str] = field(default_factory=list)
     """Successes that contradict the store's; the store's stay."""
-
-    @property
-    def done(self) -> int:
-        return self.statuses.total()
 
 
 @contextmanager
@@ -94,21 +89,17 @@ def run_session(
     that ended well before are done once more, for their predictions or to compare.
     """
     session = _Session(queue, store, executor, list(displays), again)
-    summary = session.summary
     try:
         session.loop()
-    except KeyboardInterrupt:
-        summary.interrupted = True
-    except CannotGoOnError as problem:
-        summary.interrupted, summary.problem = True, str(problem)
+    except (KeyboardInterrupt, CannotGoOnError) as problem:
+        session.summary.interrupted, session.summary.problem = True, str(problem)
     finally:
         with signals_held():
-            summary.left = len(queue) + len(executor.running()) + len(session.elsewhere)
             executor.close()
             session.tell("close")
             with contextlib.suppress(sqlite3.Error, OSError):
                 store.release(session.owner)
-    return summary
+    return session.summary
 
 
 @dataclass
@@ -121,7 +112,7 @@ class _Session:
 
     def __post_init__(self) -> None:
         self.summary, self.owner = SessionSummary(), owner_name()
-        self.elsewhere: dict[str, Job] = {}
+        self._elsewhere: dict[str, Job] = {}
         """Jobs that another session is doing."""
         self._jobs: dict[str, Job] = {}
         self._settled: list[dict[str, Any]] = []
@@ -131,12 +122,12 @@ class _Session:
     def loop(self) -> None:
         with writing(self.store):
             forget_the_dead(self.store)
-        while self.queue or self.executor.running() or self.elsewhere:
+        while self.queue or self.executor.running() or self._elsewhere:
             self._start_what_fits()
             outcomes: list[Outcome] = []
             if self.executor.running():
                 outcomes = self.executor.wait(TICK_SECONDS)
-            elif self.elsewhere:
+            elif self._elsewhere:
                 time.sleep(TICK_SECONDS)
             with signals_held():
                 for outcome in outcomes:
@@ -164,17 +155,16 @@ class _Session:
     def _start_what_fits(self) -> None:
         while self.executor.free() and (job := self.queue.take()) is not None:
             with writing(self.store):
-                if not self.again and self._done_elsewhere(job):
-                    continue
-                ours = self.again or self.store.claim(job.key, self.owner)
-            if ours:
-                self._start(job)
-            else:
-                self.elsewhere[job.key] = job
+                if self.again or not self._done_elsewhere(job):
+                    self._start(job)
 
-    def _start(self, job: Job) -> None:
-        self._jobs[job.key] = job
-        self.executor.start(job)
+    def _start(self, job: Job) -> bool:
+        """Start a job, unless another session is doing it."""
+        ours = self.again or self.store.claim(job.key, self.owner)
+        (self._jobs if ours else self._elsewhere)[job.key] = job
+        if ours:
+            self.executor.start(job)
+        return ours
 
     def _done_elsewhere(self, job: Job) -> bool:
         """Whether another session has done a job of late; its run then counts for ours."""
@@ -182,7 +172,7 @@ class _Session:
         if run is None or (run["status"] != "ok" and (run["finished"] or "") < self._began):
             return False
         self._settled += self.queue.finish(run)
-        self.tell("finished", run)
+        self.tell("ended", run)
         return True
 
     def _look_elsewhere(self) -> None:
@@ -192,14 +182,11 @@ class _Session:
             if self._looked - self._renewed > CLAIM_SECONDS / 4:
                 self.store.renew_claims(self.owner)
                 self._renewed = self._looked
-            if self.elsewhere:
+            if self._elsewhere:
                 forget_the_dead(self.store)
-            for key, job in list(self.elsewhere.items()):
-                if self._done_elsewhere(job):
-                    del self.elsewhere[key]
-                elif self.executor.free() and self.store.claim(key, self.owner):
-                    del self.elsewhere[key]
-                    self._start(job)
+            for key, job in list(self._elsewhere.items()):
+                if self._done_elsewhere(job) or (self.executor.free() and self._start(job)):
+                    del self._elsewhere[key]
 
     def _keep(self, outcomes: Sequence[Outcome]) -> None:
         """Write outcomes, each checked, in one transaction."""
@@ -218,7 +205,7 @@ class _Session:
         self.summary.conflicts += added.conflicts
         for outcome in kept:
             self.summary.statuses[outcome.run["status"]] += 1
-            self.tell("finished", outcome.run)
+            self.tell("ended", outcome.run)
 
     def _checked(self, outcome: Outcome) -> Outcome:
         """An outcome that the store takes; a row that is no run becomes one that ended in error."""
@@ -231,12 +218,12 @@ class _Session:
             return ended(job, "error", f"its run cannot be stored: {problem}")
 
 
-def owner_name(process: psutil.Process | None = None) -> str:
-    """A process, so that others can tell whether it still lives: this one unless told otherwise.
+def owner_name(number: int | None = None) -> str:
+    """A process (this one unless told otherwise), so that others can tell whether it still lives.
 
     A number means one process on one machine since its last start, in one container.
     """
-    process = process or psutil.Process()
+    process = psutil.Process(number)
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         place = f"{boot} {Path('/proc/self/ns/pid').readlink()}"
@@ -249,13 +236,11 @@ def forget_the_dead(store: Store) -> None:
     """Release the claims of processes of this machine that are gone; others' expire in time."""
     here = owner_name().rsplit(" ", 2)[0]
     rows = store.connect().execute("SELECT DISTINCT owner FROM running").fetchall()
-    for owner in (str(row["owner"]) for row in rows):
-        place, *rest = owner.rsplit(" ", 2)
-        if place == here and len(rest) == 2:
-            with contextlib.suppress(psutil.Error):
-                if owner_name(psutil.Process(int(rest[0]))) == owner:
-                    continue
-            store.release(owner)
+    for owner in (row["owner"] for row in rows if row["owner"].startswith(f"{here} ")):
+        with contextlib.suppress(psutil.Error):
+            if owner_name(int(owner.split()[-2])) == owner:
+                continue
+        store.release(owner)
 
 
 def drive(

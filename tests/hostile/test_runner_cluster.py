@@ -109,8 +109,7 @@ def test_a_scheduler_that_goes_stops_the_run_and_loses_nothing(
     assert f"at {address}" in summary.problem
     kept = Store(tmp_path).statuses()
     assert {run["status"] for run in kept.values()} <= {"ok"}
-    assert len(kept) == summary.done
-    assert (summary.done + summary.left, summary.left > 0) == (10, True)
+    assert len(kept) == summary.statuses["ok"] < 10
 
 
 def test_jobs_of_lost_workers_wait_for_others_but_not_for_ever(
