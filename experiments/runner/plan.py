@@ -43,11 +43,7 @@ def _medians(folder: Path) -> tuple[dict[tuple[str, str], float], dict[str, floa
     facts = archive.read_facts(folder)["dataset"]
     cells = {slug: one["n_rows"] * one["n_features"] for slug, one in facts.items()}
     rates = by_place / by_place.index.get_level_values("dataset").map(cells)
-    by_method = rates.groupby(level="method").median()
-    return (
-        {(str(m), str(d)): float(v) for (m, d), v in by_place.items()},
-        {str(m): float(v) for m, v in by_method.items()},
-    )
+    return by_place.to_dict(), rates.groupby(level="method").median().to_dict()
 
 
 def seconds_of(method: str, dataset: str, folder: Path = archive.COMMITTED) -> float:
@@ -135,11 +131,9 @@ def stale_learners(store: Store, jobs: Iterable[Job]) -> dict[str, int]:
         now, before = registry.learner_facts(slug), told.get(slug, {})
         same_version = before.get("version") == now["version"]
         if same_version and "source" in now and before.get("source") != now["source"]:
-            statuses = store.statuses({job.key for job in jobs if job.method == slug})
-            done = sum(one["status"] == "ok" for one in statuses.values())
-            if done:
-                stale[slug] = done
-    return stale
+            runs = store.statuses({job.key for job in jobs if job.method == slug}).values()
+            stale[slug] = sum(run["status"] == "ok" for run in runs)
+    return {slug: done for slug, done in stale.items() if done}
 
 
 def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:
@@ -156,19 +150,12 @@ def render(plan: Plan, workers: int, searches: Mapping[Subject, float] | None = 
     """A line per learner, and the total in core time and on idle cores."""
     searches = searches or {}
     jobs, pending = Counter(j.method for j in plan.jobs), Counter(j.method for j in plan.pending)
-    spent: Counter[str] = Counter()
-    for job in plan.pending:
-        spent[job.method] += plan.seconds[job.key]  # type: ignore[assignment]
-    rows = [
-        [
-            method,
-            f"{count:,}",
-            f"{count - pending[method]:,}",
-            f"{pending[method]:,}",
-            duration(spent[method]) if pending[method] else "–",
-        ]
-        for method, count in jobs.items()
-    ]
+    rows = []
+    for method, count in jobs.items():
+        left = pending[method]
+        spent = sum(plan.seconds[job.key] for job in plan.pending if job.method == method)
+        numbers = [f"{number:,}" for number in (count, count - left, left)]
+        rows.append([method, *numbers, duration(spent) if left else "–"])
     lines = [table(["method", "jobs", "done", "to do", "core time"], rows), ""] if rows else []
     searching = sum(searches.values())
     if searches:

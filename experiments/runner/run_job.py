@@ -135,7 +135,7 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
         return job.run("skipped", reason=clean(reason, "reason")), None
     check_versions(job)
     if job.evaluation != HOLDOUT:
-        from experiments.runner.folds import cross_validate
+        from experiments.runner.candidates import cross_validate
 
         return cross_validate(job), None
     split = load_split(job.dataset, job.protocol, job.trial)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import io
 import itertools
+import os
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +21,7 @@ from runner_helpers import fake_job, job_of, run_all
 from experiments.runner import display
 from experiments.runner.display import LiveDisplay, PlainDisplay, Progress, name_of
 from experiments.runner.executors import InlineExecutor, LocalExecutor, Running
+from experiments.runner.executors.supervisor import ROOT, python_environment
 from experiments.runner.queue import Queue
 from experiments.runner.run_job import Outcome
 from experiments.runner.session import owner_name, run_session
@@ -206,6 +210,41 @@ def test_the_live_display_shows_running_and_failed_jobs() -> None:
     said = console.file.getvalue()  # type: ignore[attr-defined]
     for told in ("[title]", " 1/12", "fake-good trial 8  1.0 s", "and 3 more", "by [SIGSEGV]"):
         assert told in said
+
+
+SBATCH = """#!/bin/sh
+cat > task.sh
+for number in 1 2; do
+    SLURM_ARRAY_TASK_ID=$number SLURM_ARRAY_TASK_COUNT=2 sh task.sh || exit
+done
+"""
+
+
+def test_the_recipe_for_slurm_works_when_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With an ``sbatch`` that runs the tasks of an array one after the other."""
+    text = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    (recipe,) = [part for part in text.split("```") if "sbatch" in part]
+    few = (
+        "--profile paper --dataset wine --method cart,cart-pruned --experiment default --trial 0,1"
+    )
+    for old, new in ((".venv/bin/python", sys.executable), ("--profile paper", f"{few} --inline")):
+        assert old in recipe
+        recipe = recipe.replace(old, new)
+    (tmp_path / "sbatch").write_text(SBATCH)
+    (tmp_path / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("GRADTREE_SOURCES", "installed")
+    done = subprocess.run(
+        ["sh", "-e", "-c", recipe.removeprefix("sh")],
+        cwd=tmp_path, env=python_environment(), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    shares = [Store(tmp_path / "shards" / name).statuses() for name in "12"]
+    assert [len(share) for share in shares] == [2, 2]
+    assert Store(tmp_path / ".runs").statuses() == shares[0] | shares[1]
+    assert {run["status"] for run in (shares[0] | shares[1]).values()} == {"ok"}
 
 
 ALLOWED_SECONDS = 0.015

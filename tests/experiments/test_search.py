@@ -15,7 +15,7 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.runner import folds, plugin, registry, study
+from experiments.runner import candidates, plugin, registry, study
 from experiments.runner import search_scores as scores
 from experiments.runner.candidates import Subject, candidate, candidate_job
 from experiments.runs.store import Store
@@ -189,7 +189,7 @@ class TestScores:
 
 class TestFolds:
     def test_part_the_rows_and_hold_a_tenth_back(self, plugged: Path) -> None:
-        made = folds.make_folds("my-shop", "paper", 0, 3)
+        made = candidates.make_folds("my-shop", "paper", 0, 3)
         split = registry.make_split("my-shop", "paper", 0)
         rows = len(split.y_train_valid)
         assert sum(len(fold.y_test) for fold in made) == rows
@@ -200,7 +200,7 @@ class TestFolds:
             assert shares[0] == pytest.approx(shares[1], abs=0.03)
 
     def test_under_clean_everything_is_learned_inside_them(self, plugged: Path) -> None:
-        made = folds.make_folds("my-shop", "clean", 0, 3)
+        made = candidates.make_folds("my-shop", "clean", 0, 3)
         tested = np.concatenate([fold.rows.test for fold in made if fold.rows is not None])
         assert len(np.unique(tested)) == len(tested)
 
