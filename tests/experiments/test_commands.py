@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,14 +25,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture(autouse=True)
-def no_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(registry.VARIABLE, "")
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
-    yield
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
+pytestmark = pytest.mark.usefixtures("no_plugins")
 
 
 @pytest.fixture

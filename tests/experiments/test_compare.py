@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +17,13 @@ from experiments.analysis.pairwise import compare
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.readme import REPOSITORY
-from experiments.runner import plugin, registry
 from experiments.runs.store import Store
 
 README = (REPOSITORY / "experiments" / "README.md").read_text(encoding="utf-8")
 QUICK = ["--trial", "0-1", "--inline", "--plain"]
 
 
-@pytest.fixture(autouse=True)
-def no_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(registry.VARIABLE, "")
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
-    yield
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
+pytestmark = pytest.mark.usefixtures("no_plugins")
 
 
 class TestVerb:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import plugins
 import pytest
 
-from experiments.runner import plan, registry
+from experiments.runner import plan, plugin, registry
 from experiments.runner.candidates import Subject
 from experiments.runner.experiments import jobs_of
 from experiments.runner.profiles import jobs_in, profile_of, unique
@@ -27,13 +28,7 @@ class TestEstimates:
         own = runs[(runs["method"] == "gradtree") & (runs["dataset"] == "wine")]
         assert plan.seconds_of("gradtree", "wine") == own["cpu_seconds"].median()
 
-    def test_scale_with_the_data_where_nothing_is_known(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        import plugins
-
-        monkeypatch.setenv(registry.VARIABLE, "")
-        registry.use([plugins.write(tmp_path, plugins.BOTH)])
+    def test_scale_with_the_data_where_nothing_is_known(self, plugged: Path) -> None:
         guess = plan.seconds_of("shallow", "my-shop")
         assert guess == 120 * 4 * plan.GUESS_SECONDS_PER_CELL
         rate = plan.seconds_of("cart", "my-shop") / (120 * 4)
@@ -47,8 +42,8 @@ class TestEstimates:
 
     def test_of_a_search_are_by_its_scores(self) -> None:
         spent = plan.search_seconds(Subject("paper", "iris", "gradtree"), 300)
-        assert spent == pytest.approx(2 * plan.search_seconds(
-            Subject("paper", "iris", "gradtree"), 150))  # fmt: skip
+        half = plan.search_seconds(Subject("paper", "iris", "gradtree"), 150)
+        assert spent == pytest.approx(2 * half)
         assert spent > plan.search_seconds(Subject("paper", "iris", "cart"), 300) > 0
 
     def test_learners_that_will_decline_take_nothing(self) -> None:
@@ -98,10 +93,6 @@ class TestChangedCode:
     """An edited plug-in under the same version is told; its old runs are not passed off as new."""
 
     def store(self, folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
-        import plugins
-
-        from experiments.runner import plugin
-
         monkeypatch.setenv(registry.VARIABLE, "")
         plugin.imported.cache_clear()
         registry._entries.cache_clear()
@@ -111,8 +102,6 @@ class TestChangedCode:
     def test_is_told_until_it_is_refitted(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        import plugins
-
         store = Store(tmp_path / "runs")
         jobs = self.store(tmp_path, plugins.LEARNER, monkeypatch)
         plan.note_plan(store, jobs)

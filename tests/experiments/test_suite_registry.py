@@ -7,7 +7,6 @@ import subprocess
 import sys
 import types
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import plugins
@@ -17,15 +16,7 @@ from experiments.errors import UserError
 from experiments.runner import plugin, registry
 from experiments.runner.profiles import Selection, check_selected, jobs_in, profile_of
 
-
-@pytest.fixture(autouse=True)
-def no_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(registry.VARIABLE, "")
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
-    yield
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
+pytestmark = pytest.mark.usefixtures("no_plugins")
 
 
 EVERYTHING = (
@@ -75,8 +66,7 @@ class TestOneFile:
             "gradtree", "dndt", "genetictree", "dl85", "cart",
         ]  # fmt: skip
 
-    def test_tables_become_datasets_that_can_be_split(self, tmp_path: Path) -> None:
-        registry.use([plugins.write(tmp_path, plugins.BOTH)])
+    def test_tables_become_datasets_that_can_be_split(self, plugged: Path) -> None:
         facts = registry.dataset_facts("my-shop")
         assert (facts["n_rows"], facts["n_features"], facts["task"]) == (120, 4, "binary")
         assert facts["categorical"] == ["kind"]
@@ -136,6 +126,11 @@ MISTAKES = [
     ("METRICS = {'test_f1': len}", 1, "lower-case"),
     ("PROFILES = {'p': {'prats': []}}", 1, "unknown key 'prats'"),
     ("PROFILES = {'p': {'parts': [{'experimnt': 'tuned'}]}}", 1, "unknown key 'experimnt'"),
+    ("PROFILES = {'p': {'parts': ['tuned']}}", 1, "a part is a str"),
+    (
+        "PROFILES = {'p': {'parts': [dict(experiment='e', protocol='p', datasets={'rows': 3})]}}",
+        *(1, "conditions are"),
+    ),
     ("TABLES = {'t': 3}", 1, "is a int"),
     ("EXPERIMENTS = ['tuned']", 1, "Write EXPERIMENTS = {name"),
     ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seed': 3}}", 1, "unknown key 'seed'"),
@@ -186,12 +181,9 @@ def test_a_broken_module_of_the_checkout_stops_only_itself(monkeypatch: pytest.M
     assert "boosting.py left out" in str(told[0].message)
 
 
+@pytest.mark.usefixtures("plugged")
 class TestNamedMethods:
     """A named method is run or refused, never dropped."""
-
-    @pytest.fixture(autouse=True)
-    def plugged(self, tmp_path: Path, no_plugins: None) -> None:
-        registry.use([plugins.write(tmp_path, plugins.BOTH)])
 
     def test_plugin_learners_run_in_every_experiment_that_is_named(self) -> None:
         for experiment, profile in [("tuned", "paper"), ("ablation-tuned", "paper"),

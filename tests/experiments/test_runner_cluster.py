@@ -6,21 +6,15 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
-
 from fake_learners import OTHER_VARIABLE
-from runner_helpers import FAKES, TOKEN, dask, fake_job, free_port, soon_gone, steady
+from runner_helpers import dask, fake_job, free_port, soon_gone, steady
 
-from experiments.runner import registry
 from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors import dask as cluster
 from experiments.runner.executors.dask import ClusterLostError, DaskExecutor, differing
@@ -39,11 +33,8 @@ def address() -> str:
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The same promises in less time, with the fake learners."""
-    monkeypatch.setenv(registry.VARIABLE, "")
-    monkeypatch.setenv(TOKEN, uuid.uuid4().hex)
-    registry.use([FAKES])
+def impatient(fakes: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same promises in less time."""
     monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 3.0)
     monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.3)
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 5)

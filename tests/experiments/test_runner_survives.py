@@ -11,19 +11,14 @@ import signal
 import subprocess
 import sys
 import time
-import uuid
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
-
 from fake_learners import LOG_VARIABLE
-from runner_helpers import FAKES, TOKEN, fake_job, soon_gone
+from runner_helpers import fake_job, soon_gone
 
-from experiments.runner import registry
 from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors.supervisor import ROOT, python_environment
 from experiments.runner.queue import Queue
@@ -35,11 +30,7 @@ from experiments.runs.store import Store
 JOBS = 24
 
 
-@pytest.fixture(autouse=True)
-def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(registry.VARIABLE, "")
-    monkeypatch.setenv(TOKEN, uuid.uuid4().hex)
-    registry.use([FAKES])
+pytestmark = pytest.mark.usefixtures("fakes")
 
 
 def jobs(seconds: float, count: int = JOBS) -> list[Job]:
@@ -113,7 +104,7 @@ def test_three_sessions_on_one_store_do_every_job_once(
 PROGRAM = f"""
 import argparse, sys
 from pathlib import Path
-sys.path[:0] = [{str(FAKES.parent)!r}, {str(Path(__file__).parent)!r}]
+sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_runner_survives import jobs, pending
 from experiments.runner.display import Progress
 from experiments.runner.queue import Queue
