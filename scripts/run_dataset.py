@@ -54,9 +54,8 @@ def main() -> int:
     from experiments.commands.run import one_session, refit_or_tell
     from experiments.commands.trees import draw_trees
     from experiments.runner import registry
-    from experiments.runner.experiments import jobs_of
+    from experiments.runner.experiments import jobs_of, unique
     from experiments.runner.plan import make_plan, note_plan, render
-    from experiments.runner.profiles import unique
     from experiments.runner.session import sum_up
     from experiments.runs.store import Store
     from experiments.text import say

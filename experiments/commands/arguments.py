@@ -12,7 +12,7 @@ from experiments.errors import UserError, check_names
 from experiments.runs.store import FILE, LOCAL
 
 if TYPE_CHECKING:
-    from experiments.runner.profiles import Profile, Selection
+    from experiments.runner.experiments import Profile, Selection
     from experiments.runs.job import Limits
 
 Container = argparse.ArgumentParser | argparse._ArgumentGroup
@@ -161,7 +161,7 @@ def limits_of(args: argparse.Namespace, time_limit: float) -> Limits:
 def selected(args: argparse.Namespace) -> tuple[Profile, Selection]:
     """The profile that was asked for and what is chosen of it, with every name checked."""
     from experiments.runner import registry
-    from experiments.runner.profiles import SEARCH, Selection, profile_of
+    from experiments.runner.experiments import SEARCH, Selection, profile_of
 
     check_names("experiment", args.experiment, [*registry.entries("experiment"), SEARCH])
     check_names("method", args.method, registry.learners())

@@ -63,8 +63,8 @@ def _lines(kind: str) -> list[tuple[str, str]]:
 def _costs() -> list[tuple[str, str]]:
     """Jobs and core time of every profile, by the committed runs."""
     from experiments.runner import registry
+    from experiments.runner.experiments import jobs_in, searches_in, unique
     from experiments.runner.plan import make_plan, search_seconds
-    from experiments.runner.profiles import jobs_in, searches_in, unique
     from experiments.runs.job import Limits
     from experiments.text import duration
 

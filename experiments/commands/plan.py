@@ -25,8 +25,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.commands.run import plan_of
+    from experiments.runner.experiments import check_selected, jobs_in, searches_in
     from experiments.runner.plan import render, search_seconds
-    from experiments.runner.profiles import check_selected, jobs_in, searches_in
 
     profile, chosen = arguments.selected(args)
     parts = {leaf.slug: jobs_in(leaf, chosen) for leaf in profile.leaves()}

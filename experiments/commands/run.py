@@ -12,8 +12,8 @@ from experiments.commands import arguments
 from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_names
 
 if TYPE_CHECKING:
+    from experiments.runner.experiments import Profile, Selection
     from experiments.runner.plan import Plan
-    from experiments.runner.profiles import Profile, Selection
     from experiments.runner.session import SessionSummary
     from experiments.runs.job import Job
     from experiments.runs.store import Store
@@ -61,8 +61,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.commands.search import search
+    from experiments.runner.experiments import check_selected, jobs_in, searches_in, unique
     from experiments.runner.plan import note_plan, render, search_seconds, shard
-    from experiments.runner.profiles import check_selected, jobs_in, searches_in, unique
     from experiments.runner.session import SessionSummary, sum_up
     from experiments.runs.store import Store
     from experiments.text import say
@@ -113,8 +113,8 @@ def run(args: argparse.Namespace) -> int:
 
 def retry(args: argparse.Namespace, chosen: Selection) -> int:
     """Run the jobs of a store once more that ended as told, whatever profile they are of."""
+    from experiments.runner.experiments import SEARCH, unique
     from experiments.runner.plan import shard
-    from experiments.runner.profiles import SEARCH, unique
     from experiments.runner.session import sum_up
     from experiments.runs.job import Job
     from experiments.runs.store import Store
@@ -138,7 +138,7 @@ def retry(args: argparse.Namespace, chosen: Selection) -> int:
 
 def within(jobs: Sequence[Job], among: Sequence[Job]) -> list[Job]:
     """Those jobs, each piece of work once, that are among others."""
-    from experiments.runner.profiles import unique
+    from experiments.runner.experiments import unique
 
     keys = {job.key for job in among}
     return [job for job in unique(jobs) if job.key in keys]
@@ -146,8 +146,8 @@ def within(jobs: Sequence[Job], among: Sequence[Job]) -> list[Job]:
 
 def plan_of(args: argparse.Namespace, profile: Profile, parts: Mapping[str, Sequence[Job]]) -> Plan:
     """The plans of all parts of a profile, each by its own time limit, as one."""
+    from experiments.runner.experiments import unique
     from experiments.runner.plan import Plan, make_plan
-    from experiments.runner.profiles import unique
     from experiments.runs.store import Store
 
     statuses = Store(args.store).statuses()

@@ -11,7 +11,7 @@ from experiments.commands import arguments
 from experiments.errors import DONE, WORK_LEFT, NothingToDoError, check_names
 
 if TYPE_CHECKING:
-    from experiments.runner.candidates import Subject
+    from experiments.runner.experiments import Subject
 
 TIME_LIMIT = 3600.0
 
@@ -55,10 +55,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     from experiments.runner import registry
-    from experiments.runner.candidates import METHODS, Subject, space_of
-    from experiments.runner.experiments import paper_datasets
+    from experiments.runner.candidates import space_of
+    from experiments.runner.experiments import METHODS, Subject, can_search, paper_datasets
     from experiments.runner.plan import search_seconds
-    from experiments.runner.profiles import can_search
     from experiments.text import duration, say
 
     check_names("protocol", args.protocol, registry.entries("protocol"))
@@ -89,8 +88,8 @@ def run(args: argparse.Namespace) -> int:
 def search(args: argparse.Namespace, pairs: Sequence[tuple[Subject, int]]) -> tuple[int, bool]:
     """Bring studies to an end and keep their scores; the exit status, and whether any was open."""
     from experiments.runner.display import Progress
+    from experiments.runner.experiments import unique
     from experiments.runner.plan import seconds_of
-    from experiments.runner.profiles import unique
     from experiments.runner.search_scores import FOLDER, WINNERS, folder_of
     from experiments.runner.session import SessionSummary, drive
     from experiments.runner.study import SearchQueue, open_searches

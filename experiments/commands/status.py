@@ -24,7 +24,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    from experiments.runner.profiles import check_selected, jobs_in
+    from experiments.runner.experiments import check_selected, jobs_in
     from experiments.runs import archive
     from experiments.runs.schema import STATUSES
     from experiments.runs.store import Store

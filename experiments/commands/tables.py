@@ -65,7 +65,7 @@ def profile_table() -> str:
 
     rows = []
     try:
-        from experiments.runner.profiles import declared_profiles, jobs_in, searches_in
+        from experiments.runner.experiments import declared_profiles, jobs_in, searches_in
 
         profiles = declared_profiles().values()
         keys = {each.slug: {job.key for job in jobs_in(each)} for each in profiles if each.parts}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from datasets.split import Parts, Split
 from experiments.errors import UserError
 from experiments.runner import registry
-from experiments.runner.experiments import MODEL_SEED, identity_of, params_of
+from experiments.runner.experiments import MODEL_SEED, Subject, identity_of, params_of
 from experiments.runner.run_job import cannot, load_split, timed_fit
 from experiments.runner.scores import f1_on
 from experiments.runs.job import Job, canonical_json
@@ -29,26 +29,12 @@ from experiments.runs.job import Job, canonical_json
 SEED = 42
 TRIALS = 300
 FOLDS = 3
-METHODS = ("gradtree", "dndt", "genetictree", "cart")
-"""Searched unless others are named: every learner that the paper tuned."""
 DURING_SEARCH: Mapping[str, Mapping[str, Any]] = {"gradtree": {"restarts": 0}}
 """Candidates are compared without restarts; the winner gets the paper's number of them."""
 FIRST_TRIAL = 0
 """The paper tuned on the split of data seed 42 alone."""
 STOPPING_SHARE = 0.1
 """Of a fold's training rows, for learners that stop early; the others train on all of them."""
-
-
-@dataclass(frozen=True, order=True)
-class Subject:
-    """What is searched: a learner on a dataset under a protocol."""
-
-    protocol: str
-    dataset: str
-    method: str
-
-    def __str__(self) -> str:
-        return f"{self.protocol} {self.dataset} {self.method}"
 
 
 def draw(choices: Sequence[Any], *what_for: Any) -> Any:

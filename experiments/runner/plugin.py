@@ -257,8 +257,7 @@ def _read_declared(name: str, offered: Any, plugin: Plugin) -> Offers:
     """Declarations with the keys of the suite's own files; a path under ``csv`` is one from the
     plug-in's folder.
     """
-    from experiments.runner.experiments import experiment_from
-    from experiments.runner.profiles import profile_from
+    from experiments.runner.experiments import experiment_from, profile_from
 
     make = {"EXPERIMENTS": experiment_from, "PROFILES": profile_from}.get(name)
     for slug, declared in _items(name, offered, "{…}"):

@@ -30,7 +30,7 @@ BUILT_IN = {
     "protocol": ("datasets", "PROTOCOLS"),
     "metric": ("experiments.runner.plugin", "metrics"),
     "experiment": ("experiments.runner.experiments", "EXPERIMENTS"),
-    "profile": ("experiments.runner.profiles", "declared_profiles"),
+    "profile": ("experiments.runner.experiments", "declared_profiles"),
     "executor": ("experiments.runner.executors", "EXECUTORS"),
 }
 """Module and name of the suite's own, a mapping or what returns one. Tables and printed numbers of

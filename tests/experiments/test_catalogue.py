@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.runner.experiments import EXPERIMENTS, jobs_of, params_of
-from experiments.runner.profiles import (
+from experiments.runner.experiments import (
+    EXPERIMENTS,
     Selection,
     declared_profiles,
     jobs_in,
+    jobs_of,
+    params_of,
     profile_of,
     searches_in,
     unique,

@@ -431,7 +431,7 @@ def documented() -> list[str]:
 def test_documented_commands_work_as_they_are_written(command: str) -> None:
     """Understood by the parser and, where they run jobs, with something to run."""
     from experiments.commands import arguments
-    from experiments.runner.profiles import check_selected, jobs_in, searches_in
+    from experiments.runner.experiments import check_selected, jobs_in, searches_in
 
     words = shlex.split(command)
     args = cli.build_parser(words[0]).parse_args(words)

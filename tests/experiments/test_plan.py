@@ -10,8 +10,7 @@ import pytest
 
 from experiments.runner import plan, plugin, registry
 from experiments.runner.candidates import Subject
-from experiments.runner.experiments import jobs_of
-from experiments.runner.profiles import jobs_in, profile_of, unique
+from experiments.runner.experiments import jobs_in, jobs_of, profile_of, unique
 from experiments.runs import archive
 from experiments.runs.job import Job, Limits
 from experiments.runs.store import Store

@@ -14,7 +14,7 @@ import pytest
 
 from experiments.errors import UserError
 from experiments.runner import plugin, registry
-from experiments.runner.profiles import Selection, check_selected, jobs_in, profile_of
+from experiments.runner.experiments import Selection, check_selected, jobs_in, profile_of
 
 pytestmark = pytest.mark.usefixtures("no_plugins")
 
