@@ -83,16 +83,11 @@ def commit() -> str:
 def cores() -> int:
     """Processors this process may use: its affinity, or the quota of its container."""
     mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    quotas = [float(mine or 1)]
-    for text in _limits_of_container("cpu", "cpu.max"):  # "max 100000" or "150000 100000"
-        quota, _, period = text.partition(" ")
-        if quota != "max":
-            quotas.append(int(quota) / int(period))
+    pairs = [tuple(text.split()) for text in _limits_of_container("cpu", "cpu.max")]
     older = (_limits_of_container("cpu", f"cpu.cfs_{name}_us") for name in ("quota", "period"))
-    for quota, period in zip(*older, strict=False):
-        if int(quota) > 0:
-            quotas.append(int(quota) / int(period))
-    return max(1, math.floor(min(quotas)))
+    pairs += zip(*older, strict=False)  # "max 100000" or "150000 100000"; here -1 is no limit
+    quotas = [int(quota) / int(period) for quota, period in pairs if quota not in ("max", "-1")]
+    return max(1, math.floor(min([float(mine or 1), *quotas])))
 
 
 @cache

@@ -27,13 +27,8 @@ if TYPE_CHECKING:
 def tree_entry(
     tree: Tree, split: Split, raw: pd.DataFrame | None, run: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One entry of a file of trees: a learned tree with every split in words.
-
-    Parameters
-    ----------
-    split : what the tree was learned on, with its fitted preprocessing.
-    raw : as in ``in_raw_units``; without it, splits are in the numbers of training.
-    run : method, experiment, protocol, trial, seed and test_f1 of the fit.
+    """One entry of a file of trees: a learned tree with every split in words, in raw units or,
+    without ``raw``, in the numbers of training.
     """
     from gradtree.units.conditions import NOTHING
     from gradtree.views.rules import describe

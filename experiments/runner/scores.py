@@ -36,22 +36,17 @@ def roc_auc(truth: Labels, proba: Probabilities) -> float | None:
     Classes that do not occur in the truth, or are all of it, have no curve and are left out;
     ``None`` where no class has one.
     """
-    n_classes = proba.shape[1]
-    against = [1] if n_classes == 2 else range(n_classes)
-    areas = [_binary_auc(truth == c, proba[:, c]) for c in against]
-    known = [area for area in areas if area is not None]
-    return float(np.mean(known)) if known else None
-
-
-def _binary_auc(positive: NDArray[np.bool_], score: Probabilities) -> float | None:
-    n_positive = int(positive.sum())
-    n_negative = len(positive) - n_positive
-    if not n_positive or not n_negative:
-        return None
-    _, place, count = np.unique(score, return_inverse=True, return_counts=True)
-    mean_rank = np.cumsum(count) - (count - 1) / 2  # equal scores share the mean of their ranks
-    ranks = mean_rank[place][positive].sum()
-    return float((ranks - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+    areas = []
+    for c in [1] if proba.shape[1] == 2 else range(proba.shape[1]):
+        positive = truth == c
+        many = int(positive.sum())
+        others = len(truth) - many
+        if many and others:
+            _, place, count = np.unique(proba[:, c], return_inverse=True, return_counts=True)
+            mean_rank = np.cumsum(count) - (count - 1) / 2  # shared by equal scores
+            ranks = mean_rank[place][positive].sum()
+            areas.append(float((ranks - many * (many + 1) / 2) / (many * others)))
+    return float(np.mean(areas)) if areas else None
 
 
 def scores_of(

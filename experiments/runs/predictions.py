@@ -142,9 +142,8 @@ def _read(path: Path, changed: int) -> dict[str, Prediction]:
 
 
 def write(folder: Path, kept: Iterable[tuple[Place, str, Prediction]]) -> Path:
-    """Write an archive's predictions anew; the same ones give the same bytes.
-
-    Raises ``ValueError`` for runs of one trial that were scored on different test rows.
+    """Write an archive's predictions anew; the same ones give the same bytes. Runs of one trial
+    that were scored on different test rows are a ``ValueError``.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -59,7 +59,6 @@ def test_predictions_are_kept_to_the_bit(
     packed = predictions.pack(kept)
     assert packed == predictions.pack(kept)
     found = predictions.unpack(packed)
-    assert found is not None
     assert (found.truth == truth).all()
     assert (found.predicted == predicted).all()
     assert found.proba is None if not with_probabilities else (found.proba == proba).all()
@@ -72,8 +71,6 @@ def test_a_learner_may_give_every_row_an_answer_of_its_own() -> None:
     truth = np.zeros(70_000, dtype=np.int64)
     kept = Prediction(truth, truth, np.column_stack([share, 1 - share]))
     found = predictions.unpack(predictions.pack(kept))
-    assert found is not None
-    assert found.proba is not None
     assert (found.proba[:, 0] == share).all()
 
 
@@ -93,14 +90,10 @@ def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path: Path) 
     assert predictions.write(tmp_path / "b", kept[::-1]).read_bytes() == first
     for _, key, prediction in kept:
         found = predictions.of(tmp_path / "a", key)
-        assert found is not None
         assert (found.truth == truth).all()
         assert (found.predicted == prediction.predicted).all()
     without, both = (predictions.of(tmp_path / "a", key) for _, key, _ in kept[:2])
-    assert without is not None
     assert without.proba is None
-    assert both is not None
-    assert both.proba is not None
     assert (both.proba == leaves).all()
     other = [*kept, (("paper", "iris", 0), "f" * 20, Prediction(truth[::-1], truth))]
     with pytest.raises(ValueError, match="two runs were scored on different test rows"):
@@ -127,7 +120,6 @@ class TestRunJob:
         store = Store(tmp_path)
         store.add([outcome.run], {outcome.run["key"]: outcome.predictions or b""})
         found = predictions.of(store, outcome.run["key"])
-        assert found is not None
         assert found.proba is not None
         again = scores.scores_of(found.truth, found.predicted, found.proba, 3)
         assert again == {name: outcome.run[name] for name in again}
@@ -136,7 +128,6 @@ class TestRunJob:
         assert Tree(**parts).n_leaves == outcome.run["leaves"]
         archived = predictions.write(tmp_path, predictions.of_store(store, store.frame())).parent
         kept = predictions.of(archived, outcome.run["key"])
-        assert kept is not None
         assert (kept.proba == found.proba).all()
 
     def test_where_seconds_are_the_result_learners_are_warm(

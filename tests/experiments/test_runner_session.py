@@ -61,7 +61,6 @@ def test_a_row_that_is_no_run_is_stored_as_an_error(
     assert summary.statuses == {"error": 2}
     for job in jobs:
         run = Store(tmp_path).run(job.key)
-        assert run is not None
         assert reason in run["reason"]
         assert Store(tmp_path).predictions(job.key) is None
 
@@ -166,7 +165,6 @@ def test_done_again_for_predictions_or_to_compare(tmp_path: Path) -> None:
     assert len(summary.conflicts) == 1
     assert "test_f1" in summary.conflicts[0]
     kept = store.run(job.key)
-    assert kept is not None
     assert kept["test_f1"] != 0.001
 
 
@@ -207,7 +205,7 @@ def test_the_live_display_shows_running_and_failed_jobs() -> None:
     live.ended(jobs[0].run("crash", reason="killed by [SIGSEGV]"))
     live.tick([Running(job, 1.0, "worker") for job in jobs[1:]])
     live.close()
-    said = console.file.getvalue()  # type: ignore[attr-defined]
+    said = console.file.getvalue()
     for told in ("[title]", " 1/12", "fake-good trial 8  1.0 s", "and 3 more", "by [SIGSEGV]"):
         assert told in said
 
@@ -289,7 +287,7 @@ class TestOverhead:
             return time.process_time() + sum(t.user + t.system for t in times)
 
         began, store = spent(), Store(tmp_path)
-        summary = run_session(Queue(self.jobs(200), give_up=False), store, KeptOpen(executor))  # type: ignore[arg-type]
+        summary = run_session(Queue(self.jobs(200), give_up=False), store, KeptOpen(executor))
         assert summary.statuses == {"ok": 200}
         taken = (spent() - began) / 200 - store.frame()["cpu_seconds"].mean()
         print(f"{1000 * taken:.1f} ms a job")

@@ -67,7 +67,6 @@ class TestStudies:
         again = study.SearchQueue(opened(tmp_path, 6), Store(tmp_path))
         assert len(again) == 4
         first = again.take()
-        assert first is not None
         assert first.key == cut_off.key
         again.finish(first.run("ok", valid_f1=0.9, cpu_seconds=1.0))
         assert work(again) == 3
@@ -195,5 +194,5 @@ def test_the_verb_gives_the_committed_scores(
     planned = store.frame("planned")
     assert set(planned["experiment"]) == {"searched"}
     winner = scores.read_winners(scores.folder_of(store.folder)).iloc[0]
-    found = {store.run(key)["params"] for key in planned["key"]}  # type: ignore[index]
+    found = {store.run(key)["params"] for key in planned["key"]}
     assert found == {winner["params"]}
