@@ -67,6 +67,8 @@ class Job:
     @property
     def repeat(self) -> str:
         """What tells the repetitions of one trial and seed apart; empty where there is one."""
+        if PERTURBATION not in self.params:  # of most, without reading the JSON
+            return ""
         number = self.parameters.get(PERTURBATION)
         return "" if number is None else str(number)
 

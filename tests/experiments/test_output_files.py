@@ -63,7 +63,7 @@ def test_only_tables_that_nobody_owns_are_removed(tmp_path: Path) -> None:
 
 def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path: Path) -> None:
     first = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "a")]
-    again = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "a")]
+    again = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "b")]
     assert first == again
     assert figures.stale(drawing(), tmp_path / "a") == []
     assert len(figures.stale(drawing(1.5), tmp_path / "a")) == 3
