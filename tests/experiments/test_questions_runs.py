@@ -12,12 +12,11 @@ from analysis_support import make_runs
 from experiments.analysis.answers import answers
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import (
+    draws,
     runtime,
     search,
-    seeds,
     small_trees,
     solvers,
-    stability,
 )
 from experiments.analysis.runs import Runs
 
@@ -39,16 +38,16 @@ def test_only_seeds_with_all_trials_count() -> None:
     for seed, scores in ((1, [0.8, 0.8]), (2, [0.6, 0.6]), (3, [0.1, None])):
         own = make_runs({place: scores})
         parts.append(replace(own, frame=own.frame.assign(seed=seed)))
-    row = seeds.seeds(stacked(*parts), PAPER, "seeds").iloc[0]
+    row = draws.seeds(stacked(*parts), PAPER, "seeds").iloc[0]
     assert (row["Dataset"], row["seeds"], row["authors' draws"]) == ("Iris", 2, 0.9)
     assert row["other seeds"] == pytest.approx(0.7)
     assert row["other seeds spread"] == pytest.approx(0.2 / 2**0.5)
 
 
 def test_the_authors_stream_comes_first() -> None:
-    cells = {("paper", name, "iris", "gradtree"): [0.5] * 2 for name in seeds.STREAMS}
+    cells = {("paper", name, "iris", "gradtree"): [0.5] * 2 for name in draws.STREAMS}
     cells["paper", "tuned", "iris", "gradtree"] = [0.5] * 2
-    answer = seeds.answer(make_runs(cells), PAPER)
+    answer = draws.other_seeds(make_runs(cells), PAPER)
     assert answer is not None
     assert [table.name for table in answer.tables] == ["seeds-authors-stream", "seeds"]
 
@@ -69,26 +68,24 @@ def refitted(moves: dict[int, float], **changed: str) -> Runs:
 
 def test_a_trial_is_stable_if_no_refit_moves_it() -> None:
     runs = refitted({3: -0.25})
-    (row,) = stability.stability(stability.refits(runs, "stability"), PAPER).to_dict("records")
+    (row,) = draws.stability(draws.refits(runs, "stability"), PAPER).to_dict("records")
     assert (row["trials"], row["stable"], row["cell"]) == (2, 1, "fragile")
     assert row["largest change"] == pytest.approx(0.25)
-    (row,) = stability.stability(stability.refits(refitted({}), "stability"), PAPER).to_dict(
-        "records"
-    )
+    (row,) = draws.stability(draws.refits(refitted({}), "stability"), PAPER).to_dict("records")
     assert (row["stable"], row["cell"]) == (2, "stable")
 
 
 def test_refits_of_other_versions_or_fewer_than_five_belong_to_no_trial() -> None:
-    assert stability.refits(refitted({}, method_version="0"), "stability").empty
+    assert draws.refits(refitted({}, method_version="0"), "stability").empty
     runs = refitted({})
     fewer = replace(runs, frame=runs.frame[runs.frame["repeat"] != "4"])
-    assert stability.refits(fewer, "stability").empty
-    assert stability.answer(fewer, PAPER) is None
+    assert draws.refits(fewer, "stability").empty
+    assert draws.rounding(fewer, PAPER) is None
 
 
 def test_distances_between_refits_and_from_the_printed_number() -> None:
     cells = PAPER.of("test-f1-tuned").set_index(["dataset", "method"])["mean"]
-    far = stability.distances(refitted({1: 0.2}), PAPER)
+    far = draws.distances(refitted({1: 0.2}), PAPER)
     assert far["the printed number"] == pytest.approx(abs(0.75 - cells["iris", "gradtree"]))
     between = [0.1] * 4 + [0.0] * 6  # pairs of five refits; only the first differs from others
     told = far["a refit with rows moved by about one unit of float32"]

@@ -25,7 +25,7 @@ from experiments.analysis.grids import (
     own_grid,
 )
 from experiments.analysis.printed import TASK_NAMES, TASKS, TUNED_METHODS, Printed
-from experiments.analysis.questions import stability
+from experiments.analysis.questions import draws
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import over_datasets
 from experiments.analysis.verdicts import verdicts, with_verdicts
@@ -102,11 +102,11 @@ def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
     made = with_verdicts(made, verdicts(runs, printed), printed)
     frame, caption = made.frame, made.caption
     if made.name in REFITTED:
-        refits = stability.refits(runs, "stability")
-        found = stability.stability(refits, printed)
+        refits = draws.refits(runs, "stability")
+        found = draws.stability(refits, printed)
         if len(found):
             slugs = {name: slug for slug, name in printed.datasets["name"].items()}
-            found = found.assign(dataset=found["Dataset"].map(slugs), method=stability.METHOD)
+            found = found.assign(dataset=found["Dataset"].map(slugs), method=draws.METHOD)
             found = found.rename(columns={"stable": "stable_trials", "trials": "refitted_trials"})
             columns = ["dataset", "method", "stable_trials", "refitted_trials"]
             frame = frame.merge(found[columns], on=["dataset", "method"], how="left")

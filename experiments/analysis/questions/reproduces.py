@@ -12,7 +12,7 @@ from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import declared
 from experiments.analysis.pairwise import interval, listed, rows
 from experiments.analysis.printed import TASK_NAMES, TRIALS, Printed
-from experiments.analysis.questions import stability
+from experiments.analysis.questions import draws
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of
 from experiments.analysis.verdicts import (
@@ -76,7 +76,7 @@ def other_splits(found: pd.DataFrame) -> dict[str, float]:
 
     From the spread of trials: the mean distance of two normal means is 2 s / sqrt(pi n).
     """
-    own = found[(found["table"] == "test-f1-tuned") & (found["method"] == stability.METHOD)]
+    own = found[(found["table"] == "test-f1-tuned") & (found["method"] == draws.METHOD)]
     own = own[own["ours_n"] > 1]
     far = 2 * own["ours_std"] / (math.pi * (own["ours_n"] - 1)) ** 0.5
     return {"ten other splits": mean_of(far)} if len(far) else {}
@@ -96,7 +96,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         task=lines["task"].map(TASK_NAMES),
         note=lines["note"].where(lines["counted"], "printed twice; counted once"),
     )
-    far = stability.distances(runs, printed) | other_splits(found)
+    far = draws.distances(runs, printed) | other_splits(found)
     yardsticks = pd.DataFrame({"Ours and": list(far), "mean distance": list(far.values())})
     return Answer(
         "reproduces",
