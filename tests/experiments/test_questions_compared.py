@@ -12,10 +12,9 @@ from experiments.analysis.answer import Table
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import (
     against_cart,
-    gumbel,
     leak,
-    new_defaults,
     quirks,
+    variants,
 )
 from experiments.analysis.runs import Runs
 
@@ -140,7 +139,7 @@ def ablation(noise_free: float | None) -> Runs:
 
 @pytest.mark.parametrize(("lead", "word"), [(0.03, "Yes"), (-0.03, "No")])
 def test_selectors_are_judged_without_the_noise(lead: float, word: str) -> None:
-    answer = gumbel.answer(ablation(lead), PAPER)
+    answer = variants.feature_selection(ablation(lead), PAPER)
     assert answer is not None
     assert answer.sentences[0].startswith(f"{word}: ")
     table = answer.tables[0].frame
@@ -150,7 +149,7 @@ def test_selectors_are_judged_without_the_noise(lead: float, word: str) -> None:
 
 
 def test_one_way_of_predicting_alone_compares_nothing() -> None:
-    assert gumbel.answer(ablation(None), PAPER) is None
+    assert variants.feature_selection(ablation(None), PAPER) is None
 
 
 BASE = {"gradtree": 0.70, "dndt": 0.50, "genetictree": 0.60, "dl85": 0.62, "cart": 0.68}
@@ -206,12 +205,12 @@ def test_a_learner_that_lost_its_result_unsettles_the_order(replaced: Runs) -> N
 
 def test_what_a_choice_is_worth_with_the_nodes_of_both() -> None:
     cells: dict[Any, list[Any]] = {}
-    other = f"{new_defaults.NEW}-sigmoid"
+    other = f"{variants.NEW}-sigmoid"
     for slug in BINARY:
-        for method, f1, nodes in ((new_defaults.NEW, 0.72, 9), (other, 0.70, 31)):
+        for method, f1, nodes in ((variants.NEW, 0.72, 9), (other, 0.70, 31)):
             outcome = {"status": "ok", "test_f1": f1, "tree_size": nodes}
             cells["clean", "new-defaults", slug, method] = [outcome] * 10
-    found = new_defaults.worths(make_runs(cells), PAPER).set_index("scope")
+    found = variants.worths(make_runs(cells), PAPER).set_index("scope")
     assert found.at["binary", "difference"] == pytest.approx(0.02)
     assert (found.at["binary", "mine"], found.at["binary", "theirs"]) == (9, 31)
     assert found.at["all", "n"] == 22

@@ -12,11 +12,10 @@ from analysis_support import make_runs
 from experiments.analysis.answers import answers
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import (
+    costs,
     draws,
-    runtime,
     search,
     small_trees,
-    solvers,
 )
 from experiments.analysis.runs import Runs
 
@@ -134,7 +133,7 @@ def test_fits_are_alike_to_the_last_digit_and_seconds_divided_on_one_kind_of_mac
         ("paper", "solvers", "car", "dl85"): [solved()],
         ("paper", "solvers", "car", "dl85-original"): [{"status": "timeout", "limit_value": 60}],
     }
-    frame = solvers.against_library(make_runs(cells), PAPER, "paper").set_index("Dataset")
+    frame = costs.against_library(make_runs(cells), PAPER, "paper").set_index("Dataset")
     iris = frame.loc["Iris"]
     assert (iris["trials"], iris["same"], iris["Seconds: pydl8.5"], iris["ratio"]) == (2, 1, 16, 4)
     assert pd.isna(frame.at["Wine", "ratio"])
@@ -146,7 +145,7 @@ def test_solvers_that_disagree_are_told() -> None:
         ("clean", "solvers-alone", "iris", "dl85"): [solved()],
         ("clean", "solvers-alone", "iris", "dl85-streed"): [solved(errors=4, cpu_seconds=1.0)],
     }
-    answer = solvers.answer(make_runs(cells), PAPER)
+    answer = costs.solvers(make_runs(cells), PAPER)
     assert answer is not None
     row = answer.tables[0].frame.iloc[0]
     assert (row["errors"], row["alike"], row["Ratio: DL8.5 by STreeD"]) == (3, "no", 0.5)
@@ -161,7 +160,7 @@ def test_hours_count_a_shared_run_once_and_restarts_as_often() -> None:
         ("paper", "ablation-tuned", "iris", "gradtree"): [fit],
         ("clean", "small-trees-8", "iris", "gradtree"): [small],
     }
-    (line,) = runtime.spent(make_runs(cells), PAPER).to_dict("records")
+    (line,) = costs.spent(make_runs(cells), PAPER).to_dict("records")
     printed_seconds = PAPER.of("runtime").set_index(["dataset", "method"])["mean"]
     assert (line["runs"], line["hours"], line["ours"]) == (2, pytest.approx(0.3), 0.1)
     assert line["authors"] == pytest.approx(4 * printed_seconds["iris", "gradtree"] / 3600)
@@ -173,7 +172,7 @@ def test_seconds_relative_to_a_learner_are_over_the_datasets_both_finished() -> 
         ("paper", "runtime", "titanic", "cart"): [2.0],
         ("paper", "runtime", "rice", "gradtree"): [100.0],
     }
-    frame = runtime.ratios(make_runs(cells, "wall_seconds"), PAPER).set_index(["Method", "Task"])
+    frame = costs.ratios(make_runs(cells, "wall_seconds"), PAPER).set_index(["Method", "Task"])
     own = frame.loc[("GradTree", "Binary")]
     assert (own["Seconds: ours"], own["Relative to CART: ours"]) == (52.0, 2.0)
 

@@ -1,0 +1,259 @@
+"""What do fits cost: seconds beside CART's and DL8.5's, hours spent, and other optimal solvers."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.answer import Answer, Grid, Table, figure, table
+from experiments.analysis.grids import cells, declarations, grid, has_results, matrix, printed_grid
+from experiments.analysis.pairwise import PROTOCOLS
+from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
+from experiments.analysis.runs import Runs
+from experiments.analysis.stats import over_datasets
+
+SMALL_TREES = "small-trees"
+PROGRAM = {
+    "gradtree-gumbel": "gradtree",
+    "gradtree-gumbel-noise-free": "gradtree",
+    "gradtree-annealed": "gradtree",
+}
+"""Variants that the authors' program trains at much the same pace as the learner itself."""
+EXPERIMENT, ALONE = "solvers", "solvers-alone"
+OURS, LIBRARY = "dl85", "dl85-original"
+SOLVERS = (OURS, LIBRARY, "dl85-pytrees", "dl85-streed")
+OUTCOME = ["train_f1", "valid_f1", "test_f1", "test_log_loss", "tree_size", "depth", "leaves"]
+"""What must be equal to the last digit for two fits to count as alike."""
+
+
+# Seconds and hours
+
+
+def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
+    """Hours per learner over all experiments, a shared run once; ours and by the printed runtimes.
+
+    The paper prints seconds of single runs with tuned hyperparameters: a training that was
+    restarted counts as many times, and what only the experiments of small trees use is not
+    compared.
+    """
+    columns = ["key", "experiment", "dataset", "method", "params", "cpu_seconds"]
+    rows = runs.frame.loc[runs.frame["status"] == "ok", columns]
+    compared = set(rows.loc[~rows["experiment"].str.startswith(SMALL_TREES), "key"])
+    rows = rows.drop_duplicates("key").sort_values("key")
+    rows["hours"] = rows["cpu_seconds"].fillna(0.0)
+    seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
+    places = pd.MultiIndex.from_arrays([rows["dataset"], rows["method"].replace(PROGRAM)])
+    rows["seconds"] = seconds.reindex(places).to_numpy()
+    ours = rows[rows["seconds"].notna() & rows["key"].isin(compared)]
+    trained = [1 + int(json.loads(text).get("restarts") or 0) for text in ours["params"]]
+    ours = ours.assign(authors=ours["seconds"] * trained)
+    found = rows.groupby("method").agg(runs=("key", "size"), hours=("hours", _hours))
+    found["ours"] = ours.groupby("method")["hours"].agg(_hours)
+    found["authors"] = ours.groupby("method")["authors"].agg(_hours)
+    known = [m for each in declarations()["paper"].values() for m in each.methods]
+    order = [*dict.fromkeys(known), *sorted(set(found.index) - set(known))]
+    return found.reindex([method for method in order if method in found.index]).reset_index()
+
+
+def _hours(seconds: pd.Series) -> float:
+    return float(sum(seconds)) / 3600
+
+
+def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
+    """Mean seconds over datasets, and as multiples of CART's and DL8.5's on the same datasets."""
+    sources = {"ours": grid(runs, "runtime"), "paper": printed_grid("runtime", printed)}
+    rows = []
+    for task in TASKS:
+        means = {name: matrix(timed, task) for name, timed in sources.items()}
+        for method in means["ours"].columns:
+            row: dict[str, Any] = {"Method": runs.name(method), "Task": TASK_NAMES[task]}
+            for name, own in means.items():
+                row[f"Seconds: {name}"] = over_datasets(own[method])["value"]
+            for reference, (name, own) in product(("cart", "dl85"), means.items()):
+                both = own[own[method].notna() & own[reference].notna()]
+                mine, other = (over_datasets(both[m])["value"] for m in (method, reference))
+                row[f"Relative to {runs.name(reference)}: {name}"] = mine / (other or math.nan)
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def runtime(runs: Runs, printed: Printed) -> Answer | None:
+    timed, compute = grid(runs, "runtime"), spent(runs, printed)
+    if compute.empty:
+        return None
+    tables, figures = [table("compute", compute, runs.name, "paper")], []
+    if has_results(timed):
+        tables.insert(0, table("runtime-ratios", ratios(runs, printed), protocol="paper"))
+        figures.append(figure("runtime-against-shape", lambda: _draw(runs, timed)))
+    title, shown = "How long does training take?", [each.name for each in tables]
+    return Answer("runtime", title, _took(runs, timed, compute), tables, figures, shown)
+
+
+def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
+    sentences = []
+    seconds = matrix(timed).mean().dropna()
+    if len(seconds):
+        told = [f"{runs.name(m)} {seconds[m]:.2f} s" for m in seconds.sort_values().index]
+        sentences.append(
+            "One training without restarts, on one core and mean over the datasets a learner "
+            f"finished: {', '.join(told)}."
+        )
+    whole = f"{compute['runs'].sum():,} fits took {compute['hours'].sum():.1f} core-hours"
+    for line in compute[compute["method"] == "gradtree"].dropna().itertuples():
+        whole += (
+            f"; those of GradTree on the paper's datasets, small trees aside, took "
+            f"{line.ours:.1f}, where the paper's printed runtimes, on a machine with a GPU, "
+            f"give {line.authors:.0f}"
+        )
+    return [*sentences, f"{whole}."]
+
+
+def _draw(runs: Runs, timed: Grid) -> Any:
+    from experiments.analysis import drawing
+
+    with drawing.look():
+        figure = drawing.canvas(5.6, 2.5)
+        panels = figure.subplots(1, 2, sharey=True)
+        means = matrix(timed)
+        fields = {"n_rows": "Rows", "n_features": "Features"}
+        for axes, (field, words) in zip(panels, fields.items(), strict=True):
+            for method in means.columns:
+                own = means[method].dropna().clip(lower=1e-4)
+                if own.empty:
+                    continue
+                look = drawing.mark_of(method)
+                x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
+                mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
+                axes.scatter(x, own, alpha=0.75, label=runs.name(method), **mark)
+                if len(np.unique(x)) > 2:
+                    slope, offset = np.polyfit(np.log(x), np.log(own), 1)
+                    ends = np.array([x.min(), x.max()])
+                    line = np.exp(offset) * ends**slope
+                    axes.plot(ends, line, color=look.colour, linewidth=0.9, alpha=0.6)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlabel(words)
+            drawing.plain_numbers(axes.xaxis, threes=True)
+            drawing.plain_numbers(axes.yaxis)
+            drawing.quiet(axes)
+        panels[0].set_ylabel("Seconds")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        return figure
+
+
+# Solvers of DL8.5's optimal tree
+
+
+def finished(runs: Runs, protocol: str, experiment: str) -> dict[tuple[str, str], pd.DataFrame]:
+    """Runs that ended well by (dataset, method), indexed by trial."""
+    rows = runs.of(protocol, experiment)
+    rows = rows[rows["status"] == "ok"].set_index("trial")
+    return {(str(d), str(m)): own for (d, m), own in rows.groupby(["dataset", "method"])}
+
+
+def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
+    """Where pydl8.5 has run: trials that ended alike, and processor seconds of both.
+
+    Seconds are divided only where both ran on machines of one kind.
+    """
+    fits, found = finished(runs, protocol, EXPERIMENT), cells(runs, protocol, EXPERIMENT, "test_f1")
+    rows = []
+    blank = dict.fromkeys(("same", "Seconds: ours", "Seconds: pydl8.5", "ratio"))
+    for dataset in printed.datasets.itertuples():
+        mine, theirs = (dataset.slug, OURS), (dataset.slug, LIBRARY)
+        row: dict[str, Any] = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task]}
+        row |= {"test F1": found["mean"].get(mine), "trials": 0, **blank}
+        both = [fits[place] for place in (mine, theirs) if place in fits]
+        trials = both[0].index.intersection(both[1].index) if len(both) == 2 else ()
+        if len(trials):
+            ours, library = (own.loc[trials] for own in both)
+            took = [float(sum(own["cpu_seconds"].fillna(0.0))) for own in (ours, library)]
+            left, right = ours[OUTCOME], library[OUTCOME]
+            alike = ((left == right) | (left.isna() & right.isna())).all(axis=1)
+            row |= {"trials": len(trials), "same": int(alike.sum())}
+            row |= {"Seconds: ours": took[0], "Seconds: pydl8.5": took[1]}
+            if took[0] and (ours["environment"] == library["environment"]).all():
+                row["ratio"] = took[1] / took[0]
+            rows.append(row)
+        elif theirs in found.index and found.at[theirs, "missing"]:
+            rows.append({**row, "Seconds: pydl8.5": found.at[theirs, "missing"]})
+    frame = pd.DataFrame(rows)
+    bare = len(frame) and frame["ratio"].isna().all()
+    return frame.drop(columns="ratio") if bare else frame
+
+
+def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
+    """Solvers that ran one at a time, over the trials that all of them finished."""
+    fits, found = finished(runs, protocol, ALONE), cells(runs, protocol, ALONE, "test_f1")
+    rows = []
+    for dataset in printed.datasets.itertuples():
+        own = {m: fits[dataset.slug, m] for m in SOLVERS if (dataset.slug, m) in fits}
+        if OURS not in own:
+            continue
+        shared = sorted(set.intersection(*(set(part.index) for part in own.values())))
+        errors = {
+            method: sum(json.loads(text)["errors"] for text in part.loc[shared, "extra"])
+            for method, part in own.items()
+        }
+        seconds = {m: float(sum(part.loc[shared, "cpu_seconds"])) for m, part in own.items()}
+        row: dict[str, Any] = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task]}
+        alike = "yes" if len(set(errors.values())) == 1 else "no"
+        row |= {"errors": errors[OURS], "alike": alike}
+        for method in SOLVERS:
+            reason = found["missing"].get((dataset.slug, method), "")
+            row[f"CPU seconds: {runs.name(method)}"] = seconds.get(method, reason or None)
+        for method in SOLVERS[1:]:
+            ratio = seconds[method] / seconds[OURS] if method in seconds else None
+            row[f"Ratio: {runs.name(method)}"] = ratio
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def solvers(runs: Runs, printed: Printed) -> Answer | None:
+    tables = []
+    asked = {EXPERIMENT: against_library, ALONE: alone}
+    for protocol, (name, of) in product(PROTOCOLS, asked.items()):
+        frame = of(runs, printed, protocol)
+        tables += [table(name, frame, protocol=protocol)] if len(frame) else []
+    if not tables:
+        return None
+    title = "Do other solvers find the same optimal trees?"
+    return Answer("solvers", title, _agree(runs, tables), tables, (), [ALONE])
+
+
+def _agree(runs: Runs, tables: list[Table]) -> list[str]:
+    sentences = []
+    both = [each.frame for each in tables if each.name == EXPERIMENT]
+    trials, same = (int(sum(frame[name].sum() for frame in both)) for name in ("trials", "same"))
+    if trials:
+        word = "Yes" if same == trials else "Mostly"
+        sentences.append(
+            f"{word}: our kernels and pydl8.5 ended in the same scores and tree size in {same} of "
+            f"{trials} fits that both finished."
+        )
+    for frame in (each.frame for each in tables if each.name == ALONE):
+        ratios = {method: frame[f"Ratio: {runs.name(method)}"].dropna() for method in SOLVERS[1:]}
+        others = pd.DataFrame(ratios).dropna(how="all").index
+        told = [
+            f"{runs.name(method)} {np.median(own):.1f} [{own.min():.1f}, {own.max():.1f}] on "
+            f"{len(own)}"
+            for method, own in ratios.items()
+            if len(own)
+        ]
+        if told:
+            sentences.append(
+                "One solver at a time on one machine, all who finished agree on the errors of the "
+                f"optimal tree of depth 4 on {(frame.loc[others, 'alike'] == 'yes').sum()} of "
+                f"{len(others)} datasets; CPU seconds divided by ours, median [least, most] over "
+                f"the datasets a solver finished: {', '.join(told)}."
+            )
+    return sentences
+
+
+QUESTIONS = {110: runtime, 120: solvers}
