@@ -7,7 +7,7 @@ against one learner pair the datasets that the two share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -17,11 +17,10 @@ import pandas as pd
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import cells_of, in_order
-from experiments.analysis.pairwise import contrast, listed, means, rows, told
+from experiments.analysis.pairwise import contrast, listed, means, rows
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, mean_of
-from experiments.runs.archive import COMMITTED
 
 READINGS = {
     "small-trees": "free size",
@@ -31,6 +30,7 @@ READINGS = {
 }
 FREE, SMALLEST = "small-trees", "small-trees-8"
 PRUNED, CONTROL, CEILING = "cart-pruned", "cart-weighted-grid", "boosting"
+GRADTREES = ("gradtree", "gradtree-new-defaults", "gradtree-tuned")
 PROTOCOLS = ("clean", "paper")
 Kind = Callable[[Mapping[str, Any]], bool]
 GROUPS: dict[str, Kind] = {
@@ -49,16 +49,11 @@ FEWEST_SHARE = 0.75
 MEASURES = ("test_log_loss", "test_brier", "tree_size", "leaves", "path_length", "cpu")
 
 
-@lru_cache(maxsize=16)
-def _scores(runs: Runs, protocol: str, reading: str) -> pd.DataFrame:
-    methods = in_order(runs.of(protocol, reading)["method"])
-    own = {method: means(runs, (protocol, reading, method)) for method in methods}
-    return pd.DataFrame({method: series for method, series in own.items() if len(series)})
-
-
+@lru_cache(maxsize=64)
 def scores(runs: Runs, protocol: str, reading: str, kind: Kind | None = None) -> pd.DataFrame:
     """Mean test F1 of all trials, datasets (by slug) x learners; NaN where one is missing."""
-    wide = _scores(runs, protocol, reading)
+    methods = in_order(runs.of(protocol, reading)["method"])
+    wide = pd.DataFrame({method: means(runs, (protocol, reading, method)) for method in methods})
     inside = [s for s in sorted(wide.index) if kind is None or kind(runs.datasets[s])]
     return wide.loc[inside].dropna(axis=1, how="all")
 
@@ -155,28 +150,19 @@ def situations(runs: Runs) -> pd.DataFrame:
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    found, tested, family = lines(runs), tests(runs), families(runs)
+    found, family, kinds = lines(runs), families(runs), situations(runs)
     if found.empty:
         return None
-
-    kinds = situations(runs)
-    tables = [table("small-trees", found, runs.name)]
-    if len(tested):
-        tables.append(table("small-trees-tests", tested, runs.name))
-    if len(kinds):
-        methods = in_order(kinds.columns[3:])
-        kinds = kinds[[*kinds.columns[:3], *methods]]
-        tables.append(table("small-trees-situations", kinds.rename(columns=runs.name)))
-    if len(family):
-        tables.insert(0, table("small-trees-all", family, runs.name))
-    return Answer(
-        "small-trees",
-        "Which small tree should I use?",
-        tuple(_sentences(runs, found, family)),
-        tuple(tables),
-        (figure("small-trees", lambda: _draw(runs, found)),),
-        shown=(tables[0].name,),
-    )
+    kinds = kinds[[*kinds.columns[:3], *in_order(kinds.columns[3:])]].rename(columns=runs.name)
+    frames = {"all": family, "": found, "tests": tests(runs), "situations": kinds}
+    tables = [
+        table("-".join(filter(None, ["small-trees", kind])), frame, runs.name)
+        for kind, frame in frames.items()
+        if len(frame)
+    ]
+    title, drawn = "Which small tree should I use?", figure(FREE, lambda: _draw(runs, found))
+    sentences = _sentences(runs, found, family)
+    return Answer(FREE, title, sentences, tables, [drawn], [tables[0].name])
 
 
 def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[str]:
@@ -192,7 +178,7 @@ def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[st
             "datasets, Holm’s correction within a size)."
         )
         sentences += [*_ranks(runs, family), *_auc(runs, family)]
-        for method in ("gradtree", "gradtree-new-defaults", "gradtree-tuned"):
+        for method in GRADTREES:
             worse = rows(sure[sure["difference"] < 0], method=method)
             sizes = [f"{x['difference']:+.3f} ({READINGS[x['reading']]})" for x in worse]
             if sizes:
@@ -203,63 +189,35 @@ def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[st
     if timed:
         told = ", ".join(f"{runs.name(line['method'])} {line['cpu']:.1f}" for line in timed)
         sentences.append(f"CPU seconds of a fit with its tuning, free size: {told}.")
-    return [*sentences, *_distilled(runs)]
+    return sentences
 
 
-def _ranks(runs: Runs, family: pd.DataFrame) -> list[str]:
+def _ranks(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
     """Mean ranks over datasets of the best learner, pruned CART and GradTree, by size."""
     parts = []
     ranked = family[family["reading"].isin([FREE, SMALLEST])].dropna(subset="rank")
     for reading, own in ranked.groupby("reading", sort=False):
         ranks = own.set_index("method")["rank"].to_dict()
         ranks[PRUNED] = own["pruned rank"].iloc[0]
-        chosen = (PRUNED, "gradtree-tuned", "gradtree-new-defaults", "gradtree")
-        first = min(ranks, key=ranks.__getitem__)
-        names = dict.fromkeys([first, *(method for method in chosen if method in ranks)])
-        told = ", ".join(f"{runs.name(method)} {ranks[method]:.1f}" for method in names)
+        shown = dict.fromkeys([min(ranks, key=ranks.__getitem__), PRUNED, *GRADTREES[::-1]])
+        told = ", ".join(f"{runs.name(m)} {ranks[m]:.1f}" for m in shown if m in ranks)
         parts.append(f"{READINGS[str(reading)]}: {told}")
-    n = family["ranked"].max()
-    return [f"Mean rank over {n} datasets, the best and some: {'; '.join(parts)}."] if parts else []
+    if parts:
+        n = family["ranked"].max()
+        yield f"Mean rank over {n} datasets, the best and some: {'; '.join(parts)}."
 
 
-def _auc(runs: Runs, family: pd.DataFrame) -> list[str]:
+def _auc(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
     """Who is above pruned CART in ROC AUC on most datasets that tell the two apart."""
     free = family[(family["reading"] == FREE) & (family["auc wins"] + family["auc losses"] > 0)]
     share = free["auc wins"] / (free["auc wins"] + free["auc losses"])
-    if share.empty or share.max() <= 0.5:
-        return []
-    best = free.loc[share.idxmax()]
-    return [
-        f"Where probabilities matter it is not the best: {runs.name(best['method'])} is above it "
-        f"in ROC AUC on {best['auc wins']} datasets and below on {best['auc losses']} "
-        f"({best['auc']:+.3f} on average, free size)."
-    ]
-
-
-DISTILLED = COMMITTED.parent / "small_trees" / "distilled.csv"
-LEAST_GAIN = 0.005
-"""In mean test F1 at some size, of what would stay; with less, it is not worth its code."""
-
-
-def _distilled(runs: Runs) -> list[str]:
-    """Why the distilled tree is no learner of the suite: its scores minus the control's."""
-    scored = pd.read_csv(DISTILLED) if DISTILLED.is_file() else pd.DataFrame({"version": []})
-    found = []
-    kept = scored[scored["version"] == "estimator"]
-    for reading, own in kept.groupby("reading", sort=False) if len(kept) else ():
-        mine = own.groupby("dataset")["test_f1"].agg(mean_of)
-        line = contrast((mine - means(runs, (PROTOCOLS[0], str(reading), CONTROL))).dropna())
-        if line is not None:
-            found.append({**line, "reading": READINGS[str(reading)]})
-    if not found:
-        return []
-    worth = max(line["difference"] for line in found) > LEAST_GAIN
-    return [
-        "A distilled tree, which learns a forest’s probabilities, was tried on the fresh datasets; "
-        f"F1 minus that of {runs.name(CONTROL)}: {told(found, '({reading})')}. More than "
-        f"{LEAST_GAIN:+.3f} at some size was asked, so "
-        + ("it should be kept." if worth else "no code stayed.")
-    ]
+    if len(share) and share.max() > 0.5:
+        best = free.loc[share.idxmax()]
+        yield (
+            f"Where probabilities matter it is not the best: {runs.name(best['method'])} is above "
+            f"it in ROC AUC on {best['auc wins']} datasets and below on {best['auc losses']} "
+            f"({best['auc']:+.3f} on average, free size)."
+        )
 
 
 def _draw(runs: Runs, found: pd.DataFrame) -> Any:
