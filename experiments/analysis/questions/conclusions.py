@@ -113,13 +113,11 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     kernels = claims["note"].str.contains("compiled kernels")
     shown = claims.assign(where=claims["where"] + kernels.map({True: "; our kernels", False: ""}))
-    return Answer(
-        "conclusions",
+    tables, title = (
+        [table("conclusions", shown), table("claims", claims)],
         "Do its conclusions hold?",
-        tuple(_sentences(runs, claims)),
-        (table("conclusions", shown), table("claims", claims)),
-        shown=("conclusions",),
     )
+    return Answer("conclusions", title, _sentences(runs, claims), tables, (), ["conclusions"])
 
 
 def _sentences(runs: Runs, claims: pd.DataFrame) -> list[str]:

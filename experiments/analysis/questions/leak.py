@@ -58,29 +58,25 @@ def changes(runs: Runs) -> pd.DataFrame:
 
 def summary(found: pd.DataFrame) -> pd.DataFrame:
     """Mean change by learner, setting and whether the leak can act."""
-    parts = []
-    for (name, kind), own in found.groupby(["table", "categorical"], sort=False):
-        known = own.groupby("method", sort=False)["difference"].agg(lambda each: [*each.dropna()])
-        known = known[known.map(len) > 0]
-        part = pd.DataFrame({"n": known.map(len), "change": known.map(mean_of)}).reset_index()
-        parts += (
-            [part.assign(Setting=TABLES[str(name)], Datasets=COLUMNS[str(kind)])]
-            if len(part)
-            else []
-        )
-    return pd.concat(parts, ignore_index=True)
+    places = ["table", "categorical", "method"]
+    known = found.dropna(subset="difference").groupby(places, sort=False)["difference"]
+    means = known.agg(n="size", change=lambda own: mean_of(own)).reset_index()
+    order = [found[name].drop_duplicates() for name in places]
+    every = pd.MultiIndex.from_product(order, names=places).to_frame(index=False)
+    means = every.merge(means, on=places)
+    return means.assign(
+        Setting=means["table"].map(TABLES), Datasets=means["categorical"].map(COLUMNS)
+    )
 
 
 def gaps(runs: Runs, printed: Printed) -> pd.DataFrame:
     """GradTree minus CART under both protocols, and how much the gap changes."""
     lines = []
     for setting, words in SETTINGS.items():
-        sides = {
-            protocol: pairwise.differences(
-                runs, (protocol, setting, "gradtree"), (protocol, setting, "cart")
-            )
-            for protocol in PROTOCOLS
-        }
+        sides = {}
+        for protocol in PROTOCOLS:
+            pair = (protocol, setting, "gradtree"), (protocol, setting, "cart")
+            sides[protocol] = pairwise.differences(runs, *pair)
         both = pd.DataFrame(sides).dropna()
         both = both.assign(difference=both["clean"] - both["paper"])
         for scope in TASKS:
@@ -101,14 +97,10 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     means, moved = summary(found), gaps(runs, printed)
     frames = {"leak": means, "leak-gradtree-cart": moved, "clean": found}
-    return Answer(
-        "leak",
-        "What changes without the label leak?",
-        tuple(_sentences(runs, means, moved)),
-        tuple(table(name, frame, runs.name) for name, frame in frames.items()),
-        (figure("clean-against-paper", lambda: _draw(runs, found)),),
-        shown=("leak", "leak-gradtree-cart"),
-    )
+    tables = [table(name, frame, runs.name) for name, frame in frames.items()]
+    drawn = figure("clean-against-paper", lambda: _draw(runs, found))
+    title, shown = "What changes without the label leak?", ["leak", "leak-gradtree-cart"]
+    return Answer("leak", title, _sentences(runs, means, moved), tables, [drawn], shown)
 
 
 def _sentences(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:

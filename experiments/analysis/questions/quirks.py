@@ -20,6 +20,7 @@ from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, contributions, over_datasets
 
 EXPERIMENT, BASE = "quirks", ("paper", "default")
+LIMITS = ("difference", "low", "high")
 METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
 REPEATED = (
     *("train_f1", "valid_f1", "test_f1", "test_accuracy", "test_balanced_accuracy"),
@@ -71,9 +72,8 @@ def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
     for variant in VARIANTS:
         slugs = touched(runs, printed, variant)
         for method in variant.only:
-            change = pairwise.differences(
-                runs, (variant.protocol, EXPERIMENT, method), (*BASE, method)
-            )
+            sides = (variant.protocol, EXPERIMENT, method), (*BASE, method)
+            change = pairwise.differences(runs, *sides)
             found = contrast(change[slug] for slug in slugs if slug in change.index)
             if found is not None:
                 lines.append({**variant._asdict(), "method": method, **found})
@@ -112,46 +112,32 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-LIMITS = ("difference", "low", "high")
-
-
 def answer(runs: Runs, printed: Printed) -> Answer | None:
     found, order = effects(runs, printed), orders(runs, printed)
     if found.empty:
         return None
+    names = {method: f"MRR: {runs.name(method)}" for method in METHODS}
+    names |= {name: f"GradTree minus CART: {name}" for name in LIMITS}
     tables = [table("quirks", found, runs.name)]
-    if len(order):
-        names = {method: f"MRR: {runs.name(method)}" for method in METHODS}
-        names |= {name: f"GradTree minus CART: {name}" for name in LIMITS}
-        tables.append(table("quirks-order", order.rename(columns=names)))
-    return Answer(
-        "quirks",
-        "What does each questionable step of the paper's protocol do?",
-        tuple(_sentences(runs, found, order)),
-        tuple(tables),
-        (figure("quirks", lambda: _draw(runs, found)),),
-        shown=("quirks",),
-    )
+    tables += [table("quirks-order", order.rename(columns=names))] if len(order) else []
+    title = "What does each questionable step of the paper's protocol do?"
+    drawn = figure("quirks", lambda: _draw(runs, found))
+    return Answer("quirks", title, _sentences(runs, found, order), tables, [drawn], ["quirks"])
 
 
 def _sentences(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str]:
-    mine = found[found["method"] == "gradtree"]
+    mine = sorted(rows(found, method="gradtree"), key=lambda line: line["difference"])
     sentences = []
-    if len(mine):
-        most = mine.loc[mine["difference"].abs().idxmax()]
-        loss = mine.loc[mine["difference"].idxmin()]
+    if mine:
+        most, loss = max(mine, key=lambda line: abs(line["difference"])), mine[0]
         sentences.append(
             f"GradTree moves most when {most['quirk']} give way to {most['instead']}: "
             f"{interval(most)} over {most['n']} datasets."
         )
-        if loss["difference"] < 0:
-            sentences.append(
-                f"It loses most with {loss['instead']} instead of {loss['quirk']}: "
-                f"{interval(loss)}."
-            )
-    sure = found[found["holm"] < LEVEL]
+        told = f"It loses most with {loss['instead']} instead of {loss['quirk']}: {interval(loss)}."
+        sentences += [told] if loss["difference"] < 0 else []
     sure_of = []
-    for instead, own in sure.groupby("instead", sort=False):
+    for instead, own in found[found["holm"] < LEVEL].groupby("instead", sort=False):
         parts = [f"{runs.name(r['method'])} {r['difference']:+.3f}" for r in rows(own)]
         sure_of.append(f"{instead}: {listed(parts)}")
     sentences.append(
@@ -173,16 +159,13 @@ def _sentences(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str
 def _draw(runs: Runs, found: pd.DataFrame) -> Any:
     from experiments.analysis.drawing import forest
 
-    lines = [
-        {
-            **line,
-            "group": f"{line['quirk'].capitalize()} → {line['instead']}",
-            "label": f"{runs.name(line['method'])} ({line['n']})",
-            "filled": line["holm"] < LEVEL,
-        }
-        for line in found[found["method"].isin(["gradtree", "cart"])].to_dict("records")
-    ]
-    return forest(lines, "Change of mean test F1 without the quirk (right: better)")
+    shown = found[found["method"].isin(["gradtree", "cart"])]
+    lines = shown.assign(
+        group=shown["quirk"].str.capitalize() + " → " + shown["instead"],
+        label=shown["method"].map(runs.name) + " (" + shown["n"].astype(str) + ")",
+        filled=shown["holm"] < LEVEL,
+    )
+    return forest(rows(lines), "Change of mean test F1 without the quirk (right: better)")
 
 
 QUESTIONS = {70: answer}

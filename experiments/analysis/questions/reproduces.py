@@ -97,20 +97,21 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         note=lines["note"].where(lines["counted"], "printed twice; counted once"),
     )
     far = draws.distances(runs, printed) | other_splits(found)
-    yardsticks = pd.DataFrame({"Ours and": list(far), "mean distance": list(far.values())})
+    frames = {
+        "reproduces": by_learner,
+        "reproduces-columns": by_column,
+        "reproduces-summaries": lines,
+        "reproduces-yardsticks": pd.DataFrame(far.items(), columns=["Ours and", "mean distance"]),
+        "verdicts": found[list(CSV_COLUMNS)],
+    }
+    names = dict.fromkeys(("reproduces", "reproduces-summaries"), runs.name)
     return Answer(
         "reproduces",
         "Does it reproduce?",
-        tuple(_sentences(runs, found, by_column, by_learner, lines, far)),
-        (
-            table("reproduces", by_learner, runs.name),
-            table("reproduces-columns", by_column),
-            table("reproduces-summaries", lines, runs.name),
-            table("reproduces-yardsticks", yardsticks),
-            table("verdicts", found[list(CSV_COLUMNS)]),
-        ),
-        (figure("reproduces", lambda: _draw(runs, by_column)),),
-        ("reproduces", "reproduces-yardsticks"),
+        _sentences(runs, found, by_column, by_learner, lines, far),
+        [table(name, frame, names.get(name, str)) for name, frame in frames.items()],
+        [figure("reproduces", lambda: _draw(runs, by_column))],
+        ["reproduces", "reproduces-yardsticks"],
         {"counts": tally(found[found["counted"]])},
     )
 
@@ -172,16 +173,10 @@ def _sentences(
 def _draw(runs: Runs, by_column: pd.DataFrame) -> Any:
     from experiments.analysis.drawing import forest
 
-    lines = [
-        {
-            **line,
-            "group": "",
-            "label": f"{runs.name(line['method'])} ({line['n']})",
-            "filled": line["equivalent"] == "yes",
-        }
-        for line in rows(by_column[by_column["head"].astype(bool)])
-    ]
-    return forest(lines, "Test F1, ours minus printed")
+    shown = by_column[by_column["head"].astype(bool)]
+    label = shown["method"].map(runs.name) + " (" + shown["n"].astype(str) + ")"
+    lines = shown.assign(group="", label=label, filled=shown["equivalent"] == "yes")
+    return forest(rows(lines), "Test F1, ours minus printed")
 
 
 QUESTIONS = {10: answer}

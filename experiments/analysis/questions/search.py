@@ -102,14 +102,11 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     both = pd.DataFrame(summary)
     known = {protocol: lines for protocol, lines in grown.items() if len(lines)}
-    return Answer(
-        "search",
-        "Does our own hyperparameter search change the picture?",
-        tuple(_sentences(runs, both, grown)),
-        (table("searched-summary", both), *tables),
-        (figure("search-growth", lambda: _draw(runs, known)),) if known else (),
-        shown=("searched-summary", "search-budget"),
-    )
+    title = "Does our own hyperparameter search change the picture?"
+    drawn = [figure("search-growth", lambda: _draw(runs, known))] if known else []
+    tables.insert(0, table("searched-summary", both))
+    shown = ["searched-summary", "search-budget"]
+    return Answer("search", title, _sentences(runs, both, grown), tables, drawn, shown)
 
 
 def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -> list[str]:
@@ -126,12 +123,10 @@ def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -
     sentences = [f"{word}: under protocol {protocol} {listed(parts)} (mean test F1)."]
     curves = grown.get(protocol, pd.DataFrame())
     if len(curves):
+        some = curves[curves["candidates"].isin([3, 10, 100])].groupby("method", sort=False)["mean"]
         told = [
-            f"{runs.name(method)} "
-            + ", ".join(
-                f"{row.mean:.3f}" for row in own.itertuples() if row.candidates in (3, 10, 100)
-            )
-            for method, own in curves.groupby("method", sort=False)
+            f"{runs.name(str(method))} {', '.join(f'{mean:.3f}' for mean in own)}"
+            for method, own in some
             if method in ("gradtree", "cart")
         ]
         sentences.append(
