@@ -25,7 +25,7 @@ from experiments.analysis.grids import TableError, check, declare, has_results, 
 from experiments.analysis.pairwise import listed
 from experiments.analysis.printed import TRIALS, Printed, printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.verdicts import OUTCOMES, judge, tally
+from experiments.analysis.verdicts import IN_WORDS, judge, tally
 from experiments.errors import check_names, did_you_mean
 
 Entries = Mapping[str, Mapping[str, Any]]
@@ -75,7 +75,9 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
         made += judged
         every = pd.concat([each.frame for each in judged])
         counts = tally(every[every["paper_mean"].notna()].rename(columns={"verdict": "outcome"}))
-        told = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+        told = [
+            f"{counts[outcome]} {words}" for outcome, words in IN_WORDS.items() if counts[outcome]
+        ]
         sentences.append(f"{entry['title']}: of {sum(counts.values())} numbers {listed(told)}.")
     titles = listed([each.title for each in made])
     lead = (f"Tables of this plug-in: {titles}.",) if made else ()

@@ -50,8 +50,9 @@ from experiments.analysis.stats import (
 from experiments.runs.schema import BY_NAME
 
 OUTCOMES = ("exact", "equivalent", "undecided", "better", "worse", "missing")
-UNDECIDED = "ten trials are too noisy to tell"
-"""What ``undecided`` means, in words."""
+UNDECIDED = "too noisy to tell"
+IN_WORDS = {outcome: outcome for outcome in OUTCOMES} | {"undecided": UNDECIDED}
+"""What pages call the outcomes of the CSV files."""
 SCORE_MARGIN, RELATIVE_MARGIN = 0.02, 0.1
 """How far two means may be apart and be equivalent: of a score in [0, 1]; of a printed size."""
 COLUMN_MARGIN, RANK_MARGIN = 0.01, 0.05

@@ -101,9 +101,13 @@ def section(answer: Answer) -> str:
     if answer.sentences:
         parts.append(f"**{answer.sentences[0]}**")
         parts += ["\n".join(f"* {sentence}" for sentence in answer.sentences[1:])]
+    told: set[str] = set()
     for table in _shown_tables(answer):
         under = f" (protocol {table.protocol})" if table.protocol else ""
-        parts += [markdown(formats.shown(table)), _sentence(f"{table.caption.rstrip('.')}{under}")]
+        again = f"{table.title}, as above"
+        caption = again if table.name in told else table.caption.rstrip(".")
+        told.add(table.name)
+        parts += [markdown(formats.shown(table)), _sentence(f"{caption}{under}")]
     links = [f"[figure {f.name}](figures/{f.name}.svg)" for f in answer.figures]
     for each in answer.tables:
         name = "/".join(part for part in (each.protocol, each.name) if part)

@@ -18,6 +18,7 @@ from experiments.analysis.stats import mean_of
 from experiments.analysis.verdicts import (
     COLUMN_MARGIN,
     CSV_COLUMNS,
+    IN_WORDS,
     RELATIVE_MARGIN,
     UNDECIDED,
     summary_verdicts,
@@ -53,7 +54,7 @@ def columns(runs: Runs, found: pd.DataFrame) -> pd.DataFrame:
         line |= {"distance": mean_of(values.abs()), "counted": part["counted"].any()}
         head = "ablation-tuned" if method in ABLATED else "test-f1-tuned"
         lines.append({**line, "head": name == head})
-    names = ["table", "method", "equivalent", "counted", "head", "margin"]
+    names = ["table", "method", "n", "equivalent", "counted", "head", "margin"]
     return pd.DataFrame(lines) if lines else pd.DataFrame(columns=names)
 
 
@@ -100,7 +101,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     frames = {
         "reproduces": by_learner,
         "reproduces-columns": by_column,
-        "reproduces-summaries": lines,
+        "reproduces-summaries": lines.assign(outcome=lines["outcome"].map(IN_WORDS)),
         "reproduces-yardsticks": pd.DataFrame(far.items(), columns=["Ours and", "mean distance"]),
         "verdicts": found[list(CSV_COLUMNS)],
     }
@@ -156,14 +157,14 @@ def _sentences(
         f"Digit by digit, {counts['exact']} of the {total} numbers that the paper prints (each "
         f"counted once) print alike: {listed(each)}.",
         f"{counts['equivalent']} more cells are equivalent, {unrun}"
-        f"{counts['better'] + counts['worse']} differ, and of {counts['undecided']} {UNDECIDED}: "
+        f"{counts['better'] + counts['worse']} differ, and {counts['undecided']} are {UNDECIDED}: "
         f"if the means are equal, more trials of ours could show it for "
         f"{int(needed.map(math.isfinite).sum())} of these; for "
         "the others the paper's own ten are too few.",
         f"Of {int(lines['counted'].sum())} printed summary values {summaries['exact']} print "
         f"alike, {summaries['equivalent']} are equivalent, "
-        f"{summaries['better'] + summaries['worse']} differ and {summaries['undecided']} cannot be "
-        "told.",
+        f"{summaries['better'] + summaries['worse']} differ and {summaries['undecided']} are "
+        f"{UNDECIDED}.",
         "How far two numbers for the same cell of tuned GradTree are apart: "
         f"{listed([f'{words} {value:.4f}' for words, value in far.items()])}. Why ours differ "
         "from print by more than a rounding moves them is not known.",

@@ -154,7 +154,7 @@ function openCell(cell) {
     html("b", {}, `${cell.parentNode.cells[0].textContent}, ${table.headers[column]}`),
     html("p", {}, `Here: ${ours}`),
     paper && html("p", {}, `Paper: ${paper}${difference ? `, difference ${difference}` : ""}`),
-    verdict && html("p", {}, html("b", { class: verdict }, DATA.glyphs[verdict] ?? ""), ` ${verdict}`),
+    verdict && html("p", {}, html("b", { class: verdict }, DATA.glyphs[verdict] ?? ""), ` ${DATA.verdicts[verdict]}`),
     strips([["", behind[column]]], table.digits),
     listed.length && html("p", { class: "means" }, `Trials: ${listed.join(", ")}`),
     note && html("p", { class: "means" }, note),

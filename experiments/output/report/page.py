@@ -16,6 +16,7 @@ from markupsafe import Markup
 from experiments.analysis.answer import Answer, Grid, Table
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
+from experiments.analysis.verdicts import IN_WORDS
 from experiments.output.report.svg import inline_svg
 from experiments.output.report.tables import grid_data, table_data
 from experiments.output.report.trees import FOLDER, read_trees, tree_data
@@ -30,7 +31,7 @@ TABLES = "tables"
 OUTCOMES = {
     "exact": ("=", "mean and deviation equal to the digits that the paper prints"),
     "equivalent": ("≈", "shown to lie within 0.02 of F1 or 10% of tree size"),
-    "undecided": ("?", "shown neither to differ nor to be equivalent"),
+    "undecided": ("?", "shown neither to differ nor to be equivalent (undecided in the CSV files)"),
     "better": ("▲", "significantly better than printed"),
     "worse": ("▼", "significantly worse than printed"),
     "missing": ("–", "the paper or this suite has no number"),
@@ -70,6 +71,7 @@ def render(runs: Runs, answers: Sequence[Answer], printed: Printed, params: str 
         "tables": tables,
         "datasets": {each["slug"]: each.pop("trees") for each in datasets},
         "glyphs": {outcome: glyph for outcome, (glyph, _) in OUTCOMES.items()},
+        "verdicts": IN_WORDS,
         "options": f" --params {params}" if params else "",
         "overview": groups[0]["tables"][0] if groups else {},
     }
@@ -89,6 +91,7 @@ def render(runs: Runs, answers: Sequence[Answer], printed: Printed, params: str 
         about_tables=_sentences(answers, TABLES),
         groups=groups,
         outcomes=OUTCOMES,
+        verdict_names=IN_WORDS,
         verdicts=_verdicts(answers),
         datasets=datasets,
         failures=_failures(done, runs),
