@@ -15,7 +15,7 @@ from experiments.runs.schema import HOLDOUT, Status
 Measured = Literal["shared", "alone"]
 PERTURBATION = "perturbation"
 """Parameter that numbers the repetitions of a job with slightly moved training rows."""
-_IDENTITY = (
+IDENTITY = (
     *("content_hash", "protocol", "protocol_version", "method", "method_version"),
     *("params", "trial", "seed", "measured", "evaluation"),
 )
@@ -30,7 +30,7 @@ def canonical_json(value: Any) -> str:
 
 def key_of(work: Mapping[str, Any]) -> str:
     """Hash of everything that can change the outcome of a job; not of its experiment."""
-    identity = [work[name] for name in _IDENTITY]
+    identity = [work[name] for name in IDENTITY]
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:KEY_LENGTH]
 
 
@@ -91,7 +91,7 @@ class Job:
 
     def run(self, status: Status, **outcome: Any) -> dict[str, Any]:
         """The row of the table of runs that this job's outcome makes."""
-        identity = {name: getattr(self, name) for name in (*_IDENTITY, "key", "dataset")}
+        identity = {name: getattr(self, name) for name in (*IDENTITY, "key", "dataset")}
         return {**identity, "status": status, **outcome}
 
     @staticmethod

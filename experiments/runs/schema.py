@@ -72,7 +72,7 @@ def check(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     if unknown := sorted(set(values) - set(BY_NAME)):
         raise BadRunError(f"unknown column {unknown[0]!r}: written by a newer version?")
-    row = {name: _checked(column, values.get(name)) for name, column in BY_NAME.items()}
+    row = {name: checked(column, values.get(name)) for name, column in BY_NAME.items()}
     scored = [name for name in SCORES if row[name] is not None]
     if row["status"] == "ok":
         needed = "test_f1" if row["evaluation"] == HOLDOUT else "valid_f1"
@@ -87,7 +87,8 @@ def check(values: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _checked(column: Column, value: Any) -> Any:
+def checked(column: Column, value: Any) -> Any:
+    """A value as its column has it, or ``BadRunError``."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         if column.needed:
             raise BadRunError(f"no {column.name}")

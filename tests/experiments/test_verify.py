@@ -105,6 +105,18 @@ def test_rows_of_a_store_are_checked(store: Path) -> None:
     assert any("its key" in line for line in found)
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["method = 'X!'", "params = '[]'", "content_hash = ''", "test_f1 = NULL", "status = 'timeout'"],
+)
+def test_no_row_that_is_no_run_passes(store: Path, change: str) -> None:
+    opened = Store(store)
+    with opened.writing() as connection:
+        connection.execute(f"UPDATE runs SET {change} WHERE trial = 0")
+    opened.close()
+    assert checks.rows(store).wrong
+
+
 def test_fits_are_compared_one_by_one(store: Path) -> None:
     assert checks.fits(store).lines()[0].endswith("6 compared, all right")
     opened = Store(store)
