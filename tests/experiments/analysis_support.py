@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from experiments.analysis.answer import Answer
 from experiments.analysis.grids import declarations
-from experiments.analysis.printed import printed
+from experiments.analysis.printed import Printed, printed
 from experiments.analysis.runs import Runs
 from experiments.runs import archive
 from experiments.runs.schema import COLUMNS
@@ -44,6 +45,13 @@ def make_runs(cells: Mapping[Cell, Iterable[Any]], metric: str = "test_f1") -> R
         "new": {"name": "New", "task": "multi", **fresh},
     }
     return Runs(frame, datasets, facts["learner"], {}, Path("nowhere"))
+
+
+def answered(question: Callable[[Runs, Printed], Answer | None], runs: Runs) -> Answer:
+    """What a question answers, which these runs must let it."""
+    found = question(runs, printed())
+    assert found is not None
+    return found
 
 
 def trials(mean: float, std: float, n: int = 10) -> list[float]:

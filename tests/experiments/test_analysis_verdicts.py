@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from analysis_support import make_runs, paper_as_ours, trials
+from analysis_support import answered, make_runs, paper_as_ours, trials
 from scipy import stats
 
 from experiments.analysis import verdicts as v
@@ -188,13 +188,11 @@ def test_a_shift_of_a_column_is_seen_though_hardly_a_cell_shows_it():
 
 
 def test_the_answer_counts_each_number_once_and_claims_nothing_from_few_trials(as_printed):
-    found = reproduces.answer(as_printed, PAPER)
-    assert found is not None
+    found = answered(reproduces.answer, as_printed)
     assert "759 of the 759 numbers" in " ".join(found.sentences)
     assert found.extra["counts"]["exact"] == 759
     few = make_runs({("paper", "tuned", "iris", "cart"): [0.938]})
-    told = reproduces.answer(few, PAPER)
-    assert told is not None
+    told = answered(reproduces.answer, few)
     assert "nothing can be held against it" in told.sentences[0]
     assert reproduces.answer(make_runs({("clean", "tuned", "iris", "cart"): [0.9]}), PAPER) is None
 

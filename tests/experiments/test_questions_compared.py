@@ -6,16 +6,11 @@ import math
 from typing import Any
 
 import pytest
-from analysis_support import make_runs
+from analysis_support import answered, make_runs
 
 from experiments.analysis.answer import Table
 from experiments.analysis.printed import printed
-from experiments.analysis.questions import (
-    against_cart,
-    leak,
-    quirks,
-    variants,
-)
+from experiments.analysis.questions import against_cart, leak, quirks, variants
 from experiments.analysis.runs import Runs
 
 PAPER = printed()
@@ -75,8 +70,7 @@ def test_the_pruned_tree_stands_in_every_setting() -> None:
 
 
 def used(gaps: dict[str, float], *places: tuple[str, str, str, str]) -> tuple[str, ...]:
-    answer = against_cart.answer(make_runs(against(gaps, *places)), PAPER)
-    assert answer is not None
+    answer = answered(against_cart.answer, make_runs(against(gaps, *places)))
     return answer.sentences
 
 
@@ -109,16 +103,14 @@ def test_nested_tuning_is_the_primary_comparison_where_it_ran() -> None:
     lines = against_cart.primary(runs)
     assert lines["holm"].tolist() == pytest.approx([2 * lines["p"][0], lines["p"][1]])
     assert against_cart.verdict(lines) == "Yes, on binary data"
-    answer = against_cart.answer(runs, PAPER)
-    assert answer is not None
+    answer = answered(against_cart.answer, runs)
     names = ["nested-primary", "use-summary", "use", "nested"]
     assert [table.name for table in answer.tables] == names
 
 
 def test_without_nested_runs_there_are_no_such_tables() -> None:
     runs = make_runs(against({"binary": 0.0, "multi": 0.0}, ("clean", "tuned", "gradtree", "cart")))
-    answer = against_cart.answer(runs, PAPER)
-    assert answer is not None
+    answer = answered(against_cart.answer, runs)
     assert not [each.name for each in answer.tables if each.name.startswith("nested")]
     assert against_cart.answer(make_runs({}), PAPER) is None
 
@@ -139,8 +131,7 @@ def ablation(noise_free: float | None) -> Runs:
 
 @pytest.mark.parametrize(("lead", "word"), [(0.03, "Yes"), (-0.03, "No")])
 def test_selectors_are_judged_without_the_noise(lead: float, word: str) -> None:
-    answer = variants.feature_selection(ablation(lead), PAPER)
-    assert answer is not None
+    answer = answered(variants.feature_selection, ablation(lead))
     assert answer.sentences[0].startswith(f"{word}: ")
     table = answer.tables[0].frame
     assert len(table) == 2 * 2 * 3
@@ -184,8 +175,7 @@ def test_a_known_effect_is_found_and_no_other(replaced: Runs) -> None:
 
 
 def test_a_quirk_can_change_the_order(replaced: Runs) -> None:
-    answer = quirks.answer(replaced, PAPER)
-    assert answer is not None
+    answer = answered(quirks.answer, replaced)
     order = answer.tables[1].frame
     before, after = order.iloc[0], order.iloc[1]
     assert (before["MRR: GradTree"], after["MRR: CART"]) == (1.0, 1.0)
@@ -226,8 +216,7 @@ def test_the_leak_is_told_apart_from_what_else_changes() -> None:
             cells["paper", "tuned", slug, method] = [score] * 10
             gain = 0.1 if slug in leaking and method == "cart" else 0.0
             cells["clean", "tuned", slug, method] = [score + gain] * 10
-    answer = leak.answer(make_runs(cells), PAPER)
-    assert answer is not None
+    answer = answered(leak.answer, make_runs(cells))
     summary, gaps = (table.frame for table in answer.tables[:2])
     changes = summary.set_index(["Learner", "Datasets"])["change"]
     assert changes["CART", "with categorical columns"] == pytest.approx(0.1)
@@ -241,8 +230,7 @@ def test_a_table_shows_its_numbers_by_the_names_of_its_columns() -> None:
     frame = make_runs(
         against({"binary": 0.1, "multi": 0.1}, ("paper", "tuned", "gradtree", "cart"))
     )
-    answer = against_cart.answer(frame, PAPER)
-    assert answer is not None
+    answer = answered(against_cart.answer, frame)
     table = answer.tables[-1]
     assert isinstance(table, Table)
     formats = table.formats

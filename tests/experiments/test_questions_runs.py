@@ -7,16 +7,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from analysis_support import make_runs
+from analysis_support import answered, make_runs
 
 from experiments.analysis.answers import answers
 from experiments.analysis.printed import printed
-from experiments.analysis.questions import (
-    costs,
-    draws,
-    search,
-    small_trees,
-)
+from experiments.analysis.questions import costs, draws, search, small_trees
 from experiments.analysis.runs import Runs
 
 PAPER = printed()
@@ -46,8 +41,7 @@ def test_only_seeds_with_all_trials_count() -> None:
 def test_the_authors_stream_comes_first() -> None:
     cells = {("paper", name, "iris", "gradtree"): [0.5] * 2 for name in draws.STREAMS}
     cells["paper", "tuned", "iris", "gradtree"] = [0.5] * 2
-    answer = draws.other_seeds(make_runs(cells), PAPER)
-    assert answer is not None
+    answer = answered(draws.other_seeds, make_runs(cells))
     assert [table.name for table in answer.tables] == ["seeds-authors-stream", "seeds"]
 
 
@@ -145,8 +139,7 @@ def test_solvers_that_disagree_are_told() -> None:
         ("clean", "solvers-alone", "iris", "dl85"): [solved()],
         ("clean", "solvers-alone", "iris", "dl85-streed"): [solved(errors=4, cpu_seconds=1.0)],
     }
-    answer = costs.solvers(make_runs(cells), PAPER)
-    assert answer is not None
+    answer = answered(costs.solvers, make_runs(cells))
     row = answer.tables[0].frame.iloc[0]
     assert (row["errors"], row["alike"], row["Ratio: DL8.5 by STreeD"]) == (3, "no", 0.5)
     assert "on 0 of 1 datasets" in answer.sentences[-1]
@@ -213,13 +206,11 @@ def test_the_family_of_a_size_is_corrected_by_itself() -> None:
     assert found.at["gradtree", "difference"] == pytest.approx(-0.1)
     assert found["holm"].tolist() == pytest.approx((2 * found["p"]).tolist())
     assert found.at["cart-shrunk", "auc signs"] == "8-0-0"
-    answer = small_trees.answer(runs, PAPER)
-    assert answer is not None
+    answer = answered(small_trees.answer, runs)
     assert answer.sentences[0].startswith("CART (pruned): of 2 other learners none is")
     assert any("CART (shrinkage) is above it in ROC AUC on 8" in line for line in answer.sentences)
 
 
 def test_a_better_learner_is_named() -> None:
-    answer = small_trees.answer(make_runs(small(**{"cart-shrunk": 0.85})), PAPER)
-    assert answer is not None
+    answer = answered(small_trees.answer, make_runs(small(**{"cart-shrunk": 0.85})))
     assert "only CART (shrinkage) at free size is significantly better" in answer.sentences[0]
