@@ -129,9 +129,8 @@ def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None)
             places[key] = len(parts)
             encoder: Any = "passthrough"
             if column.kind == "category":
-                order = [*_those(column, left), *_those(column, ~left)]
                 encoder = OrdinalEncoder(
-                    categories=[np.array(order)],
+                    categories=[np.array([*column.some(left), *column.some(~left)])],
                     handle_unknown="use_encoded_value",
                     unknown_value=np.nan,
                 )
@@ -154,10 +153,6 @@ def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None)
     coding = ColumnTransformer(parts, sparse_threshold=0)
     coding.fit(_example(tree.columns, feature_names))
     return Pipeline([("columns", coding), ("tree", _classifier(encoded, labels, None))])
-
-
-def _those(column: Column, chosen: NDArray[np.bool_]) -> list[Any]:
-    return [c for c, taken in zip(column.categories, chosen, strict=True) if taken]
 
 
 def _example(columns: Sequence[Column], feature_names: ArrayLike | None) -> Any:
@@ -199,14 +194,18 @@ def from_sklearn(estimator: DecisionTreeClassifier) -> Tree:
 
 def _grown(tree: Tree) -> Any:
     """scikit-learn's own tree object with the content of ``tree``."""
-    compiled_type, node_type = _compiled_layout()
+    # Type and node layout of compiled trees in the installed scikit-learn.
+    stump = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1]).tree_
+    compiled_type, node_type = type(stump), stump.__getstate__()["nodes"].dtype
     leaf = tree.children_left == LEAF
     weight, value = weights_and_values(tree)
     nodes = np.zeros(tree.node_count, dtype=node_type)
     nodes["left_child"] = tree.children_left
     nodes["right_child"] = tree.children_right
     nodes["feature"] = np.where(leaf, -2, tree.feature)
-    nodes["threshold"] = np.where(leaf, -2.0, _rounded(tree))
+    # Numbers of a table are rounded to float32 before they are compared.
+    rounded = tree.threshold.astype(np.float32).astype(np.float64)
+    nodes["threshold"] = np.where(leaf, -2.0, tree.threshold if tree.columns is None else rounded)
     nodes["missing_go_to_left"] = missing_goes_left(tree)
     nodes["impurity"] = 1.0 - (value**2).sum(axis=1)
     nodes["n_node_samples"] = weight if tree.n_node_samples is None else tree.n_node_samples
@@ -221,16 +220,3 @@ def _grown(tree: Tree) -> Any:
     compiled = compiled_type(tree.n_features, np.array([tree.n_classes], dtype=np.intp), 1)
     compiled.__setstate__(state)
     return compiled
-
-
-def _rounded(tree: Tree) -> NDArray[np.float64]:
-    """Thresholds for numbers that are rounded to ``float32`` before they are compared."""
-    if tree.columns is None:
-        return tree.threshold
-    return tree.threshold.astype(np.float32).astype(np.float64)
-
-
-def _compiled_layout() -> tuple[Any, np.dtype[Any]]:
-    """Type and node layout of compiled trees in the installed scikit-learn."""
-    stump = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1]).tree_
-    return type(stump), stump.__getstate__()["nodes"].dtype

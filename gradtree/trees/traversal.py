@@ -10,14 +10,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import float64, from_dtype, int32, types, void
 from numpy.typing import NDArray
-
-from gradtree.compiling import kept_njit
-from gradtree.trees.tree import LEAF, Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+    from gradtree.trees.tree import Tree
+
+LEAF = -1
 
 # Rows of other types (integers, booleans, objects) are converted in pieces of this many.
 CHUNK = 65_536
@@ -58,6 +58,10 @@ def _walk(
 @cache
 def _compiled_walk(dtype: np.dtype) -> Any:
     """The walk for rows of one type, compiled when such rows are first seen."""
+    from numba import float64, from_dtype, int32, types, void
+
+    from gradtree.compiling import kept_njit
+
     rows = types.Array(from_dtype(dtype), 2, "A", readonly=True, aligned=True)
     whole, real, sides = (
         types.Array(kind, 1, "C", readonly=True) for kind in (int32, float64, types.bool_)

@@ -15,13 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import gradtree
+from gradtree.columns.coding import Column, coded_matrix
+from gradtree.columns.frames import array_columns, frame_columns, is_frame
+from gradtree.trees.traversal import LEAF as LEAF
+from gradtree.trees.traversal import (
+    leaves_reached,
+    node_depths,
+    passed_nodes,
+    weights_and_values,
+)
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from gradtree import Rule
-    from gradtree.columns.coding import Column
-
-LEAF = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +119,6 @@ class Tree:
     @property
     def depth(self) -> int:
         """Splits on the longest way from the root to a leaf; 0 for a single leaf."""
-        from gradtree.trees.traversal import node_depths
-
         return int(node_depths(self.children_left, self.children_right).max())
 
     @property
@@ -124,8 +128,6 @@ class Tree:
         Of the class probabilities of the nodes, weighted by training rows (all leaves alike
         where those are unknown), as in scikit-learn.
         """
-        from gradtree.trees.traversal import weights_and_values
-
         weight, value = weights_and_values(self)
         impurity = weight * (1.0 - (value**2).sum(axis=1))
         inner = np.flatnonzero(self.children_left != LEAF)
@@ -135,21 +137,11 @@ class Tree:
         return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """Index of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers, or a table with the columns of the tree.
-        """
-        from gradtree.trees.traversal import leaves_reached
-
+        """Index of the leaf that each row reaches: of numbers, or of a table with its columns."""
         return leaves_reached(self, self.coded(X))
 
     def coded(self, X: Any) -> NDArray[Any]:
         """A table as the matrix that the tree reads: categories by their positions."""
-        from gradtree.columns.frames import array_columns, frame_columns, is_frame
-
         rows = None if is_frame(X) else np.asarray(X)
         shape = np.shape(X) if rows is None else rows.shape
         if len(shape) != 2 or shape[1] != self.n_features:
@@ -160,15 +152,11 @@ class Tree:
         numbers = self.members is None and rows is not None and rows.dtype.kind in "iufb"
         if self.columns is None or numbers:
             return np.asarray(X)
-        from gradtree.columns.coding import coded_matrix
-
         given = frame_columns(X) if rows is None else array_columns(rows)
         return coded_matrix(given, self.columns)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Which nodes each row passes, a sparse indicator of shape (n_rows, n_nodes)."""
-        from gradtree.trees.traversal import passed_nodes
-
         return passed_nodes(self, self.apply(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -179,36 +167,26 @@ class Tree:
         """Class index, the first one on ties."""
         return np.asarray(self.labels[self.apply(X)])
 
-    def rules(self, **labels: Any) -> list[Rule]:
+    def rules(self, **labels: Any) -> list[gradtree.Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
-        from gradtree import decision_rules
-
-        return decision_rules(self, **labels)
+        return gradtree.decision_rules(self, **labels)
 
     def export_text(self, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export_text`."""
-        from gradtree import export_text
-
-        return export_text(self, **options)
+        return gradtree.export_text(self, **options)
 
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
-        from gradtree import export_graphviz
-
-        return export_graphviz(self, **options)
+        return gradtree.export_graphviz(self, **options)
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
-        from gradtree import plot_tree
-
-        return plot_tree(self, **options)
+        return gradtree.plot_tree(self, **options)
 
     def _repr_svg_(self) -> str | None:
         """The drawing that notebooks show, if matplotlib is there to make it."""
-        from gradtree import export_svg
-
         try:
-            return export_svg(self)
+            return gradtree.export_svg(self)
         except ImportError:
             return None
 

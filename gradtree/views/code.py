@@ -71,7 +71,7 @@ def export_python(
     columns = described_columns(tree, feature_names)
     missing = missing_goes_left(tree)
     lines = [f"def {name}(row):"]
-    if any(_is_split_by(tree, columns, "date")):
+    if any(columns[feature].kind == "date" for feature in tree.feature if feature != LEAF):
         lines.insert(0, "from datetime import datetime\n\n")
 
     def tell(node: int, margin: str) -> None:
@@ -89,10 +89,6 @@ def export_python(
     return "\n".join(lines) + "\n"
 
 
-def _is_split_by(tree: Tree, columns: Sequence[Column], kind: str) -> list[bool]:
-    return [columns[feature].kind == kind for feature in tree.feature if feature != LEAF]
-
-
 def _checked(column: Column) -> None:
     if column.kind == "duration" or column.from_text or column.as_text:
         raise ValueError(
@@ -105,8 +101,7 @@ def _python_condition(tree: Tree, node: int, column: Column, missing: bool) -> s
     _checked(column)
     if column.kind == "category":
         inside, outside = _sides(tree, node, column)
-        listed = outside if missing else inside
-        return f"x {'not in' if missing else 'in'} {tuple(listed)!r}"
+        return f"x not in {outside!r}" if missing else f"x in {inside!r}"
     threshold = _exact(tree, node)
     if not np.isfinite(threshold):
         known = "x is not None and x == x"
@@ -154,12 +149,11 @@ def _exact(tree: Tree, node: int) -> float:
     return middle if np.float32(middle) <= below else float(np.nextafter(middle, -np.inf))
 
 
-def _sides(tree: Tree, node: int, column: Column) -> tuple[list[Any], list[Any]]:
+def _sides(tree: Tree, node: int, column: Column) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Categories that go left and right."""
     assert tree.members is not None
     left = tree.members[node, : len(column.categories)]
-    pairs = list(zip(column.categories, left, strict=True))
-    return [c for c, goes in pairs if goes], [c for c, goes in pairs if not goes]
+    return column.some(left), column.some(~left)
 
 
 def _moment(microseconds: float) -> str:
