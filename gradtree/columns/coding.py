@@ -24,6 +24,7 @@ from gradtree.columns.text import READERS, is_gap, reading_of, unread, why_namin
 Category = str | int | float | bool
 Kind = Literal["number", "category", "date", "duration"]
 PLAIN = (str, bool, int, float)
+CONTAINERS = "column {!r} holds lists or other containers; make columns of their parts"
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,13 @@ class Column:
             different, inverse = np.unique(given.values, return_inverse=True)
             levels = different.tolist()
         elif given.levels is None:
-            places_of: dict[Any, int] = {}
+            found_at: dict[Any, int] = {}
             cells = given.values.tolist()
             try:
-                inverse = np.array([places_of.setdefault(c, len(places_of)) for c in cells])
-            except TypeError:  # lists and other containers, which are no categories
-                cells = [cell if _hashable(cell) else None for cell in cells]
-                inverse = np.array([places_of.setdefault(c, len(places_of)) for c in cells])
-            levels = list(places_of)
+                inverse = np.array([found_at.setdefault(c, len(found_at)) for c in cells])
+            except TypeError as error:
+                raise ValueError(CONTAINERS.format(self.name)) from error
+            levels = list(found_at)
         else:
             levels, inverse = [*given.levels, None], given.values
         known = [level for level in levels if not is_missing(level)]
@@ -135,9 +135,10 @@ class Column:
         trained = {_family(category) for category in self.categories}
         found = {_family(level) for level in known}
         if trained and not found <= trained:
+            before, now = (" or ".join(sorted(kinds)) for kinds in (trained, found - trained))
             raise ValueError(
-                f"column {self.name!r} held {_either(trained)} as categories in training, but "
-                f"holds {_either(found - trained)} now; convert it to what it was"
+                f"column {self.name!r} held {before} as categories in training, but holds {now} "
+                "now; convert it to what it was"
             )
 
 
@@ -147,18 +148,11 @@ def learn_columns(
     categorical: Sequence[bool],
     interpret: bool = False,
 ) -> tuple[Column, ...]:
-    """What the columns hold, by their types and by some of the rows.
+    """What the columns hold, by their types and by the rows that the tree is trained on.
 
-    Parameters
-    ----------
-    raw : sequence of RawColumn
-    rows : ndarray of int
-        The rows that the tree is trained on.
-    categorical : sequence of bool
-        Columns that hold categories whatever their type.
-    interpret : bool, default=False
-        Whether numbers and dates that are written as text are read as such, and columns of text
-        that differs between most rows are left out; a warning says what was done.
+    Some columns are categorical whatever their type. With ``interpret``, numbers and dates that
+    are written as text are read as such, and columns of text that differs between most rows are
+    left out; a warning says what was done.
     """
     columns = tuple(
         _learned(column, rows, chosen, interpret)
@@ -229,20 +223,12 @@ def _learned(column: RawColumn, rows: NDArray[np.intp], chosen: bool, interpret:
         cells = given.values.tolist()
         known = [cell for cell in cells if not is_missing(cell)]
         gaps = len(known) < len(cells)
-    as_text = len({type(cell) for cell in known}) > 1 or not all(
-        isinstance(cell, PLAIN) for cell in known
-    )
+    types = {type(cell) for cell in known}
+    as_text = len(types) > 1 or not all(issubclass(one, PLAIN) for one in types)
     if as_text:
         known = [str(cell) for cell in known]
-    order = dict.fromkeys(known) if column.ordered else sorted(set(known))
-    return Column(
-        column.name,
-        "category",
-        categories=tuple(order),
-        as_text=as_text,
-        gaps=gaps,
-        ordered=column.ordered,
-    )
+    order = tuple(dict.fromkeys(known) if column.ordered else sorted(set(known)))
+    return Column(column.name, "category", order, as_text, gaps, ordered=column.ordered)
 
 
 def kind_of(column: RawColumn, chosen: bool = False) -> Kind:
@@ -269,10 +255,10 @@ def kind_of(column: RawColumn, chosen: bool = False) -> Kind:
     for name, accepted in wholly:
         if all(issubclass(t, accepted) and t not in (bool, np.bool_) for t in types):
             return name
-    if not all(_hashable(cell) for cell in cells):
-        raise ValueError(
-            f"column {column.name!r} holds lists or other containers; make columns of their parts"
-        )
+    try:
+        set(cells)
+    except TypeError as error:
+        raise ValueError(CONTAINERS.format(column.name)) from error
     return "category"
 
 
@@ -284,14 +270,6 @@ def is_missing(cell: Any) -> bool:
     return isinstance(different, bool | np.bool_) and bool(different)
 
 
-def _hashable(cell: Any) -> bool:
-    try:
-        hash(cell)
-    except TypeError:
-        return False
-    return True
-
-
 def _family(category: Any) -> str:
     """The kind of things that a category may be equal to others of."""
     if isinstance(category, str):
@@ -301,10 +279,6 @@ def _family(category: Any) -> str:
     if isinstance(category, Real | Decimal):
         return "numbers"
     return type(category).__name__
-
-
-def _either(families: set[str]) -> str:
-    return " or ".join(sorted(families))
 
 
 def _numbers(cells: NDArray[Any], name: str) -> NDArray[np.floating[Any]]:
@@ -326,8 +300,7 @@ def _numbers(cells: NDArray[Any], name: str) -> NDArray[np.floating[Any]]:
 
 def _microseconds(given: RawColumn, kind: str) -> NDArray[np.float64]:
     cells, code = given.cells, "datetime64[us]" if kind == "date" else "timedelta64[us]"
-    empty = cells.dtype.kind in "fO" and all(map(is_missing, cells.tolist()))
-    if empty:
+    if cells.dtype.kind in "fO" and all(map(is_missing, cells.tolist())):
         return np.full(len(cells), np.nan)
     if kind_of(replace(given, values=cells, levels=None, categorical=False)) != kind:
         raise ValueError(

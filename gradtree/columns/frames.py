@@ -116,7 +116,14 @@ def printed_names(labels: Sequence[Any]) -> list[str]:
     Whole numbers become ``x0, x1, …``, names of several levels are joined by dots, and what
     comes again is numbered: ``a, a (2)``.
     """
-    names = [_printed(label) for label in labels]
+
+    def printed(label: Any) -> str:
+        if isinstance(label, tuple):
+            return ".".join(str(level) for level in label)
+        whole = isinstance(label, int | np.integer) and not isinstance(label, bool)
+        return f"x{label}" if whole else str(label)
+
+    names = [printed(label) for label in labels]
     seen: Counter[str] = Counter()
     unique: list[str] = []
     for name in names:
@@ -127,14 +134,6 @@ def printed_names(labels: Sequence[Any]) -> list[str]:
             numbered = f"{name} ({seen[name]})"
         unique.append(numbered)
     return unique
-
-
-def _printed(label: Any) -> str:
-    if isinstance(label, tuple):
-        return ".".join(str(level) for level in label)
-    if isinstance(label, int | np.integer) and not isinstance(label, bool):
-        return f"x{label}"
-    return str(label)
 
 
 def _interchanged(X: Any) -> Any:
@@ -153,9 +152,12 @@ def read_column(name: str, column: Any) -> RawColumn:
     if hasattr(column, "iloc"):
         return _from_pandas(name, column)
     if type(column).__module__.partition(".")[0] == "pyarrow":
-        column = _chunked(column)
-        if hasattr(column.type, "value_type") and hasattr(column.type, "ordered"):
-            return _from_dictionary(name, column)
+        import pyarrow
+
+        if not isinstance(column, pyarrow.ChunkedArray):
+            column = pyarrow.chunked_array([column])
+        if pyarrow.types.is_dictionary(column.type):
+            return _from_dictionary(name, column.unify_dictionaries())
     try:
         series = nw.from_native(column, series_only=True)
     except TypeError:  # of a make that is not known, which must know NumPy then
@@ -187,17 +189,8 @@ def _from_pandas(name: str, column: Any) -> RawColumn:
     return RawColumn(name, column.astype(object).to_numpy())
 
 
-def _chunked(column: Any) -> Any:
-    """An array of Arrow as a chunked one, with one dictionary for all chunks."""
-    import pyarrow
-
-    if not isinstance(column, pyarrow.ChunkedArray):
-        column = pyarrow.chunked_array([column])
-    return column.unify_dictionaries()
-
-
 def _from_dictionary(name: str, column: Any) -> RawColumn:
-    """A dictionary column of Arrow; entries without a value are missing."""
+    """A column of Arrow with one dictionary; entries without a value are missing."""
     chunks = column.chunks
     levels = chunks[0].dictionary.to_pylist() if chunks else []
     codes = [np.empty(0, dtype=np.intp)]

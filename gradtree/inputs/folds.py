@@ -17,16 +17,9 @@ Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 def dealt_folds(cv: Any, y: NDArray[np.int64], used: NDArray[np.intp], seed: int) -> Folds:
     """Rows to train on and rows to score, fold by fold.
 
-    Parameters
-    ----------
-    cv : int, splitter of scikit-learn or iterable of pairs of positions
-        A number: stratified folds, shuffled, but no more than the largest class has rows. Pairs
-        count all rows that were given.
-    y : ndarray of shape (n_rows,)
-        Class indices of the rows in use.
-    used : ndarray of shape (n_rows,)
-        Their positions among the rows that were given.
-    seed : int
+    ``cv`` is a number (stratified folds, shuffled, but no more than the largest class has rows), a
+    splitter of scikit-learn, or pairs of positions among all rows that were given; ``used`` are
+    the positions of those in use, whose class indices are ``y``.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")

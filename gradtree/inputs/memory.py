@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +40,9 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
     needed = training_bytes(depth, n_features, n_classes, dtype)
     if free is None or needed <= free:
         return
-    sensible = range(1, depth)
-    smaller = [d for d in sensible if training_bytes(d, n_features, n_classes, dtype) <= free]
+    smaller = [
+        d for d in range(1, depth) if training_bytes(d, n_features, n_classes, dtype) <= free
+    ]
     remedy = f"use depth <= {smaller[-1]}" if smaller else "use fewer features"
     raise MemoryError(
         f"depth={depth} with {n_features} features needs about {needed / 1e9:,.1f} GB, because a "
@@ -70,28 +72,15 @@ def check_width(depth: int, n_features: int) -> None:
 
 
 def available_bytes() -> int | None:
-    """Memory that can still be taken, as far as the system tells."""
-    known = [limit for limit in (_machine_bytes(), *map(_container_bytes, CGROUP_FILES)) if limit]
+    """Memory that can still be taken, as far as machine and container tell."""
+    known = []
+    with suppress(AttributeError, ValueError, OSError):
+        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, KeyError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        known.append(int(dict(line.split()[:2] for line in lines)["MemAvailable:"]) * 1024)
+    for files in CGROUP_FILES:
+        with suppress(OSError, ValueError):
+            limit, used = (int(Path(name).read_text()) for name in files)
+            known.append(max(limit - used, 1))
     return min(known, default=None)
-
-
-def _machine_bytes() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def _container_bytes(files: tuple[str, str]) -> int | None:
-    """What a container has left of its limit."""
-    try:
-        limit, used = (int(Path(name).read_text()) for name in files)
-    except (OSError, ValueError):
-        return None
-    return max(limit - used, 1)
