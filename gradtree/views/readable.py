@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.views.code import export_python, export_sql
-from gradtree.views.rules import Rule
+from gradtree.views.export import export_graphviz, export_text
+from gradtree.views.plot import export_svg, plot_tree
+from gradtree.views.rules import Rule, decision_rules
 
 
 class ReadableTree:
@@ -37,8 +39,7 @@ class ReadableTree:
 
     def rules(self, **options: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
-        named = self._named(options)
-        return self.tree_.rules(**named)
+        return decision_rules(self.tree_, **self._named(options))
 
     def export_text(self, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export_text`.
@@ -47,7 +48,7 @@ class ReadableTree:
         than most of its rows have.
         """
         named = self._named(options)
-        text = self.tree_.export_text(**named)
+        text = export_text(self.tree_, **named)
         note = self._decision_note(named["class_names"])
         return f"{text}\n{note}" if note else text
 
@@ -70,8 +71,7 @@ class ReadableTree:
 
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
-        named = self._named(options)
-        return self.tree_.export_graphviz(**named)
+        return export_graphviz(self.tree_, **self._named(options))
 
     def export_sql(self, **options: Any) -> str:
         """The tree as an expression of SQL; see :func:`gradtree.export_sql`."""
@@ -87,14 +87,11 @@ class ReadableTree:
 
     def export_svg(self, **options: Any) -> str:
         """The drawing of :meth:`plot` as SVG."""
-        from gradtree.views.plot import export_svg
-
         return export_svg(self.tree_, **self._named(options))
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
-        named = self._named(options)
-        return self.tree_.plot(**named)
+        return plot_tree(self.tree_, **self._named(options))
 
     def to_sklearn(self, *, probabilities: bool = False) -> Any:
         """A fitted scikit-learn tree, or a pipeline that ends in one, with the same predictions.
@@ -103,8 +100,11 @@ class ReadableTree:
         ``probabilities``.
         """
         check_is_fitted(self)
-        labels = {"classes": self.classes_, "feature_names": self._feature_names()}
-        return self.tree_.to_sklearn(**labels, probabilities=probabilities)
+        return self.tree_.to_sklearn(
+            classes=self.classes_,
+            feature_names=self._feature_names(),
+            probabilities=probabilities,
+        )
 
     def get_depth(self) -> int:
         """Splits on the longest way from the root to a leaf."""

@@ -127,11 +127,8 @@ def describe(
         way, seen = above.pop(node), texts.pop(node)
         column = columns[tree.feature[node]]
         known = way.get(column.name)
-        if column.kind == "category":
-            assert tree.members is not None
+        if tree.members is not None and column.kind == "category":
             split = category_split(column, tree.members[node], bool(missing[node]))
-            sides = joined(known, split.left), joined(known, split.right)
-            split = Split(*sides)
         else:
             border = float(tree.threshold[node])
             own = seen.get(column.name, {})
@@ -141,12 +138,14 @@ def describe(
             if known is not None and not known.missing:
                 # What was sent elsewhere above needs no mention here.
                 split = Split(*(replace(s, missing=False) for s in (split.left, split.right)))
-            sides = joined(known, split.left), joined(known, split.right)
-        told[node] = split
-        for child, side in zip(
-            (tree.children_left[node], tree.children_right[node]), sides, strict=True
+        inside = Split(joined(known, split.left), joined(known, split.right))
+        told[node] = inside if column.kind == "category" else split
+        for children, side in (
+            (tree.children_left, inside.left),
+            (tree.children_right, inside.right),
         ):
-            above[int(child)], texts[int(child)] = {**way, column.name: side}, seen
+            child = int(children[node])
+            above[child], texts[child] = {**way, column.name: side}, seen
     return told
 
 
