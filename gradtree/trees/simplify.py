@@ -58,12 +58,11 @@ def without_small_leaves(tree: Tree, X: NDArray[Any], least: int) -> Tree:
         if not small.any():
             break
         instead = np.arange(tree.node_count)
-        for node in np.flatnonzero(tree.children_left != LEAF):
-            left, right = tree.children_left[node], tree.children_right[node]
-            if small[left] and small[right]:
-                instead[node] = left if rows[left] >= rows[right] else right
-            elif small[left] or small[right]:
-                instead[node] = right if small[left] else left
+        inner = np.flatnonzero(tree.children_left != LEAF)
+        left, right = tree.children_left[inner], tree.children_right[inner]
+        larger = np.where(rows[left] >= rows[right], left, right)
+        one_side = np.where(small[left], np.where(small[right], larger, right), left)
+        instead[inner] = np.where(small[left] | small[right], one_side, inner)
         tree = rebuilt(tree, instead=instead)[0]
     return tree
 

@@ -9,7 +9,7 @@ Both are exact: which side a value takes is decided by its step alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,20 +92,14 @@ def number_columns(
     if len(points) > MOST_STEPS:
         points = np.unique(np.quantile(known, np.linspace(0, 1, MOST_STEPS), method="nearest"))
         counts = np.diff(np.searchsorted(np.sort(known), points, side="right"), prepend=0)
-    scores = scaled(points, counts, scale)
-    cuts = between(points)
-    column = InnerColumn(source, cuts, scores, float(np.median(scores)))
+    column = InnerColumn(source, between(points), scaled(points, counts, scale), 0.0)
     own = column.of(values[rows])
     gaps = np.isnan(values[rows])
     if not gaps.any():
-        middle = float(np.sort(own)[len(own) // 2])
-        return [InnerColumn(source, cuts, scores, middle)]
-    filled = InnerColumn(source, cuts, scores, _like_gaps(own, gaps, labels))
-    known_score, gap_score = scaled(
-        np.array([0.0, 1.0]), np.array([np.sum(~gaps), np.sum(gaps)]), scale
-    )
-    marker = InnerColumn(source, np.empty(0), known_score[np.newaxis], float(gap_score))
-    return [filled, marker]
+        return [replace(column, missing=float(np.sort(own)[len(own) // 2]))]
+    marks = scaled(np.array([0.0, 1.0]), np.array([np.sum(~gaps), np.sum(gaps)]), scale)
+    marker = InnerColumn(source, np.empty(0), marks[:1], float(marks[1]))
+    return [replace(column, missing=_like_gaps(own, gaps, labels)), marker]
 
 
 def between(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -141,16 +135,11 @@ def ordered_columns(
 
 
 def category_scores(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What categories tell about the label, as one number each.
+    """What categories tell about the label, as one number each, by the weights of their classes.
 
     Their smoothed shares of classes: of the second class, if there are two, else along the
     direction in which the shares differ most (their first principal component, the order in
-    which one cut tells the classes apart best).
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_categories, n_classes)
-        Weight of the rows of every class. A category without rows counts as average.
+    which one cut tells the classes apart best). A category without rows counts as average.
     """
     rows = weights.sum(axis=1)
     average = weights.sum(axis=0) / rows.sum()
