@@ -9,7 +9,6 @@ import sys
 import numpy as np
 import pytest
 from small_problems import boxes, quick
-from tree_samples import full_tree
 
 from gradtree import PAPER, GradTreeClassifier
 from gradtree.inputs.holdout import hold_out
@@ -107,30 +106,6 @@ def test_class_weights_shift_predictions():
     ]
     assert shares[0] < shares[2] < shares[3]
     assert shares[0] <= shares[1] <= shares[3]
-
-
-def test_pruning_changes_the_size_and_no_training_prediction():
-    X, y = boxes(200)
-    model = quick(depth=6, scale=None).fit(X, y)
-    trained = np.delete(np.arange(200), hold_out(y, 0.2, np.random.default_rng(0)))
-    full = full_tree(model.dense_, X[trained])
-    assert full.node_count == 2**7 - 1
-    assert model.tree_.node_count < full.node_count
-    expected = full.predict_proba(X[trained])
-    np.testing.assert_allclose(model.predict_proba(X[trained]), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_reference_engine_grows_the_same_tree(n_classes):
-    pytest.importorskip("tensorflow")
-    X, y = boxes(80, n_classes)
-    fast, plain = (
-        quick(epochs=4, depth=3, restarts=0, engine=engine).fit(X, y)
-        for engine in ("compiled", "tensorflow")
-    )
-    np.testing.assert_array_equal(fast.tree_.feature, plain.tree_.feature)
-    np.testing.assert_allclose(fast.tree_.threshold, plain.tree_.threshold, rtol=1e-4)
-    np.testing.assert_allclose(fast.tree_.value, plain.tree_.value, rtol=1e-4)
 
 
 PEAK_OF_A_FIT = """

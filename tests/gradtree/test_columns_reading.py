@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 from small_problems import boxes, quick
 
-from gradtree import GradTreeClassifier, Tree, fit_table
+from gradtree import GradTreeClassifier, Tree
 from gradtree.columns.frames import printed_names
 from gradtree.units.cuts import DAY, cut_between, cut_text
 
@@ -85,8 +85,7 @@ def small_frame() -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame({"number": numbers, "word": np.where(y, "a", "b"), "flag": ~y}), y
 
 
-def test_arrow_tables_and_interchanged_ones_are_read_alike():
-    arrow = pytest.importorskip("pyarrow")
+def test_interchanged_tables_are_read_alike():
     frame, y = small_frame()
 
     class Interchanged:
@@ -98,30 +97,9 @@ def test_arrow_tables_and_interchanged_ones_are_read_alike():
             return frame.__dataframe__(**options)
 
     expected = quick(epochs=20).fit(frame, y)
-    for table in (arrow.Table.from_pandas(frame), Interchanged()):
-        model = quick(epochs=20).fit(table, y)
-        assert model.tree_ == expected.tree_
-        np.testing.assert_array_equal(model.predict(table), expected.predict(frame))
-    with_target = arrow.Table.from_pandas(frame.assign(y=y))
-    told = fit_table(with_target, "y", epochs=20, restarts=0, random_state=0)
-    np.testing.assert_array_equal(told.predict(with_target), told.predict(frame))
-
-
-def test_tables_of_polars():
-    polars = pytest.importorskip("polars")
-    frame, y = small_frame()
-    days = pd.Timestamp("2020-02-28") + pd.to_timedelta(np.arange(len(y)) % 9, unit="D")
-    frame = frame.assign(day=days, word=frame["word"].mask(np.arange(len(y)) % 7 == 0))
-    table = polars.from_pandas(frame)
-    lively = table.with_columns(polars.col("word").cast(polars.Categorical))
-    expected = quick(epochs=20).fit(frame, y)
-    for given in (table, lively):
-        model = quick(epochs=20).fit(given, y)
-        assert model.tree_ == expected.tree_
-        assert list(model.feature_names_in_) == list(frame.columns)
-        np.testing.assert_array_equal(model.predict(given), expected.predict(frame))
-    told = fit_table(table.with_columns(y=polars.Series(y)), "y", epochs=20, random_state=0)
-    np.testing.assert_array_equal(told.predict(table), told.predict(frame))
+    model = quick(epochs=20).fit(Interchanged(), y)
+    assert model.tree_ == expected.tree_
+    np.testing.assert_array_equal(model.predict(Interchanged()), expected.predict(frame))
 
 
 def test_names_for_people():
@@ -152,17 +130,6 @@ def test_strange_names_are_named_or_renamed(labels):
     table = dict(zip(names, X.T, strict=True))
     for rule in model.rules():
         np.testing.assert_array_equal(rule.holds(table), model.apply(frame) == rule.leaf)
-    target = y.copy()
-    tabular = fit_table(
-        frame.assign(target=target)
-        if frame.columns.nlevels == 1
-        else frame.set_axis(["p", "q", "r", "target"], axis=1).assign(target=target),
-        "target",
-        epochs=5,
-        restarts=0,
-        random_state=0,
-    )
-    assert tabular.tree_.n_leaves >= 1
 
 
 def test_categorical_features_by_mask_position_and_name():

@@ -19,12 +19,6 @@ def single_leaf() -> Tree:
     return Tree([LEAF], [LEAF], [LEAF], [np.nan], [[0.25, 0.75]], n_features=3)
 
 
-def test_counts_of_a_stump():
-    tree = stump()
-    assert (tree.node_count, tree.n_leaves, tree.depth) == (3, 2, 1)
-    assert (tree.n_classes, tree.n_features) == (2, 2)
-
-
 def test_a_single_leaf_has_size_one_and_depth_zero():
     tree = single_leaf()
     assert (tree.node_count, tree.n_leaves, tree.depth) == (1, 1, 0)
