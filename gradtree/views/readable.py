@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,14 +32,15 @@ class ReadableTree:
         """Names of the columns of the tree, where there are any."""
         return getattr(self, "feature_names_in_", None)
 
-    def _named(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _shown(self, view: Callable[..., Any], options: dict[str, Any]) -> Any:
         check_is_fitted(self)
         names = None if self.tree_.columns else self._feature_names()
-        return {"feature_names": names, "class_names": self._class_names()} | options
+        named = {"feature_names": names, "class_names": self._class_names()} | options
+        return view(self.tree_, **named)
 
     def rules(self, **options: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
-        return decision_rules(self.tree_, **self._named(options))
+        return self._shown(decision_rules, options)
 
     def export_text(self, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export_text`.
@@ -47,9 +48,8 @@ class ReadableTree:
         A last line says how classes were weighed, if some leaf therefore predicts another class
         than most of its rows have.
         """
-        named = self._named(options)
-        text = export_text(self.tree_, **named)
-        note = self._decision_note(named["class_names"])
+        text = self._shown(export_text, options)
+        note = self._decision_note(options.get("class_names", self._class_names()))
         return f"{text}\n{note}" if note else text
 
     def _decision_note(self, class_names: Sequence[Any]) -> str:
@@ -71,27 +71,25 @@ class ReadableTree:
 
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
-        return export_graphviz(self.tree_, **self._named(options))
+        return self._shown(export_graphviz, options)
 
     def export_sql(self, **options: Any) -> str:
         """The tree as an expression of SQL; see :func:`gradtree.export_sql`."""
-        return export_sql(self.tree_, **self._coded(options))
+        check_is_fitted(self)
+        return self._shown(export_sql, {"class_names": list(self.classes_)} | options)
 
     def export_python(self, **options: Any) -> str:
         """The tree as a function of Python; see :func:`gradtree.export_python`."""
-        return export_python(self.tree_, **self._coded(options))
-
-    def _coded(self, options: dict[str, Any]) -> dict[str, Any]:
-        named = self._named(options)
-        return named | {"class_names": options.get("class_names", list(self.classes_))}
+        check_is_fitted(self)
+        return self._shown(export_python, {"class_names": list(self.classes_)} | options)
 
     def export_svg(self, **options: Any) -> str:
         """The drawing of :meth:`plot` as SVG."""
-        return export_svg(self.tree_, **self._named(options))
+        return self._shown(export_svg, options)
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
-        return plot_tree(self.tree_, **self._named(options))
+        return self._shown(plot_tree, options)
 
     def to_sklearn(self, *, probabilities: bool = False) -> Any:
         """A fitted scikit-learn tree, or a pipeline that ends in one, with the same predictions.
