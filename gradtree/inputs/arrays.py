@@ -29,7 +29,6 @@ from gradtree.columns.frames import (
 )
 
 FLOATS = [np.float64, np.float32]
-POWERS = {"sqrt-balanced": 0.5}
 LARGEST_WEIGHT = 1e100
 
 Rows = NDArray[Any] | list[RawColumn]
@@ -40,15 +39,8 @@ def read_rows(
 ) -> Rows:
     """A matrix of numbers, not copied if it is one already, or the columns of a table.
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Learns number and names of columns if ``reset``, else they must be those that it has.
-    X : array-like or table
-    reset : bool
-    by_column : bool
-        Whether an array may hold other things than numbers.
-    min_rows : int, default=1
+    The estimator learns number and names of columns if ``reset``, else they must be those that it
+    has. With ``by_column`` an array may hold other things than numbers.
     """
     if issparse(X):
         raise TypeError(
@@ -64,7 +56,12 @@ def read_rows(
             assert_all_finite(matrix, allow_nan=True, input_name="X")
             return matrix
         columns = frame_columns(X)
-        _check_shape(len(columns[0]) if columns else 0, len(columns), min_rows)
+        n_rows = len(columns[0]) if columns else 0
+        for found, least, what in ((len(columns), 1, "feature"), (n_rows, min_rows, "sample")):
+            if found < least:
+                raise ValueError(
+                    f"Found a table with {found} {what}(s) while a minimum of {least} is required."
+                )
         return columns
     if by_column:
         cells = check_array(
@@ -109,23 +106,13 @@ def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:
         )
 
 
-def _check_shape(n_rows: int, n_columns: int, min_rows: int) -> None:
-    for found, least, what in ((n_columns, 1, "feature"), (n_rows, min_rows, "sample")):
-        if found < least:
-            raise ValueError(
-                f"Found a table with {found} {what}(s) while a minimum of {least} is required."
-            )
-
-
 def categorical_mask(wanted: Any, rows: Rows, names: Sequence[Any] | None) -> list[bool]:
     """Which columns hold categories whatever their type, as scikit-learn lets people say it."""
     width = rows.shape[1] if isinstance(rows, np.ndarray) else len(rows)
-    if wanted is None or (isinstance(wanted, str) and wanted == "from_dtype"):
-        return [False] * width
-    chosen = np.atleast_1d(np.asarray(wanted))
-    if chosen.size == 0:
-        return [False] * width
     mask = [False] * width
+    if wanted is None or (isinstance(wanted, str) and wanted == "from_dtype"):
+        return mask
+    chosen = np.atleast_1d(np.asarray(wanted))
     if chosen.dtype == bool:
         if chosen.shape != (width,):
             raise ValueError(
@@ -336,9 +323,10 @@ def class_weights(
     A number ``p`` stands for (share of the class)**-p, scaled like scikit-learn's "balanced",
     which is ``p = 1``; "sqrt-balanced" is ``p = 0.5``.
     """
-    power = POWERS.get(class_weight) if isinstance(class_weight, str) else class_weight
     if class_weight is None:
         return None
+    sqrt = isinstance(class_weight, str) and class_weight == "sqrt-balanced"
+    power = 0.5 if sqrt else class_weight
     present = np.unique(y)
     weights = np.ones(len(classes))
     there = np.isin(classes, present)
