@@ -1,11 +1,12 @@
-"""Where to cut a column of numbers or dates so that the cut reads well.
+"""Where to cut a column of numbers or dates so that the cut reads well, and numbers as printed.
 
-The number that is printed is the number that is compared: a cut between two
-values is the shortest decimal number near their middle, or the roundest date.
+A cut between two values of a table is the shortest decimal number near their middle, or the
+roundest date: what is printed is what is compared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 
 import numpy as np
@@ -67,3 +68,19 @@ def too_fine(low: float, cut: float, high: float) -> bool:
     with np.errstate(over="ignore"):
         ends = np.array([low, cut, high]).astype(np.float32)
     return not (np.isfinite(ends).all() and ends[0] <= ends[1] < ends[2])
+
+
+def number_text(number: float, digits: int) -> str:
+    """Significant digits without trailing zeros; what is next to nothing is 0."""
+    if abs(number) < np.finfo(np.float32).tiny:
+        return "0"
+    rounded = float(f"{number:.{digits}g}")
+    if 1e-4 <= abs(rounded) < 1e15:
+        return np.format_float_positional(rounded, trim="-")
+    return f"{number:.{digits}g}"
+
+
+def distinct_text(number: float, taken: Collection[str], digits: int) -> str:
+    """A number with as many digits as make it look different from others."""
+    texts = (number_text(number, precision) for precision in range(digits, 18))
+    return next((text for text in texts if text not in taken), repr(float(number)))

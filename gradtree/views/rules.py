@@ -20,8 +20,7 @@ from gradtree.units.conditions import (
     joined,
     number_split,
 )
-from gradtree.units.cuts import cut_text
-from gradtree.units.numbers import distinct_text, number_text
+from gradtree.units.cuts import cut_text, distinct_text, number_text
 
 
 @dataclass(frozen=True)

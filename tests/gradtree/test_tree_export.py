@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tree_samples import random_tree, stump
 
 from gradtree.trees.tree import LEAF, Tree
-from gradtree.units.numbers import number_text
+from gradtree.units.cuts import number_text
 from gradtree.views.layout import tidy_positions
 from gradtree.views.palette import OKABE_ITO, PALEST, STRONGEST, blend, node_colour
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
-from small_problems import boxes, revised
+from small_problems import revised
 
 from gradtree.trees.simplify import (
     Labelled,
@@ -109,25 +109,12 @@ def test_merging_changes_no_prediction():
             assert len({label[left], label[right], label[node]}) > 1
 
 
-def test_the_estimator_has_them_all():
+def test_the_path_of_an_estimator_is_that_of_the_tree_it_would_grow():
     X, y, weight = noisy(400)
-    wide = {"ccp_alpha": 0.0, "merge_leaves": False, "polish": False, "restarts": 1}
-    model = revised(**wide).fit(X, y, weight)
-    path = revised(**wide).cost_complexity_pruning_path(X, y, weight)
-    assert path.ccp_alphas[0] == 0
-    assert (np.diff(path.ccp_alphas) > 0).all()
-    sizes = [
-        revised(**{**wide, "ccp_alpha": alpha}).fit(X, y, weight).tree_.n_leaves
-        for alpha in path.ccp_alphas[[0, len(path.ccp_alphas) // 2, -1]]
-    ]
-    assert sizes[0] == model.tree_.n_leaves > sizes[1] >= sizes[2] == 1
-    assert revised(**wide, max_leaf_nodes=3).fit(X, y).tree_.n_leaves == 3
-    few = revised(**wide, min_samples_leaf=30).fit(X, y).tree_
-    assert few.n_node_samples[few.children_left == LEAF].min() >= 30
-    assert few.n_node_samples[0] == 400
-
-
-def test_a_path_leaves_the_estimator_alone():
-    model = revised(restarts=0)
-    model.cost_complexity_pruning_path(*boxes(80))
+    model = revised(ccp_alpha=0.0, merge_leaves=False, polish=False)
+    path = model.cost_complexity_pruning_path(X, y, weight)
     assert not hasattr(model, "tree_")
+    model.fit(X, y, weight)
+    np.testing.assert_array_equal(path.ccp_alphas, model.path_.ccp_alphas)
+    assert model.tree_.n_leaves > 3
+    assert model.set_params(max_leaf_nodes=3).fit(X, y).tree_.n_leaves == 3
