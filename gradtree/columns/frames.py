@@ -1,7 +1,4 @@
-"""Tables of any make, read column by column.
-
-pandas by its own means, polars and Arrow and what else narwhals knows by narwhals.
-"""
+"""Tables of any make, read column by column by narwhals."""
 
 from __future__ import annotations
 
@@ -101,7 +98,7 @@ def frame_columns(X: Any) -> list[RawColumn]:
     labels = column_labels(X)
     names = printed_names(labels)
     if hasattr(X, "iloc"):
-        return [_from_pandas(name, X.iloc[:, i]) for i, name in enumerate(names)]
+        return [read_column(name, X.iloc[:, i]) for i, name in enumerate(names)]
     return [read_column(name, X[label]) for name, label in zip(names, labels, strict=True)]
 
 
@@ -149,8 +146,12 @@ def _interchanged(X: Any) -> Any:
 
 def read_column(name: str, column: Any) -> RawColumn:
     """A column or vector of any make."""
-    if hasattr(column, "iloc"):
-        return _from_pandas(name, column)
+    pandas = hasattr(column, "iloc")
+    if pandas and isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufbcO":
+        return RawColumn(name, column.to_numpy())
+    if pandas and hasattr(column, "cat"):
+        codes, levels = column.cat.codes.to_numpy(), tuple(column.cat.categories.tolist())
+        return RawColumn(name, codes.astype(np.intp), True, levels, bool(column.cat.ordered))
     if type(column).__module__.partition(".")[0] == "pyarrow":
         import pyarrow
 
@@ -163,30 +164,21 @@ def read_column(name: str, column: Any) -> RawColumn:
     except TypeError:  # of a make that is not known, which must know NumPy then
         cells = column.to_numpy() if hasattr(column, "to_numpy") else column
         return RawColumn(name, np.asarray(cells))
-    return _from_narwhals(name, series)
-
-
-def _from_pandas(name: str, column: Any) -> RawColumn:
-    from pandas import CategoricalDtype
-    from pandas.api import types
-
-    dtype = column.dtype
-    if isinstance(dtype, CategoricalDtype):
-        codes, levels = column.cat.codes.to_numpy(), tuple(dtype.categories.tolist())
-        return RawColumn(name, codes.astype(np.intp), True, levels, bool(dtype.ordered))
-    if types.is_bool_dtype(dtype) or types.is_complex_dtype(dtype):
-        return RawColumn(name, column.to_numpy())
-    if types.is_numeric_dtype(dtype):
-        if isinstance(dtype, np.dtype):
-            return RawColumn(name, column.to_numpy())
-        return RawColumn(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
-    if types.is_datetime64_any_dtype(dtype):
-        if getattr(dtype, "tz", None) is not None:
-            column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-        return RawColumn(name, column.to_numpy(dtype="datetime64[us]"))
-    if types.is_timedelta64_dtype(dtype):
-        return RawColumn(name, column.to_numpy(dtype="timedelta64[us]"))
-    return RawColumn(name, column.astype(object).to_numpy())
+    dtype = series.dtype
+    if dtype == nw.Enum:
+        levels = tuple(series.cat.get_categories().to_list())
+        places: dict[Any, int] = {level: place for place, level in enumerate(levels)}
+        positions = [places.get(cell, -1) for cell in series.to_list()]
+        return RawColumn(name, np.array(positions, dtype=np.intp), True, levels, True)
+    if dtype == nw.Categorical or dtype.is_nested():
+        return RawColumn(name, objects(series.to_list()), categorical=dtype == nw.Categorical)
+    if dtype == nw.Datetime or dtype == nw.Date:
+        if getattr(dtype, "time_zone", None) is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return RawColumn(name, series.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]"))
+    if dtype == nw.Duration:
+        return RawColumn(name, series.to_numpy().astype("timedelta64[us]"))
+    return RawColumn(name, np.asarray(series.to_numpy()))
 
 
 def _from_dictionary(name: str, column: Any) -> RawColumn:
@@ -199,29 +191,6 @@ def _from_dictionary(name: str, column: Any) -> RawColumn:
     gaps = [place for place, level in enumerate(levels) if level is None]
     positions[np.isin(positions, gaps)] = -1
     return RawColumn(name, positions, True, tuple(levels), bool(column.type.ordered))
-
-
-def _from_narwhals(name: str, column: Any) -> RawColumn:
-    dtype = column.dtype
-    if dtype == nw.Enum:
-        levels = tuple(column.cat.get_categories().to_list())
-        places: dict[Any, int] = {level: place for place, level in enumerate(levels)}
-        codes = [places.get(cell, -1) for cell in column.to_list()]
-        return RawColumn(name, np.array(codes, dtype=np.intp), True, levels, True)
-    if dtype == nw.Categorical:
-        return RawColumn(name, objects(column.to_list()), categorical=True)
-    if dtype.is_numeric():
-        wanted = dtype if dtype == nw.Float32 else nw.Float64
-        return RawColumn(name, np.asarray(column.cast(wanted).to_numpy()))
-    if dtype == nw.Datetime or dtype == nw.Date:
-        if getattr(dtype, "time_zone", None) is not None:
-            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return RawColumn(name, column.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]"))
-    if dtype == nw.Duration:
-        return RawColumn(name, column.to_numpy().astype("timedelta64[us]"))
-    if dtype == nw.Boolean and not column.is_null().any():
-        return RawColumn(name, np.asarray(column.to_numpy()))
-    return RawColumn(name, objects(column.to_list()))
 
 
 def objects(cells: Sequence[Any]) -> NDArray[Any]:

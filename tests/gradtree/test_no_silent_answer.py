@@ -87,6 +87,8 @@ def test_a_target_of_arrow_with_gaps_is_refused_or_its_rows_left_out():
     with pytest.warns(UserWarning, match="30 rows without a value of 'y'"):
         model = fit_table(table, "y", epochs=20, restarts=0, random_state=0)
     assert model.classes_.tolist() == ["down", "up"]
+    numbered = fit_table(arrow.table({"x": np.arange(99.0) ** 2, "y": np.arange(99) % 3}), "y")
+    assert numbered.predict(arrow.table({"x": [1.0]})).dtype.kind == "i"
     np.testing.assert_array_equal(model.predict(table), model.predict(frame))
 
 
