@@ -150,12 +150,11 @@ def describe(
 
 def described_columns(tree: Tree, feature_names: Sequence[str] | None) -> list[Column]:
     """The columns of a tree, under other names if there are any."""
-    if tree.columns is None:
-        return [Column(str(name)) for name in checked_feature_names(tree, feature_names)]
-    if feature_names is None:
-        return list(tree.columns)
-    names = checked_feature_names(tree, feature_names)
-    return [replace(c, name=str(name)) for c, name in zip(tree.columns, names, strict=True)]
+    columns = tree.columns or [Column(f"x{place}") for place in range(tree.n_features)]
+    names = [column.name for column in columns] if feature_names is None else feature_names
+    if len(names) != tree.n_features:
+        raise ValueError(f"{len(names)} feature names for a tree over {tree.n_features} columns")
+    return [replace(c, name=str(name)) for c, name in zip(columns, names, strict=True)]
 
 
 def _border_text(
@@ -166,14 +165,6 @@ def _border_text(
         return cut_text(border, column.kind) if np.isfinite(border) else str(border)
     text = number_text(border, digits)
     return text if taken.get(text, border) == border else distinct_text(border, taken, digits)
-
-
-def checked_feature_names(tree: Tree, names: Sequence[str] | None) -> Sequence[str]:
-    if names is None:
-        return [f"x{column}" for column in range(tree.n_features)]
-    if len(names) != tree.n_features:
-        raise ValueError(f"{len(names)} feature names for a tree over {tree.n_features} columns")
-    return names
 
 
 def checked_class_names(tree: Tree, names: Sequence[Any] | None) -> list[str]:
