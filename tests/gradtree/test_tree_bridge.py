@@ -10,16 +10,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, export_graphviz, export_text, plot_tree
-from tree_samples import full_tree, random_dense, random_tree, stump
+from tree_samples import full_tree, grid_rows, random_dense, random_tree, stump
 
 from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.tree import Tree
 
 LABELS = np.array(["fish", "fowl", "flesh"])
-
-
-def grid_rows(seed: int, n_rows: int = 300, n_features: int = 5) -> np.ndarray:
-    return np.random.default_rng(seed).integers(-9, 10, size=(n_rows, n_features)) / 4
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.booleans())

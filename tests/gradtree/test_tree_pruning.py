@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
-from tree_samples import full_tree, random_dense
+from tree_samples import full_tree, grid_rows, random_dense
 
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.pruning import float32_below, pruned_tree
@@ -78,10 +78,6 @@ def depth_first(node: Node) -> list[Node]:
     if not (node.left and node.right):
         return [node]
     return [node, *depth_first(node.left), *depth_first(node.right)]
-
-
-def grid_rows(seed: int, n_rows: int, n_features: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(-9, 10, size=(n_rows, n_features)) / 4
 
 
 @given(SHAPES, st.sampled_from([2, 3, 5]), st.integers(0, 30))

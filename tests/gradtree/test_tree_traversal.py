@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tree_samples import random_tree, stump
+from tree_samples import grid_rows, random_tree, stump
 
 from gradtree.columns.coding import Column
 from gradtree.trees.tree import LEAF, Tree
@@ -21,11 +21,6 @@ def walk(tree: Tree, row: np.ndarray) -> int:
         left = np.float32(row[tree.feature[node]]) <= tree.threshold[node]
         node = int((tree.children_left if left else tree.children_right)[node])
     return node
-
-
-def grid_rows(seed: int, n_rows: int = 200, n_features: int = 5) -> np.ndarray:
-    """Numbers on the grid of the random trees' thresholds, so that many rows hit one exactly."""
-    return np.random.default_rng(seed).integers(-9, 10, size=(n_rows, n_features)) / 4
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40))

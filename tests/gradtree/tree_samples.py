@@ -50,6 +50,11 @@ def random_tree(
     )
 
 
+def grid_rows(seed: int, n_rows: int = 200, n_features: int = 5) -> np.ndarray:
+    """Numbers on the grid of the random trees' thresholds, so that many rows hit one exactly."""
+    return np.random.default_rng(seed).integers(-9, 10, size=(n_rows, n_features)) / 4
+
+
 def random_dense(
     seed: int, depth: int, n_features: int, n_classes: int, dtype: str = "float32"
 ) -> DenseTree:
