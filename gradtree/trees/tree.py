@@ -29,6 +29,8 @@ from gradtree.trees.traversal import (
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+    from gradtree import Rule
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -167,7 +169,7 @@ class Tree:
         """Class index, the first one on ties."""
         return np.asarray(self.labels[self.apply(X)])
 
-    def rules(self, **labels: Any) -> list[gradtree.Rule]:
+    def rules(self, **labels: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
         return gradtree.decision_rules(self, **labels)
 

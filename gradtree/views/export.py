@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -103,10 +102,13 @@ def export_graphviz(
         if split is None:
             predicted, share, _, _ = node_facts(tree, node)
             fill = node_colour(predicted, share, tree.n_classes)
-        lines.append(f'{node} [label={json.dumps(label, ensure_ascii=False)}, fillcolor="{fill}"];')
+        lines.append(f'{node} [label={_quoted(label)}, fillcolor="{fill}"];')
         if split is not None:
             sides = (tree.children_left[node], split.left), (tree.children_right[node], split.right)
-            for child, side in sides:
-                told = json.dumps(side.short, ensure_ascii=False)
-                lines.append(f"{node} -> {child} [label={told}];")
+            lines += [f"{node} -> {child} [label={_quoted(side.short)}];" for child, side in sides]
     return "\n".join([*lines, "}"])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

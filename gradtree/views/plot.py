@@ -124,7 +124,7 @@ class _TreeArtist:
             column, depth = positions[child]
             self._branch((x, y), (column, -depth), side.brief, self._share(child))
         self._box(x, y, INNER_COLOUR, "#c8c8c8")
-        self._text(x, y, wrapped(split.column))
+        self._text(x, y, wrapped(split.column), INK)
 
     def leaf(self, node: int, x: float, y: float, cut_off: bool) -> None:
         best, share, count, n_rows = node_facts(self.tree, node)
@@ -134,10 +134,8 @@ class _TreeArtist:
         if n_rows is not None:
             facts += f" · n={n_rows}" if count is None else f" · {count} of {n_rows}"
         name = self.classes[best] + (" …" if cut_off else "")
-        # Bold text fits into a box at this size.
-        size = FONT_SIZE * min(1.0, max(BOLD_CHARACTERS / max(len(name), 1), 0.6))
-        self._text(x, y + 0.1, name, weight="bold", fontsize=size)
-        self._text(x, y - 0.1, facts)
+        self._text(x, y + 0.1, name, INK, weight="bold", fontsize=fitting_size(name))
+        self._text(x, y - 0.1, facts, INK)
 
     def _share(self, node: int) -> float:
         counts = self.tree.n_node_samples
@@ -160,8 +158,7 @@ class _TreeArtist:
         y = top + LABEL_PLACE * (bottom - top)
         outwards = "right" if end[0] < start[0] else "left"
         backdrop = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
-        pretty = label.replace("<=", "≤").replace(" or missing", "\nor n/a")
-        self._text(x, y, pretty, ha=outwards, zorder=2, bbox=backdrop)
+        self._text(x, y, pretty(label), INK, ha=outwards, zorder=2, bbox=backdrop)
 
     def _box(self, x: float, y: float, fill: str, edge: str, dashed: bool = False) -> None:
         from matplotlib.patches import FancyBboxPatch
@@ -181,11 +178,15 @@ class _TreeArtist:
             )
         )
 
-    def _text(self, x: float, y: float, text: str, **style: Any) -> None:
-        usual: dict[str, Any] = {"fontsize": FONT_SIZE, "color": INK, "zorder": 4}
-        usual |= {"ha": "center", "va": "center"}
+    def _text(self, x: float, y: float, text: str, colour: str, **style: Any) -> None:
+        options: dict[str, Any] = {
+            "fontsize": FONT_SIZE,
+            "zorder": 4,
+            "ha": "center",
+            "va": "center",
+        } | style
         # A dollar sign in a column name is no formula.
-        self.ax.text(x, y, text, parse_math=False, linespacing=1.05, **usual | style)
+        self.ax.text(x, y, text, color=colour, parse_math=False, linespacing=1.05, **options)
 
 
 def plot_history(history: Sequence[Any], *, ax: Axes | None = None) -> Axes:
@@ -223,6 +224,16 @@ def wrapped(text: str, width: int = LINE_CHARACTERS, lines: int = 2) -> str:
     if len(rows) > lines:
         rows = [*rows[: lines - 1], rows[lines - 1].rstrip() + "…"]
     return "\n".join(row.strip() for row in rows)
+
+
+def fitting_size(text: str) -> float:
+    """Font size at which bold text fits into a box."""
+    return FONT_SIZE * min(1.0, max(BOLD_CHARACTERS / max(len(text), 1), 0.6))
+
+
+def pretty(text: str) -> str:
+    """A condition as it looks on paper."""
+    return text.replace("<=", "≤").replace(" or missing", "\nor n/a")
 
 
 def _pyplot() -> Any:
