@@ -8,6 +8,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from small_problems import boxes, quick, revised
 
@@ -33,6 +36,17 @@ def test_scikit_learns_own_checks(estimator, check):
 @pytest.mark.parametrize("params", [{}, dict(PAPER)], ids=["own", "paper"])
 def test_scikit_learns_own_checks_with_the_defaults(params):
     check_estimator(GradTreeClassifier(**params), expected_failed_checks=EXPECTED_FAILURES)
+
+
+def test_in_a_pipeline_a_grid_and_cross_validation():
+    X, y = boxes()
+    pipeline = make_pipeline(
+        QuantileTransformer(n_quantiles=50, output_distribution="normal"), quick()
+    )
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
+    search = GridSearchCV(pipeline, {"gradtreeclassifier__depth": [1, 3]}, cv=2).fit(X, y)
+    assert set(search.best_params_) == {"gradtreeclassifier__depth"}
+    assert search.best_estimator_.score(X, y) > 0.9
 
 
 @pytest.mark.parametrize(
