@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.views.code import export_python, export_sql
-from gradtree.views.export import export_graphviz, export_text
-from gradtree.views.plot import export_svg, plot_tree
-from gradtree.views.rules import Rule, decision_rules
+from gradtree.views.rules import Rule
 
 
 class ReadableTree:
@@ -32,15 +30,15 @@ class ReadableTree:
         """Names of the columns of the tree, where there are any."""
         return getattr(self, "feature_names_in_", None)
 
-    def _shown(self, view: Callable[..., Any], options: dict[str, Any]) -> Any:
+    def _named(self, options: dict[str, Any]) -> dict[str, Any]:
         check_is_fitted(self)
         names = None if self.tree_.columns else self._feature_names()
-        named = {"feature_names": names, "class_names": self._class_names()} | options
-        return view(self.tree_, **named)
+        return {"feature_names": names, "class_names": self._class_names()} | options
 
     def rules(self, **options: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
-        return self._shown(decision_rules, options)
+        named = self._named(options)
+        return self.tree_.rules(**named)
 
     def export_text(self, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export_text`.
@@ -48,8 +46,9 @@ class ReadableTree:
         A last line says how classes were weighed, if some leaf therefore predicts another class
         than most of its rows have.
         """
-        text = self._shown(export_text, options)
-        note = self._decision_note(options.get("class_names", self._class_names()))
+        named = self._named(options)
+        text = self.tree_.export_text(**named)
+        note = self._decision_note(named["class_names"])
         return f"{text}\n{note}" if note else text
 
     def _decision_note(self, class_names: Sequence[Any]) -> str:
@@ -71,25 +70,31 @@ class ReadableTree:
 
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
-        return self._shown(export_graphviz, options)
+        named = self._named(options)
+        return self.tree_.export_graphviz(**named)
 
     def export_sql(self, **options: Any) -> str:
         """The tree as an expression of SQL; see :func:`gradtree.export_sql`."""
-        check_is_fitted(self)
-        return self._shown(export_sql, {"class_names": list(self.classes_)} | options)
+        return export_sql(self.tree_, **self._coded(options))
 
     def export_python(self, **options: Any) -> str:
         """The tree as a function of Python; see :func:`gradtree.export_python`."""
-        check_is_fitted(self)
-        return self._shown(export_python, {"class_names": list(self.classes_)} | options)
+        return export_python(self.tree_, **self._coded(options))
+
+    def _coded(self, options: dict[str, Any]) -> dict[str, Any]:
+        named = self._named(options)
+        return named | {"class_names": options.get("class_names", list(self.classes_))}
 
     def export_svg(self, **options: Any) -> str:
         """The drawing of :meth:`plot` as SVG."""
-        return self._shown(export_svg, options)
+        from gradtree.views.plot import export_svg
+
+        return export_svg(self.tree_, **self._named(options))
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
-        return self._shown(plot_tree, options)
+        named = self._named(options)
+        return self.tree_.plot(**named)
 
     def to_sklearn(self, *, probabilities: bool = False) -> Any:
         """A fitted scikit-learn tree, or a pipeline that ends in one, with the same predictions.
@@ -98,11 +103,8 @@ class ReadableTree:
         ``probabilities``.
         """
         check_is_fitted(self)
-        return self.tree_.to_sklearn(
-            classes=self.classes_,
-            feature_names=self._feature_names(),
-            probabilities=probabilities,
-        )
+        labels = {"classes": self.classes_, "feature_names": self._feature_names()}
+        return self.tree_.to_sklearn(**labels, probabilities=probabilities)
 
     def get_depth(self) -> int:
         """Splits on the longest way from the root to a leaf."""
