@@ -60,12 +60,12 @@ class CompiledRun:
         self._kernel, settings = loss_kernel(config.loss, dtype, initial.n_classes)
         self._run = Run(
             model=model,
-            batch=new_batch(model, limits.batch_size),
+            batch=new_batch(model, limits.batch_size, train.packed.shape[1]),
             selection=Selection(SELECTORS[selector.kind], selector.temperature),
             train=_rows(train, dtype),
             valid=_rows(valid, dtype),
             order=seeds.order,
-            shuffled=np.empty_like(train.rows),
+            shuffled=np.empty(len(train.rows), dtype=np.int64),
             rates=Rates(config.lr_index, config.lr_values, config.lr_leaf),
             slope=Slope(SPLITS[config.split].code, dtype.type(config.steepness)),
             pace=new_pace(dtype),
@@ -96,7 +96,7 @@ class CompiledRun:
     def gradients(self, step: int = 1) -> tuple[float, DenseTree]:
         """Loss and gradients of all training rows as the batch of this step."""
         rows = len(self._run.train.listed)
-        run = self._run._replace(batch=new_batch(self._run.model, rows))
+        run = self._run._replace(batch=new_batch(self._run.model, rows, self._run.batch.X.shape[1]))
         loss = epochs.batch_gradients(run, self._extras, self._kernel, run.train.listed, step)
         groups = (run.model.thresholds, run.model.logits, run.model.leaves)
         thresholds, logits, leaves = (group.slope_table.copy() for group in groups)
@@ -143,10 +143,5 @@ class CompiledRun:
 
 
 def _rows(samples: Samples, dtype: np.dtype) -> Rows:
-    return Rows(
-        np.ascontiguousarray(samples.X, dtype=dtype),
-        np.ascontiguousarray(samples.y, dtype=np.int64),
-        np.ascontiguousarray(samples.weight, dtype=dtype),
-        np.ascontiguousarray(samples.score_weight, dtype=dtype),
-        np.ascontiguousarray(samples.rows, dtype=np.int64),
-    )
+    worth = samples.score_weight[samples.rows].astype(dtype)
+    return Rows(samples.packed.astype(dtype, copy=False), worth, np.arange(len(worth)))

@@ -26,6 +26,7 @@ from gradtree.engines.selection import GUMBEL, Extras, choose_plainly, refresh_s
 from gradtree.engines.state import Batch, TreeArrays
 from gradtree.engines.stopping import improves
 from gradtree.engines.streams import shuffle_epoch
+from gradtree.engines.vectors import prefetch
 
 RUNNING, STOPPED, EXHAUSTED = 0, 1, 2
 
@@ -33,15 +34,25 @@ RUNNING, STOPPED, EXHAUSTED = 0, 1, 2
 @kernel()
 def gather(samples: Rows, listed: Integers, batch: Batch) -> None:
     """Copy the listed samples into the work space."""
-    X, y, weight = samples.X, samples.y, samples.weight
-    to_X, to_y, to_weight = batch.X, batch.y, batch.weight
+    packed, X, y, weight = samples.packed, batch.X, batch.y, batch.weight
+    last = packed.shape[1] - 1
     for b in range(len(listed)):
-        row = listed[b]
-        to_y[b] = y[row]
-        to_weight[b] = weight[row]
-        source, target = X[row], to_X[b]
+        source, target = packed[listed[b]], X[b]
         for f in range(len(target)):
             target[f] = source[f]
+        y[b] = np.int64(source[last - 1])
+        weight[b] = source[last]
+
+
+@kernel()
+def look_ahead(samples: Rows, listed: Integers) -> None:
+    """Have the rows of the next batch fetched while this one is computed."""
+    packed = samples.packed
+    line = 64 // packed.itemsize
+    for b in range(len(listed)):
+        row = packed[listed[b]]
+        for f in range(0, len(row), line):
+            prefetch(row[f:])
 
 
 @kernel()
@@ -74,7 +85,7 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
     loss = _outputs_and_loss(model.tree.leaves, batch, rows, kernel, run.settings)
     leaves, logits, visits = model.leaves, model.logits, batch.visits
     pull_scores(leaves.table, leaves.value, batch, rows)
-    n_visited = sum_over_rows(batch, rows, model.settled, leaves.slope_table, logits.slope_table)
+    n_visited = sum_over_rows(batch, rows, model.settled, leaves.slope_table)
     threshold_slopes(
         model.thresholds, model.tree.feature, visits, n_visited, selection, extras, step, pace
     )
@@ -83,7 +94,6 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
         logits,
         model.settled,
         visits,
-        batch.weights,
         n_visited,
         selection,
         extras,
@@ -299,6 +309,7 @@ def advance(run: Run, extras: Extras | None, kernel: Any, budget: int) -> int:
         part = shuffled[start : start + size]
         clock.step[0] += 1
         gather(train, part, batch)
+        look_ahead(train, shuffled[start + size : start + 2 * size])
         clock.loss[0] += gradients(run, extras, kernel, len(part), clock.step[0])
         update_parameters(run, extras, clock.step[0])
         clock.batches[0] += 1

@@ -8,56 +8,58 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradtree.compiling import Floats, Numbers, Real, kernel
-from gradtree.engines.entmax import entmax_root
-from gradtree.engines.selection import BLOCK_ROWS as BLOCK_ROWS
+from gradtree.compiling import Numbers, kernel
+from gradtree.engines.entmax import fill_entmax
+from gradtree.engines.selection import MIXED_ROWS as MIXED_ROWS
 from gradtree.engines.selection import Extras, forget
 from gradtree.engines.state import Batch, TreeArrays
+from gradtree.engines.vectors import BLOCK_ROWS, subtract_mixture
 
 _ONE, _TWO = np.uint32(1), np.uint32(2)
 
 
 @kernel()
-def _mix(
-    logits: Floats, largest: Real, thresholds: Floats, temperature: float, mixture: Floats
-) -> Real:
-    """Fill in the mixture of features that a node tests; the mixture of its thresholds."""
-    entmax_root(logits, largest, temperature, mixture)
-    offset = mixture.dtype.type(0)
-    for f in range(len(mixture)):
-        mixture[f] *= mixture[f]
-        offset += mixture[f] * thresholds[f]
-    return offset
-
-
-@kernel()
-def _score_rows(offset: Real, mixture: Floats, columns: Floats, scores: Floats) -> None:
-    """Scores of a block of rows at a node that tests a mixture of features."""
-    for b in range(len(scores)):
-        scores[b] = offset
-    # Four features at once, one after the other: sums in another order would be other sums.
-    for f in range(0, len(mixture), 4):
-        m0, m1, m2, m3 = mixture[f], mixture[f + 1], mixture[f + 2], mixture[f + 3]
-        x0, x1, x2, x3 = columns[f], columns[f + 1], columns[f + 2], columns[f + 3]
-        if m0 + m1 + m2 + m3 > 0:
-            for b in range(len(scores)):
-                scores[b] = scores[b] - m0 * x0[b] - m1 * x1[b] - m2 * x2[b] - m3 * x3[b]
-
-
-@kernel()
-def _mix_at(
-    tree: TreeArrays, extras: Extras, temperature: float, nodes: Numbers, rows: int
-) -> None:
-    """Mixtures and scores of those of these nodes that have none yet."""
-    chosen, choice, columns, scores = extras.chosen, extras.choice, extras.columns, extras.scores
+def _mix(tree: TreeArrays, extras: Extras, temperature: float, nodes: Numbers) -> None:
+    """Mixtures of features, and of thresholds, of these nodes."""
     logits, thresholds, feature = tree.logits, tree.thresholds, tree.feature
+    choice, offset, n_features = extras.choice, extras.offset, logits.shape[1]
+    for v in range(len(nodes)):
+        row, mixture = logits[nodes[v]], choice[nodes[v], :n_features]
+        fill_entmax(row, row[feature[nodes[v]]], temperature, mixture)
+    # Four sums at a time, of which none waits for another.
+    for v in range(0, len(nodes), 4):
+        a, b = nodes[v], nodes[min(v + 1, len(nodes) - 1)]
+        c, d = nodes[min(v + 2, len(nodes) - 1)], nodes[min(v + 3, len(nodes) - 1)]
+        of_a = of_b = of_c = of_d = offset.dtype.type(0)
+        for f in range(n_features):
+            of_a += choice[a, f] * thresholds[a, f]
+            of_b += choice[b, f] * thresholds[b, f]
+            of_c += choice[c, f] * thresholds[c, f]
+            of_d += choice[d, f] * thresholds[d, f]
+        offset[a], offset[b], offset[c], offset[d] = of_a, of_b, of_c, of_d
+
+
+@kernel()
+def _score(
+    tree: TreeArrays, extras: Extras, temperature: float, nodes: Numbers, new: Numbers
+) -> None:
+    """Scores of the blocks of rows whose rows arrive at these nodes, where there are none yet."""
+    chosen, choice, offset, scored = extras.chosen, extras.choice, extras.offset, extras.scored
+    columns, scores, n_new = extras.columns, extras.scores, 0
     for b in range(len(nodes)):
         node = nodes[b]
         if not chosen[node]:
             chosen[node] = True
-            row, mixture = logits[node], choice[node, : logits.shape[1]]
-            offset = _mix(row, row[feature[node]], thresholds[node], temperature, mixture)
-            _score_rows(offset, choice[node], columns, scores[node, :rows])
+            scored[node] = 0
+            new[n_new] = node
+            n_new += 1
+    _mix(tree, extras, temperature, new[:n_new])
+    for b in range(len(nodes)):
+        node, block = nodes[b], b // BLOCK_ROWS
+        bit = np.uint32(1 << block)
+        if not scored[node] & bit:
+            scored[node] |= bit
+            subtract_mixture(offset[node], choice[node], columns[block], scores[node, block])
 
 
 @kernel()
@@ -69,26 +71,28 @@ def descend_mixed(
     leaf, node_table = batch.leaf[start:end], batch.node[:, start:end]
     score_table, other_table = batch.score[:, start:end], batch.other[:, start:end]
     columns, mixed, first_leaf = extras.columns, extras.scores, np.uint32(len(tree.feature))
+    visited = batch.visits.visited
     forget(extras.chosen)
     for b in range(rows):
         leaf[b] = 0
-        for f in range(batch.X.shape[1]):
-            columns[f, b] = batch.X[start + b, f]
+        for f in range(tree.logits.shape[1]):
+            columns[b // BLOCK_ROWS, f, b % BLOCK_ROWS] = batch.X[start + b, f]
     for level in range(len(node_table)):
         path, scores, others = node_table[level], score_table[level], other_table[level]
-        _mix_at(tree, extras, temperature, leaf, rows)
+        _score(tree, extras, temperature, leaf, visited)
         for b in range(rows):
             node = leaf[b]
-            left = np.uint32(mixed[node, b] > 0)
+            scores[b] = mixed[node, b // BLOCK_ROWS, b % BLOCK_ROWS]
+            left = np.uint32(scores[b] > 0)
             path[b] = node
-            scores[b] = mixed[node, b]
             others[b] = node + node + _ONE + left
             leaf[b] = node + node + _TWO - left
         for above in range(level):
             others = other_table[above]
-            _mix_at(tree, extras, temperature, others, rows)
+            _score(tree, extras, temperature, others, visited)
             for b in range(rows):
-                left = np.uint32(mixed[others[b], b] > 0)
+                score = mixed[others[b], b // BLOCK_ROWS, b % BLOCK_ROWS]
+                left = np.uint32(score > 0)
                 others[b] = others[b] + others[b] + _TWO - left
     for level in range(len(node_table)):
         others = other_table[level]

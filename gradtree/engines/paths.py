@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.adam import Pace, activate
 from gradtree.engines.arithmetic import split_slopes
-from gradtree.engines.mixing import BLOCK_ROWS, descend_mixed
+from gradtree.engines.mixing import MIXED_ROWS, descend_mixed
 from gradtree.engines.selection import (
     GUMBEL,
     Extras,
@@ -27,6 +27,7 @@ from gradtree.engines.selection import (
     temperature_at,
 )
 from gradtree.engines.state import Batch, Group, TreeArrays, Visits
+from gradtree.engines.vectors import add_scaled
 
 _ONE, _TWO = np.uint32(1), np.uint32(2)
 
@@ -98,8 +99,8 @@ def descend(
     if extras is not None:
         if is_soft(selection, extras, step):
             temperature = temperature_at(selection, extras, step)
-            for start in range(0, rows, BLOCK_ROWS):
-                block = min(BLOCK_ROWS, rows - start)
+            for start in range(0, rows, MIXED_ROWS):
+                block = min(MIXED_ROWS, rows - start)
                 descend_mixed(tree, extras, temperature, batch, start, block)
             return
         forget(extras.chosen)
@@ -170,19 +171,17 @@ def pull_scores(table: Floats, flat: Floats, batch: Batch, rows: int) -> None:
 
 
 @kernel()
-def sum_over_rows(
-    batch: Batch, rows: int, settled: NDArray[np.bool_], leaf_slopes: Floats, sums: Floats
-) -> int:
+def sum_over_rows(batch: Batch, rows: int, settled: NDArray[np.bool_], leaf_slopes: Floats) -> int:
     """Sum the derivatives by leaves and by node scores over the rows of a batch.
 
     Afterwards ``batch.visits.total_pull[i]`` is the sum of the score derivatives of node ``i``
-    and, unless the node is settled, ``sums[i]`` that sum weighted with the rows' features. Returns
-    the number of nodes passed, which ``visited`` lists.
+    and, unless the node is settled, ``visits.sums[i]`` that sum weighted with the rows' features.
+    Returns the number of nodes passed, which ``visited`` lists.
     """
     node, pull, X, slope, leaf = (batch.node, batch.pull, batch.X, batch.slope, batch.leaf)
     visits = batch.visits
     total_pull, visited, is_visited = visits.total_pull, visits.visited, visits.is_visited
-    n_visited = 0
+    n_visited, sums = 0, visits.sums
     # Row after row: another order of these sums would send a training elsewhere in the end.
     for b in range(rows):
         x = X[b]
@@ -196,9 +195,7 @@ def sum_over_rows(
                 visited[n_visited] = at
                 n_visited += 1
             if not settled[at]:
-                total = sums[at]
-                for f in range(len(x)):
-                    total[f] += p * x[f]
+                add_scaled(sums[at], p, x)
     return n_visited
 
 
@@ -243,16 +240,18 @@ def threshold_slopes(
 
 @kernel()
 def _through_jacobian(
-    weights: Floats, total: Real, pull: Real, thresholds: Floats, slopes: Floats, scale: Real
+    weights: Floats, totals: Floats, slopes: Floats, nodes: Numbers, scale: Real
 ) -> None:
-    """Turn feature sums into the gradient of a row of logits, in place."""
-    mean = weights.dtype.type(0)
-    for f in range(len(slopes)):
-        slopes[f] = pull * thresholds[f] - slopes[f]
-        mean += weights[f] * slopes[f]
-    mean /= total
-    for f in range(len(slopes)):
-        slopes[f] = weights[f] * (slopes[f] - mean) * scale
+    """Turn the gradients of choices at these nodes into those of their logits."""
+    for v in range(len(nodes)):
+        mean, row = totals.dtype.type(0), slopes[nodes[v]]
+        for f in range(len(row)):
+            mean += weights[v, f] * row[f]
+        totals[v] = mean / totals[v]
+    for v in range(len(nodes)):
+        mean, row = totals[v], slopes[nodes[v]]
+        for f in range(len(row)):
+            row[f] = weights[v, f] * (row[f] - mean) * scale
 
 
 @kernel()
@@ -261,7 +260,6 @@ def logit_slopes(
     group: Group,
     settled: NDArray[np.bool_],
     visits: Visits,
-    weights: Floats,
     n_visited: int,
     selection: Selection,
     extras: Extras | None,
@@ -269,9 +267,9 @@ def logit_slopes(
     pace: Pace,
 ) -> None:
     """Gradients of the logits from what ``sum_over_rows`` left, which is cleared."""
-    table, thresholds = group.slope_table, tree.thresholds
+    table, thresholds, sums = group.slope_table, tree.thresholds, visits.sums
     visited, is_visited, total_pull = visits.visited, visits.is_visited, visits.total_pull
-    temperature = selection.temperature
+    weights, totals, temperature = visits.weights, visits.totals, selection.temperature
     if extras is not None:
         temperature = temperature_at(selection, extras, step)
     scale = weights.dtype.type(1 / temperature)
@@ -279,10 +277,18 @@ def logit_slopes(
     for v in range(n_visited):
         at = visited[v]
         if not settled[at]:
-            total = jacobian_weights(tree, selection, extras, at, temperature, weights)
-            _through_jacobian(weights, total, total_pull[at], thresholds[at], table[at], scale)
+            pull, row, total = total_pull[at], table[at], sums[at]
+            for f in range(len(row)):
+                row[f] = pull * thresholds[at, f] - total[f]
+            for f in range(len(total)):
+                total[f] = 0
             visited[moving] = at
             moving += 1
         total_pull[at] = 0
         is_visited[at] = False
+    # Some nodes at a time, in one loop after the other, so that no sum waits for another.
+    for first in range(0, moving, len(totals)):
+        nodes = visited[first : min(first + len(totals), moving)]
+        jacobian_weights(tree, selection, extras, nodes, temperature, weights, totals)
+        _through_jacobian(weights, totals, table, nodes, scale)
     activate(group, visited[:moving], table.shape[1], step, pace)

@@ -17,14 +17,9 @@ from gradtree.trees.dense import DenseTree
 
 
 class Rows(NamedTuple):
-    """Samples: the listed rows of a matrix, their labels and weights (of mean one).
+    """Samples, packed; what each counts in a score; and their numbers."""
 
-    ``worth`` is what a row counts in a score: its weight without that of its class.
-    """
-
-    X: Floats
-    y: Integers
-    weight: Floats
+    packed: Floats
     worth: Floats
     listed: Integers
 

@@ -13,14 +13,15 @@ from gradtree.engines.entmax import entmax_root
 from gradtree.engines.loss_kernels import softmax
 from gradtree.engines.noise import CHUNK, LANES, ROUGH, draw_words, exact_noise, gumbel, rough_noise
 from gradtree.engines.state import BLOCK, Model, Recent, TreeArrays, new_recent, new_tree
+from gradtree.engines.vectors import BLOCK_ROWS
 from gradtree.settings.selectors import SELECTORS, Selector
 from gradtree.trees.dense import DenseTree
 
 ENTMAX, GUMBEL = SELECTORS["entmax"], SELECTORS["gumbel"]
 ANNEALED, SOFTMAX = SELECTORS["annealed"], SELECTORS["softmax"]
 _ONE = np.uint32(1)
-BLOCK_ROWS = 128
-"""Rows whose scores at mixtures of features are computed together, in vectors."""
+MIXED_ROWS = 8 * BLOCK_ROWS
+"""Rows that go through a tree of mixtures together."""
 
 
 class Selection(NamedTuple):
@@ -39,8 +40,9 @@ class Extras(NamedTuple):
     ``chosen`` are the nodes where rows of the batch have arrived: what follows counts for them. For
     gumbel, ``words`` holds the random words behind the noise of every logit and ``rough`` that
     noise, in the chunks that are ``drawn``; ``noise`` is work space. For annealed, ``choice`` holds
-    the mixture of features of every node, ``columns`` the features of a block of rows, and
-    ``scores`` their scores at every node.
+    the mixture of features of every node and ``offset`` that of its thresholds, ``columns`` the
+    features of the rows in blocks, and ``scores`` their scores at the nodes for which a bit of
+    ``scored`` says that the block has some.
 
     ``recent`` are the trees of the last epochs and ``average`` their mean. What a training does not
     need is empty.
@@ -55,9 +57,11 @@ class Extras(NamedTuple):
     words: Numbers
     rough: NDArray[Any]
     noise: NDArray[Any]
-    choice: NDArray[Any]  # (N, n_features and up to three zeros)
-    columns: NDArray[Any]  # (as many, BLOCK_ROWS)
-    scores: NDArray[Any]  # (N, BLOCK_ROWS)
+    choice: NDArray[Any]  # (N, n_features)
+    offset: NDArray[Any]  # (N,)
+    scored: Numbers  # (N,)
+    columns: NDArray[Any]  # (blocks, n_features, BLOCK_ROWS)
+    scores: NDArray[Any]  # (N, blocks, BLOCK_ROWS)
     recent: Recent
     average: TreeArrays
 
@@ -81,9 +85,11 @@ def new_extras(
         np.zeros(n_chunks * CHUNK + LANES, dtype=np.uint32),
         np.zeros(n_chunks * CHUNK, dtype=np.float32),
         np.zeros(n_features + LANES, dtype=dtype),
-        np.zeros((n_nodes * soft, -(-n_features // 4) * 4), dtype=dtype),
-        np.zeros((-(-n_features // 4) * 4 * soft, BLOCK_ROWS), dtype=dtype),
-        np.zeros((n_nodes * soft, BLOCK_ROWS), dtype=dtype),
+        np.zeros((n_nodes * soft, n_features), dtype=dtype),
+        np.zeros(n_nodes * soft, dtype=dtype),
+        np.zeros(n_nodes * soft, dtype=np.uint32),
+        np.zeros((MIXED_ROWS // BLOCK_ROWS * soft, n_features, BLOCK_ROWS), dtype=dtype),
+        np.zeros((n_nodes * soft, MIXED_ROWS // BLOCK_ROWS, BLOCK_ROWS), dtype=dtype),
         new_recent(start, dtype, averaged_epochs),
         new_tree(start, dtype),
     )
@@ -239,29 +245,40 @@ def jacobian_weights(
     tree: TreeArrays,
     selection: Selection,
     extras: Extras | None,
-    node: int,
+    nodes: Numbers,
     temperature: float,
     weights: Floats,
-) -> Real:
-    """Fill ``weights`` with ``w`` of the selector's Jacobian and give the sum of ``w``.
+    totals: Floats,
+) -> None:
+    """Fill rows of ``weights`` with ``w`` of the selector's Jacobian, ``totals`` with sums.
 
     With ``g`` the derivative by the selector's output, the derivative by the logits is
     ``w * (g - sum(w * g) / sum(w)) / temperature``, where ``w`` are the square roots of the
     entmax, or the softmax itself.
     """
-    if extras is not None and selection.kind == GUMBEL:
-        words = extras.words[np.int64(node) * len(weights) :]
-        _noisy_weights(tree.logits[node], words, extras.noise, temperature, weights)
-        return weights.dtype.type(1)
-    row = tree.logits[node]
-    largest = row[tree.feature[node]]
+    logits, feature, width = tree.logits, tree.feature, weights.shape[1]
+    real = weights.dtype.type
+    for v in range(len(nodes)):
+        node, out = nodes[v], weights[v]
+        row = logits[node]
+        largest = row[feature[node]]
+        if extras is not None and selection.kind == GUMBEL:
+            words = extras.words[np.int64(node) * width :]
+            _noisy_weights(row, words, extras.noise, temperature, out)
+        elif selection.kind == SOFTMAX:
+            for f in range(width):
+                out[f] = exp((row[f] - largest) / real(temperature))
+        else:
+            totals[v] = entmax_root(row, largest, temperature, out)
     if selection.kind == SOFTMAX:
-        total = weights.dtype.type(0)
-        for f in range(len(row)):
-            weights[f] = exp((row[f] - largest) / row.dtype.type(temperature))
-        for f in range(len(row)):
-            total += weights[f]
-        for f in range(len(row)):
-            weights[f] /= total
-        return weights.dtype.type(1)
-    return entmax_root(row, largest, temperature, weights)
+        for v in range(len(nodes)):
+            total = real(0)
+            for f in range(width):
+                total += weights[v, f]
+            totals[v] = total
+        for v in range(len(nodes)):
+            for f in range(width):
+                weights[v, f] /= totals[v]
+    if selection.kind == SOFTMAX or selection.kind == GUMBEL:
+        for v in range(len(nodes)):
+            totals[v] = 1

@@ -77,12 +77,15 @@ class Visits(NamedTuple):
     visited: Numbers  # (N,), the nodes
     entry: Numbers  # (N,), flat positions of their thresholds
     is_visited: NDArray[np.bool_]  # (N,)
+    sums: Floats  # (N, width), sum of a node's rows, each times its derivative
+    weights: Floats  # (8, n_features), of the selector's Jacobian at some of the nodes
+    totals: Floats  # (8,), their sums
 
 
 class Batch(NamedTuple):
     """Work space for one batch: ``B`` rows, ``d`` levels, ``k`` outputs, ``N`` nodes."""
 
-    X: Floats  # (B, n_features)
+    X: Floats  # (B, width of a packed row)
     y: Integers  # (B,)
     weight: Floats  # (B,)
     output: Floats  # (B, k)
@@ -95,7 +98,6 @@ class Batch(NamedTuple):
     other: Numbers  # (d, B), leaf reached if that one decision were flipped
     pull: Floats  # (d, B), derivative of the batch loss by the score
     visits: Visits
-    weights: Floats  # (n_features,), of the selector's Jacobian
 
 
 def new_group(table: Floats, dtype: Any) -> Group:
@@ -164,8 +166,8 @@ def dense_tree(tree: TreeArrays) -> DenseTree:
     return DenseTree(tree.thresholds.copy(), tree.logits.copy(), leaf_values(tree.leaves))
 
 
-def new_batch(model: Model, size: int) -> Batch:
-    """Work space for batches of up to ``size`` rows."""
+def new_batch(model: Model, size: int, width: int) -> Batch:
+    """Work space for batches of up to ``size`` packed rows of this width."""
     dtype = model.tree.threshold.dtype
     n_nodes, n_features = model.tree.logits.shape
     n_leaves, n_outputs = model.tree.leaves.shape
@@ -178,7 +180,7 @@ def new_batch(model: Model, size: int) -> Batch:
         return np.zeros(shape, dtype=np.uint32)
 
     return Batch(
-        X=reals(size, n_features),
+        X=reals(size, width),
         y=np.zeros(size, dtype=np.int64),
         weight=reals(size),
         output=reals(size, n_outputs),
@@ -195,6 +197,8 @@ def new_batch(model: Model, size: int) -> Batch:
             visited=numbers(n_nodes),
             entry=numbers(n_nodes),
             is_visited=np.zeros(n_nodes, dtype=np.bool_),
+            sums=reals(n_nodes, width),
+            weights=reals(8, n_features),
+            totals=reals(8),
         ),
-        weights=reals(n_features),
     )
