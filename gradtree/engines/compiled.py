@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gradtree.compiling import announce
 from gradtree.engines import epochs
 from gradtree.engines.adam import new_pace
-from gradtree.engines.contract import Candidate, Samples, Seeds, Status
+from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.loss_kernels import loss_kernel
 from gradtree.engines.run import (
     Limits,
@@ -134,12 +134,11 @@ class CompiledRun:
             return dense_tree(self._extras.average)
         return dense_tree(self._run.model.tree)
 
-    def best(self) -> list[Candidate]:
+    def best(self) -> dict[int, DenseTree]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
-        kept = [(self.watch, self._run.snapshots.best)]
-        kept += [(self._run.score.watch, self._run.snapshots.best_f1)]
+        kept = zip((self.watch, self._run.score.watch), self._run.snapshots, strict=True)
         found = {int(w.best_epoch[0]): tree for w, tree in kept if w.best_epoch[0] >= 0}
-        return [Candidate(epoch, dense_tree(tree)) for epoch, tree in found.items()]
+        return {epoch: dense_tree(tree) for epoch, tree in found.items()}
 
 
 def _rows(samples: Samples, dtype: np.dtype) -> Rows:

@@ -60,14 +60,6 @@ class Seeds:
     noise: np.uint64
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """The tree of one epoch."""
-
-    epoch: int
-    dense: DenseTree
-
-
 class Status(IntEnum):
     """State of a run."""
 
@@ -100,6 +92,6 @@ class EngineRun(Protocol):
         """The best epoch's parameters if the run was stopped early, else the last ones."""
         ...
 
-    def best(self) -> list[Candidate]:
+    def best(self) -> dict[int, DenseTree]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
         ...

@@ -19,7 +19,7 @@ from gradtree.engines.algorithm import (
     straight_through,
 )
 from gradtree.engines.compiled import AVERAGED_EPOCHS
-from gradtree.engines.contract import Candidate, Samples, Seeds, Status
+from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.scores import macro_f1
@@ -227,11 +227,11 @@ class ReferenceRun:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
         return _tree(self._best if self._status == Status.STOPPED_EARLY else self._shown)
 
-    def best(self) -> list[Candidate]:
+    def best(self) -> dict[int, DenseTree]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
         kept = [(self._watch, self._best), (self._f1_watch, self._best_f1)]
         found = {int(w.best_epoch[0]): values for w, values in kept if w.best_epoch[0] >= 0}
-        return [Candidate(epoch, _tree(values)) for epoch, values in found.items()]
+        return {epoch: _tree(values) for epoch, values in found.items()}
 
 
 def _tree(values: list[Any]) -> DenseTree:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss
 from gradtree.training.beginning import begin, columns_of, first_tree, samples_of, seeds_of
-from gradtree.training.choosing import by_cost, by_score, held_out_and_left_out
+from gradtree.training.choosing import judged
 from gradtree.training.own_loss import guarded, refuse_loss
 from gradtree.training.rounding import Grid
 from gradtree.training.threads import each
@@ -20,7 +20,7 @@ from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
 
 if TYPE_CHECKING:
-    from gradtree.engines.contract import Candidate, EngineRun, Samples
+    from gradtree.engines.contract import EngineRun, Samples
 
 __all__ = ["Progress", "RunHistory", "TrainConfig", "TrainResult", "train"]
 
@@ -88,25 +88,13 @@ class Progress:
     valid_loss: float
 
 
-def _history(run: EngineRun, seed: int, stopped_early: bool) -> RunHistory:
-    train_loss, valid_loss = run.losses
-    return RunHistory(
-        seed,
-        train_loss.copy(),
-        valid_loss.copy(),
-        int(run.watch.best_epoch[0]),
-        float(run.watch.best_loss[0]),
-        stopped_early,
-        run.scores.copy(),
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class _Offer:
     """The best that one run has to offer: its score, what ties go by, and the score's error."""
 
     score: tuple[float, float, float]
-    tree: Candidate
+    epoch: int
+    dense: DenseTree
     history: RunHistory
 
 
@@ -145,25 +133,18 @@ class _Task:
             return None
         self._look_at(run)
         self._show(run, number)
-        return self._offer(run, _history(run, seed, bool(status == 1)))
-
-    def _offer(self, run: EngineRun, history: RunHistory) -> _Offer:
-        from gradtree.engines.contract import Candidate
-
+        losses = run.losses[0].copy(), run.losses[1].copy()
+        best = int(run.watch.best_epoch[0]), float(run.watch.best_loss[0])
+        history = RunHistory(seed, *losses, *best, bool(status == 1), run.scores.copy())
         by_loss = self.config.choose_by == "loss" and self.costs is None
         if by_loss or history.best_epoch < 0:
-            best = Candidate(history.best_epoch, run.result())
-            return _Offer((-history.best_loss, 0.0, 0.0), best, history)
-        offers = [_Offer(self._score(tree.dense), tree, history) for tree in run.best()]
+            return _Offer((-history.best_loss, 0.0, 0.0), best[0], run.result(), history)
+        with_what = self.train, self.valid, self.config.smoothing, self.config.choose_by, self.costs
+        offers = [
+            _Offer(judged(dense, *with_what), epoch, dense, history)
+            for epoch, dense in run.best().items()
+        ]
         return max(offers, key=lambda offer: offer.score[:2])
-
-    def _score(self, dense: DenseTree) -> tuple[float, float, float]:
-        judged = dense, self.train, self.valid, self.config.smoothing
-        if self.costs is not None:
-            return by_cost(*judged, self.costs), 0.0, 0.0
-        if self.config.choose_by == "f1":
-            return held_out_and_left_out(*judged), 0.0, 0.0
-        return by_score(*judged, self.config.choose_by)
 
     def _look_at(self, run: EngineRun) -> None:
         """A loss of one's own can be wrong in ways that no one else would notice."""
@@ -175,8 +156,11 @@ class _Task:
 
     def _show(self, run: EngineRun, number: int) -> None:
         if self.progress is not None:
-            epochs = self.config.epochs_for(len(self.train.rows))
-            self.progress(_progress(run, number, self.config.restarts + 1, epochs))
+            epochs, losses = self.config.epochs_for(len(self.train.rows)), run.losses
+            last = (float(of[-1]) if len(of) else float("nan") for of in losses)
+            best = int(run.watch.best_epoch[0]), float(run.watch.best_loss[0])
+            runs = self.config.restarts + 1
+            self.progress(Progress(number, runs, len(losses[0]), epochs, *best, *last))
 
 
 def train(
@@ -244,7 +228,7 @@ def train(
     best, _, error = offers[ranked[0]].score
     least = best - config.tolerance * error
     near = [number for number in ranked if offers[number].score[0] >= least]
-    trees = [offers[number].tree.dense for number in near]
+    trees = [offers[number].dense for number in near]
     if grid is not None:
         trees = [grid.between(dense) for dense in trees]
     histories = tuple(offers[number].history for number in sorted(offers))
@@ -252,22 +236,8 @@ def train(
         trees[0],
         histories,
         ranked[0],
-        offers[ranked[0]].tree.epoch,
+        offers[ranked[0]].epoch,
         sum(len(history.train_loss) for history in histories),
         config.run_seeds(),
         tuple(zip(near[1:], trees[1:], strict=True)) if config.tolerance > 0 else (),
-    )
-
-
-def _progress(run: EngineRun, number: int, runs: int, epochs: int) -> Progress:
-    train_loss, valid_loss = run.losses
-    return Progress(
-        number,
-        runs,
-        len(train_loss),
-        epochs,
-        int(run.watch.best_epoch[0]),
-        float(run.watch.best_loss[0]),
-        float(train_loss[-1]) if len(train_loss) else float("nan"),
-        float(valid_loss[-1]) if len(valid_loss) else float("nan"),
     )

@@ -13,9 +13,9 @@ from small_problems import boxes, quick, revised
 
 from gradtree.engines.scores import macro_f1
 from gradtree.inputs.arrays import class_weights
-from gradtree.training.choosing import held_out_and_left_out
+from gradtree.training.beginning import at_quantiles, sorted_columns
+from gradtree.training.choosing import judged
 from gradtree.training.rounding import Grid
-from gradtree.training.starting import at_quantiles, sorted_columns
 
 RNG = np.random.default_rng(5)
 
@@ -46,7 +46,7 @@ def test_a_tree_is_judged_by_other_rows_than_the_one_predicted(n_classes):
     left_out = [vote(np.delete(everyone, row), leaf[row]) for row in everyone]
     held_out = [vote(everyone[:40], leaf[row]) for row in everyone[40:]]
     expected = f1_score(y, left_out, average="macro") + f1_score(y[40:], held_out, average="macro")
-    assert held_out_and_left_out(tree, train, valid, 1.0) == pytest.approx(expected)
+    assert judged(tree, train, valid, 1.0, "f1")[0] == pytest.approx(expected)
 
 
 def test_the_f1_of_an_epoch_is_that_of_its_tree():
