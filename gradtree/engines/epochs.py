@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from gradtree.compiling import Floats, Integers, Real, entry_kernel, kernel
 from gradtree.engines import adam
 from gradtree.engines.loss_kernels import call_loss
-from gradtree.engines.noise import EVALUATION
 from gradtree.engines.paths import (
     descend,
     find_leaves,
-    find_noisy_leaves,
     logit_slopes,
     pull_scores,
     soften,
@@ -216,11 +214,8 @@ def _validate(
         part = listed[start : start + size]
         gather(rows, part, batch)
         X, leaf = batch.X[: len(part)], batch.leaf[: len(part)]
-        if extras is not None and first_noise >= 0:
-            counter = EVALUATION + np.uint64(first_noise + n_batches)
-            find_noisy_leaves(shown, extras, counter, X, leaf)
-        else:
-            find_leaves(shown, X, leaf)
+        noise = first_noise + n_batches if first_noise >= 0 else -1
+        find_leaves(shown, extras, noise, X, leaf)
         total += _outputs_and_loss(shown.leaves, batch, len(part), kernel, settings)
         n_batches += 1
         # A last, smaller batch counts as much as the others, as in the authors' code.

@@ -16,6 +16,7 @@ from gradtree.compiling import Floats, Numbers, Real, kernel
 from gradtree.engines.adam import Pace, activate
 from gradtree.engines.arithmetic import split_slopes
 from gradtree.engines.mixing import MIXED_ROWS, descend_mixed
+from gradtree.engines.noise import EVALUATION
 from gradtree.engines.selection import (
     GUMBEL,
     Extras,
@@ -43,18 +44,6 @@ def _step(feature: Numbers, threshold: Floats, X: Floats, at: Numbers) -> None:
 
 
 @kernel()
-def find_leaves(tree: TreeArrays, X: Floats, leaf: Numbers) -> None:
-    """Leaf that each row of ``X`` reaches."""
-    first_leaf = np.uint32(len(tree.feature))
-    for b in range(len(leaf)):
-        leaf[b] = 0
-    for _ in range(_depth(tree)):
-        _step(tree.feature, tree.threshold, X, leaf)
-    for b in range(len(leaf)):
-        leaf[b] -= first_leaf
-
-
-@kernel()
 def _depth(tree: TreeArrays) -> int:
     depth = 0
     while 1 << depth <= len(tree.feature):
@@ -63,17 +52,19 @@ def _depth(tree: TreeArrays) -> int:
 
 
 @kernel()
-def find_noisy_leaves(
-    tree: TreeArrays, extras: Extras, counter: np.uint64, X: Floats, leaf: Numbers
+def find_leaves(
+    tree: TreeArrays, extras: Extras | None, noise: int, X: Floats, leaf: Numbers
 ) -> None:
-    """Leaf that each row of ``X`` reaches with the noise of ``counter`` on the choices."""
-    forget(extras.chosen)
-    forget(extras.drawn)
+    """Leaf that each row of ``X`` reaches; with evaluation noise, unless ``noise`` is negative."""
+    if extras is not None:
+        forget(extras.chosen)
+        forget(extras.drawn)
     first_leaf = np.uint32(len(tree.feature))
     for b in range(len(leaf)):
         leaf[b] = 0
     for _ in range(_depth(tree)):
-        choose_noisily(tree, extras, counter, leaf)
+        if extras is not None and noise >= 0:
+            choose_noisily(tree, extras, EVALUATION + np.uint64(noise), leaf)
         _step(tree.feature, tree.threshold, X, leaf)
     for b in range(len(leaf)):
         leaf[b] -= first_leaf

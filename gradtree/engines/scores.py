@@ -9,15 +9,7 @@ from numpy.typing import NDArray
 
 
 def macro_f1(y: NDArray[Any], predicted: NDArray[Any], weight: NDArray[Any]) -> float:
-    """Mean F1 of the classes that occur or are predicted, as scikit-learn's ``f1_score``.
-
-    Parameters
-    ----------
-    y, predicted : ndarray of shape (rows,)
-        Class indices.
-    weight : ndarray of shape (rows,)
-        What each row counts.
-    """
+    """Mean F1 of the classes that occur or are predicted, as scikit-learn's ``f1_score``."""
     truth, guess = np.asarray(y, dtype=np.intp), np.asarray(predicted, dtype=np.intp)
     n_classes = int(max(truth.max(), guess.max())) + 1
     there = np.bincount(truth, weight, n_classes)

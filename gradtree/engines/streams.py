@@ -41,13 +41,7 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True)
 class Stream:
-    """A named source of draws.
-
-    Attributes
-    ----------
-    initial : draws a ``DenseTree`` for (seed, depth, n_features, n_classes).
-    order : gives the ``Order`` of a run with this seed.
-    """
+    """A named source of draws: a tree for (seed, depth, n_features, n_classes), and an order."""
 
     name: str
     initial: Callable[[int, int, int, int], DenseTree]
@@ -173,10 +167,6 @@ def _authors_initial(seed: int, depth: int, n_features: int, n_classes: int) -> 
     return DenseTree(logits.copy(), logits, scaled(leaves, _leaf_shape(depth, n_classes)))
 
 
-def _authors_order(seed: int) -> Order:
-    return Order(np.uint64(seed), reseeds=True)
-
-
 def _children(seed: int) -> list[np.random.SeedSequence]:
     return np.random.SeedSequence(seed).spawn(2)
 
@@ -204,7 +194,7 @@ def noise_key(seed: int) -> np.uint64:
 
 STREAMS: dict[str, Stream] = {
     "numpy": Stream("numpy", _numpy_initial, _numpy_order),
-    "authors": Stream("authors", _authors_initial, _authors_order),
+    "authors": Stream("authors", _authors_initial, lambda seed: Order(np.uint64(seed), True)),
 }
 """Every stream; parameter checks and messages take the names from here."""
 

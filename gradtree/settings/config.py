@@ -18,36 +18,12 @@ PROBABILITIES = ("shares", "weighted")
 class TrainConfig:
     """Everything that decides a training, apart from the data.
 
-    Attributes
-    ----------
-    depth : levels of splits; the tree has ``2**depth`` leaves.
-    lr_index, lr_values, lr_leaf : Adam's learning rates of feature logits, thresholds and leaves.
-    loss : a built-in ``Loss`` or the user's ``CustomLoss``.
-    selector : how a node chooses its feature, by name or as a ``Selector``.
-    split, steepness : the split function, a name of ``SPLITS``, and how steep it is.
-    first_thresholds : ``"glorot"`` draws thresholds around zero, as the paper does; ``"quantiles"``
-        draws values of the features.
-    round_to_validation : train on values that validation rows have; see
-        ``gradtree.training.rounding``.
-    batch_size : rows per batch, but at most half of the training rows.
-    epochs, patience : a run ends after ``epochs`` epochs, or when ``patience`` epochs have passed
-        without improvement.
-    max_row_visits : a run ends after about so many rows, each epoch counting all of them.
-    choose_by : ``"loss"`` as in the paper: the run with the lowest validation loss wins. Only if
-        patience ends it are, as in the authors' code, the parameters of its best epoch restored.
-        ``"f1"``, the name of a scorer of scikit-learn's or a scorer: the epochs of lowest loss and
-        of best macro F1 of every run are compared; see ``gradtree.training.choosing``.
-    smoothing : for all but ``"loss"``; see ``FinishConfig``.
-    tolerance : runs whose score is lower by no more than so many of its standard errors are nearly
-        as good as the best; not for ``"loss"`` and ``"f1"``.
-    restarts : further runs after the first.
-    average_weights : evaluate, and in the end use, the mean of the parameters of the last five
-        epochs. The paper describes this; the authors' code computes averages but never uses them.
-    engine : a name of ``ENGINES``.
-    stream : where random draws come from; a name of ``gradtree.engines.streams.STREAMS``.
-    seed : of the first run. Those of the restarts follow from it.
-    dtype : precision of the parameters.
-    n_jobs : runs that train at the same time, in threads; changes nothing else.
+    Names are those of ``GradTreeClassifier``'s parameters, which its docstring describes, except
+    ``smoothing`` (its ``leaf_smoothing``) and ``seed``: of the first run; those of the restarts
+    follow from it. ``choose_by`` is ``"loss"`` as in the paper, where the run with the lowest
+    validation loss wins and only patience restores its best epoch, as in the authors' code; or
+    ``"f1"``, or a scorer or its name: see ``gradtree.training.choosing``. ``average_weights`` is in
+    the paper; the authors' code computes averages but never uses them.
     """
 
     depth: int = 10
@@ -92,24 +68,10 @@ class TrainConfig:
 
 @dataclass(frozen=True)
 class FinishConfig:
-    """What is made of a trained dense tree.
+    """What is made of a trained dense tree; names as in ``GradTreeClassifier``.
 
-    Attributes
-    ----------
-    refit_leaves : set leaves to the class shares of all rows, validation rows included, instead of
-        what the gradient made of them.
-    smoothing : with ``refit_leaves``, so many rows of its parent's shares join every node.
-    probabilities : with ``refit_leaves``, a name of ``PROBABILITIES``: of the data as they are, so
-        that weights of classes decide predictions alone, or with those weights.
-    loss : of the user's, which refitted leaves then minimise where they predict.
-    min_samples_leaf : a leaf with fewer rows gives way to its sibling; below 1, a share of rows.
-    polish : re-fit thresholds and raise splits away that do not pay; see
-        ``gradtree.trees.polish``.
-    merge_leaves : join sibling leaves that predict the same class; ``"alike"``: only where their
-        shares of classes do not differ.
-    criterion : what a leaf costs, a name of ``gradtree.trees.costs.CRITERIA``.
-    ccp_alpha : price of a leaf in minimal cost-complexity pruning.
-    max_leaf_nodes : join pairs of leaves until there are no more than this.
+    ``smoothing`` is its ``leaf_smoothing``, and ``loss`` one of the user's, which refitted leaves
+    then minimise where they predict.
     """
 
     refit_leaves: bool = False

@@ -21,13 +21,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SplitFunction:
-    """An entry of ``SPLITS``.
-
-    Attributes
-    ----------
-    code : the number by which the kernels know it.
-    soft : the function itself for the reference engine, from TensorFlow and ``s * z``.
-    """
+    """An entry of ``SPLITS``: its number, and the function of TensorFlow and ``s * z``."""
 
     code: int
     soft: Callable[[Any, Any], Any]

@@ -39,19 +39,9 @@ REAL = 0.001
 
 @dataclass(frozen=True, eq=False)
 class FittedRows:
-    """All rows that a fit has seen.
+    """All rows that a fit has seen: which were ``trained`` on, the others being validation rows.
 
-    Attributes
-    ----------
-    X : ndarray of shape (rows, n_features)
-    y : ndarray of shape (rows,)
-        Class indices.
-    weight : ndarray of shape (rows,), optional
-        Weights with those of the classes; all alike without it.
-    trained : ndarray of int
-        The rows trained on; the others were validation rows.
-    sample_weight : ndarray of shape (rows,), optional
-        Weights without those of the classes.
+    ``weight`` includes the weights of classes, ``sample_weight`` does not; all count alike without.
     """
 
     X: NDArray[Any]
@@ -100,13 +90,8 @@ def all_rows(
 class Grown:
     """A tree with its final values, before anything is merged or priced.
 
-    Attributes
-    ----------
-    tree : Tree
-    weight : ndarray of shape (n_nodes, n_classes)
-        Weight of every class at every node.
-    cost : ndarray of shape (n_nodes,), optional
-        What every node costs as a leaf; by Gini impurity without it.
+    ``weight`` (n_nodes, n_classes) is that of every class at every node, ``cost`` what every node
+    costs as a leaf; by Gini impurity without it.
     """
 
     tree: Tree
@@ -142,15 +127,7 @@ class Grown:
 
 
 def finished(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Tree:
-    """Turn trained parameters into the tree to predict with.
-
-    Parameters
-    ----------
-    dense : DenseTree
-        Its thresholds are those of the columns of ``rows.X``.
-    rows : FittedRows
-    config : FinishConfig
-    """
+    """The tree to predict with, of parameters whose thresholds are those of ``rows.X``."""
     grown = grow(dense, rows, config)
     return grown.cut(config).tree if config.changes_structure else grown.tree
 
@@ -181,12 +158,8 @@ def with_values(
 ) -> Grown:
     """The tree whose nodes say what the rows that reach them say.
 
-    Parameters
-    ----------
-    tree : Tree
-    weight, plain : ndarray of shape (n_nodes, n_classes)
-        Weight of the rows of every class, with and without the weights of the classes.
-    config : FinishConfig
+    ``weight`` and ``plain`` (n_nodes, n_classes) are the weight of the rows of every class, with
+    and without the weights of the classes.
     """
     cost = log_loss_costs(weight) if config.criterion == "log_loss" else None
     tree = refitted(replace(tree, decision=None), weight, config.smoothing)

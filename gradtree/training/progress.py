@@ -15,12 +15,7 @@ BAR_CHARACTERS = 20
 class ProgressBar:
     """Shows a training on a terminal as one line that changes, else as a line per run.
 
-    Parameters
-    ----------
-    patience : int
-        Epochs without improvement after which a run ends; fills the bar.
-    file : text stream, optional
-        Where to write; standard error without it.
+    ``patience``, the epochs without improvement after which a run ends, fills the bar.
     """
 
     def __init__(self, patience: int, file: TextIO | None = None) -> None:

@@ -15,12 +15,8 @@ def each(
 ) -> Iterator[tuple[int, T]]:
     """Do every run and give its number and outcome as it ends.
 
-    Parameters
-    ----------
-    work : callable
-        Gets the number of a run and a function that tells whether to stop at once; it returns
-        ``None`` if it was stopped.
-    n_runs, n_threads : int
+    ``work`` gets the number of a run and a function that tells whether to stop at once; it returns
+    ``None`` if it was stopped.
     """
     if min(n_threads, n_runs) == 1:
         for number in range(n_runs):
