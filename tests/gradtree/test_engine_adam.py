@@ -91,27 +91,6 @@ def test_rows_that_come_and_go(shape, bursts, scale, rate, seed):
             assert (group.table == dense.value).all()
 
 
-def test_idle_rows_leave_the_active_set_and_return():
-    start = np.ones((100, 64), dtype=np.float32)
-    group, pace, dense = (
-        new_group(start, np.float32),
-        adam.new_pace(np.float32),
-        DenseAdam(start, 0.01),
-    )
-    active = []
-    for step in range(1, 600):
-        slope = np.zeros_like(start)
-        slope[step % 3] = 0.1
-        if step in (1, 500):
-            slope[50:60] = 0.3
-        dense.update(slope)
-        sparse_update(group, slope, step, 0.01, pace)
-        active.append(int(group.n_active[0]))
-        np.testing.assert_array_equal(group.table, dense.value)
-    assert active[100] == active[510] == 2 * (3 + 10)
-    assert active[400] == 2 * 3
-
-
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize(
     "selector",

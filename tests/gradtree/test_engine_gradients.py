@@ -8,6 +8,7 @@ what leaves and features make of it, is not counted as an error.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,25 +64,8 @@ def ties(case: Problem) -> Problem:
     return replace(case, tree=tree, X=case.tree.thresholds[node])
 
 
-def equal_logits(case: Problem) -> Problem:
-    return replace(case, tree=replace(case.tree, logits=np.full_like(case.tree.logits, 0.3)))
-
-
-def half_equal_logits(case: Problem) -> Problem:
-    logits = np.round(case.tree.logits)
-    return replace(case, tree=replace(case.tree, logits=logits))
-
-
-def huge_logits(case: Problem) -> Problem:
-    return replace(case, tree=replace(case.tree, logits=1e8 * np.round(case.tree.logits)))
-
-
-def huge_leaves(case: Problem) -> Problem:
-    return replace(case, tree=replace(case.tree, leaves=300 * case.tree.leaves))
-
-
-def huge_features(case: Problem) -> Problem:
-    return replace(case, X=1e4 * case.X)
+def changed(case: Problem, **parts: Any) -> Problem:
+    return replace(case, tree=replace(case.tree, **parts))
 
 
 def one_feature(case: Problem) -> Problem:
@@ -89,25 +73,17 @@ def one_feature(case: Problem) -> Problem:
     return replace(case, tree=tree, X=case.X[:, :1])
 
 
-def duplicate_rows(case: Problem) -> Problem:
-    return replace(case, X=case.X[np.arange(len(case.X)) // 5])
-
-
-def weighted(case: Problem) -> Problem:
-    return replace(case, weight=np.arange(len(case.X)) % 4 + 0.5)
-
-
-INPUTS = {
+INPUTS: dict[str, Callable[[Problem], Problem]] = {
     "random": lambda case: case,
     "ties": ties,
-    "equal-logits": equal_logits,
-    "half-equal-logits": half_equal_logits,
-    "huge-logits": huge_logits,
-    "huge-leaves": huge_leaves,
-    "huge-features": huge_features,
+    "equal-logits": lambda case: changed(case, logits=np.full_like(case.tree.logits, 0.3)),
+    "half-equal-logits": lambda case: changed(case, logits=np.round(case.tree.logits)),
+    "huge-logits": lambda case: changed(case, logits=1e8 * np.round(case.tree.logits)),
+    "huge-leaves": lambda case: changed(case, leaves=300 * case.tree.leaves),
+    "huge-features": lambda case: replace(case, X=1e4 * case.X),
     "one-feature": one_feature,
-    "duplicate-rows": duplicate_rows,
-    "weighted": weighted,
+    "duplicate-rows": lambda case: replace(case, X=case.X[np.arange(len(case.X)) // 5]),
+    "weighted": lambda case: replace(case, weight=np.arange(len(case.X)) % 4 + 0.5),
 }
 
 
@@ -178,28 +154,16 @@ def test_every_depth_loss_and_selector(depth):
         assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn=number + depth)
 
 
-def check_inputs(inputs: str, number: int, dtype: str) -> None:
-    loss, selector = COMBINATIONS[number]
-    plain = cast(problem(3, 4, 2 + number % 2, 16, seed=number), dtype)
-    turn = number + list(INPUTS).index(inputs) + (dtype == "float32")
-    case = cast(INPUTS[inputs](plain), dtype)
-    assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn)
-
-
 @pytest.mark.parametrize("inputs", INPUTS)
 def test_all_inputs_with_every_loss_and_selector(inputs):
     """In single and double precision by turns, for two classes and for three."""
-    for number in range(len(COMBINATIONS)):
-        turn = number + number // 2 + list(INPUTS).index(inputs)
-        check_inputs(inputs, number, list(TOLERANCE)[turn % 2])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("inputs", INPUTS)
-def test_all_inputs_with_every_loss_and_selector_in_both_precisions(inputs, dtype):
-    for number in range(len(COMBINATIONS)):
-        check_inputs(inputs, number, dtype)
+    place = list(INPUTS).index(inputs)
+    for number, (loss, selector) in enumerate(COMBINATIONS):
+        dtype = list(TOLERANCE)[(number + number // 2 + place) % 2]
+        plain = cast(problem(3, 4, 2 + number % 2, 16, seed=number), dtype)
+        case = cast(INPUTS[inputs](plain), dtype)
+        turn = number + place + (dtype == "float32")
+        assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn)
 
 
 @pytest.mark.parametrize(

@@ -59,22 +59,6 @@ def test_a_seed_decides_everything_in_every_process(selector):
     assert done.stdout.strip() == expected
 
 
-def test_fits_in_threads_do_not_disturb_each_other():
-    configs = [replace(CONFIG, seed=seed, epochs=200, patience=200) for seed in (1, 2)]
-    alone = [fitted(config) for config in configs]
-    found: dict[int, str] = {}
-
-    def work(number: int) -> None:
-        found[number] = fitted(configs[number])
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [found[0], found[1]] == alone
-
-
 def test_other_threads_run_during_a_turn():
     """While one thread trains, this one goes on, which it could not if the lock were held."""
     X, y = rows(3000)
