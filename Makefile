@@ -24,7 +24,7 @@ data: setup ## Fetch and verify the 36 datasets
 	@$(PY) -m experiments data $(ARGS)
 
 reproduce: setup ## Run the experiments, tables and report into .runs; PROFILE=smoke, quick, paper (default), extended, full
-	@$(PY) -m experiments run --profile $(PROFILE) $(if $(WORKERS),--workers $(WORKERS)) --refresh tables,report $(ARGS)
+	@$(PY) -m experiments run --profile $(PROFILE) $(if $(WORKERS),--workers $(WORKERS)) --refresh $(ARGS)
 
 tables: setup ## Write results/tables (CSV and LaTeX) from the committed runs
 	@$(PY) -m experiments tables --results $(ARGS)

@@ -1,10 +1,11 @@
-"""``python -m experiments VERB``: the command line, with one module of ``commands`` per verb."""
+"""``python -m experiments VERB``: the command line. Files of ``commands`` are named by verbs."""
 
 from __future__ import annotations
 
 import argparse
 import errno
 import importlib
+import inspect
 import os
 import pkgutil
 import sqlite3
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from experiments import commands
-from experiments.commands.arguments import Parser, add_plugins
+from experiments.commands.arguments import PLUGIN, VERBS, Parser
 from experiments.errors import DONE, FAILED, MISTAKE, WORK_LEFT, UserError, did_you_mean
 from experiments.text import silence
 
@@ -25,9 +26,10 @@ SHARED = "arguments"
 """The module among the verbs that is none."""
 
 
-def verbs() -> list[str]:
-    found = {info.name for info in pkgutil.iter_modules(commands.__path__)}
-    return sorted(found - {SHARED})
+def verbs() -> dict[str, str]:
+    """Every verb with its module, which may be one of several: ``merge_export`` has two."""
+    found = {info.name for info in pkgutil.iter_modules(commands.__path__)} - {SHARED}
+    return dict(sorted((verb, module) for module in found for verb in module.split("_")))
 
 
 def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
@@ -41,9 +43,13 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     if wanted is not None and not wanted.startswith("-") and wanted not in known:
         raise UserError(f"unknown verb {wanted!r}; {did_you_mean(wanted, known)}")
     for name in [wanted] if wanted in known else known:
-        importlib.import_module(f"{commands.__name__}.{name}").register(found)
-    for verb in found.choices.values():
-        add_plugins(verb)
+        importlib.import_module(f"{commands.__name__}.{known[name]}")
+        function, options = VERBS[name]
+        about, _, more = (inspect.getdoc(function) or "").partition("\n\n")
+        verb = found.add_parser(name, help=about.rstrip("."), description=more or about)
+        verb.set_defaults(run=function)
+        for add in (*options, PLUGIN):
+            add(verb)
     return parser
 
 

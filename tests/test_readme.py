@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -24,6 +25,7 @@ PROSE = sorted(
     if ".venv" not in path.parts
 )
 PYTHON = sys.executable
+SUITE = Path("experiments") / "README.md"
 
 # What takes minutes or a cluster is run in a cut-down form that still fails on a wrong option.
 CUT_DOWN = {
@@ -50,7 +52,8 @@ CUT_DOWN = {
     "make verify": "make --dry-run verify",
     "experiments status": f"{PYTHON} -m experiments status --store results/runs",
     "experiments failures": f"{PYTHON} -m experiments failures --help",
-    "experiments compare": f"{PYTHON} -m experiments compare --help",
+    "experiments compare": f"{PYTHON} -m experiments compare MINE --dataset iris,wine "
+    "--trial 0-2 --inline --plain --store STORE",
     "experiments export": f"{PYTHON} -m experiments export --help",
     "experiments measure": f"{PYTHON} -m experiments measure test_balanced_accuracy "
     "--store results/runs",
@@ -92,7 +95,9 @@ def snippets() -> list[tuple[str, str]]:
 def runnable(command: str, store: Path) -> list[str]:
     for part, shorter in sorted(CUT_DOWN.items(), key=lambda item: -len(item[0])):
         if part in command:
-            return shlex.split(shorter.replace("STORE", str(store)))
+            mine = store.with_name("mine.py")
+            mine.write_text(re.findall(r"```py\n(.*?)```", text_of(SUITE), flags=re.DOTALL)[0])
+            return shlex.split(shorter.replace("STORE", str(store)).replace("MINE", str(mine)))
     return shlex.split(command.replace(".venv/bin/python", PYTHON))
 
 
@@ -129,6 +134,29 @@ def test_a_snippet_prints_what_stands_below_it(place: str, code: str) -> None:
     printed = readme.output_of(code)
     shown = dict(readme.SNIPPET.findall(text_of(Path(place.rpartition("-")[0]))))
     assert shown.get(code) == printed, "run `python -m experiments tables --results --snippets`"
+
+
+@pytest.mark.parametrize("language", ["sql", "r"])
+def test_other_languages_read_what_python_reads(
+    language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One cell, one prediction and the root of one tree, where the tool is at hand."""
+    monkeypatch.chdir(REPOSITORY)
+    text = text_of(Path("results") / "README.md")
+    ((_, output),) = readme.SNIPPET.findall(text)
+    (code,) = re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+    if language == "sql":
+        duckdb = pytest.importorskip("duckdb").connect()
+        first, *queries = code.strip().rstrip(";").split(";\n")
+        duckdb.execute(first)
+        told = "".join(str(duckdb.execute(each).fetchall()) for each in queries)
+    else:
+        if shutil.which("Rscript") is None:
+            pytest.skip("R is not installed")
+        told = subprocess.run(["Rscript", "-e", code], capture_output=True, text=True).stdout
+    (mean, std), classes, _, root = (re.findall(r"[\d.]+", line) for line in output.splitlines())
+    found = re.findall(r"\d+\.?\d*", re.sub(r"\[+\d+\]+", "", told))
+    assert [float(each) for each in found] == [float(v) for v in (mean, std, *classes, *root)]
 
 
 def anchors(path: Path) -> set[str]:

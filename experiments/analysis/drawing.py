@@ -105,6 +105,7 @@ def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Fi
             if group:
                 axes.text(0, place, group, transform=side, va="center", weight="bold")
                 place -= 1
+            top = place + 0.5
             for line in (each for each in lines if each["group"] == group):
                 colour = BLUE if line["difference"] > 0 else VERMILION
                 face = colour if line.get("filled") else "#ffffff"
@@ -117,8 +118,8 @@ def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Fi
                 ticks.append(place)
                 labels.append(line["label"])
                 place -= 1
+            axes.plot([0, 0], [place + 0.5, top], color=INK, linewidth=0.8)  # crosses no heading
             place -= 0.2
-        axes.axvline(0, color=INK, linewidth=0.8)
         axes.set_yticks(ticks, labels)
         axes.set_ylim(place + 0.4, 0.8)
         axes.set_xlabel(axis)

@@ -17,7 +17,7 @@ from experiments.analysis.printed import SCOPES, Printed
 from experiments.analysis.runs import Runs, load
 from experiments.analysis.stats import FEWEST_DATASETS, TIE, mean_of
 from experiments.errors import UserError
-from experiments.runs.schema import BY_NAME
+from experiments.runs.schema import Column
 
 PROTOCOLS = ("paper", "clean")
 Side = tuple[str, str, str]
@@ -157,22 +157,27 @@ def gathered(store: Path, done: pd.DataFrame, protocol: str, keys: Collection[st
 
 
 def compare(
-    runs: Runs, protocol: str, mine: Sequence[str], others: Sequence[str], metrics: Sequence[str]
+    runs: Runs, protocol: str, mine: Sequence[str], others: Sequence[str], metrics: Sequence[Column]
 ) -> Answer:
-    """Whether some learners are better than the first of the others, by each metric."""
+    """Whether some learners are better than the first of the others, by each metric.
+
+    ``extra["scores"]`` has the mean of every learner on every dataset that counts.
+    """
     asked, reference, lines = mine or others[1:], runs.name(others[0]), list[Line]()
     every, gaps = list(dict.fromkeys(runs.frame["dataset"])), list[str]()
-    datasets = dict[str, list[str]]()
+    datasets, scores = dict[str, list[str]](), list[pd.DataFrame]()
     for metric in metrics:
-        found = {m: means(runs, (protocol, EXPERIMENT, m), metric) for m in (*mine, *others)}
+        found = {m: means(runs, (protocol, EXPERIMENT, m), metric.name) for m in (*mine, *others)}
         shared = [slug for slug in every if all(slug in own.index for own in found.values())]
-        word = BY_NAME[metric].in_tables
+        word = metric.in_tables
         for method, own in found.items():
             if lacks := [runs.name(slug) for slug in every if slug not in own.index]:
                 gaps.append(f"{runs.name(method)} lacks {word} in some trial on {listed(lacks)}.")
         if shared:
             datasets.setdefault(listed([runs.name(slug) for slug in shared]), []).append(word)
-            lines += _lines(pd.DataFrame(found).loc[shared], metric, others[0])
+            lines += _lines(frame := pd.DataFrame(found).loc[shared], metric, others[0])
+            frame = frame.rename(runs.name, axis="columns").rename(runs.name)
+            scores.append(frame.assign(Metric=word).set_index("Metric", append=True))
     if not lines:
         raise UserError(f"the learners share no dataset to be compared on\n{' '.join(gaps)}")
     tested = [line for line in lines if "p" in line]
@@ -185,20 +190,22 @@ def compare(
     made = table(NAME, pd.DataFrame(lines), runs.name, protocol, **words)
     figure = Figure(NAME, made.caption, lambda: _draw(lines, runs, reference))
     title = f"{'Is' if len(asked) == 1 else 'Are'} {names} better than {reference}?"
-    return Answer(NAME, title, (*told, *notes), (replace(made, notes=notes),), (figure,))
+    extra = {"scores": pd.concat(scores).rename_axis(["Dataset", "Metric"]).reset_index()}
+    made = replace(made, notes=notes)
+    return Answer(NAME, title, (*told, *notes), (made,), (figure,), extra=extra)
 
 
-def _lines(scores: pd.DataFrame, metric: str, reference: str) -> Iterator[Line]:
+def _lines(scores: pd.DataFrame, metric: Column, reference: str) -> Iterator[Line]:
     """A line per learner: mean, mean rank and, against the reference, what the datasets say."""
-    column, less = BY_NAME[metric], BY_NAME[metric].better == "low"
+    less = metric.better == "low"
     ranks = scores.rank(axis=1, ascending=less).mean()
     for method in scores:
-        line: Line = {"metric": column.in_tables, "method": method, "n": len(scores)}
+        line: Line = {"metric": metric.in_tables, "method": method, "n": len(scores)}
         line |= {"mean": mean_of(scores[method].tolist()), "rank": ranks[method]}
         if method != reference:
             ahead = ((scores[method] - scores[reference]) * (-1 if less else 1)).tolist()
-            line |= {"difference": mean_of(ahead), **signs(ahead), "score": column.high <= 1}
-            if found := estimate(ahead, chances=not less and column.high <= 1):
+            line |= {"difference": mean_of(ahead), **signs(ahead), "score": metric.high <= 1}
+            if found := estimate(ahead, chances=not less and metric.high <= 1):
                 line |= {**found, "p": stats.wilcoxon(ahead)}
         yield line
 

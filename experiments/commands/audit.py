@@ -7,16 +7,23 @@ import random
 import tempfile
 from collections import Counter
 from contextlib import closing
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from experiments.commands import arguments
+from experiments.commands.arguments import COMMITTED, option, positive, verb, whole
+from experiments.commands.run import job_of
 from experiments.errors import DONE, FAILED, WORK_LEFT
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from experiments.runs.store import Store
+from experiments.output.checks import unlike
+from experiments.runner.display import Progress
+from experiments.runner.queue import Queue
+from experiments.runner.session import drive
+from experiments.runs import archive
+from experiments.runs.job import key_of
+from experiments.runs.schema import disagreement
+from experiments.runs.store import Store
+from experiments.text import outcome, say
 
 EXPERIMENTS = ("tuned", "default", "nested")
 METHODS = ("gradtree", "cart", "gradtree-nested", "cart-nested")
@@ -26,35 +33,21 @@ VARIES = "as DNDT does not repeat to the bit on another, or unknown, processor (
 CONFIDENCE = 0.95
 
 
-def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = verbs.add_parser(
-        "audit",
-        help="run random committed jobs again and compare",
-        description=(
-            "Run N random committed jobs again, half of them from the headline (GradTree and CART: "
-            "tuned, default, nested), and compare every score. The committed results stay as they "
-            "are. Exit status: 0 all are equal, 1 some differ, 3 some could not be compared."
-        ),
-    )
-    parser.add_argument("number", type=arguments.whole(1), metavar="N", help="how many to run")
-    seed = "draw the same jobs again (default: another draw every time, whose seed is told)"
-    arguments.option(parser, "--seed", seed, arguments.whole(0), "S")
-    most = "leave out runs that took more CPU seconds (default: 10)"
-    arguments.option(parser, "--most-seconds", most, arguments.positive, "S", 10.0)
-    arguments.add_executor(arguments.add_how(parser))
-    parser.set_defaults(run=run, results=arguments.COMMITTED)
-
-
+@verb(
+    "audit",
+    option("number", "how many to run", whole(1), "N"),
+    option("--seed", "draw the same jobs again (default: others)", whole(0), "S"),
+    option("--most-seconds", "leave out runs over so much CPU time (10)", positive, "S", 10.0),
+    arguments.group("how", *arguments.HOW),
+)
 def run(args: argparse.Namespace) -> int:
-    from experiments.runner.display import Progress
-    from experiments.runner.queue import Queue
-    from experiments.runner.session import drive
-    from experiments.runs import archive
-    from experiments.runs.job import Job
-    from experiments.runs.store import Store
-    from experiments.text import say
+    """Run random committed jobs again and compare.
 
-    runs, plan = archive.read_runs(args.results), archive.read_plan(args.results)
+    Run N random committed jobs again, half of them from the headline (GradTree and CART: tuned,
+    default, nested), and compare every score. The committed results stay as they are. Exit status:
+    0 all are equal, 1 some differ, 3 some could not be compared.
+    """
+    runs, plan = archive.read_runs(COMMITTED), archive.read_plan(COMMITTED)
     named = plan["experiment"].isin(EXPERIMENTS) & plan["method"].isin(METHODS)
     runs = runs[runs["status"] == "ok"].assign(headline=runs["key"].isin(plan["key"][named]))
     slow = ~(runs["cpu_seconds"] + runs["shared_seconds"].fillna(0) <= args.most_seconds)
@@ -68,12 +61,11 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as store:
         args.store = folder
         asking = dict(zip(plan["key"], plan["experiment"], strict=True))
-        names = {field.name for field in fields(Job)} - {"experiment", "family"}
-        jobs = [Job(experiment=asking.get(r["key"], ""), **{n: r[n] for n in names}) for r in rows]
+        jobs = [job_of(row, asking.get(row["key"], "")) for row in rows]
         seconds = {row["key"]: row["cpu_seconds"] for row in rows}
-        limits, queue = arguments.limits_of(args, 3600.0), Queue(jobs, seconds, give_up=False)
+        limits, queue = arguments.limits_of(args), Queue(jobs, seconds, give_up=False)
         drive(args, queue, Progress(jobs, seconds, args.workers), limits, "audit")
-        known = {**archive.read_facts(args.results)["environment"], **store.facts("environment")}
+        known = {**archive.read_facts(COMMITTED)["environment"], **store.facts("environment")}
         return compare(rows, store, known)
 
 
@@ -87,11 +79,6 @@ def draw(runs: pd.DataFrame, number: int, chance: random.Random) -> pd.DataFrame
 
 def compare(rows: list[dict[str, Any]], store: Store, known: dict[str, Any]) -> int:
     """Print which runs differ and what that proves; the exit status."""
-    from experiments.output.checks import unlike
-    from experiments.runs.job import key_of
-    from experiments.runs.schema import disagreement
-    from experiments.text import outcome, say
-
     equal, differ, apart, missing = (Counter[Any]() for _ in range(4))
     for ours in rows:
         theirs = store.run(key_of(ours))

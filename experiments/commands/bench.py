@@ -1,26 +1,27 @@
 """``bench``: speed of the GradTree engines and of the authors' package.
 
-Every fit is timed in a process of its own, which runs this file with what to time and its size.
-The authors' package needs an interpreter of its own, so that at the top there is only NumPy.
+Every fit is timed in a process of its own by ``scripts/time_fit.py``.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
+from experiments.commands.arguments import flag, option, verb, whole
+from experiments.errors import DONE, UserError
+from experiments.runner import registry
+from experiments.runner.executors.supervisor import ROOT, worker_environment
+from experiments.runner.machine import describe
+from experiments.runs.store import LOCAL
 
 BASE = {"depth": 6, "features": 20, "samples": 2000, "classes": 2, "epochs": 4, "batch_size": 128}
 NAMED = {
@@ -34,44 +35,34 @@ AXES = {
     "samples": (1_000, 10_000, 100_000, 1_000_000),
     "classes": (2, 4, 8, 16, 26),
 }
+EVERY = (*NAMED, *AXES)
 ENGINES = ("compiled", "tensorflow", "authors")
-TIMES = ("epoch_cpu", "epoch_wall", "fit_cpu", "fit_wall")
 LONGEST_EPOCH = 20.0
 """Seconds; sizes at which an engine is expected to take longer are left out."""
-Case = dict[str, Any]
 
 
-def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from experiments.commands.arguments import flag, option, whole
-    from experiments.runs.store import LOCAL
-
-    about = (
-        "Time the engines in processor seconds per epoch and per fit, on synthetic data with one "
-        "thread; they take turns. Axes that are not measured keep their earlier fits."
-    )
-    parser = verbs.add_parser("bench", help="time the GradTree engines", description=about)
-    flag(parser, "--first-use", "instead, time what a learner's first fit imports and compiles")
-    axes = (*NAMED, *AXES)
-    parser.add_argument("--axis", nargs="+", choices=axes, default=axes, help="what to vary (all)")
-    parser.add_argument("--engines", nargs="+", choices=ENGINES, help="what to time")
-    option(parser, "--authors-python", "interpreter with the authors' package", metavar="PYTHON")
-    option(parser, "--repeats", "fits per size (3)", whole(1), "N", 3)
-    option(parser, "--output", "where to write", Path, "FOLDER", LOCAL / "bench")
-    parser.set_defaults(run=run)
-
-
+@verb(
+    "bench",
+    flag("--first-use", "instead, time what a learner's first fit imports and compiles"),
+    option("--axis", "what to vary (all)", str, None, EVERY, nargs="+", choices=EVERY),
+    option("--engines", "what to time", metavar=None, nargs="+", choices=ENGINES),
+    option("--authors-python", "interpreter with the authors' package", metavar="PYTHON"),
+    option("--repeats", "fits per size (3)", whole(1), "N", 3),
+    option("--output", "where to write", Path, "FOLDER", LOCAL / "bench"),
+)
 def run(args: argparse.Namespace) -> int:
+    """Time the GradTree engines.
+
+    Time the engines in processor seconds per epoch and per fit, on synthetic data with one thread;
+    they take turns. Axes that are not measured keep their earlier fits.
+    """
     args.output.mkdir(parents=True, exist_ok=True)
     first_use(args.output) if args.first_use else time_engines(args)
-    return 0
+    return DONE
 
 
 def time_engines(args: argparse.Namespace) -> None:
     """Rounds of fits in which the engines take turns, so that a busy moment hits them all."""
-    import pandas as pd
-
-    from experiments.runner.machine import describe
-
     path = args.output / "fits.csv"
     before = pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["group"])
     rows = before[~before["group"].isin(args.axis)].to_dict("records")
@@ -80,7 +71,7 @@ def time_engines(args: argparse.Namespace) -> None:
         usual = ENGINES if args.authors_python and group in NAMED else ENGINES[:2]
         expected = dict.fromkeys(args.engines or usual, 0.0)
         for name, size in (cases or {f"{group.capitalize()} size": NAMED[group]}).items():
-            case: Case = {**BASE, **size}
+            case: dict[str, Any] = {**BASE, **size}
             case.setdefault("valid_samples", case["samples"] // 4)
             cost = case["samples"] * case["features"] * 2.0 ** case["depth"] * case["depth"]
             engines = [one for one in expected if expected[one] * cost < LONGEST_EPOCH]
@@ -117,10 +108,6 @@ def write(frame: pd.DataFrame, path: Path) -> None:
 
 def first_use(output: Path) -> None:
     """What a process spends before a learner's first result: with a cold and a warm cache."""
-    import pandas as pd
-
-    from experiments.runner import registry
-
     rows, starts = {}, []
     for learner in registry.learners():
         with tempfile.TemporaryDirectory() as cache:
@@ -130,16 +117,13 @@ def first_use(output: Path) -> None:
             starts.append(spent[1][0])
             rows[learner] = [warm, max(0.0, cold - warm)]
             print(learner, *rows[learner], flush=True)
-    rows = {"start": [float(np.mean(starts)), 0.0], **rows}
+    rows = {"start": [sum(starts) / len(starts), 0.0], **rows}
     frame = pd.DataFrame.from_dict(rows, "index", columns=["import_seconds", "compile_seconds"])
     write(frame.round(1).rename_axis("learner").reset_index(), output / "first_use.csv")
 
 
 def in_a_process(what: str, of: Any, python: str | None = None, **variables: str) -> Any:
-    """What one of the functions below measures, on one core with one thread."""
-    from experiments.errors import UserError
-    from experiments.runner.executors.supervisor import ROOT, worker_environment
-
+    """What one function of the script measures, on one core with one thread."""
     environment = {**worker_environment(1), **variables}
     interpreter = python if what == "authors" else sys.executable
     if interpreter is None:
@@ -148,117 +132,10 @@ def in_a_process(what: str, of: Any, python: str | None = None, **variables: str
             "into a Python 3.11 of its own and name it with --authors-python"
         )
     if what == "authors":
-        environment["PYTHONPATH"] = str(ROOT)
-    command = [interpreter, "-m", "experiments.commands.bench", what, json.dumps(of)]
+        environment["PYTHONPATH"] = ""
+    command = [interpreter, str(ROOT / "scripts" / "time_fit.py"), what, json.dumps(of)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise UserError(f"bench: {what} of {of}: {last}")
     return json.loads(done.stdout.splitlines()[-1])
-
-
-def make_data(case: Case) -> tuple[Any, Any, Any, Any]:
-    """Two clusters per class, ten informative features; every class occurs in training."""
-    rng = np.random.default_rng(0)
-    n, n_classes = case["samples"], case["classes"]
-    rows, informative = n + case["valid_samples"], min(case["features"], 10)
-    y = np.arange(rows) % n_classes
-    rng.shuffle(y[n_classes:n])
-    clusters = y + n_classes * rng.integers(2, size=rows)
-    centres = rng.normal(size=(n_classes * 2, informative))
-    X = rng.standard_normal((rows, case["features"]), dtype=np.float32)
-    X[:, :informative] += centres[clusters].astype(np.float32)
-    return X[:n], y[:n], X[n:], y[n:]
-
-
-def stamp() -> Any:
-    """This moment, by the processor time of this process and by the clock on the wall."""
-    return np.array([time.process_time(), time.perf_counter()])
-
-
-def fit_once(case: Case, data: Any, engine: Any, epochs: int, progress: Any = None) -> Any:
-    """What one run takes that never stops early."""
-    from gradtree.settings.config import TrainConfig
-    from gradtree.training.train import train
-
-    sizes = {"depth": case["depth"], "batch_size": case["batch_size"], "epochs": epochs}
-    config = TrainConfig(**sizes, patience=epochs + 1, restarts=0, engine=engine)
-    began = stamp()
-    X, y, X_valid, y_valid = data
-    train(X, y, X_valid, y_valid, case["classes"], config, progress=progress)
-    return stamp() - began
-
-
-def time_compiled(case: Case) -> tuple[Any, Any]:
-    """An epoch is the difference between fits of many and of one, repeated for 0.3 s."""
-    few = {**case, "depth": 2, "samples": 4 * case["classes"], "valid_samples": case["classes"]}
-    fit_once(few, make_data(few), "compiled", 2)
-    data, many = make_data(case), max(case["epochs"], 1 + 100_000 // case["samples"])
-    spent: list[Any] = []
-    while sum(cpu for fits in spent for cpu, _ in fits) < 0.3:
-        spent.append([fit_once(case, data, "compiled", n) for n in (1, many, case["epochs"])])
-    one, all_of_them, whole = np.median(spent, axis=0)
-    return (all_of_them - one) / (many - 1), whole
-
-
-def time_tensorflow(case: Case) -> tuple[Any, Any]:
-    """The reference engine reports after every epoch; the first one pays for tracing."""
-    ends: dict[int, Any] = {}
-
-    def note(progress: Any) -> None:
-        ends.setdefault(progress.epoch, stamp())
-
-    whole = fit_once(case, make_data(case), "tensorflow", case["epochs"], note)
-    first, *_, last = ends.values()
-    return (last - first) / (len(ends) - 1), whole
-
-
-def time_authors(case: Case) -> tuple[Any, Any]:
-    """A fit as the package's README shows it; its own callback notes when epochs end."""
-    import tensorflow as tf
-    from GradTree import GradTree
-
-    ends: list[Any] = []
-
-    class Watched(tf.keras.callbacks.EarlyStopping):
-        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-            super().on_epoch_end(epoch, logs)
-            ends.append(stamp())
-
-    tf.keras.callbacks.EarlyStopping = Watched
-    rates = {"learning_rate_index": 0.05, "learning_rate_values": 0.01, "learning_rate_leaf": 0.005}
-    params = {"depth": case["depth"], **rates, "optimizer": "SWA", "cosine_decay_steps": 0}
-    params |= {"initializer": "RandomNormal", "loss": "crossentropy", "focal_loss": False}
-    args = {"epochs": case["epochs"], "early_stopping_epochs": case["epochs"] + 1, "cat_idx": []}
-    args |= {"objective": "binary" if case["classes"] == 2 else "classification", "verbose": 0}
-    args |= {"batch_size": case["batch_size"], "metrics": ["F1"], "random_seed": 42}
-    X, y, X_valid, y_valid = make_data(case)
-    began = stamp()
-    model = GradTree(params={**params, "temperature": 0.0}, args=args)
-    model.fit(X_train=X, y_train=y.astype(float), X_val=X_valid, y_val=y_valid.astype(float))
-    return (ends[-1] - ends[0]) / (len(ends) - 1), stamp() - began
-
-
-def time_first_use(learner: str) -> list[float]:
-    """Processor seconds when the data is there, after a first fit, and after a second."""
-    from experiments.runner import registry
-    from experiments.runner.run_job import for_learners, load_split
-
-    split, chosen = load_split("iris", "paper", 0), registry.learner(learner)
-    spent = [time.process_time()]
-    if chosen.why_not(split.n_features, split.n_classes) is None:
-        for _ in range(2):
-            chosen.fit(for_learners(split), chosen.defaults(split.task), 42)
-            spent.append(time.process_time())
-    return spent
-
-
-if __name__ == "__main__":
-    what, of = sys.argv[1:]
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    with contextlib.redirect_stdout(sys.stderr):  # what libraries print
-        answer = globals()[f"time_{what}"](json.loads(of))
-    if what in ENGINES:
-        answer = dict(zip(TIMES, map(float, np.concatenate(answer)), strict=True))
-    print(json.dumps(answer))

@@ -5,59 +5,41 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.commands import arguments
+from datasets import SOURCES, paper_datasets, resolve
+from datasets.availability import availability
+from datasets.errors import RecordError, UnknownDatasetError
+from experiments.commands.arguments import option, verb
 from experiments.errors import DONE, WORK_LEFT, UserError
+from experiments.text import say
 
 
-def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from datasets import SOURCES
-
-    parser = verbs.add_parser(
-        "data",
-        help="fetch and verify the datasets",
-        description=(
-            "Load each dataset from the first source that has it, verify it, keep a copy in the "
-            "cache, and say how to get those that are missing. Exit status: 0 all are available, "
-            "3 some are not."
-        ),
-    )
-    parser.add_argument(
-        "datasets", nargs="*", metavar="DATASET", help="names or slugs (default: the paper's 36)"
-    )
-    text = "folder with original files at <slug>/<file> (default: the variable GRADTREE_DATA)"
-    arguments.option(parser, "--mirror", text, Path, "FOLDER")
-    arguments.option(parser, "--cache", "where to keep downloaded data", Path, "FOLDER")
-    parser.add_argument(
-        "--source",
-        action="append",
-        dest="sources",
-        choices=SOURCES,
-        help="use only sources of this kind (repeatable)",
-    )
-    parser.set_defaults(run=run)
-
-
+@verb(
+    "data",
+    option("datasets", "names or slugs (default: the paper's 36)", metavar="DATASET", nargs="*"),
+    option("--mirror", "folder of original files (default: $GRADTREE_DATA)", Path, "FOLDER"),
+    option("--cache", "where to keep downloaded data", Path, "FOLDER"),
+    option(
+        "--source", "only of this kind (repeatable)", metavar=None, action="append", choices=SOURCES
+    ),
+)
 def run(args: argparse.Namespace) -> int:
-    from datasets import paper_datasets, resolve
-    from datasets.availability import availability
-    from datasets.errors import RecordError, UnknownDatasetError
-    from experiments.text import say
+    """Fetch and verify the datasets.
 
+    Load each dataset from the first source that has it, verify it, keep a copy in the cache, and
+    say how to get those that are missing. Exit status: 0 all are available, 3 some are not.
+    """
     try:
-        slugs = [resolve(name) for name in args.datasets] or list(paper_datasets())
+        slugs = dict.fromkeys(map(resolve, args.datasets)) or list(paper_datasets())
     except (UnknownDatasetError, RecordError) as problem:
         raise UserError(str(problem)) from None
     if args.mirror is not None and not args.mirror.is_dir():
         raise UserError(f"--mirror: there is no folder {args.mirror}")
     there, told = 0, []
-    slugs = list(dict.fromkeys(slugs))
     for slug in slugs:
-        found = availability(slug, args.mirror, args.cache, args.sources)
+        found = availability(slug, args.mirror, args.cache, args.source)
         facts, state = found.record, "verified" if found.verified else "missing"
-        shape = (
-            f"{facts.n_rows:>6} rows {facts.n_features:>3} features {facts.n_classes:>2} classes"
-        )
-        say(f"{facts.name:<24} {shape}  {state:<9} {found.source or 'none'}")
+        shape = f"{facts.n_rows:>6} rows {facts.n_features:>3} features {facts.n_classes:>2}"
+        say(f"{facts.name:<24} {shape} classes  {state:<9} {found.source or 'none'}")
         there += found.verified
         if found.verified:
             told += [f"Note: {reason}" for reason in found.reasons]

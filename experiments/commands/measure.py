@@ -6,41 +6,32 @@ import argparse
 import ast
 from typing import Any
 
-from experiments.commands import arguments
+from experiments.analysis.runs import load
+from experiments.commands.arguments import COMMITTED, SOURCE, option, verb
 from experiments.errors import DONE, WORK_LEFT, UserError, did_you_mean
+from experiments.output import files, formats, metrics
+from experiments.runner import registry
+from experiments.text import program, table
 
 
-def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = verbs.add_parser(
-        "measure",
-        help="a table of another metric from stored predictions",
-        description=(
-            "Score stored test predictions by a scikit-learn metric of classes or probabilities, "
-            "e.g. `measure matthews_corrcoef` or `measure f1_score average=weighted`, by a metric "
-            "of a plug-in, or show any score of the table of runs. Macro averages and one against "
-            "the rest are taken where a metric offers several. Exit status: 0 all successful runs "
-            "are scored, 3 some are not, with the reasons."
-        ),
-    )
-    parser.add_argument("metric", metavar="METRIC", help="a function of sklearn.metrics, or ours")
-    parser.add_argument("options", nargs="*", metavar="NAME=VALUE", help="its keyword arguments")
-    parser.add_argument("--experiment", default="tuned", metavar="NAME", help="default: tuned")
-    parser.add_argument("--protocol", default="paper", metavar="NAME", help="default: paper")
-    arguments.add_source(parser)
-    parser.set_defaults(run=run)
-
-
+@verb(
+    "measure",
+    option("metric", "a function of sklearn.metrics, or ours", metavar="METRIC"),
+    option("options", "its keyword arguments", metavar="NAME=VALUE", nargs="*"),
+    option("--experiment", "default: tuned", default="tuned"),
+    option("--protocol", "default: paper", default="paper"),
+    SOURCE,
+)
 def run(args: argparse.Namespace) -> int:
-    from experiments.analysis.runs import load
-    from experiments.output import files, formats, metrics
-    from experiments.runs.archive import COMMITTED
-    from experiments.text import program, table
+    """Make a table of another metric from stored predictions.
 
-    plugins: dict[str, Any] = {}
-    if args.plugin:
-        from experiments.runner import registry
-
-        plugins = registry.from_plugins("metric")
+    Score stored test predictions by a scikit-learn metric of classes or probabilities, e.g.
+    `measure matthews_corrcoef` or `measure f1_score average=weighted`, by a metric of a plug-in, or
+    show any score of the table of runs. Macro averages and one against the rest are taken where a
+    metric offers several. Exit status: 0 all successful runs are scored, 3 some are not, with the
+    reasons.
+    """
+    plugins = registry.from_plugins("metric")
     metric = metrics.find(args.metric, keywords(args.options), plugins)
     runs = load(args.store, args.params or "published")
     if (args.protocol, args.experiment) not in runs.places:
@@ -61,9 +52,10 @@ def run(args: argparse.Namespace) -> int:
     print(f"\n{sum(missing.values()):,} runs have no score:")
     print("".join(f"  {count:,}: {reason}\n" for reason, count in missing.items()), end="")
     print("To fit runs again and keep predictions that repeat the recorded scores:")
+    own = f" --store {args.store}"
     if runs.store.resolve() == COMMITTED:
+        own = ""
         print(f"  {program()} merge {args.store}   # into a store of your own first")
-    own = "" if runs.store.resolve() == COMMITTED else f" --store {args.store}"
     place = f"--experiment {args.experiment} --protocol {args.protocol}"
     print(f"  {program()} run --fill-predictions {place}{own}")
     return WORK_LEFT
@@ -72,12 +64,12 @@ def run(args: argparse.Namespace) -> int:
 def keywords(options: list[str]) -> dict[str, Any]:
     """``average=weighted`` as keyword arguments; values are Python's, or plain words."""
     found = {}
-    for option in options:
-        name, equals, text = option.partition("=")
+    for text in options:
+        name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
-            raise UserError(f"{option!r} is not of the form NAME=VALUE")
+            raise UserError(f"{text!r} is not of the form NAME=VALUE")
         try:
-            found[name] = ast.literal_eval(text)
+            found[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            found[name] = text
+            found[name] = value
     return found

@@ -3,97 +3,87 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from experiments.analysis.runs import load
 from experiments.commands import arguments
+from experiments.commands.arguments import HOW, flag, group, limits_of, option, verb, words
+from experiments.commands.search import search
 from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_names
+from experiments.runner import experiments as catalogue
+from experiments.runner import plan as planning
+from experiments.runner import registry
+from experiments.runner.display import Progress
+from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, searches_in, unique
+from experiments.runner.plan import Plan, make_plan, note_plan, render
+from experiments.runner.queue import Queue
+from experiments.runner.session import SessionSummary, drive, sum_up
+from experiments.runs.job import Job
+from experiments.runs.store import Store
+from experiments.text import program, same_command, say
 
-if TYPE_CHECKING:
-    from experiments.runner.experiments import Profile, Selection
-    from experiments.runner.plan import Plan
-    from experiments.runner.session import SessionSummary
-    from experiments.runs.job import Job
-    from experiments.runs.store import Store
-
-REFRESHABLE = ("tables", "report")
+NEXT = {"smoke": "quick", "quick": "paper", "paper": "extended"}
+"""Profiles, each with the next larger one."""
 RETRYABLE = ("timeout", "memory", "crash", "error", "skipped")
 VERDICT = "verdict.txt"
 """In a store: what its runs came to, when tables and report were written last."""
+Parts = Mapping[str, Sequence[Job]]
+"""Jobs by the part of a profile that asks for them."""
+Searches = Sequence[tuple[Subject, int]]
+REFIT = option("--refit", "make the runs of these methods anew", words, "A,B", [])
 
 
-def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = verbs.add_parser(
-        "run",
-        help="run the jobs that are not done yet",
-        description=(
-            "Run the selected jobs and store their runs. Finished jobs are not repeated. Jobs "
-            "that ended in an error or crash are tried again; jobs that exceeded a limit are tried "
-            "again with a higher limit or with --retry. Ctrl-C stops cleanly; the same command "
-            "resumes. Exit status: 0 every job has ended (ok, skipped, or stopped at its limit), "
-            "1 some ended in an error or crash, 3 some are still to be run, 4 no job is selected."
-        ),
-    )
-    arguments.add_selection(parser)
-    ended = (
-        f"only run again jobs of the store, of any profile, that ended as: {', '.join(RETRYABLE)}"
-    )
-    arguments.option(parser, "--retry", ended, arguments.words, "STATUS,…")
-    refit = "forget the runs of these methods among the selected jobs and make them anew, for a "
-    arguments.option(
-        parser, "--refit", f"{refit}plug-in whose code has changed", arguments.words, "A,B", []
-    )
-    share = "run only share I of N of the jobs, each in a --store of its own; then `merge`"
-    arguments.option(parser, "--shard", share, arguments.shard, "I/N")
-    fill = "run again those whose test predictions are missing, and keep these if no score differs"
-    arguments.flag(parser, "--fill-predictions", fill)
-    arguments.add_store(parser)
-    group = arguments.add_how(parser)
-    arguments.add_executor(group)
-    trying = "run every trial, even if another one exceeded its limit on the same dataset"
-    arguments.flag(group, "--keep-trying", trying)
-    made = f"write these ({', '.join(REFRESHABLE)}) to the store's folder at the end"
-    arguments.option(group, "--refresh", made, arguments.words, "VERB,…", [])
-    parser.set_defaults(run=run)
-
-
+@verb(
+    "run",
+    arguments.SELECTION,
+    option("--retry", "only, of any profile, jobs that ended as told, e.g. error", words, "A,B"),
+    REFIT,
+    arguments.SHARD,
+    flag("--fill-predictions", "run those without test predictions again, to keep these"),
+    arguments.STORE,
+    group(
+        "how",
+        *HOW,
+        flag("--keep-trying", "run every trial, even if another one exceeded its limit"),
+        flag("--refresh", "then write tables and report to the store's folder"),
+    ),
+)
 def run(args: argparse.Namespace) -> int:
-    from experiments.commands.search import search
-    from experiments.runner.experiments import check_selected, jobs_in, searches_in, unique
-    from experiments.runner.plan import note_plan, render, search_seconds, shard
-    from experiments.runner.session import SessionSummary, sum_up
-    from experiments.runs.store import Store
-    from experiments.text import say
+    """Run the jobs that are not done yet.
 
-    check_names("refresh target", args.refresh, REFRESHABLE)
+    Run the selected jobs and store their runs. Finished jobs are not repeated. Jobs that ended in
+    an error or crash are tried again; jobs that exceeded a limit are tried again with a higher
+    limit or with --retry. Ctrl-C stops cleanly; the same command resumes. Exit status: 0 every job
+    has ended (ok, skipped, or stopped at its limit), 1 some ended in an error or crash, 3 some are
+    still to be run, 4 no job is selected.
+    """
     check_names("status", args.retry, RETRYABLE)
-    profile, chosen = arguments.selected(args)
     if args.retry:
-        return retry(args, chosen)
-    parts = {leaf.slug: jobs_in(leaf, chosen) for leaf in profile.leaves()}
-    searches = searches_in(profile, chosen)
-    every = [job for part in parts.values() for job in part]
-    check_selected(profile, chosen, every, searches)
+        return retry(args)
+    profile, chosen, parts, searches = asked(args)
     store, (index, count) = Store(args.store), args.shard or (1, 1)
+    every = [job for part in parts.values() for job in part]
     stale = refit_or_tell(store, every, args.refit)
     note_plan(store, every, stale)
-    mine = shard(unique(every), index, count)
+    mine = planning.shard(unique(every), index, count)
     searches = searches[index - 1 :: count]
     if not mine and not searches:
         raise NothingToDoError(f"nothing to do: share {index} of {count} is empty")
     plan = plan_of(args, profile, {slug: within(part, mine) for slug, part in parts.items()})
-    spent = {subject: search_seconds(subject, trials) for subject, trials in searches}
-    say(f"Profile {profile.slug}: {profile.about}.\n\n{render(plan, args.workers, spent)}")
-    tell_unnamed(chosen.datasets)
+    tell_plan(args, profile, plan, searches)
+    offered = registry.from_plugins("dataset")
+    if offered and not set(offered) & set(chosen.datasets or ()):
+        say(f"The plug-in's datasets run when they are named: --dataset {','.join(offered)}")
     summary, status, searched = SessionSummary(), DONE, False
     for leaf in profile.leaves():
         part = parts[leaf.slug]
         if searched:  # what it found may be what this part runs
             part = jobs_in(leaf, chosen)
             note_plan(store, part, stale)
-            mine = unique([*mine, *shard(unique(part), index, count)])
+            mine = unique([*mine, *planning.shard(unique(part), index, count)])
         summary = one_session(args, leaf.slug, within(part, mine), leaf.time_limit)
         own = [pair for pair in searches_in(leaf, chosen) if pair in searches]
         if own and not summary.interrupted:
@@ -101,112 +91,111 @@ def run(args: argparse.Namespace) -> int:
             status, searched = max(status, ended), searched or worked
         if summary.interrupted or status == WORK_LEFT:
             break
-    limits = arguments.limits_of(args, min(leaf.time_limit for leaf in profile.leaves()))
+    limits = limits_of(args, min(leaf.time_limit for leaf in profile.leaves()))
     status = max(status, sum_up(mine, store, limits, summary))
     if args.refresh and not summary.interrupted:
-        changed = bool(plan.pending) or searched
-        status = max(status, DONE if refresh(args.store, args.refresh, changed) else FAILED)
-    if status != WORK_LEFT:
-        tell_what_next(args.store, args.refresh, profile.slug)
+        status = max(status, refresh(args.store, bool(plan.pending) or searched))
+    if status != WORK_LEFT and profile.slug in NEXT:
+        say(f"Next: {program()} plan --profile {NEXT[profile.slug]} --store {args.store}")
     return status
 
 
-def retry(args: argparse.Namespace, chosen: Selection) -> int:
-    """Run the jobs of a store once more that ended as told, whatever profile they are of."""
-    from experiments.runner.experiments import SEARCH, unique
-    from experiments.runner.plan import shard
-    from experiments.runner.session import sum_up
-    from experiments.runs.job import Job
-    from experiments.runs.store import Store
-
-    arguments.require_store(args.store)
-    store = Store(args.store)
-    names = [field.name for field in fields(Job) if field.name not in ("experiment", "family")]
-    rows = store.connect().execute("SELECT * FROM runs JOIN planned USING (key)")
-    found = [
-        Job(experiment=row["experiment"], **{name: row[name] for name in names})
-        for row in rows
-        if row["status"] in args.retry and row["experiment"] != SEARCH
-    ]
-    jobs = shard(unique(filter(chosen.allows, found)), *(args.shard or (1, 1)))
-    if not jobs:
-        ended = " or ".join(args.retry)
-        raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
-    summary = one_session(args, "retry", jobs, 3600.0)
-    return sum_up(jobs, store, arguments.limits_of(args, 3600.0), summary)
+def asked(args: argparse.Namespace) -> tuple[Profile, Selection, Parts, Searches]:
+    """The profile, what is chosen of it, and the jobs and searches that this comes to."""
+    profile, chosen = arguments.selected(args)
+    parts = {leaf.slug: jobs_in(leaf, chosen) for leaf in profile.leaves()}
+    searches = searches_in(profile, chosen)
+    catalogue.check_selected(
+        profile, chosen, [job for part in parts.values() for job in part], searches
+    )
+    return profile, chosen, parts, searches
 
 
 def within(jobs: Sequence[Job], among: Sequence[Job]) -> list[Job]:
     """Those jobs, each piece of work once, that are among others."""
-    from experiments.runner.experiments import unique
-
     keys = {job.key for job in among}
     return [job for job in unique(jobs) if job.key in keys]
 
 
-def plan_of(args: argparse.Namespace, profile: Profile, parts: Mapping[str, Sequence[Job]]) -> Plan:
+def plan_of(args: argparse.Namespace, profile: Profile, parts: Parts) -> Plan:
     """The plans of all parts of a profile, each by its own time limit, as one."""
-    from experiments.runner.experiments import unique
-    from experiments.runner.plan import Plan, make_plan
-    from experiments.runs.store import Store
-
-    statuses = Store(args.store).statuses()
-    plans = [
-        make_plan(parts[leaf.slug], statuses, arguments.limits_of(args, leaf.time_limit))
-        for leaf in profile.leaves()
-    ]
+    statuses, leaves = Store(args.store).statuses(), profile.leaves()
+    plans = [make_plan(parts[p.slug], statuses, limits_of(args, p.time_limit)) for p in leaves]
     jobs = unique(job for plan in plans for job in plan.jobs)
     pending = unique(job for plan in plans for job in plan.pending)
     seconds = {key: spent for plan in plans for key, spent in plan.seconds.items()}
     return Plan(jobs, pending, seconds, max((p.limits for p in plans), key=lambda one: one.seconds))
 
 
+def tell_plan(args: argparse.Namespace, profile: Profile, plan: Plan, searches: Searches) -> None:
+    spent = {subject: planning.search_seconds(subject, number) for subject, number in searches}
+    say(f"Profile {profile.slug}: {profile.about}.\n\n{render(plan, args.workers, spent)}")
+
+
+def retry(args: argparse.Namespace) -> int:
+    """Run the jobs of a store once more that ended as told, whatever profile they are of."""
+    _, chosen = arguments.selected(args)
+    arguments.require_store(args.store)
+    store = Store(args.store)
+    rows = store.connect().execute("SELECT * FROM runs JOIN planned USING (key)")
+    found = [
+        job_of(row, row["experiment"])
+        for row in rows
+        if row["status"] in args.retry and row["experiment"] != catalogue.SEARCH
+    ]
+    jobs = planning.shard(unique(filter(chosen.allows, found)), *(args.shard or (1, 1)))
+    if not jobs:
+        ended = " or ".join(args.retry)
+        raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
+    return sum_up(jobs, store, limits_of(args), one_session(args, "retry", jobs))
+
+
+def job_of(row: Any, experiment: str) -> Job:
+    """The job of a stored run."""
+    names = [each.name for each in fields(Job) if each.name not in ("experiment", "family")]
+    return Job(experiment=experiment, **{name: row[name] for name in names})
+
+
+def run_jobs(args: argparse.Namespace, title: str, jobs: Sequence[Job]) -> tuple[int, bool]:
+    """Plan and do some jobs with the usual limit; the exit status, and whether none was stopped."""
+    store, limits, once = Store(args.store), limits_of(args), unique(jobs)
+    note_plan(store, jobs, refit_or_tell(store, jobs, args.refit))
+    say(render(make_plan(once, store.statuses(), limits), args.workers))
+    summary = one_session(args, title, once)
+    return sum_up(once, store, limits, summary), not summary.interrupted
+
+
 def one_session(
-    args: argparse.Namespace,
-    title: str,
-    jobs: Sequence[Job],
-    time_limit: float,
+    args: argparse.Namespace, title: str, jobs: Sequence[Job], time_limit: float = 3600.0
 ) -> SessionSummary:
     """Do what is left of some jobs."""
-    from experiments.runner.display import Progress
-    from experiments.runner.plan import make_plan, seconds_of
-    from experiments.runner.queue import Queue
-    from experiments.runner.session import SessionSummary, drive
-    from experiments.runs.store import Store
-
-    limits, store = arguments.limits_of(args, time_limit), Store(args.store)
-    statuses = store.statuses()
-    if getattr(args, "fill_predictions", False):
-        kept = store.predicted_keys()
-        good = {key for key, one in statuses.items() if one["status"] == "ok"} - kept
-        again = [job for job in jobs if job.key in good]
-        seconds = {job.key: seconds_of(job.method, job.dataset) for job in again}
-        queue, progress = Queue(again, seconds), Progress(again, seconds, args.workers)
-        return drive(args, queue, progress, limits, "predictions", again=True)
-    plan = make_plan(jobs, statuses, limits, getattr(args, "retry", None))
+    limits, store = limits_of(args, time_limit), Store(args.store)
+    statuses, again = store.statuses(), getattr(args, "fill_predictions", False)
+    if again:
+        good = {key for key, one in statuses.items() if one["status"] == "ok"}
+        good -= store.predicted_keys()
+        plan = make_plan([job for job in jobs if job.key in good], {}, limits)
+    else:
+        plan = make_plan(jobs, statuses, limits, getattr(args, "retry", None))
     if not plan.pending:
         return SessionSummary()
     give_up = not getattr(args, "keep_trying", False)
     queue = Queue(plan.pending, plan.seconds, plan.harmless(), give_up)
     progress = Progress(plan.pending, plan.seconds, args.workers)
-    return drive(args, queue, progress, limits, f"profile {title}")
+    return drive(args, queue, progress, limits, f"profile {title}", again)
 
 
 def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> list[str]:
     """Forget the runs that shall be made anew; say whose code has changed under its version."""
-    from experiments.runner.plan import stale_learners
-    from experiments.runner.registry import learner_facts
-    from experiments.text import same_command, say
-
     check_names("method to refit", refit, dict.fromkeys(job.method for job in jobs))
     keys = [(job.key,) for job in jobs if job.method in refit]
     if keys:
         with store.writing() as connection:
             connection.executemany("DELETE FROM runs WHERE key = ?", keys)
             connection.executemany("DELETE FROM predictions WHERE key = ?", keys)
-    stale = stale_learners(store, jobs)
+    stale = planning.stale_learners(store, jobs)
     for slug, done in stale.items():
-        told = learner_facts(slug)
+        told = registry.learner_facts(slug)
         say(
             f"{told['file']} has changed since {done:,} stored runs of {slug} version "
             f"{told['version']}, which are used as they are.\n"
@@ -215,66 +204,34 @@ def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> li
     return list(stale)
 
 
-def tell_unnamed(named: Collection[str] | None) -> None:
-    """Datasets of a plug-in run when they are named; say so if none is."""
-    from experiments.runner import registry
-    from experiments.text import say
-
-    offered = registry.from_plugins("dataset")
-    if offered and not set(offered) & set(named or ()):
-        say(f"The plug-in's datasets run when they are named: --dataset {','.join(offered)}")
-
-
-def refresh(folder: Path, verbs: Sequence[str], changed: bool) -> bool:
-    """Bring tables and report of a store up to date; whether that went well."""
-    from experiments.text import program, say
-
-    written = (folder / VERDICT).is_file() and (folder / "report.html").is_file()
-    if written and not changed:
-        return True
-    say(f"\nWriting {' and '.join(verbs)} of {folder} …")
-    try:
-        lines = _write(folder, verbs)
-    except Exception as problem:  # the runs are kept; their tables can be written again
-        told = f"{type(problem).__name__}: {problem}"
-        say(f"They could not be written ({told}). See: {program()} report --store {folder}")
-        return False
-    (folder / VERDICT).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return True
+def refresh(folder: Path, changed: bool) -> int:
+    """Bring tables and report of a store up to date, say what they come to; the exit status."""
+    report, verdict = folder / "report.html", folder / VERDICT
+    if changed or not (verdict.is_file() and report.is_file()):
+        say(f"\nWriting tables and report of {folder} …")
+        try:
+            told = "\n".join(_write(folder))
+        except Exception as problem:  # the runs are kept; their tables can be written again
+            told = f"{type(problem).__name__}: {problem}"
+            say(f"They could not be written ({told}). See: {program()} report --store {folder}")
+            return FAILED
+        verdict.write_text(told, encoding="utf-8")
+    say(f"\n{verdict.read_text(encoding='utf-8')}\nReport: {report}")
+    return DONE
 
 
-def _write(folder: Path, verbs: Sequence[str]) -> list[str]:
+def _write(folder: Path) -> list[str]:
     """Write tables and report; how many fits equal the committed ones, and the verdict."""
     from experiments.analysis.answers import answers
-    from experiments.analysis.printed import printed
-    from experiments.analysis.runs import load
     from experiments.output import checks, files
-    from experiments.output.report.page import write_report
+    from experiments.output.report import write_report
 
-    runs = load(folder)
+    runs, compared = load(folder), checks.fits(folder)
     found = answers(runs)
-    if "tables" in verbs:
-        files.write(folder, files.table_files(found, runs))
-    if "report" in verbs:
-        files.write_figures(found, folder / files.FIGURES)
-        write_report(runs, found, printed(), folder)
-    compared = checks.fits(folder)
-    lines = []
+    files.write(folder, files.table_files(found, runs))
+    write_report(runs, found, folder)
+    equal, lines = compared.compared - len(compared.wrong), list[str]()
     if compared.compared:
-        equal = compared.compared - len(compared.wrong)
-        lines.append(f"{equal:,} of your {compared.compared:,} fits equal ours.")
+        lines = [f"{equal:,} of your {compared.compared:,} fits equal ours."]
         lines += [f"  differs: {line}" for line in compared.wrong[:5]]
     return lines + [sentence for answer in found[:1] for sentence in answer.sentences[:2]]
-
-
-def tell_what_next(folder: Path, verbs: Sequence[str], profile: str) -> None:
-    """What the runs came to, where to read it, and the next command."""
-    from experiments.text import program, say
-
-    if verbs and (folder / VERDICT).is_file():
-        say("\n" + (folder / VERDICT).read_text(encoding="utf-8").rstrip())
-    if "report" in verbs and (folder / "report.html").is_file():
-        say(f"Report: {folder / 'report.html'}")
-    after = {"smoke": "quick", "quick": "paper", "paper": "extended"}.get(profile)
-    if after:
-        say(f"Next: {program()} plan --profile {after} --store {folder}")

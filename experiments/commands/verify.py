@@ -4,52 +4,23 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from experiments.analysis.answers import answers
+from experiments.analysis.runs import Runs, load
+from experiments.commands.arguments import COMMITTED, flag, option, verb
 from experiments.commands.tables import profile_table
 from experiments.errors import DONE, FAILED
-from experiments.runs.archive import COMMITTED
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from experiments.analysis.runs import Runs
-    from experiments.output.checks import Check
-
+from experiments.output import checks
+from experiments.output.checks import Check
 
 PLACE = ("dataset", "method", "trial", "seed", "repeat", "key")
 """Of a run in its experiment, with the job that stands there."""
 
 
-def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = verbs.add_parser(
-        "verify",
-        help="recompute everything derived and compare it; compare your fits with ours",
-        description=(
-            "Without --store: check every committed run against the schema and the catalogue, make "
-            "verdicts, claims, tables, README blocks, figures and the report anew, and compare "
-            "them with the committed files. With --store: compare the fits of a store with the "
-            "committed ones, one by one, so that even a run of one trial can be checked. Exit "
-            "status: 0 all is equal, 1 something differs or is missing."
-        ),
-    )
-    parser.add_argument(
-        "--store",
-        type=Path,
-        default=COMMITTED,
-        metavar="FOLDER",
-        help="your own runs (default: the committed ones)",
-    )
-    parser.add_argument(
-        "--deep", action="store_true", help="also recompute scores from stored predictions"
-    )
-    parser.set_defaults(run=run)
-
-
 def catalogue(runs: Runs) -> Check:
     """Whether the catalogue asks today for the keys of the whole plan, run or not."""
-    from experiments.output.checks import Check
-
     found = Check("Plan against the catalogue")
     try:
         for (protocol, experiment), part in runs.places.items():
@@ -75,28 +46,30 @@ def _catalogued(
     ours = experiment == SEARCHED
     if experiment not in EXPERIMENTS and not ours:
         return set(zip(*map(part.get, PLACE), strict=True))
-    asked = jobs_of(
-        "tuned" if ours else experiment,
-        protocol,
-        dict.fromkeys(part["dataset"]),
-        list(dict.fromkeys(part["method"])),
-        sorted(set(part["trial"])),
-        "ours" if ours else None,
-        runs.store,
-    )
+    datasets, methods, trials = (part[n].unique().tolist() for n in ("dataset", "method", "trial"))
+    place = ("tuned" if ours else experiment, protocol, datasets, methods, trials)
+    asked = jobs_of(*place, "ours" if ours else None, runs.store)
     return {tuple(getattr(job, name) for name in PLACE) for job in asked}
 
 
+@verb(
+    "verify",
+    option("--store", "your own runs (default: the committed ones)", Path, "FOLDER", COMMITTED),
+    flag("--deep", "also recompute scores from stored predictions"),
+)
 def run(args: argparse.Namespace) -> int:
-    from experiments.analysis.answers import answers
-    from experiments.analysis.runs import load
-    from experiments.output import checks
+    """Recompute everything derived and compare it; compare your fits with ours.
 
+    Without --store: check every committed run against the schema and the catalogue, make verdicts,
+    claims, tables, README blocks, figures and the report anew, and compare them with the committed
+    files. With --store: compare the fits of a store with the committed ones, one by one, so that
+    even a run of one trial can be checked. Exit status: 0 all is equal, 1 something differs or is
+    missing.
+    """
     runs = load(args.store)
     done = [checks.rows(args.store)]
     if args.store.resolve() == COMMITTED.resolve():
-        from experiments.analysis.printed import printed
-        from experiments.output.report.page import render
+        from experiments.output.report import render
 
         found = answers(runs)
         for answer in found[:3]:
@@ -105,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         done.append(checks.tables(found, runs))
         done.append(checks.readmes(found, profile_table()))
         done.append(checks.figures(found))
-        done.append(checks.report(render(runs, found, printed())))
+        done.append(checks.written("Report", {"report.html": render(runs, found)}))
     else:
         done.append(checks.fits(args.store))
     if args.deep:

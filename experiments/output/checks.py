@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from experiments.analysis.answer import Answer
 from experiments.analysis.runs import Runs, load
 from experiments.output import files, readme
-from experiments.runs import archive
+from experiments.runs import archive, predictions
 from experiments.runs.job import IDENTITY, key_of
 from experiments.runs.schema import (
     BY_NAME,
@@ -62,15 +63,20 @@ class Check:
 def tables(answers: Sequence[Answer], runs: Runs, results: Path = RESULTS) -> Check:
     """Verdicts, claims and every table, as CSV and LaTeX."""
     made = files.table_files(answers, runs)
-    found = Check("Tables, verdicts and claims", len(made))
+    found = written("Tables, verdicts and claims", made, results)
+    found.wrong += [f"{name} belongs to no answer" for name in files.unowned(results, made)]
+    return found
+
+
+def written(what: str, made: Mapping[str, str], results: Path = RESULTS) -> Check:
+    """Whether files are there and have these texts."""
+    found = Check(what, len(made))
     for name, text in made.items():
-        path = results / name
-        if not path.is_file():
+        there = (results / name).read_bytes() if (results / name).is_file() else None
+        if there is None:
             found.wrong.append(f"{name} is missing")
-        elif (there := path.read_bytes()) != text.encode():
+        elif there != text.encode():
             found.wrong.append(f"{name} {_first_difference(there, text)}")
-    extra = files.unowned(results, made)
-    found.wrong += [f"{name} belongs to no answer" for name in extra]
     return found
 
 
@@ -92,24 +98,12 @@ def readmes(answers: Sequence[Answer], profiles: str = "", root: Path = readme.R
 
 def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
     """Every figure is there and shows the data that the runs give."""
-    from experiments.output import figures as drawn
+    from experiments.output.figures import stale
 
-    found = Check("Figures")
-    for figure in files.figures_of(answers):
-        found.compared += 1
-        found.wrong += drawn.stale(figure.draw(), results / files.FIGURES / figure.name)
-    return found
-
-
-def report(page: str, results: Path = RESULTS) -> Check:
-    """The report, made anew."""
-    path = results / "report.html"
-    found = Check("Report", 1)
-    if not path.is_file():
-        found.wrong.append("report.html is missing")
-    elif path.read_bytes() != page.encode():
-        found.wrong.append(f"report.html {_first_difference(path.read_bytes(), page)}")
-    return found
+    drawn = [figure for answer in answers for figure in answer.figures]
+    stems = [results / files.FIGURES / each.name for each in drawn]
+    found = [stale(each.draw(), stem) for each, stem in zip(drawn, stems, strict=True)]
+    return Check("Figures", len(drawn), [wrong for some in found for wrong in some])
 
 
 def rows(folder: Path) -> Check:
@@ -160,35 +154,36 @@ def _fits(column: Column, text: str) -> bool:
 
 
 def runs_of(folder: Path) -> pd.DataFrame:
+    """The table of runs of a store or an archive."""
     if not (folder / FILE).is_file():
         return archive.read_runs(folder)
-    store = Store(folder)
-    try:
+    with closing(Store(folder)) as store:
         return store.frame("runs")
-    finally:
-        store.close()
+
+
+def _good(folder: Path) -> pd.DataFrame:
+    return runs_of(folder).query("status == 'ok'")
+
+
+def _place(run: Mapping[str, Any]) -> str:
+    return f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
 
 
 def fits(store: Path, committed: Path = archive.COMMITTED) -> Check:
     """Every successful fit of a store beside the committed one of the same key."""
     found = Check("Your fits against the committed ones")
-    theirs, known = _good(runs_of(store)), _good(runs_of(committed))
+    theirs, known = _good(store), _good(committed)
     ours = {run["key"]: run for run in archive.rows(known[known["key"].isin(theirs["key"])])}
     environments = load(store).environments
     for run in archive.rows(theirs[theirs["key"].isin(ours)]):
         other = ours[run["key"]]
         found.compared += 1
         if difference := disagreement(run, other):
-            where = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
             told = unlike(environments, str(other["environment"]), str(run["environment"]))
-            found.wrong.append(f"{where}: {difference} ({told})")
+            found.wrong.append(f"{_place(run)}: {difference} ({told})")
     if not found.compared:
         found.skipped = "the committed runs have none of your fits"
     return found
-
-
-def _good(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[frame["status"] == "ok"]
 
 
 def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
@@ -204,12 +199,9 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 
 def scores(folder: Path) -> Check:
     """Stored scores against those that stored predictions give, by scikit-learn's functions."""
-    from experiments.runs import predictions
-
     found = Check("Scores recomputed from predictions")
     source: Path | Store = Store(folder) if (folder / FILE).is_file() else folder
-    table = _good(runs_of(folder))
-    for run in archive.rows(table[table["evaluation"] == "holdout"]):
+    for run in archive.rows(_good(folder).query("evaluation == 'holdout'")):
         kept = predictions.of(source, run["key"])
         if kept is None:
             continue
@@ -217,8 +209,8 @@ def scores(folder: Path) -> Check:
         for name, score in _scores(kept.truth, kept.predicted, kept.proba).items():
             stored = run[name]
             if stored is not None and not math.isclose(stored, score, abs_tol=TOLERANCE):
-                where = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
-                found.wrong.append(f"{where}: {name} is {stored}, its predictions give {score}")
+                told = f"{name} is {stored}, its predictions give {score}"
+                found.wrong.append(f"{_place(run)}: {told}")
     if not found.compared:
         found.skipped = f"{folder} keeps no predictions"
     return found
@@ -227,11 +219,12 @@ def scores(folder: Path) -> Check:
 def _scores(truth: Any, predicted: Any, proba: Any) -> dict[str, float]:
     from sklearn import metrics
 
+    macro: dict[str, Any] = {"average": "macro", "zero_division": 0}
     found = {
-        "test_f1": metrics.f1_score(truth, predicted, average="macro", zero_division=0),
+        "test_f1": metrics.f1_score(truth, predicted, **macro),
         "test_accuracy": metrics.accuracy_score(truth, predicted),
         "test_balanced_accuracy": metrics.recall_score(
-            truth, predicted, labels=np.unique(truth), average="macro", zero_division=0
+            truth, predicted, labels=np.unique(truth), **macro
         ),
     }
     if proba is not None:

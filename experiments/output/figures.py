@@ -1,4 +1,4 @@
-"""Figures as files: the same data gives the same bytes.
+"""Figures as files and inside a page: the same data gives the same bytes.
 
 Each file carries a hash of what it shows, which ``verify`` compares with the runs.
 """
@@ -6,6 +6,7 @@ Each file carries a hash of what it shows, which ``verify`` compares with the ru
 from __future__ import annotations
 
 import hashlib
+import html
 import io
 import re
 from pathlib import Path
@@ -17,8 +18,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
 from experiments.analysis.drawing import look
+from experiments.output.files import put
 
 FORMATS = ("svg", "pdf", "png")
+SCREEN_SCALE = 1.6
+"""Pixels per point on a page: print sizes are small for a screen."""
 
 
 def data_hash(figure: Figure) -> str:
@@ -75,16 +79,12 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
     The SVG tells: whatever changes the look changes its bytes, and it is drawn ten times as fast.
     """
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in FORMATS]
+    paths = {kind: stem.with_name(f"{stem.name}.{kind}") for kind in FORMATS}
     drawn = render(figure, "svg")
-    if not stale(figure, stem) and paths[0].read_bytes() == drawn:
-        return paths
-    for path, kind in zip(paths, FORMATS, strict=True):
-        beside = path.with_name(f"{path.name}.part")
-        beside.write_bytes(drawn if kind == "svg" else render(figure, kind))
-        beside.replace(path)
-    return paths
+    if stale(figure, stem) or paths["svg"].read_bytes() != drawn:
+        for kind, path in paths.items():
+            put(path, drawn if kind == "svg" else render(figure, kind))
+    return list(paths.values())
 
 
 def stale(figure: Figure, stem: Path) -> list[str]:
@@ -98,3 +98,25 @@ def stale(figure: Figure, stem: Path) -> list[str]:
         elif not re.search(wanted, path.read_bytes()):
             found.append(f"{path.name} shows other data than the runs give")
     return found
+
+
+def inline_svg(figure: Figure, name: str, label: str) -> str:
+    """The figure with text as text in the page's typeface, and ids that begin with ``name``."""
+    svg = render(figure, "svg", inline=True).decode()
+    size = re.findall(r'viewBox="([^"]+)"', svg)[0]
+    svg = svg[svg.index(">", svg.index("<svg")) + 1 :].replace("xlink:href", "href")
+    svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'( id="|href="#|url\(#)', rf"\1{name}-", svg)
+    svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{3,}(?=[\s\"),])", lambda n: f"{float(n[0]):.2f}", svg)
+    svg = re.sub(r"font-family:[^;\"]*;? ?", "", svg)
+    svg = re.sub(r"font: (bold|[6-9]00)? ?[^;\"]*?([\d.]+px)[^;\"]*;?", _font, svg)
+    return (
+        f'<svg class="figure" viewBox="{size}" role="img" aria-label="{html.escape(label)}" '
+        f'style="max-width:{float(size.split()[2]) * SCREEN_SCALE:.0f}px">{svg.strip()}'
+    )
+
+
+def _font(found: re.Match[str]) -> str:
+    """Weight and size without the family, which is that of the page."""
+    weight = f"font-weight: {found[1]}; " if found[1] else ""
+    return f"{weight}font-size: {found[2]};"

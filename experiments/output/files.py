@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Figure, Grid, Table
+from experiments.analysis.answer import Answer, Grid, Table
 from experiments.analysis.runs import Runs
 from experiments.output import latex
 
@@ -22,47 +22,33 @@ WHOLE = ("n", "expected", "rank", "paper_rank", "stable_trials", "refitted_trial
 
 def csv_text(frame: pd.DataFrame, counts: Iterable[str] = ()) -> str:
     """Every digit, so that numbers read back unchanged; nothing for a gap; whole numbers whole."""
-    whole = [name for name in (*WHOLE, *counts) if name in frame and _whole(frame[name])]
+    numbers = [name for name in frame.select_dtypes("float") if name in (*WHOLE, *counts)]
+    whole = [name for name in numbers if (frame[name].dropna() % 1 == 0).all()]
     return frame.astype(dict.fromkeys(whole, "Int64")).to_csv(index=False, lineterminator="\n")
 
 
-def _whole(column: pd.Series[float]) -> bool:
-    return pd.api.types.is_float_dtype(column) and bool((column.dropna() % 1 == 0).all())
-
-
-def tables_of(answers: Iterable[Answer]) -> list[Table | Grid]:
-    """Every table once; two that would be the same file are a mistake."""
-    found: dict[str, Table | Grid] = {}
-    for answer in answers:
-        for table in answer.tables:
-            stem = stem_of(table)
-            if found.setdefault(stem, table) is not table:
-                raise ValueError(
-                    f"two tables are called {stem}; the second is of {answer.question}"
-                )
-    return list(found.values())
-
-
-def table_files(answers: Sequence[Answer], names: Runs) -> dict[str, str]:
+def table_files(answers: Iterable[Answer], names: Runs) -> dict[str, str]:
     """The text of every file by its path below the folder of results."""
     files: dict[str, str] = {}
-    tables = tables_of(answers)
-    for table in tables:
-        if isinstance(table, Table) and table.name in BESIDE_TABLES and not table.protocol:
-            files[f"{table.name}.csv"] = csv_text(table.frame)
-            continue
+    tables: dict[str, Table | Grid] = {}
+    for table in [table for answer in answers for table in answer.tables]:
+        stem = stem_of(table)
+        if tables.setdefault(stem, table) is not table:
+            raise ValueError(f"two tables are called {stem}")
+    for stem, table in tables.items():
         if isinstance(table, Grid):
             files |= grid_files(table, names)
+        elif table.name in BESIDE_TABLES and not table.protocol:
+            files[f"{table.name}.csv"] = csv_text(table.frame)
         elif len(table.frame):
-            stem = stem_of(table)
             counts = [name for name, how in table.formats.items() if how.kind == "count"]
             files[f"{stem}.csv"] = csv_text(table.frame, counts)
             if len(table.frame) <= MOST_LINES:
                 files[f"{stem}.tex"] = latex.table_latex(table)
     inputs = [name[len(TABLES) + 1 : -4] for name in files if name.endswith(".tex")]
+    grids = [table for table in tables.values() if isinstance(table, Grid)]
     files[f"{TABLES}/all.tex"] = latex.document(inputs)
-    grids = [table for table in tables if isinstance(table, Grid)]
-    files[f"{TABLES}/macros.tex"] = latex.macros(grids, names, _counts(tables))
+    files[f"{TABLES}/macros.tex"] = latex.macros(grids, names, _counts(tables.values()))
     return files
 
 
@@ -84,24 +70,24 @@ def _counts(tables: Iterable[Table | Grid]) -> Mapping[tuple[str, ...], int]:
     """How many cells of the paper's tables, and how many claims, have which outcome."""
     found: Counter[tuple[str, ...]] = Counter()
     for table in tables:
-        if table.name not in BESIDE_TABLES or "outcome" not in table.frame:
-            continue
-        if table.name == "claims":
-            found.update(("Claims", str(outcome)) for outcome in table.frame["outcome"])
-        else:
-            columns = zip(
-                *(table.frame[name] for name in ("table", "method", "outcome")), strict=True
-            )
-            found.update(("Cells", str(a), str(b), str(c)) for a, b, c in columns)
+        if table.name in BESIDE_TABLES and "outcome" in table.frame:
+            claims = table.name == "claims"
+            wanted = ["outcome"] if claims else ["table", "method", "outcome"]
+            rows = table.frame[wanted].astype(str).itertuples(index=False, name=None)
+            found.update(("Claims" if claims else "Cells", *row) for row in rows)
     return found
 
 
-def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list[str]:
-    """Write files beside and rename them; remove tables that no answer owns any more.
+def put(path: Path, content: bytes) -> Path:
+    """Write a file beside its place and rename it, so that it is never there in part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.part")
+    beside.write_bytes(content)
+    return beside.replace(path)
 
-    Parameters
-    ----------
-    keep : remove nothing.
+
+def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list[str]:
+    """Write files and, unless told to ``keep`` them, remove tables that no answer owns any more.
 
     Returns
     -------
@@ -109,11 +95,7 @@ def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list
         The files that were removed, all below the folder of tables.
     """
     for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f"{path.name}.part")
-        beside.write_text(text, encoding="utf-8", newline="")
-        beside.replace(path)
+        put(folder / name, text.encode())
     removed = [] if keep else unowned(folder, files)
     for name in removed:
         (folder / name).unlink()
@@ -122,21 +104,14 @@ def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list
 
 def unowned(folder: Path, files: Iterable[str]) -> list[str]:
     """Files below the folder of tables that are none of these."""
-    owned = set(files)
-    paths = sorted((folder / TABLES).rglob("*.*"))
-    names = [path.relative_to(folder).as_posix() for path in paths if path.is_file()]
-    return [name for name in names if name not in owned and name.endswith((".csv", ".tex", ".md"))]
+    paths = [each for each in sorted((folder / TABLES).rglob("*.*")) if each.is_file()]
+    names = {path.relative_to(folder).as_posix() for path in paths}
+    return sorted(name for name in names - {*files} if name.endswith((".csv", ".tex", ".md")))
 
 
-def figures_of(answers: Iterable[Answer]) -> list[Figure]:
-    return [figure for answer in answers for figure in answer.figures]
-
-
-def write_figures(answers: Iterable[Answer], folder: Path) -> list[Path]:
+def write_figures(answers: Iterable[Answer], folder: Path) -> None:
     """Every figure as PNG, SVG and PDF."""
     from experiments.output import figures
 
-    found: list[Path] = []
-    for figure in figures_of(answers):
-        found += figures.save(figure.draw(), folder / figure.name)
-    return found
+    for figure in [figure for answer in answers for figure in answer.figures]:
+        figures.save(figure.draw(), folder / figure.name)

@@ -6,8 +6,7 @@ Each format adds its own marks (bold, escapes), none decides on digits. CSV keep
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -20,16 +19,10 @@ from experiments.analysis.runs import Runs
 GAP = "–"
 SMALLEST_P = 0.0001
 PLAIN = Format()
-NUMBER = re.compile(r"[-+<]?[\d.,]+")
 NOISE = 1e-12
 """Differences below this are rounding errors."""
 TASKS = {"binary": "Binary", "multi": "Multi-class"}
-STATISTICS = {
-    "MRR": "Mean Reciprocal Rank (MRR)",
-    "MRD": "Mean Relative Difference (MRD)",
-    "Mean": "Mean",
-    "Wins": "Wins",
-}
+STATISTICS = {"MRR": "Mean Reciprocal Rank (MRR)", "MRD": "Mean Relative Difference (MRD)"}
 SPREAD, LOW, HIGH = " spread", ": low", ": high"
 
 
@@ -54,33 +47,26 @@ def change(value: float, decimals: int = 3) -> str:
     return f"{'-' if value < 0 else '+'}{text.removeprefix('-')}"
 
 
-def p_value(value: float) -> str:
-    """A p-value: never zero."""
-    if not math.isfinite(value):
-        return "not a number"
-    if value < SMALLEST_P:
-        return f"<{SMALLEST_P}"
-    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
-
-
 def missing(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 def show(value: Any, how: Format = PLAIN) -> str:
-    """A field of a table as text; empty for a gap."""
+    """A field of a table as text; empty for a gap. A p-value is never zero."""
     if missing(value):
         return ""
     if isinstance(value, str):
         return value
     if value is True or value is False:
         return "yes" if value else "no"
-    if how.kind == "p":
-        return p_value(float(value))
+    if how.kind == "p" and math.isfinite(value):
+        small = f"<{SMALLEST_P}" if value < SMALLEST_P else f"{value:.4f}"
+        return small if value < 0.01 else f"{value:.3f}"
     if how.kind == "change":
         return change(float(value), how.decimals)
-    if how.kind == "count" or how.kind == "text" or not isinstance(value, float):
-        return f"{int(value):,}" if value == int(value) else number(float(value), how.decimals)
+    counts = how.kind in ("count", "text") or not isinstance(value, float)
+    if counts and value == int(value):
+        return f"{int(value):,}"
     return number(float(value), how.decimals)
 
 
@@ -123,21 +109,18 @@ def shown(table: Table) -> Shown:
     """
     frame = table.frame
     names = [str(name) for name in frame]
-    inside = {f"{name}{SPREAD}" for name in names} | {
-        f"{name.removesuffix(LOW)}{HIGH}" for name in names if name.endswith(LOW)
-    }
+    inside = {f"{name}{SPREAD}" for name in names}
+    inside |= {f"{name.removesuffix(LOW)}{HIGH}" for name in names if name.endswith(LOW)}
     names = [name for name in names if name not in inside]
-    formats = {name: table.formats.get(name, PLAIN) for name in names}
-    best = _best(table, names, formats)
+    formats = [table.formats.get(name, PLAIN) for name in names]
+    values = [_values(frame[name]) for name in names]
+    best = _best(table, formats, values)
     columns, headers, groups = [], [], []
-    for at, name in enumerate(names):
-        how = formats[name]
+    for at, (name, how) in enumerate(zip(names, formats, strict=True)):
         texts = [show(value, how) for value in frame[name].astype(object)]
         group = how.group or name.rpartition(": ")[0]
-        spread, high = frame.get(f"{name}{SPREAD}"), None
-        if name.endswith(LOW):
-            high = frame.get(f"{name.removesuffix(LOW)}{HIGH}")
-        for other, pattern in ((spread, "{} ± {}"), (high, "[{},\u00a0{}]")):
+        high = frame.get(f"{name.removesuffix(LOW)}{HIGH}") if name.endswith(LOW) else None
+        for other, pattern in ((frame.get(f"{name}{SPREAD}"), "{} ± {}"), (high, "[{},\u00a0{}]")):
             if other is not None:
                 beside = [show(value, how) for value in other.astype(object)]
                 pairs = zip(texts, beside, strict=True)
@@ -148,20 +131,9 @@ def shown(table: Table) -> Shown:
             group, _, header = group.rpartition(": ")
         headers.append("95 % interval" if header == LOW[2:] else header)
         groups.append(group)
-    return Shown(
-        headers=tuple(headers),
-        groups=tuple(groups),
-        numeric=tuple(
-            formats[name].kind != "text" and bool(_values(frame[name])) for name in names
-        ),
-        lines=tuple(Line(cells) for cells in zip(*columns, strict=True)),
-    )
-
-
-def _numeric(column: pd.Series[Any]) -> bool:
-    """Whether a column holds numbers, or texts that all read like one."""
-    texts = [value for value in column.astype(object) if isinstance(value, str) and value]
-    return all(map(NUMBER.fullmatch, texts)) if texts else bool(_values(column))
+    numeric = [how.kind != "text" and bool(v) for how, v in zip(formats, values, strict=True)]
+    lines = [Line(cells) for cells in zip(*columns, strict=True)]
+    return Shown(tuple(headers), tuple(groups), tuple(numeric), tuple(lines))
 
 
 def _values(column: pd.Series[Any]) -> dict[int, float]:
@@ -174,30 +146,27 @@ def _values(column: pd.Series[Any]) -> dict[int, float]:
 
 
 def _best(
-    table: Table, names: Sequence[str], formats: Mapping[str, Format]
+    table: Table, formats: list[Format], values: list[dict[int, float]]
 ) -> set[tuple[int, int]]:
     """(row, column) of the numbers in bold.
 
     Where the best of a row is asked for and some columns name it as theirs (``Format.best``),
     only those compete; else all numbers that are no counts.
     """
-    values = {at: _values(table.frame[name]) for at, name in enumerate(names)}
-    direction = {"max": max, "min": min}
+    named = [at for at, how in enumerate(formats) if how.best]
+    lines = [(formats[at].best, {(row, at): v for row, v in values[at].items()}) for at in named]
+    if table.best_in_row:
+        usual = [at for at, how in enumerate(formats) if at and how.kind in ("number", "change")]
+        rivals = [(at, values[at]) for at in named or usual]
+        rows = range(len(table.frame))
+        lines = [
+            (table.best_in_row, {(row, at): own[row] for at, own in rivals if row in own})
+            for row in rows
+        ]
     found = set()
-    if not table.best_in_row:
-        for at, name in enumerate(names):
-            if formats[name].best and values[at]:
-                top = direction[formats[name].best](values[at].values())
-                found |= {(row, at) for row, value in values[at].items() if value == top}
-        return found
-    rivals = [at for at, name in enumerate(names) if formats[name].best] or [
-        at for at, name in enumerate(names) if at and formats[name].kind in ("number", "change")
-    ]
-    for row in range(len(table.frame)):
-        line = {at: values[at][row] for at in rivals if row in values[at]}
-        if line:
-            top = direction[table.best_in_row](line.values())
-            found |= {(row, at) for at, value in line.items() if value == top}
+    for direction, line in lines:
+        top = (max if direction == "max" else min)(line.values(), default=None)
+        found |= {place for place, value in line.items() if value == top}
     return found
 
 
@@ -213,20 +182,15 @@ def shown_grid(grid: Grid, names: Runs, task: str = "") -> Shown:
         if len(blocks) > 1:
             lines.append(Line((Text(TASKS.get(each, each)),), rule_above=bool(lines)))
         for dataset, row in rows.items():
-            shown_cells = [_cell(row.get(method), grid) for method in grid.methods]
-            lines.append(Line((Text(names.name(dataset)), *shown_cells)))
+            cells = [_cell(row.get(method), grid) for method in grid.methods]
+            lines.append(Line((Text(names.name(dataset)), *cells)))
         lines += _summary(grid, each)
-    facts = [names.learners.get(method, {}) for method in grid.methods]
     headers = [grid.names.get(m) or names.name(m) for m in grid.methods]
-    groups = [str(fact.get("group") or "") for fact in facts]
+    groups = [str(names.learners.get(m, {}).get("group") or "") for m in grid.methods]
     if len(set(groups)) == 1 or any(m in grid.names for m in grid.methods):
         groups = [""] * len(groups)
-    return Shown(
-        headers=("Dataset", *headers),
-        groups=("", *groups),
-        numeric=(False, *(True for _ in headers)),
-        lines=tuple(lines),
-    )
+    numeric = (False, *(True for _ in headers))
+    return Shown(("Dataset", *headers), ("", *groups), numeric, tuple(lines))
 
 
 def _cell(cell: Mapping[str, Any] | None, grid: Grid) -> Text:
@@ -234,17 +198,24 @@ def _cell(cell: Mapping[str, Any] | None, grid: Grid) -> Text:
         return Text(GAP)
     if missing(cell["mean"]) or show(cell["missing"]):  # a reason, or ours where the paper has none
         return Text(show(cell["missing"]) or GAP)
-    ranked = not missing(cell["rank"])
-    text = fixed(cell["mean"], grid.decimals)
-    if not missing(cell["std"]):
-        text += f" ± {deviation(cell['std'], grid.std_decimals)}"
-    if ranked:
-        text += f" ({int(cell['rank'])})"
     mark = str(int(cell["n"])) if cell["n"] < cell["expected"] else ""
+    mark += "†" if unstable(cell) else ""
+    text = spread(cell["mean"], cell["std"], grid)
+    if missing(cell["rank"]):
+        return Text(text, mark=mark)
+    return Text(f"{text} ({int(cell['rank'])})", cell["rank"] == 1, mark)
+
+
+def unstable(cell: Mapping[str, Any]) -> float:
+    """How many trials of a cell a rounding error in the training rows changes."""
     refitted = cell.get("refitted_trials")
-    if not missing(refitted) and cell["stable_trials"] < refitted:
-        mark += "†"
-    return Text(text, bold=ranked and cell["rank"] == 1, mark=mark)
+    return 0 if missing(refitted) else refitted - cell["stable_trials"]
+
+
+def spread(mean: float, std: float, grid: Grid) -> str:
+    """Mean ± deviation, where there is one, as the paper prints them."""
+    text = fixed(mean, grid.decimals)
+    return text if missing(std) else f"{text} ± {deviation(std, grid.std_decimals)}"
 
 
 def fixed(value: float, decimals: int) -> str:
@@ -261,13 +232,13 @@ def deviation(value: float, decimals: int) -> str:
 def _summary(grid: Grid, task: str) -> list[Line]:
     """The lines below a block: those that the paper prints."""
     lines: list[Line] = []
-    by_statistic: dict[str, dict[str, Any]] = {}
-    for value in grid.summary.to_dict("records"):
-        if value["task"] == task and value["statistic"] in grid.printed:
-            by_statistic.setdefault(value["statistic"], {})[value["method"]] = value
-    for statistic, values in by_statistic.items():
+    own = grid.summary[
+        (grid.summary["task"] == task) & grid.summary["statistic"].isin(grid.printed)
+    ]
+    for statistic, some in own.groupby("statistic", sort=False):
+        values = {value["method"]: value for value in some.to_dict("records")}
         smaller = statistic == "MRD" or (statistic == "Mean" and grid.smaller_is_better)
-        label = f"{STATISTICS.get(statistic, statistic)} {'↓' if smaller else '↑'}"
+        label = f"{STATISTICS.get(str(statistic), statistic)} {'↓' if smaller else '↑'}"
         cells = [statistic_text(values.get(method), grid) for method in grid.methods]
         lines.append(Line((Text(label), *cells), rule_above=not lines))
     return lines

@@ -11,18 +11,35 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from experiments.analysis.answer import Grid, Table
 from experiments.analysis.runs import Runs
 from experiments.output import formats
 from experiments.output.formats import GAP, Line, Shown, Text
 
+
+class Size(NamedTuple):
+    """A font size: its name, and the width of an em and the height of a line in points."""
+
+    name: str
+    em: float
+    line: float
+
+
+class Layout(NamedTuple):
+    """How columns are set: font size, their widths in points, which of them wrap."""
+
+    size: Size
+    widths: dict[int, float]
+    wrapped: list[int]
+
+
 WIDTH, HEIGHT = 478.0, 560.0
 """Points that a table may take on a page."""
-SIZES = (("small", 9.3, 11.0), ("footnotesize", 8.5, 9.6), ("scriptsize", 8.0, 8.5))
-"""Name, width of an em and height of a line in points; Computer Modern is wider when small."""
+SIZES = (Size("small", 9.3, 11.0), Size("footnotesize", 8.5, 9.6), Size("scriptsize", 8.0, 8.5))
+"""Computer Modern is wider when small; only in the smallest do texts wrap."""
 COLUMN_GAP = 4.4
 MOST_LABELS = 4
 NARROWEST = 6.0
@@ -42,18 +59,23 @@ _SPECIAL = {
     "`": r"\textasciigrave{}",
 }
 _WIDTHS = {
-    letter: width
-    for letters, width in (
-        ("il.,:;'|!’", 0.28),
-        (" \u00a0()[]tfrjsI-", 0.37),
-        ("0123456789/aogcez–", 0.51),
-        ("ABCDEFGHJKLNOPQRSTUVXYZw±−+<>=", 0.75),
-        ("mMW%†", 0.88),
-    )
-    for letter in letters
+    **dict.fromkeys("il.,:;'|!’", 0.28),
+    **dict.fromkeys(" \u00a0()[]tfrjsI-", 0.37),
+    **dict.fromkeys("0123456789/aogcez–", 0.51),
+    **dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZw±−+<>=", 0.75),
+    **dict.fromkeys("mMW%†", 0.88),
 }
 _MINUS = re.compile(r"(?<![\w)\]])-(?=\.?\d)")
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+DOCUMENT = r"""\documentclass[10pt,a4paper]{article}
+\usepackage[margin=2cm]{geometry}
+\usepackage{array,booktabs,url}
+\newcommand{\resultstable}{table}
+\input{macros}
+\begin{document}
+%s
+\end{document}
+"""
 
 
 def escape(text: str) -> str:
@@ -66,26 +88,22 @@ def escape(text: str) -> str:
 
 
 def table_latex(table: Table) -> str:
-    shown = formats.shown(table)
-    note = " ".join([f"{table.caption.rstrip('.')}{_protocol(table.protocol)}.", *table.notes])
-    return environments(shown, f"{table.protocol}-{table.name}".strip("-"), table.title, note)
+    note = " ".join([_caption(table), *table.notes])
+    return environments(formats.shown(table), _label(table), table.title, note)
 
 
 def grid_latex(grid: Grid, names: Runs, task: str = "") -> str:
     """A dataset x method table, or the part of one task."""
-    title, label = grid.title, f"{grid.protocol}-{grid.name}".strip("-")
-    cells = grid.frame
+    title, label, cells = grid.title, _label(grid), grid.frame
     if task:
         title, label = f"{title}, {formats.TASKS[task].lower()}", f"{label}-{task}"
         cells = cells[cells["task"] == task]
-    trials = grid.trials
-    note = f"{grid.caption.rstrip('.')}{_protocol(grid.protocol)}. Mean ± deviation over {trials} "
-    note += "trials" if trials != 1 else "trial"
+    note = f"{_caption(grid)} Mean ± deviation over {grid.trials} trial{'s' * (grid.trials != 1)}"
     note += ", rank in brackets." if cells["rank"].notna().any() else "."
     reasons = cells["missing"].fillna("")
     done = cells[cells["mean"].notna() & reasons.eq("")]
     if (done["n"] < done["expected"]).any():
-        note += f" Exponents: trials, where fewer than {trials}."
+        note += f" Exponents: trials, where fewer than {grid.trials}."
     if (cells["mean"].isna() & reasons.eq("")).any():
         note += f" {GAP}: not run."
     if "stable_trials" in cells and (cells["stable_trials"] < cells["refitted_trials"]).any():
@@ -93,45 +111,34 @@ def grid_latex(grid: Grid, names: Runs, task: str = "") -> str:
     return environments(formats.shown_grid(grid, names, task), label, title, note)
 
 
-def _protocol(name: str) -> str:
-    return f" (protocol {name})" if name else ""
+def _caption(table: Table | Grid) -> str:
+    under = f" (protocol {table.protocol})" if table.protocol else ""
+    return f"{table.caption.rstrip('.')}{under}."
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How a table is set: font size, widths of columns in points, which of them wrap."""
-
-    size: str
-    points: float
-    line: float
-    widths: tuple[float, ...]
-    wrapped: frozenset[int]
-    columns: tuple[int, ...]
+def _label(table: Table | Grid) -> str:
+    return f"{table.protocol}-{table.name}".strip("-")
 
 
 def environments(shown: Shown, label: str, title: str, note: str) -> str:
     """The whole table, in as many environments as it takes."""
-    parts = [
-        (layout, lines)
-        for layout in layouts(shown)
-        for lines in _pages(shown.lines, layout, HEIGHT - 12.0 * math.ceil(len(note) / 110))
-    ]
+    room = HEIGHT - 12.0 * math.ceil(len(note) / 110)
+    parts = [(each, lines) for each in layouts(shown) for lines in _pages(shown.lines, each, room)]
     found = [r"\providecommand{\resultstable}{table*}"]
     for number, (layout, lines) in enumerate(parts):
-        lead = title if number == 0 else f"{title}, continued"
-        caption = rf"\textbf{{{escape(lead)}.}}"
+        lead = rf"\textbf{{{escape(title + ', continued' * bool(number))}.}}"
         found += [
             r"\begin{\resultstable}[tp]",
-            rf"\centering\{layout.size}",
+            rf"\centering\{layout.size.name}",
             rf"\setlength{{\tabcolsep}}{{{COLUMN_GAP / 2}pt}}",
-            rf"\begin{{tabular}}{{{''.join(_column(shown, layout, c) for c in layout.columns)}}}",
+            rf"\begin{{tabular}}{{{''.join(_column(shown, layout, c) for c in layout.widths)}}}",
             r"\toprule",
             *_header(shown, layout),
             r"\midrule",
             *(_line(line, layout, first=at == 0) for at, line in enumerate(lines)),
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{caption} {escape(note)}}}" if number == 0 else rf"\caption{{{caption}}}",
+            rf"\caption{{{lead}}}" if number else rf"\caption{{{lead} {escape(note)}}}",
             rf"\label{{tab:{label}{f'-{number + 1}' if number else ''}}}",
             r"\end{\resultstable}",
         ]
@@ -142,7 +149,8 @@ def layouts(shown: Shown) -> list[Layout]:
     """One way to set the whole table, or several for its columns in turn."""
     everything = tuple(range(len(shown.headers)))
     for size in SIZES:
-        if layout := _fitted(shown, everything, size, wrap=size is SIZES[-1]):
+        layout, fits = _laid_out(shown, everything, size)
+        if fits:
             return [layout]
     # The columns before the first number name the line, and every part repeats them.
     first = next((c for c in everything if shown.numeric[c]), 1)
@@ -152,37 +160,27 @@ def layouts(shown: Shown) -> list[Layout]:
         # A group that fits into a part of its own is not torn.
         group = tuple(c for c in everything[column:] if shown.groups[c] == shown.groups[column])
         starts = shown.groups[column] not in ("", shown.groups[column - 1])
-        whole = starts and _fitted(shown, labels + group, SIZES[-1], wrap=True) is not None
-        next_one = group if whole else (column,)
-        if parts[-1] != labels and not _fitted(shown, parts[-1] + next_one, SIZES[-1], wrap=True):
+        next_one = group if starts and _laid_out(shown, labels + group)[1] else (column,)
+        if parts[-1] != labels and not _laid_out(shown, parts[-1] + next_one)[1]:
             parts.append(labels)
         parts[-1] += (column,)
-    found = [_fitted(shown, part, SIZES[-1], wrap=True, forced=True) for part in parts]
-    return [layout for layout in found if layout is not None]
+    return [_laid_out(shown, part)[0] for part in parts]
 
 
-def _fitted(
-    shown: Shown,
-    columns: tuple[int, ...],
-    size: tuple[str, float, float],
-    *,
-    wrap: bool = False,
-    forced: bool = False,
-) -> Layout | None:
-    """These columns in one font size, or ``None`` if they are too wide."""
-    name, points, line = size
-    widths = {column: ems(shown, column) * points for column in columns}
-    at = 0
+def _laid_out(
+    shown: Shown, columns: tuple[int, ...], size: Size = SIZES[-1]
+) -> tuple[Layout, bool]:
+    """These columns in one font size, and whether they fit on a page."""
+    widths = {column: ems(shown, column) * size.em for column in columns}
+    waiting = list(columns)
     for heading, count in shown.spans(columns):
-        under = columns[at : at + count]
-        at += count
-        lacking = _ems(heading) * points - sum(widths[c] for c in under)
+        under, waiting = waiting[:count], waiting[count:]
+        lacking = _ems(heading) * size.em - sum(widths[c] for c in under)
         widths[under[-1]] += max(0.0, lacking - COLUMN_GAP * (count - 1))
-    room = WIDTH - COLUMN_GAP * len(columns)
-    wrapped: list[int] = []
-    if sum(widths.values()) > room and wrap:
+    room, wrapped = WIDTH - COLUMN_GAP * len(columns), list[int]()
+    if sum(widths.values()) > room and size is SIZES[-1]:
         texts = [c for c in columns if not shown.numeric[c]]
-        least = {c: points * max(NARROWEST, _longest_word(shown, c)) for c in texts}
+        least = {c: size.em * max(NARROWEST, _longest_word(shown, c)) for c in texts}
         wrapped = [c for c in texts if widths[c] > least[c]]
         over = {c: widths[c] - least[c] for c in wrapped}
         left = room - sum(widths.values()) + sum(over.values())
@@ -190,23 +188,22 @@ def _fitted(
             # Long columns share what is left by the square roots of what they ask for.
             asked = sum(map(math.sqrt, over.values()))
             widths |= {c: least[c] + left * math.sqrt(over[c]) / asked for c in wrapped}
-    if sum(widths.values()) > room + 0.5 and not forced:
-        return None
-    return Layout(
-        name, points, line, tuple(widths[c] for c in columns), frozenset(wrapped), columns
-    )
+    return Layout(size, widths, wrapped), sum(widths.values()) <= room + 0.5
+
+
+def _cells(shown: Shown, column: int) -> list[Text]:
+    return [line.cells[column] for line in shown.lines if len(line.cells) > 1]
 
 
 def ems(shown: Shown, column: int) -> float:
     """The width of a column in ems, its heading stacked if that is wider than its cells."""
-    cells = [line.cells[column] for line in shown.lines if len(line.cells) > 1]
+    cells = _cells(shown, column)
     widest = max((_ems(cell.text, cell.bold) + 0.4 * len(cell.mark) for cell in cells), default=0)
     return max(widest, *(_ems(part) for part in stacked(shown.headers[column], widest)))
 
 
 def _longest_word(shown: Shown, column: int) -> float:
-    cells = [line.cells[column] for line in shown.lines if len(line.cells) > 1]
-    words = [(word, cell.bold) for cell in cells for word in cell.text.split()]
+    words = [(word, cell.bold) for cell in _cells(shown, column) for word in cell.text.split()]
     return max((_ems(*each) for each in words if "://" not in each[0]), default=0.0)
 
 
@@ -232,13 +229,11 @@ def _pages(lines: Sequence[Line], layout: Layout, room: float) -> list[list[Line
     found: list[list[Line]] = [[]]
     used = 0.0
     for line in lines:
-        rows = 1.0
-        for column in layout.wrapped:
-            if len(line.cells) > 1:
-                width = layout.widths[layout.columns.index(column)]
-                asked = _ems(line.cells[column].text) * layout.points
-                rows = max(rows, math.ceil(1.12 * asked / width))
-        height = rows * layout.line + (6.0 if line.rule_above else 0.0)
+        rows = [1.0]
+        for column in layout.wrapped if len(line.cells) > 1 else ():
+            asked = _ems(line.cells[column].text) * layout.size.em
+            rows.append(math.ceil(1.12 * asked / layout.widths[column]))
+        height = max(rows) * layout.size.line + (6.0 if line.rule_above else 0.0)
         if used + height > room and found[-1]:
             found.append([])
             used = 0.0
@@ -249,29 +244,25 @@ def _pages(lines: Sequence[Line], layout: Layout, room: float) -> list[list[Line
 
 def _column(shown: Shown, layout: Layout, column: int) -> str:
     if column in layout.wrapped:
-        width = layout.widths[layout.columns.index(column)]
-        return rf">{{\raggedright\arraybackslash}}p{{{width:.0f}pt}}"
+        return rf">{{\raggedright\arraybackslash}}p{{{layout.widths[column]:.0f}pt}}"
     return "r" if shown.numeric[column] else "l"
 
 
 def _header(shown: Shown, layout: Layout) -> list[str]:
     """Names of columns, and above them those of groups where there are any."""
-    lines = []
-    spans = shown.spans(layout.columns)
+    lines, spans = [], shown.spans(layout.widths)
     if any(name for name, _ in spans):
-        cells, rules, at = [], [], 1
+        cells, rules, at = [], "", 1
         for name, count in spans:
             heading = rf"\multicolumn{{{count}}}{{c}}{{{escape(name)}}}"
             cells.append(heading if name else "&" * (count - 1))
-            if name:
-                rules.append(rf"\cmidrule(lr){{{at}-{at + count - 1}}}")
+            rules += rf"\cmidrule(lr){{{at}-{at + count - 1}}}" if name else ""
             at += count
-        lines += [" & ".join(cells) + r" \\", "".join(rules)]
+        lines = [" & ".join(cells) + r" \\", rules]
     names = []
-    for column, width in zip(layout.columns, layout.widths, strict=True):
-        parts = [escape(part) for part in stacked(shown.headers[column], width / layout.points)]
-        side = "r" if shown.numeric[column] else "l"
-        text = r"\\".join(parts)
+    for column, width in layout.widths.items():
+        parts = [escape(part) for part in stacked(shown.headers[column], width / layout.size.em)]
+        side, text = "r" if shown.numeric[column] else "l", r"\\".join(parts)
         names.append(rf"\shortstack[{side}]{{{text}}}" if parts[1:] else text)
     return [*lines, " & ".join(names) + r" \\"]
 
@@ -280,8 +271,8 @@ def _line(line: Line, layout: Layout, *, first: bool) -> str:
     rule = r"\midrule" + "\n" if line.rule_above and not first else ""
     if len(line.cells) == 1:
         heading = rf"\emph{{{escape(line.cells[0].text)}}}"
-        return rf"{rule}\multicolumn{{{len(layout.columns)}}}{{l}}{{{heading}}} \\"
-    return rule + " & ".join(_text(line.cells[column]) for column in layout.columns) + r" \\"
+        return rf"{rule}\multicolumn{{{len(layout.widths)}}}{{l}}{{{heading}}} \\"
+    return rule + " & ".join(_text(line.cells[column]) for column in layout.widths) + r" \\"
 
 
 def _text(cell: Text) -> str:
@@ -293,19 +284,7 @@ def _text(cell: Text) -> str:
 
 def document(inputs: Iterable[str]) -> str:
     """A document that sets all tables."""
-    return "\n".join(
-        [
-            r"\documentclass[10pt,a4paper]{article}",
-            r"\usepackage[margin=2cm]{geometry}",
-            r"\usepackage{array,booktabs,url}",
-            r"\newcommand{\resultstable}{table}",
-            r"\input{macros}",
-            r"\begin{document}",
-            *(rf"\input{{{name}}}\clearpage" for name in inputs),
-            r"\end{document}",
-            "",
-        ]
-    )
+    return DOCUMENT % "\n".join(rf"\input{{{name}}}\clearpage" for name in inputs)
 
 
 def macro_name(*parts: str) -> str:
@@ -325,11 +304,9 @@ def macros(grids: Iterable[Grid], names: Runs, counts: Mapping[tuple[str, ...], 
     for grid in grids:
         prefix = "" if grid.protocol == "paper" else grid.protocol
         for row in grid.summary.to_dict("records"):
-            method = str(row["method"])
-            column = grid.names.get(method) or names.name(method)
-            name = macro_name(prefix, grid.name, str(row["task"]), str(row["statistic"]), column)
-            found[name] = (
-                formats.statistic_text(row, grid).text.partition(" ")[0].replace(GAP, "--")
-            )
+            column = grid.names.get(row["method"]) or names.name(row["method"])
+            name = macro_name(prefix, grid.name, row["task"], row["statistic"], column)
+            text = formats.statistic_text(row, grid).text.partition(" ")[0]
+            found[name] = text.replace(GAP, "--")
     found |= {macro_name(*key): f"{count:,}" for key, count in counts.items()}
     return "".join(f"\\newcommand{{\\{name}}}{{{value}}}\n" for name, value in found.items())

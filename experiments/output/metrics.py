@@ -6,11 +6,13 @@ import inspect
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from experiments.analysis.answer import Declared, Grid
 from experiments.analysis.grids import own_grid
@@ -34,23 +36,24 @@ class Metric:
     name: str
     smaller_is_better: bool
     score: Callable[[Prediction, int], float | None] | None = None
+    """``None`` for a score of the table of runs."""
 
 
 def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Any]) -> Metric:
     """A score of the table of runs, a plug-in's metric or a function of ``sklearn.metrics``."""
     from sklearn import metrics
 
-    if name in METRICS or name in plugins:
-        if options:
-            raise UserError(f"{name} is no function of scikit-learn and takes no options")
-        if name in METRICS:
-            return Metric(name, BY_NAME[name].better == "low")
-        function = plugins[name].function
-        return Metric(
-            name,
-            plugins[name].better == "low",
-            lambda rows, _: None if rows.proba is None else float(function(rows.truth, rows.proba)),
-        )
+    if (name in METRICS or name in plugins) and options:
+        raise UserError(f"{name} is no function of scikit-learn and takes no options")
+    if name in METRICS:
+        return Metric(name, BY_NAME[name].better == "low")
+    if name in plugins:
+        own = plugins[name].function
+
+        def score(rows: Prediction, n_classes: int) -> float | None:
+            return None if rows.proba is None else float(own(rows.truth, rows.proba))
+
+        return Metric(name, plugins[name].better == "low", score)
     function = None if name.startswith("_") else getattr(metrics, name, None)
     if not callable(function) or inspect.isclass(function):
         known = [each for each in dir(metrics) if each.endswith(("score", "loss", "coef"))]
@@ -61,10 +64,14 @@ def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Any]) -> M
         compared = "numbers" if kind == "_regression" else "clusters or distances"
         raise UserError(f"{name} compares {compared}; classes have no such order or distance")
     found = Metric(name, name.endswith(("loss", "error")), _scorer(name, function, options))
-    problems = [_problem(found, classes) for classes in (2, 3)]
-    if all(problems):
-        raise UserError(f"{name} gives no score of classes or probabilities: {problems[-1]}")
-    return found
+    problem = ""
+    for n_classes in (2, 3):
+        truth = np.arange(12) % n_classes
+        rows = Prediction(truth, truth, np.eye(n_classes)[truth] * 0.8 + 0.2 / n_classes)
+        problem = _scored(found, rows, n_classes)[1]
+        if not problem:
+            return found
+    raise UserError(f"{name} gives no score of classes or probabilities: {problem}")
 
 
 def _scorer(
@@ -79,37 +86,26 @@ def _scorer(
         raise UserError(f"{name} has no option {unknown[0]!r}; it has {', '.join(parameters)}")
     usual = {"average": "macro", "zero_division": 0}
     given: dict[str, Any] = {each: usual[each] for each in usual if each in parameters}
-
-    def of_classes(rows: Prediction, n_classes: int) -> float | None:
-        return _number(function(rows.truth, rows.predicted, **{**given, **options}))
-
-    def of_probabilities(rows: Prediction, n_classes: int) -> float | None:
-        if rows.proba is None:
-            return None
-        share, more = rows.proba / rows.proba.sum(axis=1, keepdims=True), dict(given)
-        if n_classes == 2 and name not in OF_ALL_CLASSES:
-            share = share[:, 1]
-        elif "multi_class" in parameters:
-            more["multi_class"] = "ovr"
-        if "labels" in parameters and (share.ndim == 2 or name == "top_k_accuracy_score"):
-            more["labels"] = range(n_classes)
-        return _number(function(rows.truth, share, **{**more, **options}))
-
     takes_proba = second in PROBABILITIES or name in OF_ALL_CLASSES
-    return of_probabilities if takes_proba else of_classes
 
+    def score(rows: Prediction, n_classes: int) -> float | None:
+        answers, more = rows.predicted, dict(given)
+        if takes_proba:
+            if rows.proba is None:
+                return None
+            answers = rows.proba / rows.proba.sum(axis=1, keepdims=True)
+            if n_classes == 2 and name not in OF_ALL_CLASSES:
+                answers = answers[:, 1]
+            elif "multi_class" in parameters:
+                more["multi_class"] = "ovr"
+            if "labels" in parameters and (answers.ndim == 2 or name == "top_k_accuracy_score"):
+                more["labels"] = range(n_classes)
+        value = function(rows.truth, answers, **{**more, **options})
+        if np.ndim(value) != 0:
+            raise TypeError(f"it gives {type(value).__name__}, not one number")
+        return None if math.isnan(value) else float(value)
 
-def _number(value: Any) -> float | None:
-    if np.ndim(value) != 0:
-        raise TypeError(f"it gives {type(value).__name__}, not one number")
-    return None if math.isnan(value) else float(value)
-
-
-def _problem(metric: Metric, n_classes: int) -> str:
-    """Why a metric cannot score so many classes; empty if it can."""
-    truth = np.arange(12) % n_classes
-    rows = Prediction(truth, truth, np.eye(n_classes)[truth] * 0.8 + 0.2 / n_classes)
-    return str(_scored(metric, rows, n_classes)[1])
+    return score
 
 
 def _scored(metric: Metric, rows: Prediction | None, n_classes: int) -> tuple[float | None, str]:
@@ -127,21 +123,31 @@ def _scored(metric: Metric, rows: Prediction | None, n_classes: int) -> tuple[fl
     return value, ""
 
 
+def scored(
+    runs: Runs, rows: pd.DataFrame, metric: Metric, folders: Sequence[Path]
+) -> tuple[pd.DataFrame, Mapping[str, int]]:
+    """Runs with a column of a metric, and how many of them lack it for which reason.
+
+    Predictions are those of the first of the folders that has any of a run.
+    """
+    if metric.score is None:
+        return rows, {}
+    sources = [Store(each) if (each / FILE).is_file() else each for each in folders]
+    why, values = Counter[str](), {}
+    good = rows[rows["status"] == "ok"]
+    for key, dataset in zip(good["key"], good["dataset"], strict=True):
+        classes = len(runs.datasets[dataset]["class_counts"])
+        kept = (found for each in sources if (found := predictions.of(each, key)) is not None)
+        values[key], reason = _scored(metric, next(kept, None), classes)
+        why.update([reason] if reason else [])
+    return rows.assign(**{metric.name: rows["key"].map(values).astype(float)}), why
+
+
 def measure(
     runs: Runs, metric: Metric, protocol: str, experiment: str
 ) -> tuple[Grid, Mapping[str, int]]:
     """The table of a metric over one experiment, and how many runs lack it for which reason."""
-    rows = runs.of(protocol, experiment)
-    why: Counter[str] = Counter()
-    if metric.score is not None:
-        source = Store(runs.store) if (runs.store / FILE).is_file() else runs.store
-        values = {}
-        good = rows[rows["status"] == "ok"]
-        for key, dataset in zip(good["key"], good["dataset"], strict=True):
-            classes = len(runs.datasets[dataset]["class_counts"])
-            values[key], reason = _scored(metric, predictions.of(source, key), classes)
-            why.update([reason] if reason else [])
-        rows = rows.assign(**{metric.name: rows["key"].map(values).astype(float)})
+    rows, why = scored(runs, runs.of(protocol, experiment), metric, [runs.store])
     table = Declared(
         name=f"{experiment}-{metric.name}".replace("_", "-"),
         title=f"{metric.name.replace('_', ' ')}, {experiment}",

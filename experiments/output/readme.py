@@ -53,18 +53,19 @@ RAW_TABLES = Path("results") / "bench" / "raw_tables.csv"
 
 
 def markdown(shown: Shown) -> str:
-    """One pipe table; names of groups stand before those of their columns."""
+    """A table; names of groups stand before those of their columns."""
     names = [f"{g}: {n}" if g else n for n, g in zip(shown.headers, shown.groups, strict=True)]
-    lines = [pipe_row(names), "|" + "".join("---:|" if each else "---|" for each in shown.numeric)]
-    for line in shown.lines:
-        texts = [f"**{cell.text}**" if cell.bold else cell.text for cell in line.cells]
-        lines.append(pipe_row([*texts, *[""] * (len(names) - len(texts))]))
-    return "\n".join(lines)
+    rows = [[f"**{c.text}**" if c.bold else c.text for c in line.cells] for line in shown.lines]
+    return pipe_table(names, rows, shown.numeric)
 
 
-def pipe_row(texts: Iterable[str]) -> str:
-    """One row; a bar inside a field would end it."""
-    return "| " + " | ".join(text.replace("|", r"\|") for text in texts) + " |"
+def pipe_table(names: Sequence[str], rows: Iterable[Sequence[str]], numeric: Iterable[bool]) -> str:
+    """Columns between bars; a bar inside a field would end it."""
+    rule = "|" + "".join("---:|" if each else "---|" for each in numeric)
+    full = [names, *([*row, *[""] * (len(names) - len(row))] for row in rows)]
+    escaped = [[text.replace("|", r"\|") for text in row] for row in full]
+    head, *body = [f"| {' | '.join(row)} |" for row in escaped]
+    return "\n".join([head, rule, *body])
 
 
 def first_screen(answers: Sequence[Answer]) -> str:
@@ -76,8 +77,7 @@ def first_screen(answers: Sequence[Answer]) -> str:
         if slug in by_slug
     ]
     for table in _shown_tables(by_slug["reproduces"])[:1] if "reproduces" in by_slug else ():
-        narrow = formats.shown(replace(table, frame=table.frame[list(FIRST_TABLE)]))
-        text = markdown(narrow)
+        text = markdown(formats.shown(replace(table, frame=table.frame[list(FIRST_TABLE)])))
         for old, new in SHORTER.items():
             text = text.replace(old, new, 1)
         parts.append(text)
@@ -86,28 +86,29 @@ def first_screen(answers: Sequence[Answer]) -> str:
     return "\n\n".join([*parts, DEFINITIONS])
 
 
-def _sentence(text: str) -> str:
-    return f"{text.rstrip('.')}." if text else ""
-
-
 def _shown_tables(answer: Answer) -> list[Table]:
     tables = [t for t in answer.tables if isinstance(t, Table) and t.name in answer.shown]
     return [table for table in tables if 0 < len(table.frame) <= MOST_ROWS]
 
 
-def section(answer: Answer) -> str:
-    """For results/README.md: a question, its answer, its short tables, and the files of all."""
-    parts = [f"### {answer.title}"]
-    if answer.sentences:
-        parts.append(f"**{answer.sentences[0]}**")
-        parts += ["\n".join(f"* {sentence}" for sentence in answer.sentences[1:])]
+def _with_captions(tables: Sequence[Table]) -> list[str]:
+    """The tables, each with its caption; one that stands twice is said once."""
+    parts: list[str] = []
     told: set[str] = set()
-    for table in _shown_tables(answer):
+    for table in tables:
         under = f" (protocol {table.protocol})" if table.protocol else ""
         again = f"{table.title}, as above"
         caption = again if table.name in told else table.caption.rstrip(".")
         told.add(table.name)
-        parts += [markdown(formats.shown(table)), _sentence(f"{caption}{under}")]
+        parts += [markdown(formats.shown(table)), f"{caption}{under}."]
+    return parts
+
+
+def section(answer: Answer) -> str:
+    """For results/README.md: a question, its answer, its short tables, and the files of all."""
+    first, *more = answer.sentences
+    parts = [f"### {answer.title}", f"**{first}**", "\n".join(f"* {each}" for each in more)]
+    parts += _with_captions(_shown_tables(answer))
     links = [f"[figure {f.name}](figures/{f.name}.svg)" for f in answer.figures]
     for each in answer.tables:
         name = "/".join(part for part in (each.protocol, each.name) if part)
@@ -120,29 +121,26 @@ def section(answer: Answer) -> str:
 
 def defaults_block(answers: Sequence[Answer]) -> str:
     """For results/DEFAULTS.md: the evidence for the estimator's defaults."""
-    found = [answer for answer in answers if answer.question == "new-defaults"]
-    parts = [f"* {sentence}" for answer in found for sentence in answer.sentences]
-    tables = [table for answer in found for table in _shown_tables(answer)]
-    shown = [f"{markdown(formats.shown(t))}\n\n{_sentence(t.caption)}" for t in tables]
-    return "\n\n".join([*shown, "\n".join(parts)]) or "Not run yet."
+    for answer in answers:
+        if answer.question == "new-defaults":
+            sentences = "\n".join(f"* {sentence}" for sentence in answer.sentences)
+            return "\n\n".join([*_with_captions(_shown_tables(answer)), sentences])
+    return "Not run yet."
 
 
 def raw_tables(path: Path) -> str:
     """For results/DEFAULTS.md: scores, sizes and seconds on unprepared tables."""
     folds = pd.read_csv(path)
-    measures = ["accuracy", "f1", "nodes", "cpu_seconds"]
-    means = folds.groupby(["table", "learner"], sort=False)[measures].mean()
+    means = folds.groupby(["table", "learner"], sort=False).mean().drop(columns="fold")
     average = means.groupby("learner", sort=False).mean()
-    learners = list(dict.fromkeys(folds["learner"]))
+    learners = list(average.index)
 
-    def table(title: str, cell: Callable[[pd.Series[float]], str]) -> str:
-        rows = [
-            [name, *(cell(means.loc[(name, learner)]) for learner in learners)]
-            for name in dict.fromkeys(folds["table"])
-        ]
-        rows.append(["mean", *(cell(average.loc[learner]) for learner in learners)])
-        head = [pipe_row([title, *learners]), "|---|" + "---:|" * len(learners)]
-        return "\n".join([*head, *map(pipe_row, rows)])
+    def table(title: str, pattern: str) -> str:
+        cells = means.apply(lambda row: pattern.format(**row), axis=1).unstack()[learners]
+        cells = cells.reindex(folds["table"].unique())
+        cells.loc["mean"] = [pattern.format(**average.loc[learner]) for learner in learners]
+        rows = cells.reset_index().astype(str).to_numpy().tolist()
+        return pipe_table([title, *learners], rows, [False, *(True for _ in learners)])
 
     ahead = average.loc["GradTree"] - average.loc["CART"]
     by_hand = means["f1"].unstack("learner").filter(like="scaled by hand")
@@ -152,13 +150,9 @@ def raw_tables(path: Path) -> str:
         f"macro F1 {formats.change(ahead['f1'])}. Most that GradTree's own scaling loses in macro "
         f"F1: {', '.join(f'{formats.change(v)} against “{name}”' for name, v in loss.items())}."
     )
-    return "\n\n".join(
-        [
-            table("accuracy / macro F1", lambda m: f"{m['accuracy']:.3f} / {m['f1']:.3f}"),
-            told,
-            table("nodes / CPU seconds", lambda m: f"{m['nodes']:.0f} / {m['cpu_seconds']:.2f}"),
-        ]
-    )
+    scores = table("accuracy / macro F1", "{accuracy:.3f} / {f1:.3f}")
+    costs = table("nodes / CPU seconds", "{nodes:.0f} / {cpu_seconds:.2f}")
+    return "\n\n".join([scores, told, costs])
 
 
 def blocks(
@@ -207,11 +201,8 @@ def stale(generated: Mapping[str, Sequence[str]], root: Path = REPOSITORY) -> li
 
 def update(generated: Mapping[str, Sequence[str]], root: Path = REPOSITORY) -> list[str]:
     """Write the blocks; the names of the files that changed."""
-    return [
-        name
-        for name, parts in generated.items()
-        if _rewritten(root / name, partial(with_blocks, generated=parts))
-    ]
+    changes = {name: partial(with_blocks, generated=parts) for name, parts in generated.items()}
+    return [name for name, change in changes.items() if _rewritten(root / name, change)]
 
 
 def _rewritten(path: Path, change: Callable[[str], str]) -> bool:

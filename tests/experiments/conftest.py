@@ -1,15 +1,16 @@
-"""What several of these tests use: the misbehaving learners, plug-ins, and none of either."""
+"""What several of these tests use: misbehaving learners, plug-ins or none, commands as typed."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import plugins
 import pytest
 from runner_helpers import FAKES, TOKEN
 
+from experiments.__main__ import main
 from experiments.runner import plugin, registry
 
 
@@ -23,15 +24,18 @@ def fakes() -> Iterator[None]:
         yield
 
 
+def forget_plugins() -> None:
+    plugin.imported.cache_clear()
+    registry._entries.cache_clear()
+
+
 @pytest.fixture
 def no_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No plug-in is known, and none is remembered."""
     monkeypatch.setenv(registry.VARIABLE, "")
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
+    forget_plugins()
     yield
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
+    forget_plugins()
 
 
 @pytest.fixture
@@ -40,3 +44,16 @@ def plugged(tmp_path: Path, no_plugins: None) -> Path:
     path = plugins.write(tmp_path, plugins.BOTH)
     registry.use([path])
     return path
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], no_plugins: None
+) -> Callable[..., tuple[int, str, str]]:
+    """Run a verb: its exit status, what it printed, and its complaints."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        status = main([str(word) for word in words])
+        return status, *capsys.readouterr()
+
+    return call

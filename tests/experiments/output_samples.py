@@ -101,32 +101,18 @@ def answers() -> list[Answer]:
         {"table": ["t"], "method": ["cart"], "outcome": ["exact"], "p_value": [0.1]}
     )
     claims = pd.DataFrame({"claim": ["a"], "sentence": ["It is."], "outcome": ["holds"]})
+    reproduces = (
+        table(name="reproduces", frame=first, formats={}),
+        Table("verdicts", "Verdicts", "Every cell", verdicts),
+        grid(),
+    )
+    held = (Table("claims", "Claims", "Every sentence", claims),)
+    said, figure = ("Yes, in the mean.", "All of it."), Figure("difference", "A figure", drawing)
+    use = ("use", "Should I use it?", ("No.", "CART is better."), (table(),), (figure,))
     return [
-        Answer(
-            "reproduces",
-            "Does it reproduce?",
-            ("Yes, in the mean.", "All of it."),
-            (
-                table(name="reproduces", frame=first, formats={}),
-                Table("verdicts", "Verdicts", "Every cell", verdicts),
-                grid(),
-            ),
-            shown=("reproduces",),
-        ),
-        Answer(
-            "conclusions",
-            "Do its conclusions hold?",
-            ("Half of them.",),
-            (Table("claims", "Claims", "Every sentence", claims),),
-        ),
-        Answer(
-            "use",
-            "Should I use it?",
-            ("No.", "CART is better."),
-            (table(),),
-            (Figure("difference", "A figure", drawing),),
-            shown=("against-cart",),
-        ),
+        Answer("reproduces", "Does it reproduce?", said, reproduces, shown=("reproduces",)),
+        Answer("conclusions", "Do its conclusions hold?", ("Half of them.",), held),
+        Answer(*use, shown=("against-cart",)),
     ]
 
 

@@ -8,19 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from experiments.analysis.answers import answers
-from experiments.analysis.printed import printed
 from experiments.analysis.runs import Runs, load
-from experiments.output.report.page import write_report
-from experiments.output.report.trees import write_trees
+from experiments.output.report import write_report
+from experiments.output.trees import write_trees
 from experiments.runs.job import Job
 from experiments.runs.store import Store
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"x\" 'y' **bold**"
-DATASETS = {
-    "iris": "Iris",
-    "banknote-authentication": "Banknote Authentication",
-    "evil": HOSTILE,
-}
+DATASETS = {"iris": "Iris", "banknote-authentication": "Banknote Authentication", "evil": HOSTILE}
 METHODS = {"gradtree": "GradTree", "cart": "CART", "evil-learner": HOSTILE}
 TRIALS = 10
 _folder = tempfile.TemporaryDirectory(prefix="report-store-")
@@ -33,7 +28,7 @@ def small_report() -> tuple[Runs, Path]:
     write_trees(folder / "trees", "iris", [tree_entry(), tree_entry("gradtree", depth=5)])
     write_trees(folder / "trees", "evil", [tree_entry(word=HOSTILE)])
     runs = load(folder)
-    return runs, write_report(runs, answers(runs), printed(), folder)
+    return runs, write_report(runs, answers(runs), folder)
 
 
 def small_store(folder: Path) -> Path:
@@ -60,29 +55,15 @@ def small_store(folder: Path) -> Path:
     store.plan(jobs)
     store.add(_run(job) for job in jobs if job.dataset != "banknote-authentication")
     store.add(_run(job) for job in jobs if job.method != "cart" or job.trial < 7)
-    store.add_facts(
-        "dataset",
-        {
-            slug: {
-                "slug": slug,
-                "name": name,
-                "task": "binary" if slug.startswith("bank") else "multi",
-                "n_rows": 150,
-                "n_features": 4,
-                "class_counts": [75, 75] if slug.startswith("bank") else [50, 50, 50],
-                "categorical": [HOSTILE] if slug == "evil" else [],
-                "in_paper": slug != "evil",
-            }
-            for slug, name in DATASETS.items()
-        },
-    )
-    store.add_facts(
-        "learner",
-        {
-            slug: {"slug": slug, "name": name, "version": "1", "in_paper": True, "group": ""}
-            for slug, name in METHODS.items()
-        },
-    )
+    for slug, name in DATASETS.items():
+        two = slug.startswith("bank")
+        facts: dict[str, Any] = {"slug": slug, "name": name, "task": "binary" if two else "multi"}
+        facts |= {"n_rows": 150, "n_features": 4, "class_counts": [75, 75] if two else [50] * 3}
+        facts |= {"categorical": [HOSTILE] * (slug == "evil"), "in_paper": slug != "evil"}
+        store.add_facts("dataset", {slug: facts})
+    for slug, name in METHODS.items():
+        facts = {"slug": slug, "name": name, "version": "1", "in_paper": True, "group": ""}
+        store.add_facts("learner", {slug: facts})
     environment = {"id": "here", "machine": {"cpu": HOSTILE}, "versions": {"numpy": "2"}}
     store.add_facts("environment", {"here": environment})
     store.close()

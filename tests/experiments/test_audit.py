@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,7 @@ import pandas as pd
 import pytest
 from runner_helpers import job_of
 
-from experiments.__main__ import main
-from experiments.commands import arguments, audit
+from experiments.commands import audit
 from experiments.runs import archive
 from experiments.runs.store import Store
 
@@ -26,7 +26,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     plan = plan[(plan["experiment"] == "default") & plan["method"].isin(["cart", "cart-pruned"])]
     folder = tmp_path / "results"
     archive.write(folder, runs[runs["key"].isin(plan["key"])], plan, archive.read_facts())
-    monkeypatch.setattr(arguments, "COMMITTED", folder)
+    monkeypatch.setattr(audit, "COMMITTED", folder)
     return folder
 
 
@@ -39,54 +39,46 @@ def alter(folder: Path, **changes: Any) -> None:
     archive.write(folder, runs, archive.read_plan(folder), archive.read_facts(folder))
 
 
-def test_what_was_not_altered_is_equal_and_stays(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+Run = Callable[..., tuple[int, str, str]]
+QUICK = ("--inline", "--plain")
+
+
+def test_what_was_not_altered_is_equal_and_stays(run: Run, results: Path) -> None:
     before = {path.name: path.read_bytes() for path in results.iterdir()}
-    assert main(["audit", "4", "--workers", "1", "--plain"]) == 0
-    said = capsys.readouterr().out
+    status, said, _ = run("audit", 4, "--workers", 1, "--plain")
+    assert status == 0
     assert "4 of 4 runs, drawn with --seed " in said
     assert "4 of 4 equal (2 headline, 2 others): had more than 52.7 % of these runs" in said
     assert {path.name: path.read_bytes() for path in results.iterdir()} == before
 
 
-def test_a_raised_score_is_told_with_both_environments(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runs = archive.read_runs(results)
-    (true,) = runs[(runs["method"] == "cart") & (runs["trial"] == 0)]["test_f1"]
-    alter(results, test_f1=true - 0.05, environment="forged")
-    assert main(["audit", "4", "--inline", "--plain"]) == 1
-    said = capsys.readouterr().out
-    assert f"paper wine cart 0 42: test_f1 {true - 0.05!r} and {true!r}\n  forged and " in said
-    assert "3 of 4 equal" in said
-    assert "noticed" not in said
-
-
-def test_other_parameters_under_an_old_key_are_told(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    alter(results, params='{"max_depth":1}')
-    assert main(["audit", "4", "--inline", "--plain"]) == 1
-    assert "3 of 4 equal" in capsys.readouterr().out
-
-
-def test_a_success_that_ends_in_an_error_here_differs(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Such as a run of data, or of a learner, that never existed."""
+def test_what_was_altered_is_told(run: Run, results: Path) -> None:
+    """A raised score, other parameters under an old key, and a run that never existed."""
+    committed = archive.read_runs(results)
+    (true,) = committed[(committed["method"] == "cart") & (committed["trial"] == 0)]["test_f1"]
     made_up = job_of("cart", "wine", nonsense=1)
-    alter(results, params=made_up.params, key=made_up.key)
-    assert main(["audit", "4", "--inline", "--plain"]) == 1
-    assert f"{made_up.key} ok and {made_up.key} error: " in capsys.readouterr().out
+    for changes, told in (
+        (
+            {"test_f1": true - 0.05, "environment": "forged"},
+            f"paper wine cart 0 42: test_f1 {true - 0.05!r} and {true!r}\n  forged and ",
+        ),
+        ({"params": '{"max_depth":1}'}, "3 of 4 equal"),
+        (
+            {"params": made_up.params, "key": made_up.key},
+            f"{made_up.key} ok and {made_up.key} error: ",
+        ),
+    ):
+        alter(results, **changes)
+        status, said, _ = run("audit", 4, *QUICK)
+        assert (status, told in said, "3 of 4 equal" in said) == (1, True, True)
+        assert "noticed" not in said
+        archive.write(results, committed, archive.read_plan(results), archive.read_facts(results))
 
 
-def test_slow_runs_are_left_out_and_counted(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_slow_runs_are_left_out_and_counted(run: Run, results: Path) -> None:
     alter(results, cpu_seconds=9.0)
-    assert main(["audit", "4", "--most-seconds", "5", "--inline", "--plain"]) == 0
-    said = capsys.readouterr().out
+    status, said, _ = run("audit", 4, "--most-seconds", 5, *QUICK)
+    assert status == 0
     assert "25.0 % of all 4 successful runs and 50.0 % of the headline's" in said
     assert "3 of 3 equal (1 headline, 2 others)" in said
 

@@ -14,28 +14,20 @@ from pathlib import Path
 import pandas as pd
 import plugins
 import pytest
+from conftest import forget_plugins
 
 from experiments import __main__ as cli
+from experiments.analysis.runs import load
+from experiments.commands import arguments
+from experiments.commands import list as list_verb
+from experiments.commands import run as run_verb
 from experiments.errors import UserError
-from experiments.runner import plugin, registry
+from experiments.runner.experiments import check_selected, jobs_in, jobs_of, searches_in
 from experiments.runs import archive
 from experiments.runs.store import Store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 Run = Callable[..., tuple[int, str, str]]
-
-
-pytestmark = pytest.mark.usefixtures("no_plugins")
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: object) -> tuple[int, str, str]:
-        status = cli.main([str(word) for word in words])
-        told = capsys.readouterr()
-        return status, told.out, told.err
-
-    return call
 
 
 @pytest.fixture
@@ -56,53 +48,51 @@ class TestCommandLine:
         assert ended.value.code == 0
         assert "--plugin FILE.py" in capsys.readouterr().out
 
-    def test_imports_nothing_heavy_before_use(self) -> None:
+    def test_imports_nothing_slow_before_use(self) -> None:
         code = (
-            "import sys; from experiments.__main__ import build_parser; build_parser('run'); "
-            "heavy = {'pandas', 'sklearn', 'tensorflow', 'numba', 'optuna', 'matplotlib'}; "
-            "print(sorted(heavy & set(sys.modules)))"
+            "import sys; from experiments.__main__ import build_parser; build_parser(); "
+            "slow = {'sklearn', 'tensorflow', 'numba', 'optuna', 'matplotlib'}; "
+            "print(sorted(slow & set(sys.modules)))"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.stdout.strip() == "[]", done.stderr
 
     @pytest.mark.parametrize(
-        ("words", "told"),
+        ("command", "told"),
         [
-            (["rnu"], "did you mean run?"),
-            (["run", "--methd", "cart"], "unknown arguments: --methd cart"),
-            (["run", "--method", "crat"], "did you mean cart?"),
-            (["run", "--dataset", "irsi"], "did you mean iris"),
-            (["run", "--profile", "papr"], "did you mean paper"),
-            (["run", "--experiment", "tunde"], "did you mean tuned"),
-            (["run", "--protocol", "claen"], "did you mean clean"),
-            (["run", "--trial", "4-2"], "runs backwards; write 2-4"),
-            (["run", "--trial", "x"], "not of the form 0-4,7"),
-            (["run", "--workers", "0"], "whole number of at least 1"),
-            (["run", "--time-limit", "nan"], "not a number above 0"),
-            (["run", "--shard", "3/2"], "must be 1 to 2"),
-            (["run", "--retry", "eror"], "did you mean error"),
-            (["run", "--retry", "error"], "there are no runs in .runs"),
-            (["run", "--refresh", "tabels"], "did you mean tables"),
-            (["run", "--plugin", "nowhere.py"], "no plug-in"),
-            (["run", "--method", ","], "no name is given"),
-            (["search", "--method", "dl85"], "dl85 declares no search space"),
-            (["search", "--sampler", "tpee", "--dataset", "iris"], "did you mean tpe"),
-            (["failures", "--store", "nowhere"], "there are no runs in nowhere"),
-            (["status", "--store", "nowhere"], "there are no runs in nowhere"),
-            (["merge", "nowhere"], "there are no runs in nowhere"),
-            (["merge"], "See: python -m experiments merge --help"),
-            (["compare", "nowhere.py"], "no plug-in"),
-            (["export", "runs.xls"], "runs.parquet or runs.csv"),
-            (["data", "irsi"], "did you mean iris"),
-            (["list", "learner"], "invalid choice"),
+            ("rnu", "did you mean run?"),
+            ("run --methd cart", "unknown arguments: --methd cart"),
+            ("run --method crat", "did you mean cart?"),
+            ("run --dataset irsi", "did you mean iris"),
+            ("run --profile papr", "did you mean paper"),
+            ("run --experiment tunde", "did you mean tuned"),
+            ("run --protocol claen", "did you mean clean"),
+            ("run --trial 4-2", "runs backwards; write 2-4"),
+            ("run --trial x", "not of the form 0-4,7"),
+            ("run --workers 0", "whole number of at least 1"),
+            ("run --time-limit nan", "not a number above 0"),
+            ("run --shard 3/2", "must be 1 to 2"),
+            ("run --retry eror", "did you mean error"),
+            ("run --retry error", "there are no runs in .runs"),
+            ("run --plugin nowhere.py", "no plug-in"),
+            ("run --method ,", "no name is given"),
+            ("search --method dl85", "dl85 declares no search space"),
+            ("search --sampler tpee --dataset iris", "did you mean tpe"),
+            ("failures --store nowhere", "there are no runs in nowhere"),
+            ("status --store nowhere", "there are no runs in nowhere"),
+            ("merge nowhere", "there are no runs in nowhere"),
+            ("merge", "See: python -m experiments merge --help"),
+            ("compare nowhere.py", "no plug-in"),
+            ("export runs.xls", "runs.parquet or runs.csv"),
+            ("data irsi", "did you mean iris"),
+            ("list learner", "invalid choice"),
         ],
     )
     def test_mistakes_are_a_line_or_two(
-        self, run: Run, words: list[str], told: str, tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:  # fmt: skip
+        self, run: Run, command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.chdir(tmp_path)
-        status, _, errors = run(*words)
+        status, _, errors = run(*command.split())
         assert status == 2
         assert told in errors
         assert len(errors.strip().splitlines()) <= 2
@@ -113,9 +103,7 @@ class TestCommandLine:
         assert (status, "nothing to do" in errors) == (4, True)
 
     def test_a_bug_is_told_as_one(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-        from experiments.commands import list as verb
-
-        monkeypatch.setattr(verb, "_lines", lambda kind: 1 / 0)
+        monkeypatch.setattr(list_verb, "_about", lambda *which: 1 / 0)
         status, _, errors = run("list", "profiles")
         assert status == 1
         assert "ZeroDivisionError" in errors
@@ -126,8 +114,9 @@ class TestCommandLine:
         [(KeyboardInterrupt(), 3), (BrokenPipeError(), 0), (UserError("no"), 2),
          (PermissionError(13, "denied", "x"), 2)],
     )  # fmt: skip
-    def test_what_ends_a_verb(self, problem: BaseException, status: int,
-                              monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    def test_what_ends_a_verb(
+        self, problem: BaseException, status: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def work() -> int:
             raise problem
 
@@ -138,11 +127,12 @@ class TestCommandLine:
 class TestRun:
     def test_runs_resumes_and_reads_back(self, run: Run, mine: list[str], tmp_path: Path) -> None:
         place = ["--store", tmp_path / "runs"]
+        status, out, _ = run("plan", *mine[:-2], *place, "--workers", "2")
+        assert (status, "20 of 20 jobs to do" in out, "on 2 idle cores" in out) == (0, True, True)
+        assert not (tmp_path / "runs").exists()
         status, out, _ = run("run", *mine, "--trial", "0-1", *place)
-        assert status == 0
-        assert "4 jobs: 4 ok; 0 still to run." in out
-        status, out, _ = run("run", *mine, "--trial", "0-1", *place)
-        assert "All 4 jobs are done." in out
+        assert (status, "4 jobs: 4 ok; 0 still to run." in out) == (0, True)
+        assert "All 4 jobs are done." in run("run", *mine, "--trial", "0-1", *place)[1]
         assert run("status", *mine[:-2], "--trial", "0-2", *place)[0] == 3
         status, out, _ = run("status", *mine[:-2], "--trial", "0-1", *place)
         assert (status, "4 jobs, 0 not run yet." in out) == (0, True)
@@ -151,25 +141,20 @@ class TestRun:
     def test_a_named_learner_of_a_plugin_runs_in_every_experiment(
         self, run: Run, mine: list[str], tmp_path: Path
     ) -> None:
-        words = [word if word != "default" else "tuned" for word in mine]
-        words[words.index("shallow,cart")] = "shallow"
-        status, _, _ = run("run", *words, "--trial", "0", "--store", tmp_path / "runs")
+        renamed = {"default": "tuned", "shallow,cart": "shallow"}
+        words = [renamed.get(word, word) for word in mine]
+        assert run("run", *words, "--trial", "0", "--store", tmp_path / "runs")[0] == 0
         planned = Store(tmp_path / "runs").frame("planned")
-        assert status == 0
-        assert set(zip(planned["experiment"], planned["method"], strict=True)) == {
-            ("tuned", "shallow")
-        }
+        assert planned[["experiment", "method"]].to_numpy().tolist() == [["tuned", "shallow"]]
 
-    def test_failures_are_named_and_can_be_tried_again(self, run: Run, tmp_path: Path) -> None:
-        text = plugins.BOTH.replace(
-            "    X, y = split", "    raise ValueError('no luck')\n    X, y = split"
-        )
-        path = plugins.write(tmp_path, text)
-        words = ["--plugin", path, "--dataset", "my-shop", "--method", "shallow", "--trial", "0",
-                 "--experiment", "default", "--store", tmp_path / "runs"]  # fmt: skip
-        status, out, _ = run("run", *words, "--inline", "--plain")
-        assert status == 1
-        assert f"failures --store {tmp_path / 'runs'}" in out
+    def test_failures_are_named_and_can_be_tried_again(
+        self, run: Run, mine: list[str], tmp_path: Path
+    ) -> None:
+        failing = "    raise ValueError('no luck')\n    X, y = split"
+        path = plugins.write(tmp_path, plugins.BOTH.replace("    X, y = split", failing))
+        words = [*mine, "--method", "shallow", "--trial", "0", "--store", tmp_path / "runs"]
+        status, out, _ = run("run", *words)
+        assert (status, f"failures --store {tmp_path / 'runs'}" in out) == (1, True)
         status, out, _ = run("failures", "--store", tmp_path / "runs", "--log")
         assert status == 1
         assert "my-shop shallow, trial 0: ValueError: no luck" in out
@@ -179,31 +164,28 @@ class TestRun:
         status, out, _ = run(*hint[1].split(), "--plugin", path, "--inline", "--plain")
         assert (status, "1 jobs: 1 error; 0 still to run" in out) == (1, True)
         assert len(Store(tmp_path / "runs").frame("planned")) == 1
-        assert run("run", *words, "--retry", "timeout", "--inline")[0] == 4
+        assert run("run", *words, "--retry", "timeout")[0] == 4
 
     def test_edited_code_is_told_and_refitted(
         self, run: Run, mine: list[str], tmp_path: Path
     ) -> None:
-        words = [*mine, "--trial", "0", "--store", str(tmp_path / "runs")]
+        words = [*mine, "--trial", "0", "--store", tmp_path / "runs"]
         run("run", *words)
         plugins.write(tmp_path, plugins.BOTH.replace("random_state=seed", "random_state=seed + 1"))
-        plugin.imported.cache_clear()
-        registry._entries.cache_clear()
+        forget_plugins()
         for _ in range(2):
             _, out, _ = run("run", *words)
             assert "mine.py has changed since 1 stored runs of shallow version 1" in out
             assert "--refit shallow" in out
         before = Store(tmp_path / "runs").frame("runs")
-        _, out, _ = run("run", *words, "--refit", "shallow")
-        assert "has changed" not in out
+        assert "has changed" not in run("run", *words, "--refit", "shallow")[1]
         after = Store(tmp_path / "runs").frame("runs")
         newer = after["finished"].to_numpy() > before["finished"].to_numpy()
         assert set(after["method"][newer]) == {"shallow"}
-        _, out, _ = run("run", *words)
-        assert "has changed" not in out
+        assert "has changed" not in run("run", *words)[1]
 
     def test_predictions_can_be_filled_in(self, run: Run, mine: list[str], tmp_path: Path) -> None:
-        words = [*mine, "--trial", "0", "--store", str(tmp_path / "runs")]
+        words = [*mine, "--trial", "0", "--store", tmp_path / "runs"]
         run("run", *words)
         store = Store(tmp_path / "runs")
         kept = store.predicted_keys()
@@ -212,42 +194,19 @@ class TestRun:
         assert run("run", *words, "--fill-predictions")[0] == 0
         assert store.predicted_keys() == kept != set()
 
-    def test_plan_writes_nothing(self, run: Run, mine: list[str], tmp_path: Path) -> None:
-        status, out, _ = run("plan", *mine[:-2], "--store", tmp_path / "runs", "--workers", "2")
-        assert (status, "20 of 20 jobs to do" in out) == (0, True)
-        assert "on 2 idle cores" in out
-        assert not (tmp_path / "runs").exists()
+    def test_a_rerun_says_what_it_came_to_and_writes_nothing(
+        self, run: Run, mine: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Tables and report are stood in for."""
+        written: list[Path] = []
 
-
-class TestEndOfARun:
-    """Tables and report are written by others; here they are stood in for."""
-
-    @pytest.fixture(autouse=True)
-    def written(self, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-        from experiments.commands import run as verb
-
-        calls: list[Path] = []
-
-        def write(folder: Path, verbs: list[str]) -> list[str]:
-            calls.append(folder)
+        def write(folder: Path) -> list[str]:
+            written.append(folder)
             (folder / "report.html").write_text("<html>")
             return ["2 of your 2 fits equal ours.", "It reproduces."]
 
-        monkeypatch.setattr(verb, "_write", write)
-        return calls
-
-    def test_says_what_it_comes_to_and_a_rerun_does_nothing(
-        self, run: Run, mine: list[str], tmp_path: Path, written: list[Path]
-    ) -> None:
-        words = [
-            *mine,
-            "--trial",
-            "0",
-            "--store",
-            str(tmp_path / "r"),
-            "--refresh",
-            "tables,report",
-        ]
+        monkeypatch.setattr(run_verb, "_write", write)
+        words = [*mine, "--trial", "0", "--store", tmp_path / "r", "--refresh"]
         for _ in range(2):
             status, out, _ = run("run", *words)
             assert status == 0
@@ -259,13 +218,10 @@ class TestEndOfARun:
     def test_runs_are_kept_if_tables_cannot_be_written(
         self, run: Run, mine: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from experiments.commands import run as verb
-
-        monkeypatch.setattr(verb, "_write", lambda folder, verbs: 1 / 0)
-        words = [*mine, "--trial", "0", "--store", str(tmp_path / "r"), "--refresh", "tables"]
+        monkeypatch.setattr(run_verb, "_write", lambda folder: 1 / 0)
+        words = [*mine, "--trial", "0", "--store", tmp_path / "r", "--refresh"]
         status, out, _ = run("run", *words)
-        assert status == 1
-        assert "could not be written (ZeroDivisionError" in out
+        assert (status, "could not be written (ZeroDivisionError" in out) == (1, True)
         assert len(Store(tmp_path / "r").statuses()) == 2
 
 
@@ -288,28 +244,30 @@ class TestMerge:
         assert both.facts("learner") == whole.facts("learner")
         assert run("import", *shares, "--into", tmp_path / "all")[1].count("0 new, 3 known") == 2
 
-    def test_conflicts_are_listed_and_our_own_stay(
-        self, run: Run, mine: list[str], tmp_path: Path
+    @pytest.mark.parametrize(
+        ("change", "status", "told"),
+        [
+            ("0.125 WHERE method = 'shallow'", 1, "1 conflicts; what was there before is kept"),
+            ("7 WHERE method = 'cart'", 0, "1 no runs and left out"),
+        ],
+    )
+    def test_what_differs_is_told_and_our_own_stays(
+        self, run: Run, mine: list[str], tmp_path: Path, change: str, status: int, told: str
     ) -> None:
-        words = [*mine, "--trial", "0"]
-        run("run", *words, "--store", tmp_path / "a")
+        run("run", *mine, "--trial", "0", "--store", tmp_path / "a")
         shutil.copytree(tmp_path / "a", tmp_path / "b")
         other = Store(tmp_path / "b")
         with other.writing() as connection:
-            connection.execute("UPDATE runs SET test_f1 = 0.125 WHERE method = 'shallow'")
+            connection.execute(f"UPDATE runs SET test_f1 = {change}")
         other.close()
         before = Store(tmp_path / "a").frame("runs")
-        status, out, _ = run("merge", tmp_path / "b", "--into", tmp_path / "a")
-        assert status == 1
-        assert "1 conflicts; what was there before is kept" in out
-        assert "my-shop shallow trial 0" in out
+        ended, out, _ = run("merge", tmp_path / "b", "--into", tmp_path / "a")
+        assert (ended, told in out, "0 new" in out) == (status, True, True)
+        assert ("my-shop shallow trial 0" in out) == (status == 1)
         pd.testing.assert_frame_equal(Store(tmp_path / "a").frame("runs"), before)
 
     def test_a_forged_plan_changes_no_cell(self, tmp_path: Path, run: Run) -> None:
         """Not even where only theirs has run; what it adds are places that we do not have."""
-        from experiments.analysis.runs import load
-        from experiments.runner.experiments import jobs_of
-
         ours = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1])
         theirs = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1, 2], setting="default")
         own = replace(theirs[0], experiment="their-own")
@@ -331,8 +289,6 @@ class TestMerge:
         assert list(merged.of("paper", "their-own")["key"]) == [own.key]
 
     def test_kept_predictions_stay(self, tmp_path: Path, run: Run) -> None:
-        from experiments.runner.experiments import jobs_of
-
         jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])
         for name, kept in (("ours", {0: b"good", 1: b"good"}), ("theirs", {0: b"bad", 2: b"new"})):
             store = Store(tmp_path / name)
@@ -344,33 +300,19 @@ class TestMerge:
         store = Store(tmp_path / "ours")
         assert [store.predictions(job.key) for job in jobs] == [b"good", b"good", b"new"]
 
-    def test_rows_that_are_no_runs_are_left_out_and_told(
-        self, run: Run, mine: list[str], tmp_path: Path
-    ) -> None:
-        run("run", *mine, "--trial", "0", "--store", tmp_path / "a")
-        store = Store(tmp_path / "a")
-        with store.writing() as connection:
-            connection.execute("UPDATE runs SET test_f1 = 7 WHERE method = 'cart'")
-        store.close()
-        _, out, _ = run("merge", tmp_path / "a", "--into", tmp_path / "b")
-        assert "1 new, 0 known" in out
-        assert "1 no runs and left out" in out
-
 
 class TestExport:
     def test_one_row_per_experiment_and_run(
         self, run: Run, mine: list[str], tmp_path: Path
     ) -> None:
-        words = [word if word != "default" else "default,tuned" for word in mine]
+        words = ["default,tuned" if word == "default" else word for word in mine]
         run("run", *words, "--trial", "0", "--store", tmp_path / "a")
         for name in ("runs.csv", "runs.parquet"):
             assert run("export", tmp_path / name, "--store", tmp_path / "a")[0] == 0
         frame = pd.read_parquet(tmp_path / "runs.parquet")
-        assert set(zip(frame["experiment"], frame["method"], strict=True)) == {
-            (experiment, method)
-            for experiment in ("default", "tuned")
-            for method in ("shallow", "cart")
-        }
+        places = frame[["experiment", "method"]].to_numpy().tolist()
+        pairs = [[e, m] for e in ("default", "tuned") for m in ("cart", "shallow")]
+        assert sorted(places) == pairs
         table = pd.read_csv(tmp_path / "runs.csv", float_precision="round_trip")
         assert list(table["test_f1"]) == list(frame["test_f1"])
         assert list(table["key"]) == list(frame["key"])
@@ -378,33 +320,30 @@ class TestExport:
     def test_an_archive_gains_runs_and_loses_none(
         self, run: Run, mine: list[str], tmp_path: Path
     ) -> None:
+        folder = tmp_path / "archive"
         for trial in ("0", "1"):
             store = tmp_path / f"runs{trial}"
             run("run", *mine, "--trial", trial, "--store", store)
-            status, out, _ = run("export", "--store", store, "--results", tmp_path / "archive")
+            status, out, _ = run("export", "--store", store, "--results", folder)
             assert (status, "2 new runs" in out) == (0, True)
-        runs = archive.read_runs(tmp_path / "archive")
-        assert sorted(runs["trial"]) == [0, 0, 1, 1]
-        assert len(archive.read_plan(tmp_path / "archive")) == 4
-        before = {p.name: p.read_bytes() for p in (tmp_path / "archive").iterdir()}
-        run("export", "--store", store, "--results", tmp_path / "archive")
-        assert {p.name: p.read_bytes() for p in (tmp_path / "archive").iterdir()} == before
-        run("merge", tmp_path / "archive", "--into", tmp_path / "back")
+        assert sorted(archive.read_runs(folder)["trial"]) == [0, 0, 1, 1]
+        assert len(archive.read_plan(folder)) == 4
+        before = {p.name: p.read_bytes() for p in folder.iterdir()}
+        run("export", "--store", store, "--results", folder)
+        assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+        run("merge", folder, "--into", tmp_path / "back")
         assert len(Store(tmp_path / "back").predicted_keys()) == 4
 
 
-class TestLists:
-    def test_have_what_plugins_offer(self, run: Run, tmp_path: Path) -> None:
-        text = plugins.BOTH + "METRICS = {'mine': lambda y, p: 1.0}\n"
-        status, out, _ = run("list", "--plugin", plugins.write(tmp_path, text))
-        assert status == 0
-        for line in ("Shallow tree (beyond the paper)", "My shop: 120 rows, 4 features, 2 classes",
-                     "every table of the paper", "mine "):  # fmt: skip
-            assert line in out
-
-    def test_profiles_with_their_cost(self, run: Run) -> None:
-        _, out, _ = run("list", "profiles", "--cost")
-        assert re.search(r"paper +7,300 jobs +\d+ h \d\d min +every table of the paper", out)
+def test_lists_have_what_plugins_offer_and_what_profiles_cost(run: Run, tmp_path: Path) -> None:
+    _, out, _ = run("list", "profiles", "--cost")
+    assert re.search(r"paper +7,300 jobs +\d+ h \d\d min +every table of the paper", out)
+    text = plugins.BOTH + "METRICS = {'mine': lambda y, p: 1.0}\n"
+    status, out, _ = run("list", "--plugin", plugins.write(tmp_path, text))
+    assert status == 0
+    for line in ("Shallow tree (beyond the paper)", "My shop: 120 rows, 4 features, 2 classes",
+                 "every table of the paper", "mine "):  # fmt: skip
+        assert line in out
 
 
 def test_every_command_of_the_makefile_is_understood() -> None:
@@ -414,10 +353,7 @@ def test_every_command_of_the_makefile_is_understood() -> None:
     for command in commands:
         text = re.sub(r"\$\(if \$\(WORKERS\),--workers \$\(WORKERS\)\)", "--workers 2", command)
         words = text.replace("$(PROFILE)", "paper").replace("$(ARGS)", "").rstrip("; ").split()
-        if words[0] in cli.verbs():
-            cli.build_parser(words[0]).parse_args(words)
-        else:
-            assert words[0] == "bench"  # being written
+        cli.build_parser(words[0]).parse_args(words)
 
 
 def documented() -> list[str]:
@@ -430,9 +366,6 @@ def documented() -> list[str]:
 @pytest.mark.parametrize("command", documented())
 def test_documented_commands_work_as_they_are_written(command: str) -> None:
     """Understood by the parser and, where they run jobs, with something to run."""
-    from experiments.commands import arguments
-    from experiments.runner.experiments import check_selected, jobs_in, searches_in
-
     words = shlex.split(command)
     args = cli.build_parser(words[0]).parse_args(words)
     if words[0] in ("run", "plan", "status") and not args.plugin:

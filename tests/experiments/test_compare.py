@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,30 +12,28 @@ import plugins
 import pytest
 from analysis_support import Cell, make_runs
 from scipy import stats
+from sklearn.metrics import matthews_corrcoef
 
-from experiments.__main__ import main
 from experiments.analysis.pairwise import compare
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.readme import REPOSITORY
+from experiments.runs.predictions import unpack
+from experiments.runs.schema import BY_NAME
 from experiments.runs.store import Store
 
 README = (REPOSITORY / "experiments" / "README.md").read_text(encoding="utf-8")
 QUICK = ["--trial", "0-1", "--inline", "--plain"]
-
-
-pytestmark = pytest.mark.usefixtures("no_plugins")
+Run = Callable[..., tuple[int, str, str]]
 
 
 class TestVerb:
-    def test_a_learner_and_a_dataset_of_ones_own(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_learner_and_a_dataset_of_ones_own(self, run: Run, tmp_path: Path) -> None:
         path, store = plugins.write(tmp_path, plugins.BOTH), tmp_path / "runs"
-        words = ["compare", str(path), "--dataset", "iris,My shop", "--against", "cart-pruned"]
-        words += [*QUICK, "--metric", "test_f1,tree_size", "--store", str(store)]
-        assert main(words) == 0
-        out = capsys.readouterr().out
+        words = ["compare", path, "--dataset", "iris,My shop", "--against", "cart-pruned"]
+        words += [*QUICK, "--metric", "test_f1,tree_size", "--store", store]
+        status, out, _ = run(*words)
+        assert status == 0
         assert "4 of 12 runs are committed." in out
         assert "## Is Shallow tree better than CART?" in out
         assert "Datasets (test F1 and tree size): Iris and My shop." in out
@@ -42,55 +41,81 @@ class TestVerb:
         by_dataset = ran.groupby("dataset")["method"].unique().map(set).to_dict()
         assert by_dataset["iris"] == {"shallow"}
         assert by_dataset["my-shop"] == {"shallow", "cart", "cart-pruned"}
-        table = pd.read_csv(store / "comparison" / "comparison.csv")
+        folder = store / "comparison"
+        table = pd.read_csv(folder / "comparison.csv")
         cart = table[(table["Learner"] == "CART") & (table["Metric"] == "test F1")]
         ours = load().of("clean", "default").query("dataset == 'iris' and method == 'cart'")
         iris = ours[ours["trial"] < 2]["test_f1"].mean()
         own = ran.query("dataset == 'my-shop' and method == 'cart'")["test_f1"].mean()
         assert cart["mean"].item() == pytest.approx((iris + own) / 2, abs=1e-12)
-        page = (store / "comparison" / "comparison.html").read_text(encoding="utf-8")
+        scores = pd.read_csv(folder / "comparison-datasets.csv").set_index(["Metric", "Dataset"])
+        assert scores.loc["test F1", "CART"].to_dict() == pytest.approx(
+            {"Iris": iris, "My shop": own}
+        )
+        page = (folder / "comparison.html").read_text(encoding="utf-8")
         assert "<h1>Is Shallow tree better than CART?</h1>" in page
         assert "<svg" in page
-        assert r"\toprule" in (store / "comparison" / "comparison.tex").read_text(encoding="utf-8")
-        assert (store / "comparison" / "comparison.pdf").stat().st_size > 1000
-        assert main(words) == 0
-        assert "All 8 jobs are done." in capsys.readouterr().out
+        assert r"\toprule" in (folder / "comparison.tex").read_text(encoding="utf-8")
+        assert (folder / "comparison.pdf").stat().st_size > 1000
+        assert "All 8 jobs are done." in run(*words)[1]
+
+    def test_metrics_of_ones_own_and_of_scikit_learn(self, run: Run, tmp_path: Path) -> None:
+        """Runs whose probabilities are not committed are made anew, here and not there."""
+        text = plugins.BOTH + "METRICS = {'sure': lambda y, p: p.max(axis=1).mean()}\n"
+        path, store = plugins.write(tmp_path, text), tmp_path / "runs"
+        words = ["--dataset", "iris", "--against", "cart", *QUICK, "--store", store]
+        metrics = "sure,matthews_corrcoef"
+        status, out, _ = run("compare", path, "--metric", metrics, *words)
+        assert (status, "0 of 4 runs are committed with probabilities." in out) == (0, True)
+        table = pd.read_csv(store / "comparison" / "comparison.csv")
+        kept = [unpack(Store(store).predictions(key) or b"") for key in
+                Store(store).frame().query("method == 'cart'")["key"]]  # fmt: skip
+        wanted = {
+            "sure": np.mean([each.proba.max(axis=1).mean() for each in kept]),
+            "matthews corrcoef": np.mean(
+                [matthews_corrcoef(each.truth, each.predicted) for each in kept]
+            ),
+        }
+        found = table[table["Learner"] == "CART"].set_index("Metric")["mean"]
+        assert found.to_dict() == pytest.approx(wanted)
+
+    def test_says_so_if_every_run_is_committed(self, run: Run, tmp_path: Path) -> None:
+        words = ["--dataset", "iris", "--against", "cart-pruned", *QUICK]
+        text = plugins.LEARNER.replace("LEARNER = ", "_UNUSED = ") + plugins.TABLES
+        path = plugins.write(tmp_path, text)
+        status, out, _ = run("compare", path, *words, "--store", tmp_path / "runs")
+        assert (status, "All 4 runs are committed; none is to be made." in out) == (0, True)
+        assert "## Is CART (pruned) better than CART?" in out
 
     @pytest.mark.parametrize(
         ("words", "told"),
         [
-            (["--metric", "tets_f1"], "did you mean test_f1"),
-            (["--reference", "crat"], "did you mean cart"),
-            (["--against", "gradtre"], "did you mean gradtree"),
-            (["--protocol", "claen"], "did you mean clean"),
-            (["--dataset", "irsi"], "did you mean iris"),
+            ("--metric tets_f1", "did you mean test_f1"),
+            ("--reference crat", "did you mean cart"),
+            ("--against gradtre", "did you mean gradtree"),
+            ("--protocol claen", "did you mean clean"),
+            ("--dataset irsi", "did you mean iris"),
         ],
     )
     def test_mistakes_end_before_a_run(
-        self, words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, run: Run, words: str, told: str, tmp_path: Path
     ) -> None:
         path, store = plugins.write(tmp_path, plugins.LEARNER), tmp_path / "runs"
-        assert main(["compare", str(path), *words, "--store", str(store)]) == 2
-        errors = capsys.readouterr().err
-        assert told in errors
+        status, _, errors = run("compare", path, *words.split(), "--store", store)
+        assert (status, told in errors, store.exists()) == (2, True, False)
         assert len(errors.splitlines()) <= 2
-        assert not store.exists()
 
-    def test_a_file_with_nothing_to_compare(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_file_with_nothing_to_compare(self, run: Run, tmp_path: Path) -> None:
         path = plugins.write(tmp_path, "METRICS = {'mine': lambda y, p: 1.0}\n")
-        assert main(["compare", str(path), "--store", str(tmp_path / "runs")]) == 2
-        assert "offers no learner or dataset" in capsys.readouterr().err
+        status, _, errors = run("compare", path, "--store", tmp_path / "runs")
+        assert (status, "offers no learner or dataset" in errors) == (2, True)
 
     @pytest.mark.slow
-    def test_the_readme_shows_what_is_printed(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_the_readme_shows_what_is_printed(self, run: Run, tmp_path: Path) -> None:
+        """Slow: 210 fits on 21 datasets, all to be prepared first."""
         (code,) = re.findall(r"```py\n(.*?)```", README, flags=re.DOTALL)
         path = plugins.write(tmp_path, code)
-        words = ["compare", str(path), "--inline", "--plain", "--store", str(tmp_path / "runs")]
-        status, out = main(words), capsys.readouterr().out
+        status, out, _ = run("compare", path, *QUICK[2:], "--store", tmp_path / "runs")
         if "the data is missing" in out:
             pytest.skip("needs the paper's datasets under 1,000 rows")
         assert status == 0
@@ -125,7 +150,9 @@ class TestNumbers:
         }
         cells["clean", "default", "hepatitis", "gradtree"] = [0.5, None]
         made = make_runs(cells, metric)
-        self.answer = compare(made, "clean", ["gradtree"], ["cart", "cart-pruned"], [metric])
+        self.answer = compare(
+            made, "clean", ["gradtree"], ["cart", "cart-pruned"], [BY_NAME[metric]]
+        )
         return scores.iloc[:6], self.answer.tables[0].frame.set_index("Learner")
 
     def test_every_column_is_that_of_the_shared_datasets(self) -> None:
@@ -169,4 +196,4 @@ class TestNumbers:
             ("clean", "default", "iris", "cart"): [0.5, 0.6],
         }
         with pytest.raises(UserError, match="GradTree lacks test F1 in some trial on Iris"):
-            compare(make_runs(cells), "clean", ["gradtree"], ["cart"], ["test_f1"])
+            compare(make_runs(cells), "clean", ["gradtree"], ["cart"], [BY_NAME["test_f1"]])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -71,22 +73,20 @@ def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path: Path) -> 
 
 
 def test_the_hash_of_a_figure_sees_all_kinds_of_marks() -> None:
+    draw: dict[str, Callable[[Any, float], object]] = {
+        "bars": lambda axes, value: axes.barh([0, 1], [1, value]),
+        "points": lambda axes, value: axes.scatter([0, 1], [1, value]),
+        "text": lambda axes, value: axes.text(0, 0, f"{value}"),
+        "ticks": lambda axes, value: axes.set_yticks([0], [f"{value}"]),
+        "area": lambda axes, value: axes.fill_between([0, 1], [0, 0], [1, value]),
+    }
+
     def hashed(what: str, value: float) -> str:
         figure = style.canvas()
-        axes = figure.subplots()
-        if what == "bars":
-            axes.barh([0, 1], [1, value])
-        elif what == "points":
-            axes.scatter([0, 1], [1, value])
-        elif what == "text":
-            axes.text(0, 0, f"{value}")
-        elif what == "ticks":
-            axes.set_yticks([0], [f"{value}"])
-        else:
-            axes.fill_between([0, 1], [0, 0], [1, value])
+        draw[what](figure.subplots(), value)
         return figures.data_hash(figure)
 
-    for what in ("bars", "points", "text", "ticks", "area"):
+    for what in draw:
         assert hashed(what, 2.0) == hashed(what, 2.0) != hashed(what, 3.0), what
 
 

@@ -28,52 +28,50 @@ def rows(classes: int, n: int = 60) -> Prediction:
     return Prediction(truth, proba.argmax(axis=1), proba)
 
 
-LABELS: dict[str, dict[str, Any]] = {
-    "matthews_corrcoef": {},
-    "f1_score": {"average": "macro"},
-    "precision_score": {"average": "macro", "zero_division": 0},
-    "cohen_kappa_score": {},
-    "hamming_loss": {},
-}
-
-
-@pytest.mark.parametrize("classes", [2, 3, 7])
-@pytest.mark.parametrize("name", LABELS)
-def test_metrics_of_classes(name: str, classes: int) -> None:
-    given, score = rows(classes), find(name, {}, {}).score
+def scored(name: str, given: Prediction, classes: int, **options: Any) -> float | None:
+    score = find(name, options, {}).score
     assert score is not None
-    wanted = getattr(sklearn_metrics, name)(given.truth, given.predicted, **LABELS[name])
-    assert score(given, classes) == pytest.approx(wanted)
+    return score(given, classes)
 
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
 @pytest.mark.parametrize(
-    "name", ["roc_auc_score", "log_loss", "average_precision_score", "top_k_accuracy_score"]
+    ("name", "options"),
+    [
+        ("matthews_corrcoef", {}),
+        ("f1_score", {"average": "macro"}),
+        ("precision_score", {"average": "macro", "zero_division": 0}),
+        ("hamming_loss", {}),
+        ("roc_auc_score", {"multi_class": "ovr"}),
+        ("log_loss", {}),
+        ("average_precision_score", {}),
+        ("top_k_accuracy_score", {"k": 1}),
+    ],
 )
-def test_metrics_of_probabilities(name: str, classes: int) -> None:
-    given, score = rows(classes), find(name, {}, {}).score
-    assert score is not None
-    p = given.proba if classes > 2 or name == "log_loss" else given.proba[:, 1]  # type: ignore[index]
-    more = {"multi_class": "ovr"} if name == "roc_auc_score" and classes > 2 else {}
-    assert score(given, classes) == pytest.approx(
-        getattr(sklearn_metrics, name)(given.truth, p, **more)
-    )
-    assert score(Prediction(given.truth, given.predicted), classes) is None
+def test_metrics_get_the_arguments_that_they_need(
+    name: str, options: dict[str, Any], classes: int
+) -> None:
+    given, function = rows(classes), getattr(sklearn_metrics, name)
+    assert given.proba is not None
+    answers: Any = given.predicted
+    if name in ("roc_auc_score", "log_loss", "average_precision_score", "top_k_accuracy_score"):
+        answers = given.proba if classes > 2 or name == "log_loss" else given.proba[:, 1]
+        assert scored(name, Prediction(given.truth, given.predicted), classes) is None
+    more = {"k": 1} if "k" in options else {}
+    wanted = function(given.truth, answers, **options)
+    assert scored(name, given, classes, **more) == pytest.approx(wanted)
 
 
 def test_a_class_that_the_test_rows_lack() -> None:
     given = Prediction(np.array([0, 1, 0]), np.array([0, 1, 2]), np.eye(3)[[0, 1, 2]] * 0.7 + 0.1)
-    score = find("log_loss", {}, {}).score
-    assert score is not None
-    assert score(given, 3) == pytest.approx(-(2 * np.log(0.8) + np.log(0.1)) / 3)
+    wanted = -(2 * np.log(0.8) + np.log(0.1)) / 3
+    assert scored("log_loss", given, 3) == pytest.approx(wanted)
 
 
 def test_options_and_directions() -> None:
-    score = find("f1_score", {"average": "weighted"}, {}).score
     given = rows(3)
-    assert score is not None
     wanted = sklearn_metrics.f1_score(given.truth, given.predicted, average="weighted")
-    assert score(given, 3) == pytest.approx(wanted)
+    assert scored("f1_score", given, 3, average="weighted") == pytest.approx(wanted)
     assert find("zero_one_loss", {}, {}).smaller_is_better
     assert not find("accuracy_score", {}, {}).smaller_is_better
     assert find("test_brier", {}, {}).smaller_is_better

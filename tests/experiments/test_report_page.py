@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,47 +15,37 @@ from markupsafe import escape
 
 from experiments.analysis.answer import Answer, Figure, Format, Table
 from experiments.analysis.answers import answers
-from experiments.analysis.printed import printed
 from experiments.analysis.runs import Runs, load
-from experiments.output.report import page as report
-from experiments.output.report.svg import inline_svg
-from experiments.output.report.tables import table_data
+from experiments.output import report
+from experiments.output.figures import inline_svg
+from experiments.output.report import table_data
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "formaction"}
 
 
 class Reader(HTMLParser):
-    """What the tests ask about: ids, addresses, tags, handlers, visible text."""
+    """What the tests ask about: tags, ids, addresses, handlers, visible text."""
 
     def __init__(self, source: str) -> None:
         super().__init__(convert_charrefs=True)
-        self.ids: list[str] = []
-        self.loads: list[str] = []
         self.tags: list[str] = []
-        self.handlers: list[str] = []
-        self.text = ""
-        self._silent = ""
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = self._silent = ""
         self.feed(source)
+        self.ids = [value for name, value in self.attributes if name == "id"]
+        self.loads = [value or "" for name, value in self.attributes if name in LOADING]
+        self.handlers = [name for name, _ in self.attributes if name.startswith("on")]
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        self.attributes += attributes
         self._silent = tag if tag in ("script", "style", "code", "pre") else self._silent
-        for name, value in attributes:
-            if name == "id":
-                self.ids.append(value or "")
-            if name in LOADING:
-                self.loads.append(value or "")
-            if name.startswith("on"):
-                self.handlers.append(name)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == self._silent:
-            self._silent = ""
+        self._silent = "" if tag == self._silent else self._silent
 
     def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.text += data
+        self.text += "" if self._silent else data
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +76,7 @@ def test_the_page_loads_nothing_and_every_link_has_its_target(page: str) -> None
     assert len(reader.ids) == len(set(reader.ids))
     assert "default-src 'none'" in page
     assert "@import" not in page
-
-
-def test_one_name_everywhere(page: str) -> None:
     assert page.count(report.NAME) == 3  # title, bar, heading
-    assert "measured again" not in page
 
 
 def test_hostile_names_stay_text(page: str, data: dict[str, Any]) -> None:
@@ -175,7 +159,7 @@ def test_an_empty_store_gives_a_page(tmp_path: Path) -> None:
 
     Store(tmp_path).connect().close()
     runs = load(tmp_path)
-    path = report.write_report(runs, answers(runs), printed(), tmp_path)
+    path = report.write_report(runs, answers(runs), tmp_path)
     assert "0 of 0 planned runs" in path.read_text(encoding="utf-8")
 
 
@@ -196,38 +180,22 @@ def test_sections_figures_and_lead(runs: Runs) -> None:
         shown=("shown",),
         extra={"counts": {"exact": 1234, "worse": 0}},
     )
-    page = report.render(runs, [answer], printed())
+    page = report.render(runs, [answer])
     assert page.count("<strong>Yes.</strong>") == 2  # at the top, and in its section
     assert "<li>In part.</li>" in page
     assert "1,234 exact" in page
     assert "Only a file" not in page
     assert "img" not in Reader(page).tags
     small = inline_svg(draw(), "f", "label")
-    assert len(small) < 8000
+    assert "font-family" not in small
     assert re.findall(r' id="(?!f-)', small) == []
     assert set(re.findall(r'href="#([^"]+)"', small)) <= set(re.findall(r' id="([^"]+)"', small))
 
 
 def test_the_same_store_gives_the_same_page(page: str, runs: Runs) -> None:
-    assert report.render(runs, answers(runs), printed()) == page
+    assert report.render(runs, answers(runs)) == page
 
 
 def test_commands_repeat_with_the_parameters_of_the_report(runs: Runs) -> None:
-    page = report.render(runs, [], printed(), "ours")
+    page = report.render(runs, [], "ours")
     assert data_of(page)["options"] == " --params ours"
-
-
-def test_the_report_needs_neither_data_nor_learners(runs: Runs, tmp_path: Path) -> None:
-    blocked = ("baselines", "datasets", "gradtree", "tensorflow", "numba", "sklearn")
-    script = (
-        "import sys\n"
-        f"sys.modules.update(dict.fromkeys({blocked!r}))\n"
-        "from experiments.__main__ import main\n"
-        f"raise SystemExit(main(['report', '--store', {str(runs.store)!r}, "
-        f"'--output', {str(tmp_path)!r}]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "report.html").stat().st_size > 20_000

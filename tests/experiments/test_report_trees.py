@@ -17,8 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.analysis.runs import Runs
 from experiments.commands import trees as command
 from experiments.errors import UserError
-from experiments.output.report.trees import CODES, codes_note, read_trees, tree_data, write_trees
-from experiments.runner import registry, run_job
+from experiments.output.trees import CODES, codes_note, read_trees, tree_data, write_trees
+from experiments.runner import registry
 from experiments.runner.experiments import jobs_of
 from experiments.runner.raw_units import in_raw_units, tree_entry
 from experiments.runs import predictions
@@ -133,7 +133,7 @@ def wine(monkeypatch: pytest.MonkeyPatch, ferry: Any) -> Job:
         **{f"X_{part}": ferry.matrix.astype(float) for part in ("train", "valid", "test")},
         **{f"y_{part}": ferry.labels for part in ("train", "valid", "test")},
     )
-    monkeypatch.setattr(run_job, "load_split", lambda *where: split)
+    monkeypatch.setattr(command, "load_split", lambda *where: split)
     monkeypatch.setattr(registry, "load_dataset", lambda slug: SimpleNamespace(X=ferry.raw))
     (job,) = jobs_of("tuned", "paper", ["wine"], ["cart"], [0])
     return job
@@ -164,15 +164,17 @@ def test_a_tree_that_was_not_kept_is_fitted_again(
 ) -> None:
     store = stored(tmp_path, wine, None)
     fitted = SimpleNamespace(tree=ferry.tree)
-    monkeypatch.setattr(run_job, "timed_fit", lambda learner, split, job: (fitted, 0, 0))
+    monkeypatch.setattr(command, "timed_fit", lambda learner, split, job: (fitted, 0, 0))
     (entry,) = command.tree_entries("wine", store.frame().set_index("key"), store)
     assert Tree.from_dict(entry["tree"]) == ferry.tree
 
 
 def test_pictures_of_trees_carry_their_caption(wine: Job, ferry: Any, tmp_path: Path) -> None:
     store = stored(tmp_path / "store", wine, ferry.tree)
-    plain = command.draw_trees(tmp_path / "plain", [wine, wine], store)
-    assert sorted(path.name for path in plain) == ["cart.pdf", "cart.png", "cart.svg"]
+    command.draw_trees(tmp_path / "plain", [wine, wine], store)
+    plain = sorted((tmp_path / "plain").iterdir())
+    assert [path.name for path in plain] == ["cart.pdf", "cart.png", "cart.svg"]
     store.add_facts("dataset", {"wine": {"categorical": ["port"]}})
-    noted = command.draw_trees(tmp_path, [wine], store)
-    assert noted[0].stat().st_size > 1.5 * plain[0].stat().st_size  # letters are outlines
+    command.draw_trees(tmp_path / "noted", [wine], store)
+    noted = tmp_path / "noted" / "cart.svg"
+    assert noted.stat().st_size > 1.5 * plain[2].stat().st_size  # letters are outlines

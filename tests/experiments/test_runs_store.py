@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.commands.merge import merge
+from experiments.commands.merge_export import merge
 from experiments.runs import archive, schema
 from experiments.runs.job import Job
 from experiments.runs.schema import BadRunError, check, disagreement

@@ -38,7 +38,7 @@ def wrong(root: Path) -> list[str]:
         checks.tables(answers(), NAMES, results),
         checks.readmes(answers(), PROFILES, root),
         checks.figures(answers(), results),
-        checks.report("<p>page</p>", results),
+        checks.written("Report", {"report.html": "<p>page</p>"}, results),
     ]
     assert all(each.compared for each in done)
     return [line for each in done for line in each.wrong]

@@ -22,6 +22,7 @@ from typing import Any
 
 from experiments.analysis.runs import Runs
 from experiments.errors import UserError
+from experiments.output.files import put
 from experiments.text import NO_NEW_ROW
 
 FORMAT = "gradtree-report-trees/1"
@@ -39,12 +40,7 @@ def write_trees(folder: Path, dataset: str, entries: Iterable[Entry]) -> Path:
     """Write the file of one dataset."""
     content = {"format": FORMAT, "dataset": dataset, "trees": list(entries)}
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{dataset}.json"
-    beside = path.with_suffix(".part")
-    beside.write_text(text + "\n", encoding="utf-8")
-    beside.replace(path)
-    return path
+    return put(folder / f"{dataset}.json", f"{text}\n".encode())
 
 
 def read_trees(folder: Path, dataset: str) -> list[dict[str, Any]]:
@@ -80,8 +76,11 @@ def tree_data(entry: Entry, runs: Runs, dataset: str) -> dict[str, Any]:
     size = "1 node" if len(tree["feature"]) == 1 else f"{len(tree['feature'])} nodes"
     score = "" if entry["test_f1"] is None else f", test F1 {entry['test_f1']:.3f}"
     counts = tree.get("n_node_samples")
-    nodes: dict[int, list[Any]] = {}
-    for at in reversed(_order(tree)):
+    order, nodes = [0], dict[int, list[Any]]()
+    for at in order:  # every node after its parent
+        if tree["children_left"][at] >= 0:
+            order += [tree["children_left"][at], tree["children_right"][at]]
+    for at in reversed(order):
         left, right = tree["children_left"][at], tree["children_right"][at]
         if left < 0:
             shares = tree["value"][at]
@@ -99,12 +98,3 @@ def tree_data(entry: Entry, runs: Runs, dataset: str) -> dict[str, Any]:
         "classes": [str(name) for name in entry["class_names"]],
         "root": nodes[0],
     }
-
-
-def _order(tree: Mapping[str, Any]) -> list[int]:
-    """Every node after its parent."""
-    order = [0]
-    for at in order:
-        if tree["children_left"][at] >= 0:
-            order += [tree["children_left"][at], tree["children_right"][at]]
-    return order

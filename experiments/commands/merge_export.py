@@ -1,0 +1,186 @@
+"""``merge`` (or ``import``) and ``export``: runs into a store, and out of one."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.analysis.runs import load
+from experiments.commands import arguments
+from experiments.commands.arguments import COMMITTED, STORE, option, store_folder, verb, words
+from experiments.errors import DONE, FAILED, UserError
+from experiments.runner.search_scores import folder_of, merge_scores
+from experiments.runs import archive, predictions
+from experiments.runs.schema import NAMES, BadRunError, check
+from experiments.runs.store import LOCAL, PLANNED, Added, Store
+
+SHOWN = 5
+KEPT = ["tuned", "default"]
+BATCH = 2000
+"""Runs, with their predictions, that are added in one transaction."""
+
+
+@verb(
+    "merge",
+    option("sources", "to copy from", store_folder, "STORE", nargs="+"),
+    option("--into", "store to copy to (default: .runs)", store_folder, "STORE", LOCAL),
+)
+def run(args: argparse.Namespace) -> int:
+    """Copy the runs of other stores or archives into one store.
+
+    Copy runs, predictions, plans and scores of searches from the stores of other machines or
+    shards, or from an archive such as results/runs. If two have the same job, a success beats a
+    failure, a later failure an earlier one, and the target's success stays, seconds included. If
+    both succeeded with different scores, or an experiment asks for different jobs in the same
+    place, that is a conflict: it is listed, and the target keeps its own. Nothing is deleted, and
+    merging again changes nothing. Exit status: 0 done, 1 there are conflicts.
+    """
+    for folder in args.sources:
+        arguments.require_store(folder)
+    conflicts = 0
+    with closing(Store(args.into)) as target:
+        for folder in args.sources:
+            added, problems = merge(folder, target)
+            print(f"{folder}: {added.new:,} new, {added.known:,} known")
+            tell("no runs and left out", problems)
+            tell("conflicts; what was there before is kept", added.conflicts)
+            conflicts += len(added.conflicts)
+        print(f"{args.into}: {len(target.statuses()):,} runs")
+    return FAILED if conflicts else DONE
+
+
+def tell(what: str, lines: list[str]) -> None:
+    """Name the first few of some findings, and count them."""
+    if lines:
+        print(f"  {len(lines):,} {what}:")
+        print("".join(f"    {line}\n" for line in lines[:SHOWN]), end="")
+
+
+def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
+    """Copy what a store or an archive has; what became of it, and rows that are no runs."""
+    total, problems = Added(), []
+    plan, facts, rows, predicted = _contents(folder)
+    while batch := list(islice(rows, BATCH)):
+        runs = []
+        for row in batch:
+            try:
+                runs.append(check(row))
+            except BadRunError as problem:
+                problems.append(f"{row.get('key')}: {problem}")
+        packed = {each["key"]: predicted(each["key"]) for each in runs}
+        done = target.add(runs, {key: found for key, found in packed.items() if found})
+        total.new += done.new
+        total.known += done.known
+        total.conflicts += done.conflicts
+    total.conflicts += _merge_plan(target, plan)
+    for kind, some in facts.items():
+        known = target.facts(kind)
+        target.add_facts(kind, {name: one for name, one in some.items() if name not in known})
+    if not (folder / archive.PLAN).is_file():
+        merge_scores(folder_of(folder), folder_of(target.folder))
+    return total, problems
+
+
+def _contents(
+    folder: Path,
+) -> tuple[
+    pd.DataFrame, dict[str, dict[str, Any]], Iterator[dict[str, Any]], Callable[[str], bytes | None]
+]:
+    """Plan, facts, runs, and what each of them predicted."""
+    source = Store(folder)
+    if source.exists:
+        found = source.connect().execute("SELECT * FROM runs")
+        facts = {kind: source.facts(kind) for kind in archive.KINDS}
+        rows = ({name: row[name] for name in NAMES} for row in found)
+        return source.frame("planned"), facts, rows, source.predictions
+    kept, runs = predictions.read(folder), archive.rows(archive.read_runs(folder))
+
+    def packed(key: str) -> bytes | None:
+        return predictions.pack(kept[key]) if key in kept else None
+
+    return archive.read_plan(folder), archive.read_facts(folder), iter(runs), packed
+
+
+def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:
+    """Add the places that the target's plan lacks; those that it fills otherwise, which stay."""
+    marks, same = ", ".join("?" * len(PLANNED)), ", ".join(PLANNED[:-1])
+    theirs = plan[list(PLANNED)].astype(object).itertuples(index=False, name=None)
+    with target.writing() as connection:
+        connection.execute("CREATE TEMP TABLE theirs AS SELECT * FROM planned LIMIT 0")
+        connection.executemany(f"INSERT INTO theirs VALUES ({marks})", theirs)
+        connection.execute("INSERT OR IGNORE INTO planned SELECT * FROM theirs")
+        found = connection.execute(
+            f"SELECT {same}, planned.key AS ours, theirs.key AS others FROM theirs "
+            f"JOIN planned USING ({same}) WHERE planned.key != theirs.key"
+        ).fetchall()
+        connection.execute("DROP TABLE theirs")
+    return [
+        f"{row['protocol']} {row['experiment']} {row['dataset']} {row['method']} trial "
+        f"{row['trial']}: asks for job {row['ours']} here, for {row['others']} there"
+        for row in found
+    ]
+
+
+@verb(
+    "export",
+    STORE,
+    option("output", "such as runs.parquet or runs.csv", Path, "FILE", nargs="?"),
+    option(
+        "--results",
+        "add to this archive (results/runs)",
+        Path,
+        "ARCHIVE",
+        None,
+        nargs="?",
+        const=COMMITTED,
+    ),
+    option("--predictions", "experiments whose predictions it keeps", words, "A,B", KEPT),
+)
+def export(args: argparse.Namespace) -> int:
+    """Write the runs as Parquet or CSV.
+
+    Write one row per experiment and run, with every column of the table of runs, as Parquet or CSV.
+    With --results instead, add the runs of the store to the committed archive in results/runs:
+    nothing is deleted, conflicts are listed, and what was committed stays. Exit status: 0 done, 1
+    there are conflicts.
+    """
+    if args.results is not None:
+        arguments.require_store(args.store)
+        return write_archive(args.store, args.results, args.predictions)
+    if args.output is None or args.output.suffix not in (".parquet", ".csv"):
+        raise UserError("name a file to write, such as runs.parquet or runs.csv")
+    own = args.store != LOCAL or args.store.is_dir()
+    folder = args.store if own else COMMITTED
+    frame = load(folder).frame
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    write = frame.to_csv if args.output.suffix == ".csv" else frame.to_parquet
+    write(args.output, index=False)
+    ran = int((frame["status"] != "").sum())
+    print(f"{args.output}: {len(frame):,} rows, {ran:,} of them runs of {folder}")
+    return DONE
+
+
+def write_archive(store: Path, archive_folder: Path, experiments: list[str]) -> int:
+    """Add the runs of a store to an archive, through a store that is made for it."""
+    with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:
+        if (archive_folder / archive.PLAN).is_file():
+            merge(archive_folder, both)
+        added, problems = merge(store, both)
+        runs, plan = both.frame("runs"), both.frame("planned")
+        facts = {kind: both.facts(kind) for kind in archive.KINDS}
+        archive.write(archive_folder, runs, plan, facts)
+        wanted = set(plan.loc[plan["experiment"].isin(experiments), "key"])
+        wanted |= set(predictions.read(archive_folder))
+        kept = runs[runs["key"].isin(wanted)]
+        predictions.write(archive_folder, predictions.of_store(both, kept))
+    print(f"{archive_folder}: {added.new:,} new runs, {added.known:,} known, {len(runs):,} in all")
+    tell("no runs and left out", problems)
+    tell("conflicts; what was committed stays", added.conflicts)
+    return FAILED if added.conflicts else DONE

@@ -1,0 +1,291 @@
+"""The report: one page that loads nothing, with answers first, then tables, datasets and failures.
+
+The script of the page draws tables and trees when they are unfolded, from the JSON that is made
+here; ``web`` has the template, the styles and the scripts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from experiments.analysis.answer import Answer, Figure, Grid, Table
+from experiments.analysis.printed import printed
+from experiments.analysis.runs import Runs
+from experiments.analysis.verdicts import IN_WORDS
+from experiments.output import files, formats
+from experiments.output.figures import inline_svg
+from experiments.output.trees import FOLDER, read_trees, tree_data
+from experiments.runs import archive
+
+WEB = Path(__file__).resolve().parent / "web"
+NAME = "GradTree, reproduced"
+LEAD = ("reproduces", "conclusions", "use")
+"""What a reader asks first; the first sentences of these answers stand at the top."""
+TABLES = "tables"
+"""The answer that has the paper's tables; it stands after the others."""
+OUTCOMES = {
+    "exact": ("=", "mean and deviation equal to the digits that the paper prints"),
+    "equivalent": ("≈", "shown to lie within 0.02 of F1 or 10% of tree size"),
+    "undecided": ("?", "shown neither to differ nor to be equivalent (undecided in the CSV files)"),
+    "better": ("▲", "significantly better than printed"),
+    "worse": ("▼", "significantly worse than printed"),
+    "missing": ("–", "the paper or this suite has no number"),
+}
+SLUGS = ("dataset", "method", "learner")
+"""Columns whose slugs are shown as names."""
+DIGITS = 4
+"""Behind the point, that the trials of a cell are kept to; none if all are whole."""
+Data = dict[str, Any]
+"""JSON for the script of the page, or what the template shows."""
+
+
+def write_report(runs: Runs, answers: Sequence[Answer], folder: Path, params: str = "") -> Path:
+    """Write the figures and ``report.html``; see ``render``."""
+    files.write_figures(answers, folder / files.FIGURES)
+    return files.put(folder / "report.html", render(runs, answers, params).encode())
+
+
+def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
+    """The page as text. Trees are those of the same store: an own report shows no committed ones.
+
+    Parameters
+    ----------
+    params : where tuned hyperparameters come from, for the commands that repeat a cell.
+    """
+    sections = [answer for answer in answers if answer.question != TABLES]
+    groups = _table_groups(answers)
+    datasets = _datasets(runs)
+    shown = [table for answer in sections for table in folds(answer)]
+    shown += [table for some in groups.values() for table in some]
+    first = next(iter(groups.values()))[0] if groups else None
+    tables = {slug_of(table): table for table in shown}
+    data = {
+        "tables": {slug: content(table, runs) for slug, table in tables.items()},
+        "datasets": {each["slug"]: each.pop("trees") for each in datasets},
+        "glyphs": {outcome: glyph for outcome, (glyph, _) in OUTCOMES.items()},
+        "verdicts": IN_WORDS,
+        "options": f" --params {params}" if params else "",
+        "overview": {"slug": slug_of(first), "title": first.title} if first else {},
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    environment = Environment(
+        loader=FileSystemLoader(WEB), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"markdown": inline_markdown, "svg": svg, "slug": slug_of}
+    environment.filters |= {"folds": folds, "beside_paper": beside_paper}
+    done = runs.frame[runs.frame["status"] != ""].drop_duplicates("key")
+    counts: Mapping[str, int] = next(
+        (a.extra["counts"] for a in answers if "counts" in a.extra), {}
+    )
+    about = [a.sentences for a in answers if a.question == TABLES]
+    return environment.get_template("page.html").render(
+        name=NAME,
+        css=_asset("page.css"),
+        script=_asset("page.js") + _asset("tree.js"),
+        data=Markup(text),
+        lead=[answer for answer in sections if answer.question in LEAD],
+        sections=sections,
+        about_tables=about[0] if about else (),
+        groups=groups,
+        outcomes=OUTCOMES,
+        verdict_names=IN_WORDS,
+        verdicts=[(outcome, counts[outcome]) for outcome in OUTCOMES if counts.get(outcome)],
+        datasets=datasets,
+        failures=_failures(done, runs),
+        failed=Counter(done.loc[done["status"] != "ok", "status"]),
+        environments=_environments(done, runs),
+        runs=len(done),
+        planned=runs.frame["key"].nunique(),
+        hours=done["cpu_seconds"].sum() / 3600,
+    )
+
+
+def _asset(name: str) -> Markup:
+    return Markup((WEB / name).read_text(encoding="utf-8"))
+
+
+def inline_markdown(text: str) -> Markup:
+    """A sentence as HTML: tags in it are shown as text, pictures are not loaded."""
+    return Markup(MarkdownIt("commonmark", {"html": False}).disable("image").renderInline(text))
+
+
+def svg(figure: Figure) -> Markup:
+    return Markup(inline_svg(figure.draw(), figure.name, figure.caption))
+
+
+def slug_of(table: Table | Grid) -> str:
+    return "-".join(part for part in (table.name, table.protocol) if part)
+
+
+def beside_paper(table: Table | Grid) -> bool:
+    return isinstance(table, Grid) and "verdict" in table.frame
+
+
+def folds(answer: Answer) -> list[Table | Grid]:
+    """The tables that a section shows; those beside the paper's numbers stand after all answers."""
+    return [t for t in answer.tables if t.name in answer.shown and not beside_paper(t)]
+
+
+def _table_groups(answers: Sequence[Answer]) -> dict[str, list[Table | Grid]]:
+    """All dataset x method tables that no section shows, and the summaries of them, by title.
+
+    Those beside the paper's numbers come first; the others, by protocol, are one fold each.
+    """
+    groups: dict[str, list[Table | Grid]] = {}
+    for answer in answers:
+        for table in answer.tables:
+            of_paper, shown = answer.question == TABLES, table.name in answer.shown
+            if isinstance(table, Grid) and table.frame["mean"].isna().all():
+                continue  # nothing of it has been run
+            if beside_paper(table):
+                title = ""
+            elif isinstance(table, Grid) and (of_paper or not shown):
+                title = f"More tables of datasets and learners, protocol {table.protocol}"
+            elif of_paper and shown:
+                title = "Summaries and facts"
+            else:
+                continue
+            groups.setdefault(title, []).append(table)
+    order = sorted(groups, key=lambda title: (title != "", title.startswith("More")))
+    return {title: groups[title] for title in order}
+
+
+def content(table: Table | Grid, runs: Runs) -> Data:
+    return grid_data(table, runs) if isinstance(table, Grid) else table_data(table, runs)
+
+
+def table_data(table: Table, runs: Runs) -> Data:
+    """A table as JSON: headers, groups, which columns are numbers, and lines of texts."""
+    frame = table.frame
+    named = {c: frame[c].map(runs.name) for c in frame if str(c).lower() in SLUGS}
+    return _texts(formats.shown(replace(table, frame=frame.assign(**named))))
+
+
+def _texts(shown: formats.Shown) -> Data:
+    """Each cell its text; a bold or marked one a list of text, bold and mark."""
+    return {
+        "headers": list(shown.headers),
+        "groups": shown.spans(range(len(shown.headers))) if any(shown.groups) else [],
+        "numeric": [int(numeric) for numeric in shown.numeric],
+        "lines": [
+            [[c.text, int(c.bold), c.mark] if c.bold or c.mark else c.text for c in line.cells]
+            for line in shown.lines
+        ],
+    }
+
+
+def grid_data(grid: Grid, runs: Runs) -> Data:
+    """A dataset x method table as JSON, with what stands behind each cell.
+
+    ``behind`` has, beside every line, the slug of its dataset and a list per cell: the verdict, the
+    paper's number, the difference from it, a note, the scores of the trials as whole numbers of
+    10**-digits, and the numbers of the trials where they are not 0, 1, 2, ...
+    """
+    shown = formats.shown_grid(grid, runs)
+    trials = runs.of(grid.protocol, grid.experiment)
+    trials = trials[trials["status"] == "ok"].dropna(subset=[grid.metric])
+    digits = 0 if (trials[grid.metric] % 1 == 0).all() else DIGITS
+    numbers = trials["trial"].to_numpy()
+    whole = (trials[grid.metric].to_numpy(float) * 10**digits).round().astype(int)
+    places = trials.groupby(["dataset", "method"], sort=False).indices.items()
+    scores = {place: (numbers[at].tolist(), whole[at].tolist()) for place, at in places}
+    cells = {(c["dataset"], c["method"]): c for c in grid.frame.to_dict("records")}
+    behind: list[Any] = []
+    for dataset in _datasets_of(grid, shown.lines):
+        own = [(dataset, method) for method in grid.methods if dataset]
+        line = [_behind(cells.get(at), grid, *scores.get(at, ([], []))) for at in own]
+        behind.append([dataset, *line] if dataset else "")
+    places = {"experiment": grid.experiment, "protocol": grid.protocol, "digits": digits}
+    return {**_texts(shown), "behind": behind, "methods": list(grid.methods), **places}
+
+
+def _datasets_of(grid: Grid, lines: Sequence[formats.Line]) -> Iterator[str]:
+    """The dataset of each line, empty for headings (where there are two tasks) and summaries."""
+    blocks = [list(each) for each in grid.frame.groupby("task", sort=False)["dataset"].unique()]
+    remaining = blocks.pop() if len(blocks) == 1 else []
+    for line in lines:
+        if len(line.cells) == 1:
+            remaining = blocks.pop(0)
+            yield ""
+        else:
+            yield remaining.pop(0) if remaining else ""
+
+
+def _behind(cell: Data | None, grid: Grid, trials: list[int], scores: list[int]) -> list[Any]:
+    if cell is None:
+        return []
+    paper = difference = note = ""
+    if formats.missing(cell.get("paper_mean")):
+        paper = formats.show(cell.get("paper_missing"))
+    else:
+        paper = formats.spread(cell["paper_mean"], cell["paper_std"], grid)
+        if not formats.missing(cell["mean"]):
+            difference = formats.change(cell["mean"] - cell["paper_mean"], grid.decimals)
+    if unstable := formats.unstable(cell):
+        changed = f"{unstable:.0f} of {cell['refitted_trials']:.0f} trials"
+        note = f"† A rounding error in the training rows changes {changed}."
+    counted = trials == list(range(len(trials)))
+    verdict = formats.show(cell.get("verdict"))
+    found = [verdict, paper, difference, note, scores, [] if counted else trials]
+    while found and not found[-1]:
+        found.pop()
+    return found
+
+
+def _datasets(runs: Runs) -> list[Data]:
+    """The datasets that have been run: the paper's in its order, then the others by name."""
+    order = list(printed().datasets["slug"])
+    order += sorted(set(runs.datasets) - set(order), key=runs.name)
+    committed = runs.store.resolve() == archive.COMMITTED.resolve()
+    folder = (runs.store.parent if committed else runs.store) / FOLDER
+    used = set(runs.frame.loc[runs.frame["status"] != "", "dataset"])
+    found = []
+    for slug in (slug for slug in order if slug in used):
+        facts = runs.datasets.get(slug, {})
+        counts = facts.get("class_counts", [])
+        found.append(
+            {
+                "slug": slug,
+                "name": runs.name(slug),
+                "n_classes": len(counts),
+                "rows": facts.get("n_rows", 0),
+                "features": facts.get("n_features", 0),
+                "classes": " / ".join(f"{count:,}" for count in counts) if len(counts) == 2 else "",
+                "trees": [tree_data(entry, runs, slug) for entry in read_trees(folder, slug)],
+            }
+        )
+    return found
+
+
+def _failures(done: pd.DataFrame, runs: Runs) -> list[Data]:
+    """Runs without a score, one line per learner and reason; what went wrong before skips."""
+    lines = []
+    failed = done[done["status"] != "ok"].groupby(["method", "status", "reason"])
+    for (method, status, reason), some in failed:
+        log = next((text for text in [*some["traceback"], *some["log_tail"]] if text), "")
+        where = ", ".join(sorted(map(runs.name, some["dataset"].unique())))
+        line = {"method": runs.name(str(method)), "status": status, "reason": reason, "log": log}
+        lines.append({**line, "count": len(some), "where": where})
+    return sorted(lines, key=lambda line: (line["status"] == "skipped", -line["count"]))
+
+
+def _environments(done: pd.DataFrame, runs: Runs) -> list[Data]:
+    found = []
+    for name, count in done.loc[done["environment"] != "", "environment"].value_counts().items():
+        facts = runs.environments.get(str(name), {})
+        parts = {
+            part: ", ".join(f"{what} {value}" for what, value in facts.get(part, {}).items())
+            for part in ("machine", "versions")
+        }
+        found += [{"runs": count, **parts}] if facts else []
+    return found

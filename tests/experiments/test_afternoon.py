@@ -1,0 +1,113 @@
+"""A researcher's afternoon: learners, tables and a metric of one's own, from search to statistics.
+
+Every step is a documented command; the plug-in is all there is to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import plugins
+import pytest
+
+from experiments.runs.store import Store
+
+PLUGIN = """
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+from baselines import Fitted, Learner
+
+
+def shallow(split, params, seed):
+    X, y = split.X_train_valid, split.y_train_valid
+    model = DecisionTreeClassifier(**params, random_state=seed).fit(X, y)
+    return Fitted(model, X, y, tree=None, size=model.tree_.node_count)
+
+
+def optimal(split, params, seed):
+    from pystreed import STreeDClassifier
+
+    X, y = split.X_train_valid, split.y_train_valid
+    model = STreeDClassifier("cost-complex-accuracy", **params).fit(X, y)
+    return Fitted(model, X, y, tree=None, size=2 * model.get_n_leaves() - 1)
+
+
+LEARNERS = [
+    Learner("shallow", "Shallow tree", "1", lambda task: {"max_depth": 2}, shallow,
+            space={"max_depth": [1, 2, 3, 4], "criterion": ["gini", "entropy"]}),
+    Learner("optimal", "Optimal tree of depth 2", "1", lambda task: {"max_depth": 2}, optimal,
+            needs=("pystreed",)),
+]
+_x = np.random.default_rng(0).normal(size=(150, 2))
+_shop = pd.DataFrame(_x, columns=["price", "age"]).assign(
+    kind=np.where(_x[:, 0] > 0, "café", "bar"), sold=np.where(_x.sum(axis=1) > 0, "yes", "no")
+)
+_shop.loc[::7, "age"] = None
+_cells = load_breast_cancer(as_frame=True).frame
+DATASETS = {
+    "Corner shop": (_shop, "sold"),
+    "Visits": (pd.read_csv(Path(__file__).with_name("visits.csv")), "again"),
+    "Cells": (_cells.iloc[::2, [0, 1, 2, -1]], "target"),
+}
+METRICS = {"surprise": (lambda y, p: float(-np.log2(np.clip(p[range(len(y)), y], 1e-6, 1)).mean()),
+                        "low")}
+"""
+TABLES = "corner-shop,visits,cells"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where one works: the plug-in, and a table on disk."""
+    pytest.importorskip("pystreed")
+    draws = np.random.default_rng(1).integers(0, 9, (120, 3))
+    visits = pd.DataFrame(draws, columns=["days", "pages", "clicks"])
+    visits.assign(again=(draws[:, 0] > draws[:, 1]) * 1).to_csv(
+        tmp_path / "visits.csv", index=False
+    )
+    plugins.write(tmp_path, PLUGIN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / ".runs"
+
+
+def test_from_a_file_of_ones_own_to_a_table_with_statistics(
+    run: Callable[..., tuple[int, str, str]], folder: Path
+) -> None:
+    quick, own = ["--inline", "--plain"], ["--plugin", "mine.py", "--dataset", TABLES]
+    status, told, _ = run("search", *own, "--method", "shallow", "--trials", "30", *quick)
+    assert (status, told.count("30 candidates")) == (0, 1)
+    winners = pd.read_csv(folder / "search" / "winners.csv")
+    assert set(winners["dataset"]) == set(TABLES.split(","))
+
+    words = ["--experiment", "tuned", "--params", "ours", "--method", "shallow", "--trial", "0-1"]
+    assert run("run", *own, *words, *quick)[0] == 0
+    tuned = Store(folder).frame("runs").query("evaluation == 'holdout'")
+    assert len(tuned) == 6
+    assert set(tuned["status"]) == {"ok"}
+
+    words = ["--against", "cart", "--metric", "test_f1,surprise", "--trial", "0-1"]
+    status, told, _ = run("compare", "mine.py", "--dataset", f"{TABLES},iris,wine", *words, *quick)
+    assert status == 0
+    assert "Are Shallow tree and Optimal tree of depth 2 better than CART?" in told
+    table = pd.read_csv(folder / "comparison" / "comparison.csv").set_index(["Metric", "Learner"])
+    by_dataset = pd.read_csv(folder / "comparison" / "comparison-datasets.csv").set_index("Metric")
+    for metric in ("test F1", "surprise"):
+        ours = table.loc[(metric, "Shallow tree")]
+        assert ours["datasets"] == len(by_dataset.loc[metric]) == 5
+        assert ours["mean"] == pytest.approx(by_dataset.loc[metric, "Shallow tree"].mean())
+        assert 0 < ours["p (Holm)"] <= 1
+        gap = (by_dataset.loc[metric, "Shallow tree"] - by_dataset.loc[metric, "CART"]).mean()
+        assert ours["difference"] == pytest.approx(-gap if metric == "surprise" else gap)
+    assert {path.suffix for path in (folder / "comparison").iterdir()} >= {
+        ".csv",
+        ".tex",
+        ".html",
+        ".pdf",
+    }
