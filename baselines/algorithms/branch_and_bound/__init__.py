@@ -21,10 +21,9 @@ go over many columns with one instruction.
 ``rows``        the training rows as sets of bits
 ``pair_counts`` rows with a yes in both of two columns
 ``stumps``      the best split of the rows on either side of every column
-``depth_two``   the best tree of depth two on a set of rows, without branching
+``depth_two``   a node with two levels left: its best tree, without branching
 ``cache``       what is known of each set of conditions
 ``levels``      the path from the root to the node that is being searched
-``two_levels``  a node with two levels left
 ``search``      branching, with bounds, down to there
 ``solver``      what Python calls: the search, its deadline, the tree it found
 """

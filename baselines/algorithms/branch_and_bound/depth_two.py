@@ -1,13 +1,17 @@
-"""The best tree of depth two on a set of rows, from the best splits below every column."""
+"""The best tree of depth two on a set of rows, from the best splits below every column.
+
+It is for a node with two levels left, and may be known of another node with the same rows.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.branch_and_bound.cache import Nodes
-from baselines.algorithms.branch_and_bound.pair_counts import Counter
-from baselines.algorithms.branch_and_bound.rows import NO, YES, Index, SortedRows, leaf
+from baselines.algorithms.branch_and_bound.cache import ABSENT, Nodes, code_of, find, insert
+from baselines.algorithms.branch_and_bound.levels import Search, cover_of, side_in_turn
+from baselines.algorithms.branch_and_bound.pair_counts import Counter, count_part, count_whole
+from baselines.algorithms.branch_and_bound.rows import NO, YES, Index, SortedRows, Words, leaf
 from baselines.algorithms.branch_and_bound.stumps import Stumps, judge_pairs, take_single
 from gradtree.compiling import kernel
 
@@ -38,6 +42,7 @@ def best_of_depth_two(
     n = len(columns)
     support = take_single(n, counter, is_rest, len(rows.class_rows), stumps)
     judge_pairs(n, support, counter, is_rest, len(rows.class_rows), min_rows, stumps)
+    in_classes = stumps.total[: len(rows.class_rows)].sum()
     bound = nodes.bound[node]
     best = np.inf
     for i in range(n):
@@ -48,7 +53,8 @@ def best_of_depth_two(
         for group in range(len(stumps.total)):
             stumps.side[group] = stumps.total[group] - stumps.single[group, i]
         leaf_no, class_no = leaf(stumps.side, rows.class_rows)
-        error_no, test_no = _best_split(stumps, NO, i, leaf_no, best)
+        classed_no = in_classes - stumps.classed[i]
+        error_no, test_no = _best_split(stumps, NO, i, classed_no, leaf_no, best)
         if rows_no < 2 * min_rows:
             error_no, test_no = float(leaf_no), np.int64(-1)
         if error_no >= best:
@@ -60,20 +66,14 @@ def best_of_depth_two(
         if reached:
             error_yes, test_yes = float(leaf_yes), np.int64(-1)
         else:
-            error_yes, test_yes = _best_split(stumps, YES, i, leaf_yes, best - error_no)
+            classed, limit = np.int64(stumps.classed[i]), best - error_no
+            error_yes, test_yes = _best_split(stumps, YES, i, classed, leaf_yes, limit)
             if error_yes < bound - error_no:
+                enough = bound - error_no
                 error_yes, test_yes = _first_within_bound(
-                    n,
-                    i,
-                    counter,
-                    is_rest,
-                    min_rows,
-                    stumps,
-                    leaf_yes,
-                    best - error_no,
-                    bound - error_no,
+                    n, i, counter, is_rest, min_rows, stumps, leaf_yes, limit, enough
                 )
-            if error_yes >= best - error_no:
+            if error_yes >= limit:
                 continue
         best = error_no + error_yes
         nodes.error[node] = best
@@ -95,13 +95,13 @@ def best_of_depth_two(
 
 @kernel()
 def _best_split(
-    stumps: Stumps, side: Index, column: Index, leaf_error: Index, limit: Index
+    stumps: Stumps, side: Index, column: Index, classed: Index, leaf_error: Index, limit: Index
 ) -> tuple[Index, Index]:
     """Fewest errors of a leaf or a split, and the first column that has them, or -1.
 
     A split as good as a leaf is left out. From ``limit`` on nothing counts.
     """
-    error = stumps.error[side, column]
+    error = classed - stumps.hits[side, column]
     if error < leaf_error and error < limit:
         return float(error), np.int64(stumps.test[side, column])
     return float(leaf_error) if leaf_error < limit else np.inf, np.int64(-1)
@@ -149,3 +149,65 @@ def _first_within_bound(
         if error == 0 or error == enough:
             break
     return best, test
+
+
+@kernel(inline="always")
+def solve_two_levels(
+    search: Search, node: Index, depth: Index, cover: Words, candidates: NDArray[np.int64]
+) -> None:
+    """Find the best tree of depth two for a node, the child of the level above if there is one.
+
+    Of columns with the same rows the first is enough: it comes before the others, which could at
+    most be as good. Of the rows on either side of the candidate above, the fewer are counted; the
+    others are what is left of all rows of that level.
+    """
+    rows, nodes, levels, counter = search.rows, search.nodes, search.levels, search.counter
+    if known_of_twin(search, node, depth):
+        return
+    columns, n = levels.candidates[depth], 0
+    for column in candidates:
+        columns[n] = column
+        n += rows.same_as[column] == column
+    columns, above, is_rest = columns[:n], depth - 1, False
+    if above < 0:
+        count_part(rows, cover, cover, np.int64(0), columns, counter)
+    else:
+        supports = levels.supports[above]
+        fewer = NO if supports[NO] < supports[YES] else YES
+        is_rest = side_in_turn(levels, above) != fewer
+        whole, part = cover_of(search, above), levels.sides[above, fewer]
+        count_part(rows, whole, part, levels.at[above], columns, counter)
+        if is_rest:
+            count_whole(rows, whole, columns, counter)
+    best_of_depth_two(rows, nodes, node, columns, counter, is_rest, search.min_rows, search.stumps)
+    nodes.bound_then[node] = nodes.bound[node]
+
+
+@kernel()
+def known_of_twin(search: Search, node: Index, depth: Index) -> bool:
+    """Take over the tree of a node with the same rows, if there is one.
+
+    It leads there by other columns. Its tree is the one that would be found here, too, if the
+    bounds are the same, or so low that no tree reaches them.
+    """
+    nodes, same_as = search.nodes, search.rows.same_as
+    conditions, twin = search.levels.conditions[depth], search.levels.twin
+    differs = False
+    for n in range(depth):
+        column, side = conditions[n] >> 1, conditions[n] & 1
+        differs |= same_as[column] != column
+        insert(twin[n % 2], n, 2 * same_as[column] + side, twin[(n + 1) % 2])
+    if not differs:
+        return False
+    others, last = twin[depth % 2], depth - 1
+    other = find(nodes, code_of(others, last, others[last], 2 * len(same_as) + 1))
+    if other == ABSENT or nodes.bound_then[other] < 0:
+        return False
+    error, bound, then = nodes.error[other], nodes.bound[node], nodes.bound_then[other]
+    if bound != then and (bound >= error or then >= error):
+        return False
+    nodes.error[node], nodes.size[node] = error, nodes.size[other]
+    nodes.test[node] = nodes.test[other]
+    nodes.test_no[node], nodes.test_yes[node] = nodes.test_no[other], nodes.test_yes[other]
+    nodes.bound_then[node] = then
+    return True

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.branch_and_bound.cache import Nodes
-from baselines.algorithms.branch_and_bound.pair_counts import Counter, room_for_counts
+from baselines.algorithms.branch_and_bound.pair_counts import Counter, CountType, room_for_counts
 from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words
 from baselines.algorithms.branch_and_bound.stumps import Stumps, room_for_stumps
 from gradtree.compiling import kernel
@@ -87,7 +87,9 @@ class Search(NamedTuple):
     signals: NDArray[np.uint8]
 
 
-def prepare(rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int) -> Search:
+def prepare(
+    rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int, kind: CountType
+) -> Search:
     n_columns, n_words = rows.yes.shape
     n = max_depth + 1
 
@@ -114,7 +116,7 @@ def prepare(rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int) -> Se
         similar_error=np.zeros((n, 2)),
     )
     signals = np.zeros(2, dtype=np.uint8)
-    counter, stumps = room_for_counts(rows), room_for_stumps(rows)
+    counter, stumps = room_for_counts(rows, kind), room_for_stumps(rows, kind)
     return Search(rows, nodes, counter, stumps, levels, max_depth, min_rows, signals)
 
 

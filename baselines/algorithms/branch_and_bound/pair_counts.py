@@ -23,6 +23,7 @@ BLOCK = 64
 """Columns; a multiple of what the widest vector instructions do in one step of a loop."""
 MISSING, THERE = 0, 1
 NOBODY = -1
+CountType = np.dtype[Any]
 
 
 class Counts(NamedTuple):
@@ -30,16 +31,16 @@ class Counts(NamedTuple):
 
     Attributes
     ----------
-    single : int32, shape (n_classes + 1, n_columns)
+    single : of ``count_type``, shape (n_classes + 1, n_columns)
         Rows with a yes, per class.
-    pairs : int32, shape (n_columns, n_classes + 1, n_columns)
+    pairs : of ``count_type``, shape (n_columns, n_classes + 1, n_columns)
         Rows with a yes in the first and in the last, from the first's block on.
-    total : int32, shape (n_classes + 1,)
+    total : int64, shape (n_classes + 1,)
     """
 
-    single: NDArray[np.int32]
-    pairs: NDArray[np.int32]
-    total: NDArray[np.int32]
+    single: NDArray[Any]
+    pairs: NDArray[Any]
+    total: NDArray[np.int64]
 
 
 class Counter(NamedTuple):
@@ -76,15 +77,20 @@ def whole_blocks(n: Any) -> Any:
     return -(-n // BLOCK) * BLOCK
 
 
-def room_for_counts(rows: SortedRows) -> Counter:
+def count_type(n_rows: int, n_columns: int) -> CountType:
+    """Of counts of rows and numbers of columns: the smaller it is, the more go into a vector."""
+    return np.dtype(np.int16 if max(n_rows, n_columns) <= np.iinfo(np.int16).max else np.int32)
+
+
+def room_for_counts(rows: SortedRows, kind: CountType) -> Counter:
     n_words = rows.yes.shape[1]
     n_columns, n_groups = whole_blocks(len(rows.yes)), len(rows.starts) - 1
 
     def counts() -> Counts:
         return Counts(
-            single=np.empty((n_groups, n_columns), dtype=np.int32),
-            pairs=np.empty((n_columns, n_groups, n_columns), dtype=np.int32),
-            total=np.empty(n_groups, dtype=np.int32),
+            single=np.empty((n_groups, n_columns), dtype=kind),
+            pairs=np.empty((n_columns, n_groups, n_columns), dtype=kind),
+            total=np.empty(n_groups, dtype=np.int64),
         )
 
     return Counter(
@@ -206,7 +212,7 @@ def _gather(start: np.int64, end: np.int64, width: np.int64, counter: Counter) -
 
 
 @kernel(inline="always")
-def _count_single(words: Words, met: NDArray[np.int64], counts: NDArray[np.int32]) -> None:
+def _count_single(words: Words, met: NDArray[np.int64], counts: NDArray[Any]) -> None:
     met[:] = 0
     for word in range(len(words)):
         line = words[word, : len(met)]
@@ -218,7 +224,7 @@ def _count_single(words: Words, met: NDArray[np.int64], counts: NDArray[np.int32
 
 @kernel(inline="always")
 def _count_both(
-    words: Words, one: np.int64, first: np.int64, met: NDArray[np.int64], counts: NDArray[np.int32]
+    words: Words, one: np.int64, first: np.int64, met: NDArray[np.int64], counts: NDArray[Any]
 ) -> None:
     """Rows of one column that are also rows of each from the first on."""
     met[:] = 0

@@ -14,6 +14,7 @@ from baselines.algorithms.branch_and_bound.cache import (
     find,
     insert,
 )
+from baselines.algorithms.branch_and_bound.depth_two import solve_two_levels
 from baselines.algorithms.branch_and_bound.levels import (
     BOTH,
     FIRST,
@@ -38,7 +39,6 @@ from baselines.algorithms.branch_and_bound.rows import (
     keep_side,
     leaf,
 )
-from baselines.algorithms.branch_and_bound.two_levels import solve_two_levels
 from gradtree.compiling import entry_kernel, kernel
 
 
