@@ -21,8 +21,6 @@ from datasets.errors import (
 )
 from datasets.protocols import (
     PROTOCOLS,
-    QUIRKS,
-    VARIANTS,
     Protocol,
     make_split,
     protocol,
@@ -39,14 +37,12 @@ from datasets.split import Parts, Provenance, Split, Task
 
 if TYPE_CHECKING:
     from datasets.dataframe import from_table
-    from datasets.dataset import Dataset
     from datasets.loading import load_dataset
+    from datasets.table import Dataset
 
 __all__ = [
     "PROTOCOLS",
-    "QUIRKS",
     "SOURCES",
-    "VARIANTS",
     "DataWarning",
     "Dataset",
     "DatasetUnavailable",
@@ -73,7 +69,7 @@ __all__ = [
 
 
 _ON_FIRST_USE = {
-    "Dataset": "datasets.dataset",
+    "Dataset": "datasets.table",
     "from_table": "datasets.dataframe",
     "load_dataset": "datasets.loading",
 }

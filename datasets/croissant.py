@@ -14,8 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from datasets.dataset import Dataset
 from datasets.record import Record
+from datasets.table import Dataset
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 LICENCES = {"CC BY 4.0": "https://creativecommons.org/licenses/by/4.0/"}

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.dataset import Dataset
-from datasets.protocols.base import HELD_OUT_SHARE
+from datasets.protocols.declared import HELD_OUT_SHARE
 from datasets.record import ClassLabel, Layout, Missing, Record
 from datasets.record_file import SLUG
-from datasets.table import Table, canonical_numbers
+from datasets.table import Dataset, Table, canonical_numbers
 
 MOST_CLASSES = 100
 FEWEST_ROWS = 10

@@ -1,12 +1,22 @@
-"""Reading files that somebody else may have put there, and names that stay in their folder."""
+"""Reading what somebody else may have put there: files, and members of archives.
+
+Whatever is wrong with a file or an archive, damaged or made to harm, is a ``RefusedError``. Members
+of zip archives are read into memory: nothing is unpacked to disk or run, and no more than a fixed
+number of bytes is ever unpacked.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from datasets.errors import RefusedError, SourceError
+from datasets.errors import RefusedError, SourceError, told
 
 LARGEST_FILE = 256 * 2**20
 """Of a data file or an archive; the largest of the suite's has 16 MB."""
@@ -67,3 +77,100 @@ def stays_inside(name: str) -> bool:
     return bool(path.parts) and not (
         path.is_absolute() or ".." in path.parts or drive or "\0" in name
     )
+
+
+LARGEST_MEMBER = 64 * 2**20
+LARGEST_IN_ALL = 256 * 2**20
+"""Unpacked from one archive, archives inside it included."""
+NESTING = 2
+GZIP = b"\x1f\x8b"
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""The others, which no known archive of a dataset uses, cannot be unpacked bit by bit."""
+
+
+@dataclass
+class Allowance:
+    """How many bytes may still be unpacked."""
+
+    left: int = LARGEST_IN_ALL
+
+    def spend(self, size: int, path: str) -> None:
+        self.left -= size
+        if size > LARGEST_MEMBER or self.left < 0:
+            raise RefusedError(f"member {path} is larger than any dataset")
+
+
+def read_member(archive: bytes, member: str) -> bytes:
+    """One member by its path; ``outer.zip!inner.csv`` names a member of a nested archive."""
+    allowance = Allowance()
+    for path in member.split("!"):
+        opened = _opened(archive)
+        if path not in opened.namelist():
+            raise RefusedError(f"the archive has no member {path}")
+        archive = _read(opened, opened.getinfo(path), allowance)
+    return archive
+
+
+def find_member(archive: bytes, name: str) -> bytes:
+    """The first member whose path ends in ``name``, also inside archives in the archive."""
+    for content in _candidates(archive, name, NESTING, Allowance()):
+        return content
+    raise RefusedError(f"the archive has no member {name}")
+
+
+def check_size(archive: bytes) -> None:
+    """Refuse an archive, to be unpacked by another library, that would become too large."""
+    allowance = Allowance(LARGEST_MEMBER)
+    for info in _opened(archive).infolist():
+        allowance.spend(info.file_size, info.filename)
+
+
+def gunzipped(content: bytes) -> bytes:
+    """What a gzip file holds; anything else as it is."""
+    if not content.startswith(GZIP):
+        return content
+    unpack = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = unpack.decompress(content, LARGEST_MEMBER + 1)
+    except zlib.error as error:
+        raise RefusedError(f"a damaged gzip file: {told(error)}") from error
+    if len(unpacked) > LARGEST_MEMBER:
+        raise RefusedError("unpacked, the file is larger than any dataset")
+    if not unpack.eof:
+        raise RefusedError("an incomplete gzip file")
+    return unpacked
+
+
+def _candidates(archive: bytes, name: str, nesting: int, allowance: Allowance) -> Iterator[bytes]:
+    opened = _opened(archive)
+    members = [info for info in opened.infolist() if not info.is_dir()]
+    for info in members:
+        if PurePosixPath(info.filename).name == name:
+            yield _read(opened, info, allowance)
+    if nesting:
+        for info in members:
+            if info.filename.lower().endswith(".zip"):
+                inner = _read(opened, info, allowance)
+                yield from _candidates(inner, name, nesting - 1, allowance)
+
+
+def _opened(archive: bytes) -> zipfile.ZipFile:
+    try:
+        opened = zipfile.ZipFile(io.BytesIO(archive))
+    except Exception as error:  # of a dozen kinds, depending on which byte is wrong
+        raise RefusedError(f"not a complete zip archive: {told(error)}") from error
+    for path in opened.namelist():
+        if not stays_inside(path):
+            raise RefusedError(f"the archive has a member that escapes its folder: {path!r}")
+    return opened
+
+
+def _read(opened: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance) -> bytes:
+    if info.compress_type not in METHODS:
+        raise RefusedError(f"member {info.filename} is packed in a way that is not supported")
+    allowance.spend(info.file_size, info.filename)
+    try:
+        # No more than the promised size is unpacked, and a wrong checksum is an error.
+        return opened.read(info)
+    except Exception as error:  # zlib, struct, zipfile: as above
+        raise RefusedError(f"member {info.filename} cannot be read: {told(error)}") from error

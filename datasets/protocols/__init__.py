@@ -1,7 +1,6 @@
 """How a dataset becomes train, validation and test parts: as in the paper, or cleanly.
 
-``PROTOCOLS`` holds ``paper``, ``clean`` and the variants of ``paper`` that replace one quirk
-each (see ``quirks.py``). Names and versions are known without importing what they need.
+Names and versions are known without importing what the protocols need.
 """
 
 from __future__ import annotations
@@ -10,29 +9,13 @@ import difflib
 import importlib
 from typing import TYPE_CHECKING
 
-from datasets.protocols.base import DECLARED, Protocol, data_seed
-from datasets.protocols.quirks import QUIRKS, VARIANTS, Quirk, Steps, Variant
+from datasets.protocols.declared import DECLARED, Protocol
 
 if TYPE_CHECKING:
-    from datasets.dataset import Dataset
     from datasets.split import Split
+    from datasets.table import Dataset
 
-__all__ = [
-    "PROTOCOLS",
-    "QUIRKS",
-    "VARIANTS",
-    "Protocol",
-    "Quirk",
-    "Steps",
-    "Variant",
-    "data_seed",
-    "make_split",
-    "protocol",
-]
-
-PROTOCOLS = {
-    known.name: known for known in (*DECLARED, *(variant.protocol for variant in VARIANTS.values()))
-}
+PROTOCOLS = {known.name: known for known in DECLARED}
 
 
 def protocol(name: str) -> Protocol:
@@ -58,8 +41,6 @@ def make_split(dataset: Dataset, protocol: str, trial: int) -> Split:
     """
     chosen = _resolve(protocol)
     module = importlib.import_module(f"{__name__}.{chosen.base}")
-    if chosen.name in VARIANTS:
-        split: Split = module.split(dataset, trial, chosen, VARIANTS[chosen.name].steps)
-    else:
-        split = module.split(dataset, trial)
+    variant = [] if chosen.name == chosen.base else [chosen]
+    split: Split = module.split(dataset, trial, *variant)
     return split

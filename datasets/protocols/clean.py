@@ -17,12 +17,16 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
-from datasets.dataset import Dataset
-from datasets.protocols.base import CLEAN, data_seed
-from datasets.protocols.encoding import FOLDS, normal_quantiles
-from datasets.protocols.parts import stratified_parts
-from datasets.protocols.rebalancing import has_rare_class, oversample
+from datasets.protocols.declared import CLEAN, data_seed
+from datasets.protocols.steps import (
+    FOLDS,
+    has_rare_class,
+    normal_quantiles,
+    oversample,
+    stratified_parts,
+)
 from datasets.split import Encoding, Parts, Provenance, Rebalancing, Split
+from datasets.table import Dataset
 
 
 def split(dataset: Dataset, trial: int, encoding: Encoding = "target") -> Split:

@@ -4,7 +4,7 @@ In order: missing values are filled on the whole dataset, rows are split at rand
 categories become leave-one-out means of the label, every column is mapped to normal
 quantiles, and the training part is rebalanced if a class is rare. Each function below
 is one step; where a step differs from good practice or from the paper's text, its
-docstring says so under "Quirk". ``quirks.py`` names those that can be replaced one by one.
+docstring says so under "Quirk". ``Steps`` names those that can be replaced one by one.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import QuantileTransformer
 
-from datasets.dataset import Dataset
-from datasets.protocols.base import FIRST_SEED, PAPER, Protocol, data_seed
-from datasets.protocols.encoding import (
+from datasets.protocols.declared import FIRST_SEED, PAPER, Protocol, Steps, data_seed
+from datasets.protocols.steps import (
+    FillMissing,
     TrainingMeans,
+    balancing_weights,
+    columns_with_gaps,
     fit_means,
+    has_rare_class,
     normal_quantiles,
+    oversample,
+    random_parts,
+    stratified_parts,
     training_means,
 )
-from datasets.protocols.filling import FillMissing, columns_with_gaps
-from datasets.protocols.parts import random_parts, stratified_parts
-from datasets.protocols.quirks import Steps
-from datasets.protocols.rebalancing import balancing_weights, has_rare_class, oversample
 from datasets.split import Parts, Provenance, Rebalancing, Split
+from datasets.table import Dataset
 
 QUANTILE_NOISE = 1e-3
-AS_PUBLISHED = Steps()
 
 
-def split(
-    dataset: Dataset, trial: int, protocol: Protocol = PAPER, steps: Steps = AS_PUBLISHED
-) -> Split:
-    """Prepare one trial as the authors' code did, but for the steps that say otherwise."""
-    seed = data_seed(trial)
+def split(dataset: Dataset, trial: int, protocol: Protocol = PAPER) -> Split:
+    """Prepare one trial as the authors' code did, but for the step that a variant replaces."""
+    seed, steps = data_seed(trial), protocol.steps
     rows, filled = parts_and_values(dataset, seed, steps)
     X, y_train = filled.X, filled.y[rows.train]
     means, X_means = encode(X.iloc[rows.train], y_train, dataset.categorical, steps.means, seed)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 from datasets.cache import Cache
-from datasets.carriers import carriers
+from datasets.errors import SourceError
+from datasets.files import read_file
 from datasets.readers import read_table, to_table
 from datasets.record import Record, Source
-from datasets.sources import installed, openml_org, packages, uci
+from datasets.sources import openml_org, packages, uci
+from datasets.sources.packages import carriers
 from datasets.table import Table
 
 
@@ -16,12 +21,21 @@ def table_from(source: Source, record: Record, cache: Cache) -> Table:
         case "openml":
             return to_table(record, openml_org.cells(source), source.layout)
         case "installed":
-            files = installed.contents(source)
+            files = installed_files(source)
         case "package":
             files = packages.contents(source, cache)
         case "uci":
             files = uci.contents(source)
     return read_table(record, files, source.layout)
+
+
+def installed_files(source: Source) -> list[bytes]:
+    """Files that come with an installed package, which is not imported for it."""
+    spec = importlib.util.find_spec(source.where)
+    if spec is None or not spec.submodule_search_locations:
+        raise SourceError(f"{source.where} is not installed")
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    return [read_file(folder / member) for member in source.members]
 
 
 def describe(source: Source) -> str:

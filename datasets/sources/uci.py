@@ -1,10 +1,19 @@
-"""The archive of the University of California, Irvine: one zip file per dataset."""
+"""The archive of the University of California, Irvine: one zip file per dataset.
+
+It is fetched into memory, trying again after passing faults.
+"""
 
 from __future__ import annotations
 
-from datasets.archives import find_member
+import http.client
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from datasets.errors import RefusedError, SourceError, told
+from datasets.files import LARGEST_FILE, find_member
 from datasets.record import Source
-from datasets.sources.download import fetch
 
 ADDRESS = "https://archive.ics.uci.edu/static/public/{}.zip"
 
@@ -13,3 +22,62 @@ def contents(source: Source) -> list[bytes]:
     """The files that a source names, wherever they are in the dataset's zip file."""
     archive = fetch(ADDRESS.format(source.where))
     return [find_member(archive, member) for member in source.members]
+
+
+PAUSES_SECONDS = (1.0, 2.0)
+TIMEOUT_SECONDS = 30.0
+LONGEST_SECONDS = 600.0
+PIECE = 2**16
+AGENT = "gradtree-suite (dataset download)"
+
+_silent_hosts: set[str] = set()
+"""Hosts that could not be reached in this process; they are not waited for again."""
+
+
+def fetch(address: str) -> bytes:
+    """The bytes at an address, complete or not at all."""
+    host = urllib.parse.urlsplit(address).netloc
+    if host in _silent_hosts:
+        raise SourceError(f"{address} not tried: {host} could not be reached before")
+    for pause in (*PAUSES_SECONDS, None):
+        try:
+            return _fetch_once(address)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            failure = error
+        if pause is None or not _may_pass(failure):
+            break
+        time.sleep(pause)
+    if not isinstance(failure, urllib.error.HTTPError | http.client.HTTPException):
+        _silent_hosts.add(host)
+    raise SourceError(f"{address} cannot be fetched: {_reason(failure)}")
+
+
+def _fetch_once(address: str) -> bytes:
+    request = urllib.request.Request(address, headers={"User-Agent": AGENT})
+    until = time.monotonic() + LONGEST_SECONDS
+    content = bytearray()
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+        while piece := response.read1(PIECE):
+            content += piece
+            if len(content) > LARGEST_FILE:
+                raise RefusedError(f"{address} is larger than any dataset")
+            if time.monotonic() > until:
+                raise TimeoutError(f"not complete after {LONGEST_SECONDS:.0f} s")
+        expected = response.headers.get("Content-Length") or ""
+    if expected.isdecimal() and len(content) != int(expected):
+        raise http.client.IncompleteRead(bytes(content), int(expected) - len(content))
+    return bytes(content)
+
+
+def _may_pass(failure: Exception) -> bool:
+    """Whether another attempt may succeed: not if the server says there is no such thing."""
+    if isinstance(failure, urllib.error.HTTPError):
+        return failure.code >= 500 or failure.code == 429
+    return True
+
+
+def _reason(failure: Exception) -> str:
+    if isinstance(failure, urllib.error.HTTPError):
+        return f"HTTP status {failure.code}"
+    reason = getattr(failure, "reason", failure)
+    return told(reason if isinstance(reason, Exception) else failure)

@@ -236,7 +236,7 @@ def put_back() -> Iterator[None]:
 def skip_reason(job: Job) -> str | None:
     """Why a job cannot be done here, as far as that is known without its data."""
     learner = registry.learner(job.method)
-    variant = datasets.VARIANTS.get(job.protocol)
+    variant = datasets.PROTOCOLS.get(job.protocol)
     weighs = variant is not None and variant.steps.rare_classes == "weigh"
     if weighs and not learner.takes_weights:
         return NO_WEIGHTS

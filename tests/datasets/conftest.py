@@ -11,7 +11,7 @@ from datasets_support import fruit_record, fruit_table
 
 from datasets import cache, loading, registry
 from datasets.record import Record
-from datasets.sources import download, openml_org, packages
+from datasets.sources import openml_org, packages, uci
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def fresh_machine(
         monkeypatch.delenv("GRADTREE_DATA", raising=False)
         monkeypatch.delenv("GRADTREE_SOURCES", raising=False)
         monkeypatch.setenv("GRADTREE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(download, "PAUSES_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(uci, "PAUSES_SECONDS", (0.0, 0.0))
     _forget()
     yield
     _forget()
@@ -32,7 +32,7 @@ def _forget() -> None:
     loading._load.cache_clear()
     cache._warn_unwritable.cache_clear()
     cache._spare_folders.clear()
-    download._silent_hosts.clear()
+    uci._silent_hosts.clear()
     openml_org._silent.clear()
     packages._failures.clear()
 

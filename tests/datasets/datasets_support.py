@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from datasets.dataset import Dataset
 from datasets.readers import read_table
 from datasets.record import Record
 from datasets.record_file import parse_record
-from datasets.table import Table
+from datasets.table import Dataset, Table
 
 FRUIT = b"""weight,colour,kind
 120,red,apple

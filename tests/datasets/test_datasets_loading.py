@@ -53,6 +53,26 @@ def test_the_environment_names_the_mirror(
     assert load_quietly("fruit").source == "mirror"
 
 
+def test_several_mirrors_are_searched_in_order(
+    fruit: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One without the dataset is passed over; one with a changed file, or none at all, is named."""
+    (tmp_path / "empty").mkdir()
+    good = write_mirror(tmp_path / "good")
+    monkeypatch.setenv("GRADTREE_DATA", os.pathsep.join([str(tmp_path / "empty"), str(good)]))
+    assert load_quietly("fruit").source == "mirror"
+    changed = write_mirror(tmp_path / "changed", FRUIT[:-1])
+    for first, said in ((changed, "is not the expected file"), (tmp_path / "no", "not a folder")):
+        datasets.loading._load.cache_clear()
+        monkeypatch.setenv("GRADTREE_DATA", os.pathsep.join([str(first), str(good)]))
+        with pytest.warns(DataWarning, match=f"{first}.* {said}"):
+            assert load_dataset("fruit").source == "mirror"
+    monkeypatch.setenv("GRADTREE_DATA", os.pathsep.join([str(tmp_path / "empty")] * 2))
+    datasets.loading._load.cache_clear()
+    with pytest.raises(DatasetUnavailable, match=r"(?s)mirror: no file.*mirror: no file"):
+        load_dataset("fruit", cache=tmp_path / "other")
+
+
 def test_the_environment_restricts_the_sources(
     fruit: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,9 +18,9 @@ from datasets import (
     record,
     resolve,
 )
-from datasets.carriers import carriers
 from datasets.record_file import expand, parse_record, read_record
 from datasets.sources import describe
+from datasets.sources.packages import carriers
 
 SPECS = Path(__file__).parents[2] / "results" / "paper" / "dataset_specs.csv"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from datasets import Dataset, Split, make_split
 from datasets.protocols.clean import preparation
-from datasets.protocols.parts import strata, stratified_parts
+from datasets.protocols.steps import strata, stratified_parts
 from datasets.table import Table
 
 PARTS = ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test")

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import QuantileTransformer
 
 from datasets import PROTOCOLS, load_dataset, make_split
-from datasets.protocols import data_seed
-from datasets.protocols.filling import FillMissing
+from datasets.protocols.declared import data_seed
 from datasets.protocols.paper import encode, fit_quantiles, rebalance
-from datasets.protocols.parts import random_parts
-from datasets.protocols.rebalancing import has_rare_class
+from datasets.protocols.steps import FillMissing, has_rare_class, random_parts
 
 
 @given(st.integers(5, 1000), st.integers(0, 20))

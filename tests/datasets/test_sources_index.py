@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from datasets import DatasetUnavailable, all_records, load_dataset, record
-from datasets.carriers import carriers
+from datasets.sources.packages import carriers
 
 pytestmark = pytest.mark.network
 

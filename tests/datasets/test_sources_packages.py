@@ -17,12 +17,11 @@ from datasets import (
     DataWarning,
     Record,
     SourceError,
-    carriers,
     load_dataset,
     loading,
     sources,
 )
-from datasets.sources import installed
+from datasets.sources import installed_files, packages
 
 Register = Callable[..., Record]
 
@@ -34,9 +33,9 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the stand-in for pip delivers, and the commands it was called with."""
     state: dict[str, Any] = {"wheel": WHEEL, "status": 0, "stderr": "", "commands": []}
     sha256 = hashlib.sha256(WHEEL).hexdigest()
-    carrier = carriers.Carrier("fruit==1.0", "fruit-1.0-py3-none-any.whl", sha256)
-    monkeypatch.setattr(carriers, "carriers", lambda: {"fruit": carrier})
-    monkeypatch.setattr(sources, "carriers", carriers.carriers)
+    carrier = packages.Carrier("fruit==1.0", "fruit-1.0-py3-none-any.whl", sha256)
+    monkeypatch.setattr(packages, "carriers", lambda: {"fruit": carrier})
+    monkeypatch.setattr(sources, "carriers", packages.carriers)
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         state["commands"].append(command)
@@ -127,4 +126,4 @@ def test_without_a_cache_wheels_are_still_fetched_once(
 def test_a_package_that_is_not_installed(fruit: Register) -> None:
     entry = fruit({"kind": "installed", "where": "no_such_package", "members": ["x.csv"]})
     with pytest.raises(SourceError, match="no_such_package is not installed"):
-        installed.contents(entry.sources[0])
+        installed_files(entry.sources[0])

@@ -16,7 +16,7 @@ from datasets_support import FRUIT, Answer, answer, fruit_table, serving, write_
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from datasets import DatasetUnavailable, DataWarning, Record, SourceError, load_dataset
-from datasets.sources import download, uci
+from datasets.sources import uci
 
 Register = Callable[..., Record]
 UCI = {"kind": "uci", "where": "7/fruit", "exercised": False}
@@ -119,22 +119,22 @@ def test_an_unreachable_host_is_waited_for_once() -> None:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/x"
     with pytest.raises(SourceError, match="refused"):
-        download.fetch(address)
+        uci.fetch(address)
     with pytest.raises(SourceError, match="could not be reached before"):
-        download.fetch(address)
+        uci.fetch(address)
 
 
 def test_faults_are_followed_by_growing_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(download, "PAUSES_SECONDS", (1.0, 2.0))
+    monkeypatch.setattr(uci, "PAUSES_SECONDS", (1.0, 2.0))
     monkeypatch.setattr(time, "sleep", pauses.append)
 
     def torn(address: str) -> bytes:
         raise http.client.IncompleteRead(b"", 10)
 
-    monkeypatch.setattr(download, "_fetch_once", torn)
+    monkeypatch.setattr(uci, "_fetch_once", torn)
     with pytest.raises(SourceError, match="cannot be fetched"):
-        download.fetch("http://example.org/x")
+        uci.fetch("http://example.org/x")
     assert pauses == [1.0, 2.0]
 
 

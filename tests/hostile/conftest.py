@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hostile_data import ROWS, UCI, facts, unreachable
 
-from datasets import cache, carriers, loading, registry
+from datasets import cache, loading, registry
 from datasets.readers import read_table
 from datasets.record_file import parse_record
-from datasets.sources import uci
+from datasets.sources import packages, uci
 
 
 @pytest.fixture
@@ -30,4 +30,4 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     yield content_hash
     loading._load.cache_clear()
     registry._scanned.cache_clear()
-    carriers._listed.cache_clear()
+    packages._listed.cache_clear()

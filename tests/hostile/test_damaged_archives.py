@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hostile_data import ROWS, load_from, zipped
 
-from datasets import DatasetUnavailable, RefusedError, archives, loading
+from datasets import DatasetUnavailable, RefusedError, files, loading
 
 pytestmark = pytest.mark.usefixtures("sample")
 
@@ -64,11 +64,11 @@ def test_a_harmful_archive_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_more_than_the_allowance_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives.Allowance, "__init__", lambda self: setattr(self, "left", 999))
+    monkeypatch.setattr(files.Allowance, "__init__", lambda self: setattr(self, "left", 999))
     inner = zipped({"other.csv": b""})
     inner += bytes(400 - len(inner))  # a zip archive may be followed by padding, and still opens
     with pytest.raises(RefusedError, match="larger than any dataset"):
-        archives.find_member(zipped({f"{i}.zip": inner for i in range(3)}), "sample.csv")
+        files.find_member(zipped({f"{i}.zip": inner for i in range(3)}), "sample.csv")
 
 
 # Whatever byte of an archive is damaged: the right table, or the source is refused.

@@ -16,7 +16,8 @@ from hostile_data import ROWS, UNUSABLE, zipped
 
 from datasets import DatasetUnavailable, DataWarning, RefusedError, SourceError, load_dataset
 from datasets.files import read_file
-from datasets.sources import download, uci
+from datasets.sources import uci
+from datasets.sources.uci import fetch
 
 pytestmark = pytest.mark.usefixtures("sample")
 
@@ -85,10 +86,10 @@ def test_a_download_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> N
         def read1(self, size: int | None = -1, /) -> bytes:
             return b"x" * (size or 1)
 
-    monkeypatch.setattr(download.urllib.request, "urlopen", lambda *_, **__: Endless())
-    monkeypatch.setattr(download, "LARGEST_FILE", 10**6)
+    monkeypatch.setattr(uci.urllib.request, "urlopen", lambda *_, **__: Endless())
+    monkeypatch.setattr(uci, "LARGEST_FILE", 10**6)
     with pytest.raises(RefusedError, match="larger than any dataset"):
-        download.fetch("http://example.org/x")
+        fetch("http://example.org/x")
 
 
 def test_a_download_that_drips_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,16 +98,16 @@ def test_a_download_that_drips_is_stopped(monkeypatch: pytest.MonkeyPatch) -> No
             time.sleep(0.01)
             return b"x"
 
-    monkeypatch.setattr(download.urllib.request, "urlopen", lambda *_, **__: Dripping())
-    monkeypatch.setattr(download, "LONGEST_SECONDS", 0.05)
-    monkeypatch.setattr(download, "PAUSES_SECONDS", (0.0,))
+    monkeypatch.setattr(uci.urllib.request, "urlopen", lambda *_, **__: Dripping())
+    monkeypatch.setattr(uci, "LONGEST_SECONDS", 0.05)
+    monkeypatch.setattr(uci, "PAUSES_SECONDS", (0.0,))
     with pytest.raises(SourceError, match="not complete after"):
-        download.fetch("http://drip.example.org/x")
+        fetch("http://drip.example.org/x")
 
 
 def test_a_nonsensical_length_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     class Odd(Reply):
         headers = {"Content-Length": "-٣x"}  # noqa: RUF012
 
-    monkeypatch.setattr(download.urllib.request, "urlopen", lambda *_, **__: Odd(b"abc"))
-    assert download.fetch("http://odd.example.org/x") == b"abc"
+    monkeypatch.setattr(uci.urllib.request, "urlopen", lambda *_, **__: Odd(b"abc"))
+    assert fetch("http://odd.example.org/x") == b"abc"

@@ -19,14 +19,14 @@ from datasets import (
     all_records,
     broken_records,
     cache,
-    carriers,
     paper_datasets,
     record,
     registry,
 )
-from datasets.carriers import parse_carrier
 from datasets.files import stays_inside
 from datasets.record_file import parse_record
+from datasets.sources import packages
+from datasets.sources.packages import parse_carrier
 
 pytestmark = pytest.mark.usefixtures("sample")
 
@@ -170,10 +170,10 @@ def test_a_wrong_list_of_carriers_makes_its_sources_unusable(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "carriers.toml").write_bytes(content)
-    monkeypatch.setattr(carriers, "CARRIERS", tmp_path / "carriers.toml")
-    carriers._listed.cache_clear()
+    monkeypatch.setattr(packages, "CARRIERS", tmp_path / "carriers.toml")
+    packages._listed.cache_clear()
     with pytest.raises(SourceError, match=r"carriers\.toml"):
-        carriers.carrier("x")
+        packages.carrier("x")
 
 
 # Many processes and threads at once do not step on each other's files.
