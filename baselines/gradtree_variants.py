@@ -1,4 +1,4 @@
-"""Beyond the paper: GradTree with the estimator's own defaults, and each choice set back alone.
+"""Beyond the paper: GradTree with the estimator's own defaults, each choice set back alone, tuned.
 
 They train on the original rows, not on those that oversampling has added: class weights do that
 work. Which run and which epoch is kept, and how leaves are refitted, is decided by training and
@@ -8,6 +8,7 @@ validation rows; the test rows are for the score alone.
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,11 @@ SET_BACK: dict[str, tuple[str, dict[str, Any]]] = {
     "free-leaves": ("no price per leaf", {"ccp_alpha": 0.0}),
 }
 """What one choice was before: the end of a slug, words, and parameters."""
+
+CHOSEN = ("depth", "ccp_alpha", "max_leaf_nodes")
+DEPTHS = (3, 5, 7)  # of 8 leaves, of 32 leaves, and the default
+PRICES = (0.04, 0.02, 0.01, 0.005, 0.0025, 0.00125, 0.0006, 0.0003, 0.0)
+"""Of a leaf, twice as dear from one to the next, around the default; then none."""
 
 
 def defaults(task: Task, changes: Params) -> dict[str, Any]:
@@ -123,15 +129,57 @@ def finished_tree(
     return finished(estimator.dense_, rows, finish_config(estimator.get_params()))
 
 
+def tuned_defaults(task: Task) -> dict[str, Any]:
+    fixed = {name: value for name, value in NEW_DEFAULTS.items() if name not in CHOSEN}
+    return {**fixed, "max_leaves": 0, "fold_restarts": 1}
+
+
+def fit_tuned(split: SplitLike, params: Params, seed: int) -> Fitted:
+    """Choose depth and price of a leaf by the folds of real rows, without copies.
+
+    Class weights do their work. One training per depth and fold answers for all prices and caps,
+    with two runs (``fold_restarts``) where the final one has 16. ``max_leaves`` (0: any number)
+    cuts weakest links, in folds too.
+    """
+    from baselines.algorithms.gradtree_trainings import Trainings
+    from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, real_rows
+    from gradtree import PAPER
+
+    trainings = Trainings(split, params, seed)
+    settings = {**PAPER, **params, **UNCUT, "random_state": seed}
+    most = settings.pop("max_leaves") or None
+    settings["restarts"] = settings.pop("fold_restarts")
+    trained = [{**settings, "depth": depth} for depth in DEPTHS]
+    n_real, classes = len(real_rows(split)[1]), np.arange(split.n_classes)
+    candidates = [{"depth": depth, "ccp_alpha": price} for depth in DEPTHS for price in PRICES]
+    scores = []
+    for number, fold in enumerate(inner_folds(split, seed)):
+        own = n_real - len(fold.y_held)  # copies stand behind the rows of the fold
+        X, y = fold.X[:own], fold.y[:own]
+        models = [trainings.get(each, number, X, y, classes=classes) for each in trained]
+        labels = [t.predict(fold.X_held) for one in models for t in cut_back(one, X, y, most)]
+        scores.append([macro_f1(fold.y_held, each, split.n_classes) for each in labels])
+    chosen = best_of(candidates, np.array(scores))
+    final = {name: value for name, value in params.items() if name in NEW_DEFAULTS}
+    fitted = grown(split, {**final, **chosen, "max_leaf_nodes": most}, seed, trainings)
+    return replace(fitted, extra={"chosen": chosen})
+
+
+def cut_back(
+    model: GradTreeClassifier, X: NDArray[np.float64], y: NDArray[np.int64], most: int | None
+) -> list[Tree]:
+    """The trees that the model, grown at no price, would be at each price."""
+    from gradtree.inputs.arrays import class_weights
+    from gradtree.trees.simplify import Labelled, counted, merged, pruned
+
+    weights = class_weights(model.class_weight, y, model.classes_)
+    rows = Labelled(X, y, np.ones(len(y)) if weights is None else weights[y])
+    tree, weight = counted(model.tree_, rows)
+    return [merged(pruned(tree, weight, price, most)[0])[0] for price in PRICES]
+
+
 def variant(slug: str, name: str, changes: Params) -> Learner:
-    return Learner(
-        slug=slug,
-        name=name,
-        version="1",
-        defaults=partial(defaults, changes=changes),
-        fit=fit,
-        in_paper=False,
-    )
+    return Learner(slug, name, "1", partial(defaults, changes=changes), fit)
 
 
 LEARNERS = (
@@ -140,4 +188,5 @@ LEARNERS = (
         variant(f"gradtree-new-defaults-{end}", f"GradTree (new defaults but {words})", changes)
         for end, (words, changes) in SET_BACK.items()
     ),
+    Learner("gradtree-tuned", "GradTree (new defaults and tuned)", "1", tuned_defaults, fit_tuned),
 )

@@ -9,6 +9,7 @@ as the published learner is. No row of the test part takes part in any choice.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,8 @@ def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
         for one in drawn
     )
     chosen, extra = winner(drawn, held, split)
-    return with_extra(cart.fit(split, {**cart.defaults(split.task), **chosen}, seed), extra)
+    fitted = cart.fit(split, {**cart.defaults(split.task), **chosen}, seed)
+    return replace(fitted, extra=extra)
 
 
 def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
@@ -72,7 +74,7 @@ def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
     published = gradtree_learner.defaults(split.task, "entmax")
     chosen, extra = winner(drawn, _gradtrees(drawn, published, split, params, seed), split)
     final = {**published, **chosen, "restarts": gradtree_learner.TUNED_RESTARTS}
-    return with_extra(gradtree_learner.fit(split, final, seed), extra)
+    return replace(gradtree_learner.fit(split, final, seed), extra=extra)
 
 
 def _gradtrees(
@@ -125,15 +127,7 @@ def winner(
     return chosen, {"chosen": chosen, "candidates": len(drawn), "inner_f1": round(inner, 6)}
 
 
-def with_extra(fitted: Fitted, extra: Mapping[str, Any]) -> Fitted:
-    from dataclasses import replace
-
-    return replace(fitted, extra=extra)
-
-
 LEARNERS = (
-    Learner(
-        "gradtree-nested", "GradTree (nested tuning)", "1", defaults, fit_gradtree, in_paper=False
-    ),
-    Learner("cart-nested", "CART (nested tuning)", "1", defaults, fit_cart, in_paper=False),
+    Learner("gradtree-nested", "GradTree (nested tuning)", "1", defaults, fit_gradtree),
+    Learner("cart-nested", "CART (nested tuning)", "1", defaults, fit_cart),
 )

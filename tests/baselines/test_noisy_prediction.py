@@ -11,7 +11,6 @@ import pytest
 from learner_splits import made_up_split
 
 import baselines
-from baselines.algorithms import noisy_prediction
 from baselines.algorithms.noisy_prediction import NoisyPrediction
 from datasets.split import Split
 from gradtree import PAPER, GradTreeClassifier
@@ -154,15 +153,3 @@ def test_prediction_with_and_without_noise_share_a_training(first: str) -> None:
     for rows in (split.X_train, split.X_test):
         expected = alone.estimator.predict_proba(rows)
         np.testing.assert_array_equal(shared.estimator.predict_proba(rows), expected)
-
-
-def test_a_perturbed_training_is_one_of_its_own() -> None:
-    learner, split = baselines.learner("gradtree"), made_up_split(2)
-    params = {**learner.defaults("binary"), **QUICK}
-    plain, moved = (learner.fit(split, {**params, **own}, 42) for own in ({}, {"perturbation": 1}))
-    assert moved.shared_seconds == 0
-    assert (moved.X_fit != plain.X_fit).any()
-
-
-def test_blocks_are_those_of_the_authors_program() -> None:
-    assert noisy_prediction.BLOCK_ROWS == 512

@@ -108,6 +108,8 @@ def test_a_missing_library_is_a_reason_to_skip() -> None:
     assert cart.why_not(4, 2) is None
     lacking: Learner = replace(cart, needs=("json", "no_such_library"))
     assert lacking.why_not(4, 2) == "no_such_library not installed"
+    told = replace(lacking, installs="solvers").why_not(4, 2)
+    assert told == "no_such_library not installed; pip install -e '.[solvers]'"
 
 
 def test_published_rows_have_the_names_of_the_datasets() -> None:

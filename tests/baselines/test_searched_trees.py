@@ -75,8 +75,9 @@ def test_bins_are_made_from_the_test_rows_too_in_protocol_paper_only() -> None:
         split = made_up_split(2, protocol=protocol)
         rows = [split.X_train_valid] + [split.X_test] * sees_test
         expected = paper_binariser(np.concatenate(rows))
-        found = learner.fit(split, params, 42).estimator.binariser_
-        np.testing.assert_array_equal(found.low, expected.low)
+        found = learner.fit(split, params, 42).estimator
+        np.testing.assert_array_equal(found.binariser_.low, expected.low)
+        assert found.renumber is not sees_test
 
 
 def test_a_class_without_rows_spoils_leaves_as_it_did_for_the_authors() -> None:

@@ -11,13 +11,13 @@ from learner_splits import made_up_split
 from sklearn.tree import DecisionTreeClassifier
 
 import baselines
-from baselines import gradtree_tuned
+from baselines import gradtree_variants
 from baselines.algorithms.binarise import first_columns, ranked_columns
 from baselines.algorithms.cart_trees import ShrunkTreeClassifier, WeightedTreeClassifier, grid_of
 from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, tuned
 from baselines.algorithms.price_pruning import error_risk, grown, priced
-from baselines.gradtree_tuned import DEPTHS, PRICES, cut_back
-from baselines.gradtree_variants import NEW_DEFAULTS
+from baselines.cart_pruned import candidate_alphas
+from baselines.gradtree_variants import DEPTHS, NEW_DEFAULTS, PRICES, cut_back
 from datasets.split import Split
 from gradtree import PAPER, GradTreeClassifier
 from gradtree.trees.simplify import pruned
@@ -110,6 +110,34 @@ def test_prices_cut_as_scikit_learn_does(n_classes: int) -> None:
         )
 
 
+def test_pruning_keeps_what_generalises() -> None:
+    """One threshold matters, a third of the labels are wrong: the full tree is large."""
+    split = made_up_split(2, n_rows=500)
+    learner = baselines.learner("cart-pruned")
+    pruned = learner.fit(split, learner.defaults("binary"), 0)
+    full = DecisionTreeClassifier(random_state=0).fit(pruned.X_fit, pruned.y_fit)
+    assert pruned.size is not None
+    assert pruned.size < full.tree_.node_count / 2
+    assert pruned.estimator.score(split.X_test, split.y_test) >= full.score(
+        split.X_test, split.y_test
+    )
+
+
+@pytest.mark.parametrize("limit", [1, 5, 1000])
+def test_prices_are_few_distinct_and_falling(limit: int) -> None:
+    split = made_up_split(3)
+    grower = DecisionTreeClassifier(random_state=0)
+    alphas = np.array(candidate_alphas(grower, split.X_train, split.y_train, limit))
+    assert 1 <= len(alphas) <= limit
+    assert (np.diff(alphas) < 0).all()
+    assert (alphas >= 0).all()
+
+
+def test_a_tree_that_never_changes_has_one_price() -> None:
+    X, y = np.zeros((4, 1)), np.array([0, 0, 0, 1])
+    assert candidate_alphas(DecisionTreeClassifier(), X, y, 5) == [0.0]
+
+
 def test_a_price_of_errors_asks_what_a_leaf_gets_right() -> None:
     split = made_up_split(2, n_rows=400)
     tree = grown(DecisionTreeClassifier(random_state=SEED), split.X_train, split.y_train, 2).tree
@@ -196,10 +224,15 @@ def test_tuned_gradtree_learns_from_no_copy_and_takes_what_its_folds_prefer(
         good = 2 if model.depth == DEPTHS[1] else None
         return [each if at == good else stump(each) for at, each in enumerate(trees)]
 
-    monkeypatch.setattr(gradtree_tuned, "cut_back", counting)
+    monkeypatch.setattr(gradtree_variants, "cut_back", counting)
     split = rebalanced_split()
-    quick = {**gradtree_tuned.defaults("multi"), "epochs": 40, "restarts": 1, "fold_restarts": 0}
-    fitted = gradtree_tuned.fit(split, quick, SEED)
+    quick = {
+        **gradtree_variants.tuned_defaults("multi"),
+        "epochs": 40,
+        "restarts": 1,
+        "fold_restarts": 0,
+    }
+    fitted = gradtree_variants.fit_tuned(split, quick, SEED)
     n_real = split.provenance.rows_before_rebalancing + len(split.y_valid)
     assert seen == [n_real * 4 // 5] * 5 * len(DEPTHS)
     assert fitted.extra == {"chosen": {"depth": DEPTHS[1], "ccp_alpha": PRICES[2]}}
@@ -260,8 +293,3 @@ def test_tuned_gradtree_trains_its_folds_once_for_all_sizes() -> None:
 def stump(tree: Tree) -> Tree:
     """The root alone."""
     return pruned(tree, np.ones((tree.node_count, tree.n_classes)), 1.0, None)[0]
-
-
-def test_an_absent_package_is_named_with_the_command_that_installs_it() -> None:
-    learner = replace(baselines.learner("contree"), needs=("no_such_module",))
-    assert learner.why_not(4, 2) == "no_such_module not installed; pip install -e '.[solvers]'"

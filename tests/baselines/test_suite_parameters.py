@@ -1,4 +1,4 @@
-"""What the suite asks of learners beyond their own parameters: moved rows, weights, bins."""
+"""What the suite asks of learners beyond their own parameters: moved rows, weights."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def test_gradtree_trains_on_moved_rows_and_says_so() -> None:
     split = made_up_split(2)
     plain, again, shaken = (fit("gradtree", split, **more) for more in ({}, {}, PERTURBED))
     assert plain.tree == again.tree
+    assert shaken.shared_seconds == 0
     np.testing.assert_array_equal(plain.X_fit, split.X_train)
     np.testing.assert_array_equal(shaken.X_fit, moved(split.X_train, 1, 0))
     assert not np.array_equal(shaken.estimator.dense_.thresholds, plain.estimator.dense_.thresholds)
@@ -110,14 +111,3 @@ def test_gradtree_gets_the_weight_of_each_training_row() -> None:
         y_valid=split.y_valid,
     )
     assert found.tree_ == expected.tree_
-
-
-@pytest.mark.parametrize("sees_test", [True, False])
-def test_the_split_says_which_rows_make_the_bins_of_dl85(sees_test: bool) -> None:
-    from baselines.algorithms.binarise import paper_binariser
-
-    split = replace(made_up_split(2), bins_from_test=sees_test)
-    rows = [split.X_train_valid] + [split.X_test] * sees_test
-    found = fit("dl85", split, max_depth=2).estimator
-    np.testing.assert_array_equal(found.binariser_.low, paper_binariser(np.concatenate(rows)).low)
-    assert not found.renumber

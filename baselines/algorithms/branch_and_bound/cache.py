@@ -23,10 +23,10 @@ class Nodes(NamedTuple):
     error : of the best tree; infinite until one is found.
     bound : fewest errors that any tree can have, as far as is known.
     leaf_error : of a single leaf.
+    bound_then : the bound when the best tree of depth two was found; negative where none was.
     test : column at the root of the best tree, or ``-1 - class`` of a leaf.
     test_no, test_yes : the same for its two children, where a tree of depth two is known.
     size : number of nodes of the best tree, as the library counts them.
-    bound_then : the bound when the best tree of depth two was found; negative where none was.
     slots, codes : a hash table from the code of a set to its entry.
     used : number of entries, in a field of its own to be written to.
     """
@@ -34,11 +34,11 @@ class Nodes(NamedTuple):
     error: NDArray[np.float64]
     bound: NDArray[np.float64]
     leaf_error: NDArray[np.float64]
+    bound_then: NDArray[np.float64]
     test: NDArray[np.int32]
     test_no: NDArray[np.int32]
     test_yes: NDArray[np.int32]
     size: NDArray[np.int32]
-    bound_then: NDArray[np.float64]
     slots: NDArray[np.int32]
     codes: NDArray[np.int64]
     used: NDArray[np.int64]
@@ -61,19 +61,11 @@ def room_for(n_columns: int, most_conditions: int) -> Nodes:
         total += sets
     capacity = min(total, MOST_NODES)
     table = 1 << (2 * capacity).bit_length()
-    return Nodes(
-        error=np.empty(capacity),
-        bound=np.empty(capacity),
-        leaf_error=np.empty(capacity),
-        test=np.empty(capacity, dtype=np.int32),
-        test_no=np.empty(capacity, dtype=np.int32),
-        test_yes=np.empty(capacity, dtype=np.int32),
-        size=np.empty(capacity, dtype=np.int32),
-        bound_then=np.empty(capacity),
-        slots=np.zeros(table, dtype=np.int32),  # entry + 1, so that 0 means free
-        codes=np.empty(table, dtype=np.int64),
-        used=np.zeros(1, dtype=np.int64),
-    )
+    reals = np.empty((4, capacity))
+    whole = np.empty((4, capacity), dtype=np.int32)
+    slots = np.zeros(table, dtype=np.int32)  # entry + 1, so that 0 means free
+    codes = np.empty(table, dtype=np.int64)
+    return Nodes._make([*reals, *whole, slots, codes, np.zeros(1, dtype=np.int64)])
 
 
 @entry_kernel()

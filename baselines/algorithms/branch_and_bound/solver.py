@@ -59,9 +59,7 @@ def solve(
             "lower max_depth, or use fewer features"
         )
     root = find(nodes, ROOT_CODE)
-    tree = _Reader(search, columns, labels).tree(
-        np.empty(0, dtype=np.int64), np.arange(len(labels))
-    )
+    tree = _read_tree(search, columns, labels)
     return Solved(tree, int(nodes.error[root]), bool(search.signals[STOP]))
 
 
@@ -102,49 +100,38 @@ def _run_until(search: Search, n_rows: int, seconds: float | None) -> None:
         raise failure[0]
 
 
-@dataclass(frozen=True, eq=False)
-class _Reader:
-    """Reads the tree out of the nodes, following the conditions."""
+def _read_tree(search: Search, columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> Node:
+    """Read the best tree out of the nodes, following the conditions."""
+    nodes, class_rows = search.nodes, search.rows.class_rows
+    base = 2 * columns.shape[1] + 1
 
-    search: Search
-    columns: NDArray[np.bool_]
-    labels: NDArray[np.intp]
-
-    def tree(self, conditions: NDArray[np.int64], rows: NDArray[np.intp]) -> Node:
-        """The best tree under the (sorted) conditions, which hold for these rows."""
-        nodes = self.search.nodes
-        node = find(nodes, self._code(conditions))
+    def subtree(conditions: list[int], rows: NDArray[np.intp]) -> Node:
+        """The best tree under the sorted conditions, which hold for these rows."""
+        code = ROOT_CODE
+        if conditions:
+            known = np.array(conditions[:-1], dtype=np.int64)
+            code = int(code_of(known, len(known), conditions[-1], base))
+        node = find(nodes, code)
         test = int(nodes.test[node])
         if test < 0:
             return Leaf(-1 - test)
-        yes = self.columns[rows, test]
-        if len(conditions) == self.search.max_depth - 2:
-            return Branch(
-                test,
-                self._stump(int(nodes.test_yes[node]), rows[yes]),
-                self._stump(int(nodes.test_no[node]), rows[~yes]),
-            )
-        return Branch(
-            test,
-            self.tree(np.sort(np.append(conditions, 2 * test + YES)), rows[yes]),
-            self.tree(np.sort(np.append(conditions, 2 * test + NO)), rows[~yes]),
-        )
+        yes = columns[rows, test]
+        if len(conditions) == search.max_depth - 2:
+            on_yes = stump(int(nodes.test_yes[node]), rows[yes])
+            return Branch(test, on_yes, stump(int(nodes.test_no[node]), rows[~yes]))
+        on_yes = subtree(sorted([*conditions, 2 * test + YES]), rows[yes])
+        return Branch(test, on_yes, subtree(sorted([*conditions, 2 * test + NO]), rows[~yes]))
 
-    def _code(self, conditions: NDArray[np.int64]) -> int:
-        if not len(conditions):
-            return ROOT_CODE
-        base = 2 * self.columns.shape[1] + 1
-        return int(code_of(conditions[:-1], len(conditions) - 1, conditions[-1], base))
-
-    def _stump(self, test: int, rows: NDArray[np.intp]) -> Node:
+    def stump(test: int, rows: NDArray[np.intp]) -> Node:
         if test < 0:
             return Leaf(-1 - test)
-        yes = self.columns[rows, test]
-        return Branch(test, self._leaf(rows[yes]), self._leaf(rows[~yes]))
+        yes = columns[rows, test]
+        return Branch(test, majority(rows[yes]), majority(rows[~yes]))
 
-    def _leaf(self, rows: NDArray[np.intp]) -> Leaf:
+    def majority(rows: NDArray[np.intp]) -> Leaf:
         """With the class that most of the rows count for."""
-        class_rows = self.search.rows.class_rows
-        group = groups_of(self.labels[rows], len(class_rows))
+        group = groups_of(labels[rows], len(class_rows))
         counts = np.bincount(group, minlength=len(class_rows) + 1)
         return Leaf(int(leaf(counts, class_rows)[1]))
+
+    return subtree([], np.arange(len(labels)))

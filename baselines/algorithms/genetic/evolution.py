@@ -6,7 +6,6 @@ for the choice of parents, and for the rest that of the parent concerned.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,15 +61,16 @@ def evolve(data: RowSets, n_rows: int, settings: Settings, random: RandomState) 
     """Breed trees until the best fitness stays the same or the generations are used up."""
     trees, brood = plant_stumps(random.randint(SEED_RANGE, size=FIRST_POPULATION), data)
     fitness = _fitness(brood, n_rows, settings)
-    stopper = Stopper(settings)
+    best_fitness = [float(fitness.max())]
     spare = np.empty(0, dtype=NODE)
-    while not stopper.stop(float(fitness.max())):
+    while not is_last(best_fitness, settings):
         old = trees
         trees, brood = next_generation(old, brood, fitness, data, settings, random, spare)
         spare = old.nodes
         fitness = _fitness(brood, n_rows, settings)
+        best_fitness.append(float(fitness.max()))
     best = grow(trees, brood, np.array([fitness.argmax()]), data, spare)
-    return Evolved(best.tree(0).copy(), np.array(stopper.history))
+    return Evolved(best.tree(0).copy(), np.array(best_fitness))
 
 
 def next_generation(
@@ -101,25 +101,15 @@ def _fitness(brood: Brood, n_rows: int, settings: Settings) -> NDArray[np.float6
     return brood.hits / n_rows - settings.depth_penalty * brood.depth
 
 
-class Stopper:
-    """Counts generations and watches the best fitness."""
+def is_last(best_fitness: list[float], settings: Settings) -> bool:
+    """Whether the newest generation, whose best fitness is the last of the list, ends the search.
 
-    def __init__(self, settings: Settings) -> None:
-        self.history: list[float] = []
-        self._max_iter = settings.max_iter
-        self._window: deque[float] = deque(maxlen=settings.patience)
-
-    def stop(self, best: float) -> bool:
-        """Whether the generation whose best fitness this is shall be the last.
-
-        As in the original: if it is no better than the worst of the window before it.
-        """
-        self.history.append(best)
-        if len(self.history) > self._max_iter:
-            return True
-        full = len(self._window) == self._window.maxlen
-        self._window.append(best)
-        return full and best <= min(list(self._window)[:-1])
+    As in the original: if it is no better than the worst of the ``patience`` generations so far.
+    """
+    if len(best_fitness) > settings.max_iter:
+        return True
+    full = len(best_fitness) > settings.patience
+    return full and best_fitness[-1] <= min(best_fitness[-settings.patience : -1])
 
 
 class Chosen(NamedTuple):

@@ -164,7 +164,12 @@ def transplant(
         else:
             node = count
             count += 1
-        _copy_node(donor, source, child, node, parent, shift)
+        # The children's numbers follow when they are copied; rows have yet to come this way.
+        child[node] = donor[source]
+        here = child[node]
+        here.parent = parent
+        here.depth += shift
+        here.hits, here.reached = 0, 0
         if parent != NO_PARENT:
             if is_left:
                 child[parent].left = node
@@ -177,18 +182,6 @@ def transplant(
             work.is_left[pending], work.is_left[pending + 1] = True, False
             pending += 2
     return count, n_free
-
-
-@entry_kernel()
-def _copy_node(
-    donor: Nodes, source: Index, child: Nodes, node: Index, parent: Index, shift: Index
-) -> None:
-    """The children's numbers follow when they are copied; rows have yet to come this way."""
-    child[node] = donor[source]
-    here = child[node]
-    here.parent = parent
-    here.depth += shift
-    here.hits, here.reached = 0, 0
 
 
 @entry_kernel()
@@ -208,20 +201,14 @@ def _close_gaps(child: Nodes, count: Index, n_free: Index, watched: Index, work:
             count = last + 1
             continue
         count = last
-        _renumber(child, last, gap)
+        child[gap] = child[last]
+        moved = child[gap]
+        if child[moved.parent].left == last:
+            child[moved.parent].left = gap
+        else:
+            child[moved.parent].right = gap
+        if moved.left != LEAF:
+            child[moved.left].parent = child[moved.right].parent = gap
         if watched == last:
             watched = gap
     return watched
-
-
-@entry_kernel()
-def _renumber(child: Nodes, old: Index, new: Index) -> None:
-    child[new] = child[old]
-    moved = child[new]
-    if child[moved.parent].left == old:
-        child[moved.parent].left = new
-    else:
-        child[moved.parent].right = new
-    if moved.left != LEAF:
-        child[moved.left].parent = new
-        child[moved.right].parent = new
