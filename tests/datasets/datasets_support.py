@@ -8,6 +8,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,7 @@ def made_up_dataset(
         ),
     )
     return Dataset(entry, Table(columns, labels), "made up")
+
+
+def with_columns(dataset: Dataset, columns: tuple[Any, ...]) -> Dataset:
+    return replace(dataset, table=Table(columns, dataset.y))

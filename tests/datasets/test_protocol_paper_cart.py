@@ -57,7 +57,14 @@ def tuned(dataset: str) -> DecisionTreeClassifier:
     )
 
 
-def check_cart(slug: str) -> None:
+@pytest.mark.parametrize(
+    "slug",
+    [
+        pytest.param(slug, marks=() if slug in BUNDLED else pytest.mark.mirror)
+        for slug in paper_datasets()
+    ],
+)
+def test_cart_is_that_of_the_paper(slug: str) -> None:
     dataset = load_dataset(slug)
     name = dataset.record.name
     measured: dict[str, list[float]] = {table: [] for table in DECIMALS}
@@ -80,17 +87,6 @@ def check_cart(slug: str) -> None:
         mean, deviation = np.mean(measured[table]), np.std(measured[table])
         half = 0.5 * 10**-decimals + 1e-9
         assert (mean, deviation) == pytest.approx(printed(table, name), rel=0, abs=half), table
-
-
-@pytest.mark.parametrize("slug", BUNDLED)
-def test_cart_is_that_of_the_paper_on_bundled_datasets(slug: str) -> None:
-    check_cart(slug)
-
-
-@pytest.mark.mirror
-@pytest.mark.parametrize("slug", paper_datasets())
-def test_cart_is_that_of_the_paper(slug: str) -> None:
-    check_cart(slug)
 
 
 @pytest.mark.mirror
