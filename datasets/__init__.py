@@ -21,7 +21,6 @@ from datasets.errors import (
 )
 from datasets.protocols import (
     PROTOCOLS,
-    Protocol,
     make_split,
     protocol,
 )
@@ -33,7 +32,7 @@ from datasets.registry import (
     record,
     resolve,
 )
-from datasets.split import Parts, Provenance, Split, Task
+from datasets.split import Split
 
 if TYPE_CHECKING:
     from datasets.dataframe import from_table
@@ -46,15 +45,11 @@ __all__ = [
     "DataWarning",
     "Dataset",
     "DatasetUnavailable",
-    "Parts",
-    "Protocol",
-    "Provenance",
     "Record",
     "RecordError",
     "RefusedError",
     "SourceError",
     "Split",
-    "Task",
     "UnknownDatasetError",
     "all_records",
     "broken_records",

@@ -48,19 +48,58 @@ def describe(record: Record, table: bytes) -> dict[str, Any]:
     record : of the dataset.
     table : the bytes of ``<slug>.csv``, whose hash is part of the description.
     """
+    kinds = f"{record.n_features} features, {len(record.categorical)} of them categorical"
+    counts = ", ".join(f"{label.name} {label.rows}" for label in record.classes)
+    year = re.search(r"\((\d{4})\)", record.citation)
+    origins = ", ".join(f"{name} (SHA-256 {sha256})" for name, sha256 in record.files.items())
+    file_name = f"{record.slug}.csv"
+    types = ["sc:Text" if name in record.categorical else "sc:Float" for name in record.features]
+    columns = [*zip(record.features, types, strict=True), (record.label, ["sc:Text", "cr:Label"])]
     described = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
         "name": record.name,
-        "description": _description(record),
+        "description": (
+            f"{record.n_rows} rows of {kinds}. Rows per class: {counts}. {record.note}".strip()
+        ),
         "url": record.link,
         "license": LICENCES.get(record.licence, record.licence),
         "citeAs": record.citation,
         "version": "1.0.0",
-        "datePublished": _year(record.citation),
-        "distribution": [_table_file(record, table)],
-        "recordSet": [_rows(record)],
+        "datePublished": year[1] if year else "",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": file_name,
+                "name": file_name,
+                "description": (
+                    "The features and the class of every row, in the order and with the names that "
+                    f"the suite uses, written by the suite from {origins or 'a table of the user'}."
+                ),
+                "contentUrl": file_name,
+                "encodingFormat": "text/csv",
+                "sha256": hashlib.sha256(table).hexdigest(),
+            }
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "rows",
+                "name": "rows",
+                "description": "One record per row of the table.",
+                "field": [
+                    {
+                        "@type": "cr:Field",
+                        "@id": f"rows/{place}",  # an id may hold neither blanks nor brackets
+                        "name": name,
+                        "dataType": kind,
+                        "source": {"fileObject": {"@id": file_name}, "extract": {"column": name}},
+                    }
+                    for place, (name, kind) in enumerate(columns)
+                ],
+            }
+        ],
     }
     return {key: value for key, value in described.items() if value}
 
@@ -69,7 +108,7 @@ def export(dataset: Dataset, folder: Path) -> Path:
     """Write ``<slug>.csv`` and its description; the path of the latter."""
     content = table_bytes(dataset)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / _table_id(dataset.record)).write_bytes(content)
+    (folder / f"{dataset.slug}.csv").write_bytes(content)
     path = folder / f"{dataset.slug}.json"
     text = json.dumps(describe(dataset.record, content), indent=2, ensure_ascii=False)
     path.write_text(f"{text}\n", encoding="utf-8")
@@ -81,62 +120,3 @@ def table_bytes(dataset: Dataset) -> bytes:
     classes = pd.Categorical.from_codes(dataset.y, categories=pd.Index(dataset.record.class_names))
     table = dataset.X.assign(**{dataset.record.label: classes})
     return table.to_csv(index=False, lineterminator="\n").encode()
-
-
-def _description(record: Record) -> str:
-    kinds = f"{record.n_features} features, {len(record.categorical)} of them categorical"
-    counts = ", ".join(f"{label.name} {label.rows}" for label in record.classes)
-    text = f"{record.n_rows} rows of {kinds}. Rows per class: {counts}."
-    return f"{text} {record.note}" if record.note else text
-
-
-def _year(citation: str) -> str:
-    found = re.search(r"\((\d{4})\)", citation)
-    return found[1] if found else ""
-
-
-def _table_file(record: Record, table: bytes) -> dict[str, Any]:
-    origins = ", ".join(f"{name} (SHA-256 {sha256})" for name, sha256 in record.files.items())
-    return {
-        "@type": "cr:FileObject",
-        "@id": _table_id(record),
-        "name": _table_id(record),
-        "description": (
-            "The features and the class of every row, in the order and with the names that the "
-            f"suite uses, written by the suite from {origins or 'a table of the user'}."
-        ),
-        "contentUrl": _table_id(record),
-        "encodingFormat": "text/csv",
-        "sha256": hashlib.sha256(table).hexdigest(),
-    }
-
-
-def _rows(record: Record) -> dict[str, Any]:
-    categorical = set(record.categorical)
-    fields = [
-        _field(record, place, name, "sc:Text" if name in categorical else "sc:Float")
-        for place, name in enumerate(record.features)
-    ]
-    label = _field(record, len(fields), record.label, ["sc:Text", "cr:Label"])
-    return {
-        "@type": "cr:RecordSet",
-        "@id": "rows",
-        "name": "rows",
-        "description": "One record per row of the table.",
-        "field": [*fields, label],
-    }
-
-
-def _field(record: Record, place: int, name: str, types: str | list[str]) -> dict[str, Any]:
-    """One column; its id is its place, since an id may hold neither blanks nor brackets."""
-    return {
-        "@type": "cr:Field",
-        "@id": f"rows/{place}",
-        "name": name,
-        "dataType": types,
-        "source": {"fileObject": {"@id": _table_id(record)}, "extract": {"column": name}},
-    }
-
-
-def _table_id(record: Record) -> str:
-    return f"{record.slug}.csv"

@@ -47,7 +47,8 @@ _TABLES = {"files", "recode", "recode_label"}
 _FLAGS = {"in_paper", "exercised", "label_last"}
 _LAYOUT_KEYS = {entry.name for entry in fields(Layout)}
 _SOURCE_KEYS = {"kind", "where", "members", "exercised", "label_last"} | _LAYOUT_KEYS
-_CLASS_KEYS = {"name", "values", "rows"}
+_AS_THEY_ARE = {"name", "n_rows", "n_features", "content_hash", "label", "files"}
+_AS_THEY_ARE |= {"citation", "licence", "link", "note"}
 _RECORD_KEYS = (
     {entry.name for entry in fields(Record)} - {"slug", "layout"}
     | {"drop", "numeric"}
@@ -88,28 +89,18 @@ def parse_record(slug: str, facts: Mapping[str, Any], papers: Sequence[str] = ()
         )
     layout = _layout(facts, None)
     features = _features(facts, layout.columns)
+    sources = [_source(slug, entry, layout, facts) for entry in _tables(facts, "sources", slug)]
     record = Record(
         slug=slug,
-        name=facts["name"],
         task=_choice(facts["task"], Task, slug),
-        n_rows=facts["n_rows"],
-        n_features=facts["n_features"],
-        content_hash=facts["content_hash"],
         missing=_choice(facts.get("missing", "none"), Missing, slug),
-        label=facts["label"],
         features=features,
         categorical=_categorical(facts, features),
         classes=tuple(_class(slug, entry) for entry in _tables(facts, "classes", slug)),
-        files=dict(facts["files"]),
         layout=layout,
-        sources=tuple(
-            _source(slug, entry, layout, facts) for entry in _tables(facts, "sources", slug)
-        ),
-        citation=facts["citation"],
-        licence=facts["licence"],
-        link=facts["link"],
-        note=facts.get("note", ""),
+        sources=tuple(sources),
         in_paper=slug in papers,
+        **{key: facts[key] for key in _AS_THEY_ARE & set(facts)},
     )
     if problems := [*_inconsistent(record), *_unsafe(record)]:
         raise RecordError(f"{slug}: {'; '.join(problems)}")
@@ -179,7 +170,7 @@ def _categorical(facts: Mapping[str, Any], features: Sequence[str]) -> tuple[str
 
 
 def _class(slug: str, entry: Mapping[str, Any]) -> ClassLabel:
-    _check_keys(entry, _CLASS_KEYS, {"name", "rows"}, f"{slug}, classes")
+    _check_keys(entry, {"name", "values", "rows"}, {"name", "rows"}, f"{slug}, classes")
     return ClassLabel(entry["name"], tuple(entry.get("values", [entry["name"]])), entry["rows"])
 
 

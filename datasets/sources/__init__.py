@@ -11,7 +11,7 @@ from datasets.files import read_file
 from datasets.readers import read_table, to_table
 from datasets.record import Record, Source
 from datasets.sources import openml_org, packages, uci
-from datasets.sources.packages import carriers
+from datasets.sources.packages import carrier
 from datasets.table import Table
 
 
@@ -44,8 +44,10 @@ def describe(source: Source) -> str:
         case "openml":
             return f"OpenML {source.where}"
         case "package":
-            listed = carriers().get(source.where)
-            return f"package {listed.requirement if listed else source.where}"
+            try:
+                return f"package {carrier(source.where).requirement}"
+            except SourceError:  # its own message follows where it is used
+                return f"package {source.where}"
         case "uci":
             return f"UCI {source.where}"
     return f"installed {source.where}"

@@ -47,32 +47,25 @@ class Carrier:
 
 def carrier(name: str) -> Carrier:
     """The carrier of that name; one that is not there or not right is a ``SourceError``."""
-    if name in carriers():
-        return carriers()[name]
-    bad = _listed()[1]
-    raise SourceError(bad.get("*") or bad.get(name) or f"{CARRIERS.name} has no {name!r}")
+    if name not in _listed():
+        raise SourceError(f"{CARRIERS.name} has no {name!r}")
+    try:
+        return parse_carrier(name, _listed()[name])
+    except RecordError as error:
+        raise SourceError(str(error)) from error
 
 
 def carriers() -> dict[str, Carrier]:
-    """All good carriers by the name that dataset records use."""
-    return _listed()[0]
+    """All carriers by the name that dataset records use."""
+    return {name: carrier(name) for name in _listed()}
 
 
 @cache
-def _listed() -> tuple[dict[str, Carrier], dict[str, str]]:
-    """The good carriers, and what is wrong with the others ("*": with the whole file)."""
-    good: dict[str, Carrier] = {}
-    bad: dict[str, str] = {}
+def _listed() -> dict[str, Any]:
     try:
-        listed = tomllib.loads(read_file(CARRIERS, LARGEST_LIST).decode())
+        return tomllib.loads(read_file(CARRIERS, LARGEST_LIST).decode())
     except (SourceError, ValueError, RecursionError) as error:
-        return {}, {"*": f"{CARRIERS.name}: {told(error)}"}
-    for name, facts in listed.items():
-        try:
-            good[name] = parse_carrier(name, facts)
-        except RecordError as error:
-            bad[name] = str(error)
-    return good, bad
+        raise SourceError(f"{CARRIERS.name}: {told(error)}") from error
 
 
 def parse_carrier(name: str, facts: Mapping[str, Any]) -> Carrier:

