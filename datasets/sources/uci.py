@@ -16,6 +16,11 @@ from datasets.files import LARGEST_FILE, find_member
 from datasets.record import Source
 
 ADDRESS = "https://archive.ics.uci.edu/static/public/{}.zip"
+PAUSES_SECONDS = (1.0, 2.0)
+TIMEOUT_SECONDS = 30.0
+LONGEST_SECONDS = 600.0
+PIECE = 2**16
+AGENT = "gradtree-suite (dataset download)"
 
 
 def contents(source: Source) -> list[bytes]:
@@ -23,12 +28,6 @@ def contents(source: Source) -> list[bytes]:
     archive = fetch(ADDRESS.format(source.where))
     return [find_member(archive, member) for member in source.members]
 
-
-PAUSES_SECONDS = (1.0, 2.0)
-TIMEOUT_SECONDS = 30.0
-LONGEST_SECONDS = 600.0
-PIECE = 2**16
-AGENT = "gradtree-suite (dataset download)"
 
 _silent_hosts: set[str] = set()
 """Hosts that could not be reached in this process; they are not waited for again."""

@@ -20,6 +20,8 @@ from gradtree.compiling import entry_kernel
 
 WORDS = 4
 SEED_RANGE = 10**8
+MUTANT = np.int64(-1)
+SURVIVOR = np.int64(-2)
 
 _START = (np.uint64(987654321), np.uint64(43219876), np.uint64(6543217))
 _LCG_FACTOR, _LCG_STEP = np.uint64(314527869), np.uint64(1234567)
@@ -52,10 +54,6 @@ def draw(state: NDArray[np.uint64], bound: int | np.int64) -> np.int64:
     state[3] = carried >> _32
     state[2] = carried
     return np.int64((state[0] + state[1] + state[2]) % np.uint64(bound))
-
-
-MUTANT = np.int64(-1)
-SURVIVOR = np.int64(-2)
 
 
 class Trees(NamedTuple):
