@@ -16,7 +16,7 @@ from experiments.text import say
 @verb(
     "data",
     option("datasets", "names or slugs (default: the paper's 36)", metavar="DATASET", nargs="*"),
-    option("--mirror", "folder of original files (default: those of $GRADTREE_DATA)", Path, "FOLDER"),
+    option("--mirror", "folder of original files (default: $GRADTREE_DATA)", Path, "FOLDER"),
     option("--cache", "where to keep downloaded data", Path, "FOLDER"),
     option(
         "--source", "only of this kind (repeatable)", metavar=None, action="append", choices=SOURCES
