@@ -10,13 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradtree.cart import CartClassifier
+    from gradtree.cart import CartClassifier, CartRegressor
     from gradtree.classifier import GradTreeClassifier
+    from gradtree.regressor import GradTreeRegressor
     from gradtree.settings.losses import CustomLoss, Loss
     from gradtree.settings.presets import PAPER
     from gradtree.settings.selectors import Selector
-    from gradtree.small_tree import SmallTreeClassifier
+    from gradtree.small_tree import SmallTreeClassifier, SmallTreeRegressor
     from gradtree.table import TabularGradTree, fit_table
+    from gradtree.trees.regression_tree import RegressionTree
     from gradtree.trees.tree import Tree
     from gradtree.views.code import export_python, export_sql
     from gradtree.views.export import export_graphviz, export_text
@@ -26,12 +28,16 @@ if TYPE_CHECKING:
 __all__ = [
     "PAPER",
     "CartClassifier",
+    "CartRegressor",
     "CustomLoss",
     "GradTreeClassifier",
+    "GradTreeRegressor",
     "Loss",
+    "RegressionTree",
     "Rule",
     "Selector",
     "SmallTreeClassifier",
+    "SmallTreeRegressor",
     "TabularGradTree",
     "Tree",
     "decision_rules",
@@ -49,13 +55,17 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CartClassifier": "cart",
+    "CartRegressor": "cart",
     "CustomLoss": "settings.losses",
     "GradTreeClassifier": "classifier",
+    "GradTreeRegressor": "regressor",
     "Loss": "settings.losses",
     "PAPER": "settings.presets",
+    "RegressionTree": "trees.regression_tree",
     "Rule": "views.rules",
     "Selector": "settings.selectors",
     "SmallTreeClassifier": "small_tree",
+    "SmallTreeRegressor": "small_tree",
     "TabularGradTree": "table",
     "Tree": "trees.tree",
     "decision_rules": "views.rules",

@@ -4,26 +4,124 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from gradtree.classification import Classification
 from gradtree.encoding import ColumnLearner
-from gradtree.inputs.arrays import TrainingRows, coded_rows, read_training_rows
+from gradtree.inputs.arrays import TrainingRows, coded_rows
 from gradtree.inputs.folds import dealt_folds, score_of
+from gradtree.inputs.targets import TrainingNumbers
+from gradtree.regression import Regression
 from gradtree.settings.config import FinishConfig
+from gradtree.settings.losses import NumberLoss
 from gradtree.training.finishing import Grown, with_values
+from gradtree.training.numbers import NumberRows, number_loss
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.tree import Tree
 
 MOST_PRICES = 20
 
 
-class CartClassifier(ColumnLearner):
+class Cart(ColumnLearner):
+    """A greedy tree of scikit-learn's; what it is called with, subclasses say."""
+
+    scale = None
+    max_leaf_nodes: int | None
+    max_depth: int | None
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    criterion: str
+    ccp_alpha: float | str
+    scoring: Any
+    cv: Any
+    class_weight: Any = None
+    _grower: ClassVar[type]
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+        data = self._read(X, y, sample_weight, classes, self.class_weight)
+        rows = np.arange(len(data.y))
+        used = rows if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
+        self._learn_columns(data, rows)
+        coded = coded_rows(data.rows, self.columns_)
+        grower = self._grower(
+            criterion=self.criterion,
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            random_state=self._seed(),
+        )
+        self._note(data)
+        price: Any = self.ccp_alpha
+        if isinstance(price, str) and price == "cv":
+            price = self._best_of_folds(grower, data, coded, used)
+        grown = self._grown_on(grower.set_params(ccp_alpha=price), data, self._matrix(coded), rows)
+        self.ccp_alpha_ = float(price)
+        self._finish = self._finish_config()
+        self._edit(self._over_table(grown, coded, data.y))
+
+    def _best_of_folds(
+        self, grower: Any, data: TrainingRows, coded: NDArray[Any], used: NDArray[np.intp]
+    ) -> float:
+        """The price that folds prefer; of equal prices the largest."""
+        path = grower.cost_complexity_pruning_path(self._matrix(coded), data.codes, data.weight)
+        changes = np.unique(path.ccp_alphas.clip(min=0.0))
+        prices = np.sqrt(changes[:-1] * changes[1:])[::-1]
+        if len(prices) > MOST_PRICES:
+            prices = self._some_prices(prices)
+        # No split saves as much as the first of these, so that its tree is a single leaf.
+        prices = np.array([self._highest_price(data, path), *prices])
+        scorer = get_scorer(self._scoring if self.scoring is None else self.scoring)
+        total, truth = np.zeros(len(prices)), data.truth
+        for train, test in dealt_folds(self.cv, data.y, used, grower.random_state):
+            fold = copy(self)
+            # The order of categories must not know the labels of rows that are scored.
+            fold._learn_inner(data, coded, train)
+            matrix = fold._matrix(coded)
+            weight = None if data.sample_weight is None else data.sample_weight[test]
+            for place, price in enumerate(prices):
+                pruned = clone(grower).set_params(ccp_alpha=price)
+                model = self._model_on(pruned, data, matrix, train)
+                total[place] += score_of(scorer, model, matrix[test], truth[test], weight)
+        return float(prices[np.argmax(total)])
+
+    def _grown_on(
+        self, grower: Any, data: Any, matrix: NDArray[Any], rows: NDArray[np.intp]
+    ) -> Grown:
+        """The tree of some rows over the training matrix, its leaves fitted to them."""
+        raise NotImplementedError
+
+    def _model_on(
+        self, grower: Any, data: Any, matrix: NDArray[Any], rows: NDArray[np.intp]
+    ) -> Self:
+        """A model that predicts by the tree of some rows."""
+        raise NotImplementedError
+
+    def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """At most 20 of more prices, the highest first."""
+        return np.quantile(prices, np.linspace(1, 0, MOST_PRICES), method="nearest")
+
+    def _highest_price(self, data: Any, path: Any) -> float:
+        """More than any split can save."""
+        raise NotImplementedError
+
+    def _finish_config(self) -> FinishConfig:
+        return FinishConfig(
+            refit_leaves=True,
+            smoothing=0.0,
+            probabilities="shares",
+            criterion="gini" if self.criterion == "gini" else "log_loss",
+            max_leaf_nodes=self.max_leaf_nodes,
+        )
+
+
+class CartClassifier(Classification, Cart):
     """A greedy tree whose size is chosen by cross-validation, readable like any other here.
 
     Tables with text, categories, dates and gaps are read as by :class:`GradTreeClassifier`, and
@@ -43,8 +141,9 @@ class CartClassifier(ColumnLearner):
         Price of a leaf in minimal cost-complexity pruning. "cv" takes the one with the best mean
         score in folds, the highest of equals: of one that leaves a single leaf, and of at most 20
         between those at which the tree of all rows changes.
-    scoring : str or callable, default="f1_macro"
-        What "cv" chooses by: a scorer of scikit-learn. As ``X`` it is given the coded columns.
+    scoring : str or callable, optional
+        What "cv" chooses by: a scorer of scikit-learn, "f1_macro" without it. As ``X`` it is given
+        the coded columns.
     cv : int, splitter or iterable, default=5
         Folds of "cv": a number of stratified ones, or what scikit-learn takes for it.
     class_weight : dict, "balanced", "sqrt-balanced", float or None, default=None
@@ -66,7 +165,7 @@ class CartClassifier(ColumnLearner):
         Present if the columns have names.
     """
 
-    scale = None
+    _grower = DecisionTreeClassifier
 
     def __init__(
         self,
@@ -76,7 +175,7 @@ class CartClassifier(ColumnLearner):
         min_weight_fraction_leaf: float = 0.0,
         criterion: str = "gini",
         ccp_alpha: float | str = "cv",
-        scoring: Any = "f1_macro",
+        scoring: Any = None,
         cv: Any = 5,
         class_weight: Any = None,
         categorical_features: Any = "from_dtype",
@@ -112,72 +211,13 @@ class CartClassifier(ColumnLearner):
         classes : array-like, optional
             All class labels, where ``y`` may lack some.
         """
-        grown = copy(self)
-        grown._learn(X, y, sample_weight, classes)
-        self.__dict__ = grown.__dict__
-        return self
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
-        data = read_training_rows(self, X, y, sample_weight, classes, self.class_weight)
-        rows = np.arange(len(data.y))
-        used = rows if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
-        self._learn_columns(data, rows)
-        coded = coded_rows(data.rows, self.columns_)
-        grower = DecisionTreeClassifier(
-            criterion=self.criterion,
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
-            random_state=self._seed(),
-        )
-        self.classes_, self.class_weight_ = data.classes, data.class_weight
-        price: Any = self.ccp_alpha
-        if isinstance(price, str) and price == "cv":
-            price = self._best_of_folds(grower, data, coded, used)
-        grown = self._grown_on(grower.set_params(ccp_alpha=price), data, self._matrix(coded), rows)
-        self.ccp_alpha_ = float(price)
-        self._finish = self._finish_config()
-        self._edit(self._over_table(grown, coded, data.y))
-
-    def _best_of_folds(
-        self,
-        grower: DecisionTreeClassifier,
-        data: TrainingRows,
-        coded: NDArray[Any],
-        used: NDArray[np.intp],
-    ) -> float:
-        """The price that folds prefer; of equal prices the largest."""
-        path = grower.cost_complexity_pruning_path(self._matrix(coded), data.y, data.weight)
-        changes = np.unique(path.ccp_alphas.clip(min=0.0))
-        prices = np.sqrt(changes[:-1] * changes[1:])[::-1]
-        if len(prices) > MOST_PRICES:
-            prices = np.quantile(prices, np.linspace(1, 0, MOST_PRICES), method="nearest")
-        # No split saves as much as the first of these, so that its tree is a single leaf.
-        prices = np.array([1 + np.log2(len(data.classes)), *prices])
-        scorer, total = get_scorer(self.scoring), np.zeros(len(prices))
-        labels = self.classes_[data.y]
-        for train, test in dealt_folds(self.cv, data.y, used, grower.random_state):
-            fold = copy(self)
-            # The order of categories must not know the labels of rows that are scored.
-            fold._learn_inner(data, coded, train)
-            matrix = fold._matrix(coded)
-            weight = None if data.sample_weight is None else data.sample_weight[test]
-            for place, price in enumerate(prices):
-                pruned = clone(grower).set_params(ccp_alpha=price)
-                tree = self._grown_on(pruned, data, matrix, train).tree
-                model = type(self).from_tree(tree, self.classes_)
-                total[place] += score_of(scorer, model, matrix[test], labels[test], weight)
-        return float(prices[np.argmax(total)])
+        learned = copy(self)
+        learned._learn(X, y, sample_weight, classes)
+        return self._become(learned)
 
     def _grown_on(
-        self,
-        grower: DecisionTreeClassifier,
-        data: TrainingRows,
-        matrix: NDArray[Any],
-        rows: NDArray[np.intp],
+        self, grower: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
     ) -> Grown:
-        """The tree of some rows over the training matrix, with the shares of the data."""
         X, y, n_classes = matrix[rows], data.y[rows], len(data.classes)
         weight = None if data.weight is None else data.weight[rows]
         plain = None if data.sample_weight is None else data.sample_weight[rows]
@@ -188,11 +228,101 @@ class CartClassifier(ColumnLearner):
         sums = [class_sums(tree, leaf, y, given) for given in (weight, plain)]
         return with_values(tree, sums[0], sums[1], self._finish_config())
 
-    def _finish_config(self) -> FinishConfig:
-        return FinishConfig(
-            refit_leaves=True,
-            smoothing=0.0,
-            probabilities="shares",
-            criterion="gini" if self.criterion == "gini" else "log_loss",
-            max_leaf_nodes=self.max_leaf_nodes,
-        )
+    def _model_on(
+        self, grower: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
+    ) -> Self:
+        return type(self).from_tree(self._grown_on(grower, data, matrix, rows).tree, self.classes_)
+
+    def _highest_price(self, data: TrainingRows, path: Any) -> float:
+        return float(1 + np.log2(len(data.classes)))
+
+
+class CartRegressor(Regression, Cart):
+    """A greedy tree of numbers whose size is chosen by cross-validation.
+
+    Tables are read as by :class:`GradTreeRegressor`; categories are ordered by the mean target.
+
+    Parameters
+    ----------
+    criterion : "squared_error", "absolute_error", "friedman_mse" or "poisson"
+        As in scikit-learn; leaves are medians with "absolute_error", else means.
+    scoring : str or callable, optional
+        What "cv" chooses by: a scorer of scikit-learn, "r2" without it.
+    max_leaf_nodes, max_depth, min_samples_leaf, min_weight_fraction_leaf, ccp_alpha, cv, \
+categorical_features, random_state
+        As in :class:`CartClassifier`.
+
+    Attributes
+    ----------
+    tree_ : RegressionTree
+        The tree over the columns of ``X``.
+    columns_, ccp_alpha_, n_features_in_, feature_names_in_
+        As in :class:`CartClassifier`.
+    """
+
+    _grower = DecisionTreeRegressor
+
+    def __init__(
+        self,
+        max_leaf_nodes: int | None = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        criterion: str = "squared_error",
+        ccp_alpha: float | str = "cv",
+        scoring: Any = None,
+        cv: Any = 5,
+        categorical_features: Any = "from_dtype",
+        random_state: Any = None,
+    ) -> None:
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.criterion = criterion
+        self.ccp_alpha = ccp_alpha
+        self.scoring = scoring
+        self.cv = cv
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow a tree and prune it.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+        sample_weight : array-like of shape (n_rows,), optional
+            Rows of weight 0 are left out.
+        """
+        learned = copy(self)
+        learned._learn(X, y, sample_weight)
+        return self._become(learned)
+
+    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+        kind = self.criterion if self.criterion == "absolute_error" else "squared_error"
+        return number_loss(kind, 1.0, y, weight, None)
+
+    def _grown_on(
+        self, grower: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
+    ) -> Grown:
+        tree, X = self._model_on(grower, data, matrix, rows).tree_, matrix[rows]
+        weight = np.ones(len(rows)) if data.weight is None else data.weight[rows]
+        known = NumberRows(X, data.targets[rows], weight, self._loss)
+        return known.with_values(tree, tree.apply(X), 0.0)
+
+    def _model_on(
+        self, grower: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
+    ) -> Self:
+        weight = None if data.weight is None else data.weight[rows]
+        grown = grower.fit(matrix[rows], data.truth[rows], weight)
+        return type(self).from_tree(Tree.from_sklearn(grown))
+
+    def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+        # A tree of numbers may have a leaf per row: each step makes it larger by the same factor.
+        places = np.geomspace(1, len(prices), MOST_PRICES).round().astype(np.intp) - 1
+        return np.asarray(prices[np.unique(places)])
+
+    def _highest_price(self, data: TrainingNumbers, path: Any) -> float:
+        return float(1 + 2 * path.impurities[-1])

@@ -1,13 +1,23 @@
-"""The scikit-learn estimator: what it is called with. How it learns is in ``learning``."""
+"""The classifier: what it is called with. How it learns is in ``learning``."""
 
 from __future__ import annotations
 
-from typing import Any
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradtree.classification import Classification
+from gradtree.inputs.arrays import TrainingRows
+from gradtree.inputs.parameters import settled
 from gradtree.learning import TreeLearner
+from gradtree.settings.config import TrainConfig
+from gradtree.training.finishing import FittedRows, all_rows
 
 
-class GradTreeClassifier(TreeLearner):
+class GradTreeClassifier(Classification, TreeLearner):
     """A hard, axis-aligned decision tree, all of whose splits are learned by gradient descent.
 
     A complete tree of the given depth is trained by mini-batches with Adam: every
@@ -214,6 +224,8 @@ class GradTreeClassifier(TreeLearner):
     >>> print(model.export_text())  # doctest: +SKIP
     """
 
+    _parted: ClassVar[str] = "classes"
+
     def __init__(
         self,
         depth: int = 7,
@@ -299,3 +311,70 @@ class GradTreeClassifier(TreeLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.dtype = dtype
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_valid: Any = None,
+        y_valid: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_rows, n_features)
+            Numbers, or a table that may hold text, booleans, categories and dates too; gaps are
+            welcome (``nan``, ``None``, ``NaT``, ``NA``).
+        y : array-like of shape (n_rows,)
+            Class labels of any kind.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of rows in the loss; rows of weight 0 are left out.
+        X_valid, y_valid : array-likes, optional
+            Rows to stop by, instead of a part of ``X``.
+        classes : array-like, optional
+            All class labels, where ``y`` may lack some.
+        """
+        learned = copy(self)
+        learned._learn(X, y, sample_weight, X_valid, y_valid, classes)
+        return self._become(learned)
+
+    def _settled(self) -> dict[str, Any]:
+        return settled(self.get_params(deep=False))
+
+    def _task(
+        self, data: TrainingRows, told: NDArray[Any] | None, config: TrainConfig
+    ) -> ClassTask:
+        self._note(data)
+        return ClassTask(data, config, told)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTask:
+    """Classes to learn; see ``gradtree.learning.Task``."""
+
+    data: TrainingRows
+    config: TrainConfig
+    y_valid: NDArray[np.int64] | None
+
+    @property
+    def y(self) -> NDArray[np.int64]:
+        return self.data.y
+
+    @property
+    def valid_weight(self) -> NDArray[np.float64] | None:
+        if self.y_valid is None or self.data.class_weight is None:
+            return None
+        return self.data.class_weight[self.y_valid]
+
+    def rows(
+        self, matrix: NDArray[Any], valid: NDArray[Any] | None, held_out: NDArray[np.intp]
+    ) -> FittedRows:
+        data = self.data
+        beside = None
+        if valid is not None and self.y_valid is not None:
+            beside = valid, self.y_valid
+        weights = data.class_weight, data.sample_weight
+        return all_rows(matrix, data.y, data.weight, held_out, beside, *weights)

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor, wait
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
@@ -25,7 +25,7 @@ from gradtree.trees.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows as given, their labels and weights, and the labels of all classes."""
+    """Rows as given, what is to be predicted, weights, and the labels of all classes, if any."""
 
     X: Any
     y: NDArray[Any]
@@ -74,7 +74,7 @@ def tree_of(model: Any) -> Tree:
     tree = getattr(model, "tree_", None)
     if isinstance(tree, Tree):
         return tree
-    if isinstance(model, DecisionTreeClassifier):
+    if isinstance(model, DecisionTreeClassifier | DecisionTreeRegressor):
         return Tree.from_sklearn(model)
     raise TypeError(
         f"{type(model).__name__} has no tree_ of type gradtree.Tree, so it is no family of trees"
@@ -90,7 +90,7 @@ def table_of(tree: Tree, names: Sequence[Any] | None) -> tuple[Column, ...]:
 def fitted(estimator: Any, rows: Rows) -> Any:
     """A copy of an estimator, fitted; it is told of classes and weights if it can be."""
     known: dict[str, Any] = {}
-    if has_fit_parameter(estimator, "classes"):
+    if len(rows.classes) and has_fit_parameter(estimator, "classes"):
         known["classes"] = rows.classes
     if rows.weight is not None:
         known["sample_weight"] = rows.weight

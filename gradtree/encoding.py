@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -11,12 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from gradtree.editing import EditableTree
-from gradtree.inputs.arrays import TrainingRows, categorical_mask, coded_rows, learned_columns
+from gradtree.inputs.arrays import Rows, TrainingRows, categorical_mask, coded_rows, learned_columns
 from gradtree.training.finishing import Grown
-from gradtree.trees.simplify import class_sums
-from gradtree.trees.traversal import leaves_reached
 from gradtree.units.inner import inner_matrix, learn_inner, table_tree
-from gradtree.units.scales import InnerColumn, Labels
+from gradtree.units.scales import InnerColumn
 
 
 class ColumnLearner(EditableTree):
@@ -50,17 +47,33 @@ class ColumnLearner(EditableTree):
             return
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
         weight = weight[trained] / weight[trained].mean()
-        labels = Labels(data.y[trained], weight, len(data.classes))
+        labels = self._labels(data, trained, weight)
         self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale)
 
     def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
         """What the tree is grown on."""
         return coded if self._inner is None else inner_matrix(coded, self._inner)
 
-    def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[np.int64]) -> Grown:
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, class_weight: Any
+    ) -> TrainingRows:
+        """Rows to train on, checked."""
+        raise NotImplementedError
+
+    def _read_valid(self, X: Any, y: Any, data: Any) -> tuple[Rows, NDArray[Any]]:
+        """Validation rows, and what is to be predicted of them."""
+        raise NotImplementedError
+
+    def _labels(self, data: Any, rows: NDArray[np.intp], weight: NDArray[np.float64]) -> Any:
+        """What the categories of some rows are ordered by."""
+        raise NotImplementedError
+
+    def _counted(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
+        """A tree over the columns with its rows counted."""
+        raise NotImplementedError
+
+    def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
         """A tree over the training matrix as one over the columns, its rows counted."""
         if self._inner is not None:
             grown = grown.some(*table_tree(grown.tree, self._inner, self.columns_, coded))
-        leaf = leaves_reached(grown.tree, coded)
-        counts = class_sums(grown.tree, leaf, y).astype(np.int64)
-        return replace(grown, tree=replace(grown.tree, class_counts=counts))
+        return self._counted(grown, coded, y)

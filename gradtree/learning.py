@@ -1,10 +1,9 @@
-"""How the estimator learns: from rows as they come to the tree it predicts with."""
+"""How the estimators learn: from rows as they come to the tree it predicts with."""
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol
 from warnings import warn
 
 import numpy as np
@@ -13,32 +12,57 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.encoding import ColumnLearner
-from gradtree.inputs.arrays import (
-    TrainingRows,
-    as_training_type,
-    coded_rows,
-    read_training_rows,
-    read_validation,
-)
+from gradtree.inputs.arrays import TrainingRows, as_training_type, coded_rows
 from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.memory import check_depth, check_fits, check_width
-from gradtree.inputs.parameters import check_parameters, finish_config, settled, train_config
+from gradtree.inputs.parameters import check_parameters, finish_config, train_config
 from gradtree.settings.config import FinishConfig, TrainConfig
-from gradtree.training.finishing import FittedRows, Grown, all_rows, grow
+from gradtree.training.finishing import Grown
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import RunHistory, TrainResult, train
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.simplify import PruningPath
 
 
+class Task(Protocol):
+    """What is to be learned, as an engine takes it."""
+
+    @property
+    def data(self) -> TrainingRows: ...
+
+    @property
+    def config(self) -> TrainConfig: ...
+
+    @property
+    def y(self) -> NDArray[np.int64]:
+        """Class indices of rows, or their places among the targets."""
+        ...
+
+    @property
+    def y_valid(self) -> NDArray[np.int64] | None:
+        """The same of validation rows, if they were given."""
+        ...
+
+    @property
+    def valid_weight(self) -> NDArray[np.float64] | None: ...
+
+    def rows(
+        self, matrix: NDArray[Any], valid: NDArray[Any] | None, held_out: NDArray[np.intp]
+    ) -> Any:
+        """All rows, with a method ``grow`` that makes the tree of trained parameters."""
+        ...
+
+
 class TreeLearner(ColumnLearner):
     """Learns ``tree_`` by gradient descent; the parameters are those of its subclass."""
 
     validation_fraction: float
-    refit_leaves: bool
     warm_start: bool
     verbose: int
     dtype: str
+    # What a split parts, in words.
+    _parted: ClassVar[str]
+    classes_: Any
     dense_: DenseTree
     history_: tuple[RunHistory, ...]
     _untrained: ClassVar[dict[str, Any]] = {
@@ -48,52 +72,15 @@ class TreeLearner(ColumnLearner):
         "best_run_": 0,
     }
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        X_valid: Any = None,
-        y_valid: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
-    ) -> Self:
-        """Grow a tree.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_rows, n_features)
-            Numbers, or a table that may hold text, booleans, categories and dates too; gaps are
-            welcome (``nan``, ``None``, ``NaT``, ``NA``).
-        y : array-like of shape (n_rows,)
-            Class labels of any kind.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of rows in the loss; rows of weight 0 are left out.
-        X_valid, y_valid : array-likes, optional
-            Rows to stop by, instead of a part of ``X``.
-        classes : array-like, optional
-            All class labels, where ``y`` may lack some.
-        """
-        # All is learned by a copy: a fit that fails or is interrupted leaves this model as it was.
-        grown = copy(self)
-        grown._learn(X, y, sample_weight, X_valid, y_valid, classes)
-        self.__dict__ = grown.__dict__
-        return self
-
     def _learn(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        X_valid: Any,
-        y_valid: ArrayLike | None,
-        classes: ArrayLike | None,
+        self, X: Any, y: Any, sample_weight: Any, X_valid: Any, y_valid: Any, classes: Any = None
     ) -> None:
-        params = settled(self.get_params(deep=False))
-        check_parameters(params)
+        params = self._settled()
+        check_parameters(params, type(self).__name__)
         check_depth(params["depth"])
         check_width(params["depth"], (*np.shape(X), 0, 0)[1] if hasattr(X, "shape") else 0)
-        data = read_training_rows(self, X, y, sample_weight, classes, params["class_weight"])
-        config = train_config(params, len(data.classes), self._seed())
+        data = self._read(X, y, sample_weight, classes, params["class_weight"])
+        config = train_config(params, data.n_classes, self._seed())
         held_out = np.empty(0, dtype=np.intp)
         given = X_valid is not None or y_valid is not None
         if not given:
@@ -108,31 +95,25 @@ class TreeLearner(ColumnLearner):
             config = replace(config, restarts=0)
         coded = coded_rows(data.rows, self.columns_)
         matrix = self._matrix(coded)
-        check_fits(config.depth, matrix.shape[1], len(data.classes), config.dtype)
-        valid = None
-        seen, seen_y = coded, data.y
+        check_fits(config.depth, matrix.shape[1], data.n_classes, config.dtype)
+        valid, seen, told = None, coded, None
         if given:
-            by_column = not isinstance(data.rows, np.ndarray)
-            raw, y_codes = read_validation(self, X_valid, y_valid, data.classes, by_column)
+            raw, told = self._read_valid(X_valid, y_valid, data)
             coded_valid = coded_rows(raw, self.columns_)
-            valid = self._matrix(coded_valid), y_codes
-            if self.refit_leaves:
+            valid = self._matrix(coded_valid)
+            if params["refit_leaves"]:
                 seen = np.concatenate([coded, coded_valid])
-                seen_y = np.concatenate([data.y, y_codes])
-        result = self._trained(data, matrix, valid, held_out, config, start)
-        self.classes_ = data.classes
-        self.class_weight_ = data.class_weight
+        task = self._task(data, told, config)
+        result = self._trained(task, matrix, valid, held_out, start)
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
-        weights = data.class_weight, data.sample_weight
-        rows = all_rows(matrix, data.y, data.weight, held_out, valid, *weights)
-        finish = finish_config(params)
+        rows, finish = task.rows(matrix, valid, held_out), self._finish_config()
         self.best_run_, self.dense_, grown = _smallest(result, rows, finish)
-        self._grow(grown, seen, seen_y, finish)
+        self._grow(grown, seen, rows.y[: len(seen)], finish)
         self._tell_of_a_single_leaf(rows)
 
     def cost_complexity_pruning_path(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> PruningPath:
         """Prices of leaves (``ccp_alpha``) at which the tree of ``fit(X, y)`` would shrink.
 
@@ -155,30 +136,36 @@ class TreeLearner(ColumnLearner):
         check_is_fitted(self)
         return plot_history(self.history_, **options)
 
+    def _settled(self) -> dict[str, Any]:
+        """All parameters, with "auto" made plain."""
+        raise NotImplementedError
+
+    def _finish_config(self) -> FinishConfig:
+        return finish_config(self._settled())
+
+    def _task(self, data: Any, told: NDArray[Any] | None, config: TrainConfig) -> Task:
+        """What is to be learned from rows and, if they were given, validation rows."""
+        raise NotImplementedError
+
     def _trained(
         self,
-        data: TrainingRows,
+        task: Task,
         matrix: NDArray[Any],
-        valid: tuple[NDArray[Any], NDArray[np.int64]] | None,
+        valid: NDArray[Any] | None,
         held_out: NDArray[np.intp],
-        config: TrainConfig,
         start: DenseTree | None,
     ) -> TrainResult:
-        X_valid, y_valid, valid_weight = None, None, None
-        if valid is not None:
-            X_valid, y_valid = as_training_type(valid[0], self.dtype), valid[1]
-            valid_weight = None if data.class_weight is None else data.class_weight[y_valid]
-        bar = ProgressBar(config.patience) if self.verbose else None
+        bar = ProgressBar(task.config.patience) if self.verbose else None
         result = train(
             as_training_type(matrix, self.dtype),
-            data.y,
-            X_valid,
-            y_valid,
-            len(data.classes),
-            config,
-            sample_weight=data.weight,
-            valid_weight=valid_weight,
-            class_weight=data.class_weight,
+            task.y,
+            None if valid is None else as_training_type(valid, self.dtype),
+            task.y_valid,
+            task.data.n_classes,
+            task.config,
+            sample_weight=task.data.weight,
+            valid_weight=task.valid_weight,
+            class_weight=task.data.class_weight,
             valid_rows=held_out,
             start=start,
             progress=bar,
@@ -203,7 +190,7 @@ class TreeLearner(ColumnLearner):
         self,
         grown: Grown,
         coded: NDArray[Any],
-        y: NDArray[np.int64],
+        y: NDArray[Any],
         finish: FinishConfig,
     ) -> None:
         """Turn a tree over the training matrix into the one to predict with."""
@@ -212,22 +199,20 @@ class TreeLearner(ColumnLearner):
         self._grown, self._finish = grown, finish
         self._keep(cut)
 
-    def _tell_of_a_single_leaf(self, rows: FittedRows) -> None:
+    def _tell_of_a_single_leaf(self, rows: Any) -> None:
         """Warn of a tree without splits, though the training found some that mean something."""
         if self.tree_.node_count > 1 or not self._finish.changes_structure:
             return
-        if grow(self.dense_, rows, replace(self._finish, polish=False)).has_real_split():
+        if rows.grow(self.dense_, replace(self._finish, polish=False)).has_real_split():
             warn(
                 "the tree is a single leaf, though the training found a split that parts the "
-                "classes more than chance would; for a larger tree lower ccp_alpha or "
+                f"{self._parted} more than chance would; for a larger tree lower ccp_alpha or "
                 "min_samples_leaf, raise max_leaf_nodes, or set merge_leaves='alike'",
                 stacklevel=4,
             )
 
 
-def _smallest(
-    result: TrainResult, rows: FittedRows, finish: FinishConfig
-) -> tuple[int, DenseTree, Grown]:
+def _smallest(result: TrainResult, rows: Any, finish: FinishConfig) -> tuple[int, DenseTree, Grown]:
     """Of the runs that are nearly as good as the best, the one with the smallest tree.
 
     A single leaf is no choice where the best is more than that.
@@ -239,7 +224,7 @@ def _smallest(
                 "the training diverged to infinite weights; lower the learning rates "
                 "(lr_index, lr_values, lr_leaf) or scale the columns of X"
             )
-    grown = [grow(dense, rows, finish) for _, dense in runs]
+    grown = [rows.grow(dense, finish) for _, dense in runs]
     if len(runs) == 1:
         return *runs[0], grown[0]
     sizes = [one.cut(finish).tree.node_count for one in grown]

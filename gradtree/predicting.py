@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.columns.coding import Column, coded_matrix
@@ -16,36 +16,11 @@ from gradtree.trees.tree import LEAF
 from gradtree.views.readable import ReadableTree
 
 
-class TreePredictor(ReadableTree, ClassifierMixin, BaseEstimator):
-    """A classifier that walks its rows down ``tree_``, a tree over the columns as they came."""
+class TreePredictor(ReadableTree, BaseEstimator):
+    """An estimator that walks its rows down ``tree_``, a tree over the columns as they came."""
 
-    classes_: NDArray[Any]
     columns_: tuple[Column, ...]
     n_features_in_: int
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes).
-
-        The shares of classes among the training rows of a leaf. Weights of classes, or a loss of
-        one's own, have no part in them (unless ``probabilities="weighted"``): they decide
-        :meth:`predict` alone, as a tuned threshold does in scikit-learn.
-        """
-        leaves = self.apply(X)
-        return self.tree_.value[leaves]
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of the class probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row.
-
-        The most probable one, after classes were weighed by ``class_weight``; with a loss of one's
-        own, the one that costs the leaf least. The first one on ties.
-        """
-        leaves = self.apply(X)
-        return np.asarray(self.classes_[self.tree_.labels[leaves]])
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Index of the leaf of ``tree_`` that each row reaches."""

@@ -7,16 +7,17 @@ import time
 from collections.abc import Mapping, Sequence
 from copy import copy
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.cart import CartClassifier
+from gradtree.cart import CartClassifier, CartRegressor
+from gradtree.classification import Classification
 from gradtree.classifier import GradTreeClassifier
 from gradtree.columns.frames import as_table, is_frame
 from gradtree.competing import (
@@ -29,18 +30,164 @@ from gradtree.competing import (
     tree_of,
 )
 from gradtree.editing import EditableTree
-from gradtree.inputs.arrays import read_training_rows
+from gradtree.encoding import ColumnLearner
 from gradtree.inputs.folds import dealt_folds
-from gradtree.settings.config import FinishConfig
+from gradtree.regression import Regression
+from gradtree.regressor import GradTreeRegressor
+from gradtree.settings.losses import NumberLoss
 
-FAMILIES: dict[str, BaseEstimator] = {
-    "cart": CartClassifier(),
-    "cart-balanced": CartClassifier(class_weight="balanced"),
-    "gradtree": GradTreeClassifier(),
+# The losses that scores of numbers ask for.
+LOSS_OF_SCORE = {
+    "neg_mean_absolute_error": "absolute_error",
+    "neg_median_absolute_error": "absolute_error",
+    "neg_mean_poisson_deviance": "poisson",
 }
 
 
-class SmallTreeClassifier(EditableTree):
+class SmallTree(ColumnLearner):
+    """The best of several families of small trees; subclasses say what they predict."""
+
+    _families: ClassVar[dict[str, BaseEstimator]]
+
+    def __init__(
+        self,
+        max_leaf_nodes: int | None = 16,
+        families: Mapping[str, BaseEstimator] | Sequence[str] | None = None,
+        scoring: Any = None,
+        cv: Any = 5,
+        time_limit: float | None = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_leaf_nodes = max_leaf_nodes
+        self.families = families
+        self.scoring = scoring
+        self.cv = cv
+        self.time_limit = time_limit
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Let the families compete and fit the winner to all rows.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,), or of numbers (n_rows, n_targets)
+        sample_weight : array-like of shape (n_rows,), optional
+            Counts in fits and scores; rows of weight 0 are left out.
+        """
+        learned = copy(self)
+        learned._learn(X, y, sample_weight)
+        return self._become(learned)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        limit = self.time_limit
+        if limit is not None and not limit > 0:
+            raise ValueError(f"time_limit={limit!r} is not possible; give seconds above 0, or None")
+        if self.max_leaf_nodes is not None and self.max_leaf_nodes < 2:
+            raise ValueError(f"max_leaf_nodes={self.max_leaf_nodes!r} is not possible; 2 or more")
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        contenders = self._contenders(seed)
+        data = self._read(X, y, sample_weight, None, None)
+        used = np.arange(len(data.y))
+        if sample_weight is not None:
+            used = np.flatnonzero(np.asarray(sample_weight))
+        given: Any = data.rows
+        if not isinstance(given, np.ndarray):
+            given = _safe_indexing(as_table(X) if is_frame(X) else np.asarray(X), used)
+        rows = Rows(given, data.truth, data.sample_weight, data.classes)
+        folds = dealt_folds(self.cv, data.y, used, seed)
+        self.leaderboard_ = standings(*self._compete(contenders, rows, folds))
+        self.best_family_ = next(s.family for s in self.leaderboard_ if s.chosen)
+        winner = fitted(contenders[self.best_family_], rows)
+        self.best_estimator_ = winner
+        self._note(data)
+        tree = tree_of(winner)
+        self.columns_ = table_of(tree, getattr(self, "feature_names_in_", None))
+        if isinstance(winner, EditableTree):
+            self._finish, self._grown = winner._finish, winner._grown
+            self._keep(winner._kept)
+        else:
+            self._finish = self._finish_config()
+            self._take(tree)
+
+    def _compete(
+        self, contenders: Mapping[str, BaseEstimator], rows: Rows, folds: Any
+    ) -> tuple[dict[str, list[FoldResult]], dict[str, str]]:
+        """Results of families fold by fold, and why others have none."""
+        start = time.monotonic()
+        results: dict[str, list[FoldResult]] = {}
+        given_up: dict[str, str] = {}
+        for name, estimator in contenders.items():
+            left = None
+            if self.time_limit is not None and (results or given_up):
+                left = self.time_limit - (time.monotonic() - start)
+            scorer = get_scorer(self._score_name())
+            done = folds_of(estimator, rows, folds, scorer, self.n_jobs, left)
+            if done is None:
+                given_up[name], told = "given up: time limit", "given up, the time is over"
+            elif self.max_leaf_nodes and max(one.leaves for one in done) > self.max_leaf_nodes:
+                given_up[name] = told = f"given up: more than {self.max_leaf_nodes} leaves"
+            else:
+                results[name] = done
+                told = f"{np.mean([one.score for one in done]):.4f} in {len(done)} folds"
+            if self.verbose:
+                seconds = time.monotonic() - start
+                print(f"[{seconds:6.1f} s] {name}: {told}", file=sys.stderr, flush=True)
+        if not results:
+            raise ValueError(
+                f"no family has a tree to choose: {given_up}; raise max_leaf_nodes, or name others"
+            )
+        return results, given_up
+
+    def _contenders(self, seed: int) -> dict[str, Any]:
+        wanted = self._families if self.families is None else self.families
+        if not isinstance(wanted, Mapping):
+            names = [wanted] if isinstance(wanted, str) else list(wanted)
+            unknown = [name for name in names if name not in self._families]
+            if unknown:
+                raise ValueError(
+                    f"unknown family {unknown[0]!r}; known are {', '.join(self._families)}, and a "
+                    "mapping from names to estimators adds others"
+                )
+            wanted = {name: self._families[name] for name in names}
+        if not wanted:
+            raise ValueError("families is empty; name at least one")
+        ours = {
+            "max_leaf_nodes": self.max_leaf_nodes,
+            "scoring": self._score_name(),
+            "categorical_features": self.categorical_features,
+            "random_state": seed,
+        }
+        score = self._score_name()
+        if isinstance(score, str) and score != self._scoring:
+            # The learner knows another score as "f1".
+            ours["choose_by"] = get_scorer("f1") if score == "f1" else score
+        if isinstance(score, str) and score in LOSS_OF_SCORE:
+            ours |= {"loss": LOSS_OF_SCORE[score], "choose_by": "auto"}
+        return {name: _with_defaults(estimator, ours) for name, estimator in wanted.items()}
+
+    def _score_name(self) -> Any:
+        return self._scoring if self.scoring is None else self.scoring
+
+    def leaderboard(self) -> str:
+        """``leaderboard_`` as text."""
+        check_is_fitted(self, "leaderboard_")
+        lines = [f"{'family':<16}{'score':>8}{'± s.e.':>8}{'leaves':>8}{'seconds':>9}  remark"]
+        for one in self.leaderboard_:
+            lines.append(
+                f"{one.family:<16}{one.score:>8.3f}{one.standard_error:>8.3f}"
+                f"{one.leaves:>8.1f}{one.seconds:>9.1f}  {one.remark}"
+            )
+        return "\n".join(lines)
+
+
+class SmallTreeClassifier(Classification, SmallTree):
     """The best of several families of small trees, chosen on the rows it is fitted to.
 
     Pruned CART, CART with balanced classes and GradTree are fitted to the same folds; the winner
@@ -59,8 +206,8 @@ class SmallTreeClassifier(EditableTree):
         those with a :class:`Tree` as ``tree_``, or scikit-learn's ``DecisionTreeClassifier``.
         Where they have parameters ``max_leaf_nodes``, ``scoring``, ``choose_by``,
         ``categorical_features`` and ``random_state`` at their defaults, these are set.
-    scoring : str or callable, default="f1_macro"
-        A scorer of scikit-learn.
+    scoring : str or callable, optional
+        A scorer of scikit-learn; "f1_macro" without it.
     cv : int, splitter or iterable, default=5
         A number of stratified folds, or what scikit-learn takes for it. Repeated folds
         (``RepeatedStratifiedKFold``) tell more.
@@ -91,140 +238,47 @@ class SmallTreeClassifier(EditableTree):
         Present if the columns have names.
     """
 
-    def __init__(
-        self,
-        max_leaf_nodes: int | None = 16,
-        families: Mapping[str, BaseEstimator] | Sequence[str] | None = None,
-        scoring: Any = "f1_macro",
-        cv: Any = 5,
-        time_limit: float | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.families = families
-        self.scoring = scoring
-        self.cv = cv
-        self.time_limit = time_limit
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _families: ClassVar[dict[str, BaseEstimator]] = {
+        "cart": CartClassifier(),
+        "cart-balanced": CartClassifier(class_weight="balanced"),
+        "gradtree": GradTreeClassifier(),
+    }
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Let the families compete and fit the winner to all rows.
+    def _note(self, data: Any) -> None:
+        super()._note(data)
+        self.class_weight_ = getattr(self.best_estimator_, "class_weight_", None)
 
-        Parameters
-        ----------
-        X : array-like or table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-            Counts in fits and scores; rows of weight 0 are left out.
-        """
-        grown = copy(self)
-        grown._learn(X, y, sample_weight)
-        self.__dict__ = grown.__dict__
-        return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        limit = self.time_limit
-        if limit is not None and not limit > 0:
-            raise ValueError(f"time_limit={limit!r} is not possible; give seconds above 0, or None")
-        if self.max_leaf_nodes is not None and self.max_leaf_nodes < 2:
-            raise ValueError(f"max_leaf_nodes={self.max_leaf_nodes!r} is not possible; 2 or more")
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        contenders = self._contenders(seed)
-        data = read_training_rows(self, X, y, sample_weight, None, None)
-        used = np.arange(len(data.y))
-        if sample_weight is not None:
-            used = np.flatnonzero(np.asarray(sample_weight))
-        given: Any = data.rows
-        if not isinstance(given, np.ndarray):
-            given = _safe_indexing(as_table(X) if is_frame(X) else np.asarray(X), used)
-        rows = Rows(given, data.classes[data.y], data.sample_weight, data.classes)
-        folds = dealt_folds(self.cv, data.y, used, seed)
-        self.leaderboard_ = standings(*self._compete(contenders, rows, folds))
-        self.best_family_ = next(s.family for s in self.leaderboard_ if s.chosen)
-        winner = fitted(contenders[self.best_family_], rows)
-        self.best_estimator_ = winner
-        self.classes_ = data.classes
-        self.class_weight_ = getattr(winner, "class_weight_", None)
-        tree = tree_of(winner)
-        self.columns_ = table_of(tree, getattr(self, "feature_names_in_", None))
-        if isinstance(winner, EditableTree):
-            self._finish, self._grown = winner._finish, winner._grown
-            self._keep(winner._kept)
-        else:
-            self._finish = self._finish_config()
-            self._take(tree)
+class SmallTreeRegressor(Regression, SmallTree):
+    """The best of several families of small trees of numbers, chosen on the rows it is fitted to.
 
-    def _compete(
-        self, contenders: Mapping[str, BaseEstimator], rows: Rows, folds: Any
-    ) -> tuple[dict[str, list[FoldResult]], dict[str, str]]:
-        """Results of families fold by fold, and why others have none."""
-        start = time.monotonic()
-        results: dict[str, list[FoldResult]] = {}
-        given_up: dict[str, str] = {}
-        for name, estimator in contenders.items():
-            left = None
-            if self.time_limit is not None and (results or given_up):
-                left = self.time_limit - (time.monotonic() - start)
-            done = folds_of(estimator, rows, folds, get_scorer(self.scoring), self.n_jobs, left)
-            if done is None:
-                given_up[name], told = "given up: time limit", "given up, the time is over"
-            elif self.max_leaf_nodes and max(one.leaves for one in done) > self.max_leaf_nodes:
-                given_up[name] = told = f"given up: more than {self.max_leaf_nodes} leaves"
-            else:
-                results[name] = done
-                told = f"{np.mean([one.score for one in done]):.4f} in {len(done)} folds"
-            if self.verbose:
-                seconds = time.monotonic() - start
-                print(f"[{seconds:6.1f} s] {name}: {told}", file=sys.stderr, flush=True)
-        if not results:
-            raise ValueError(
-                f"no family has a tree to choose: {given_up}; raise max_leaf_nodes, or name others"
-            )
-        return results, given_up
+    Pruned CART ("cart") and GradTree ("gradtree") compete by the rule of
+    :class:`SmallTreeClassifier`. Where the score is a mean or median absolute error, or the Poisson
+    deviance, GradTree is trained by that loss.
 
-    def _contenders(self, seed: int) -> dict[str, Any]:
-        wanted = FAMILIES if self.families is None else self.families
-        if not isinstance(wanted, Mapping):
-            names = [wanted] if isinstance(wanted, str) else list(wanted)
-            unknown = [name for name in names if name not in FAMILIES]
-            if unknown:
-                raise ValueError(
-                    f"unknown family {unknown[0]!r}; known are {', '.join(FAMILIES)}, and a "
-                    "mapping from names to estimators adds others"
-                )
-            wanted = {name: FAMILIES[name] for name in names}
-        if not wanted:
-            raise ValueError("families is empty; name at least one")
-        ours = {
-            "max_leaf_nodes": self.max_leaf_nodes,
-            "scoring": self.scoring,
-            "categorical_features": self.categorical_features,
-            "random_state": seed,
-        }
-        if isinstance(self.scoring, str) and self.scoring != "f1_macro":
-            # The learner knows another score as "f1".
-            ours["choose_by"] = get_scorer("f1") if self.scoring == "f1" else self.scoring
-        return {name: _with_defaults(estimator, ours) for name, estimator in wanted.items()}
+    Parameters
+    ----------
+    max_leaf_nodes, families, scoring, cv, time_limit, categorical_features, n_jobs, \
+random_state, verbose
+        As in :class:`SmallTreeClassifier`. Families have a :class:`RegressionTree` as ``tree_``, or
+        are scikit-learn's ``DecisionTreeRegressor``; the score is "r2" if none is named.
 
-    def leaderboard(self) -> str:
-        """``leaderboard_`` as text."""
-        check_is_fitted(self, "leaderboard_")
-        lines = [f"{'family':<16}{'score':>8}{'± s.e.':>8}{'leaves':>8}{'seconds':>9}  remark"]
-        for one in self.leaderboard_:
-            lines.append(
-                f"{one.family:<16}{one.score:>8.3f}{one.standard_error:>8.3f}"
-                f"{one.leaves:>8.1f}{one.seconds:>9.1f}  {one.remark}"
-            )
-        return "\n".join(lines)
+    Attributes
+    ----------
+    best_family_, best_estimator_, leaderboard_, n_features_in_, feature_names_in_
+        As in :class:`SmallTreeClassifier`.
+    tree_ : RegressionTree
+    """
 
-    def _finish_config(self) -> FinishConfig:
-        return FinishConfig(refit_leaves=True, smoothing=0.0, probabilities="shares")
+    _families: ClassVar[dict[str, BaseEstimator]] = {
+        "cart": CartRegressor(),
+        "gradtree": GradTreeRegressor(),
+    }
+
+    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+        winner = getattr(self, "best_estimator_", None)
+        plain = super()._loss_of(y, weight)
+        return getattr(winner, "_loss", plain)
 
 
 def _with_defaults(estimator: Any, ours: Mapping[str, Any]) -> Any:

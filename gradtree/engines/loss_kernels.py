@@ -24,7 +24,8 @@ from gradtree.compiling import (
     kernel,
 )
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
-from gradtree.settings.losses import CLIP, LOSSES, AnyLoss, CustomLoss
+from gradtree.engines.number_kernels import number_kernel, number_settings, own_number_kernel
+from gradtree.settings.losses import CLIP, LOSSES, AnyLoss, CustomLoss, NumberLoss
 
 FOCAL = LOSSES["focal"].code
 
@@ -233,6 +234,7 @@ def _multi_by_pointer(
     )
 
 
+@cache
 def _signature(dtype: Any) -> Any:
     real, integer = types.float32 if dtype == np.float32 else types.float64, types.int64
     reals, integers = types.CPointer(real), types.CPointer(integer)
@@ -309,6 +311,11 @@ def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
 
 def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray[np.float64]]:
     """The compiled function of a loss and the settings to call it with."""
+    if isinstance(loss, NumberLoss):
+        signature = _signature(np.dtype(dtype).type)
+        own = loss.own
+        found = number_kernel(signature) if own is None else own_number_kernel(own, signature)
+        return found, number_settings(loss)
     if isinstance(loss, CustomLoss):
         return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(3)
     settings = np.array([LOSSES[loss.kind].code, loss.gamma, loss.poly_epsilon or 0.0])

@@ -9,12 +9,14 @@ import tensorflow as tf
 
 from gradtree.compiling import from_python
 from gradtree.engines.loss_kernels import call_loss, loss_kernel
-from gradtree.settings.losses import CLIP, AnyLoss, CustomLoss, Loss
+from gradtree.settings.losses import CLIP, AnyLoss, CustomLoss, Loss, NumberLoss
 
 
 def sample_losses(loss: AnyLoss, labels: Any, logits: Any) -> Any:
     """Loss of every sample. ``logits``: (batch,) for two classes, else (batch, classes)."""
-    if isinstance(loss, CustomLoss):
+    if isinstance(loss, NumberLoss) and loss.own is None:
+        return _of_numbers(loss, labels, logits)
+    if isinstance(loss, CustomLoss | NumberLoss):
         return _custom(loss, labels, logits)
     binary = logits.shape.rank == 1
     value = _focal(labels, logits, loss.gamma, binary) if loss.kind == "focal" else None
@@ -54,7 +56,26 @@ def _poly_term(loss: Loss, labels: Any, logits: Any, binary: bool) -> Any:
     return loss.poly_epsilon * (1 - p_true)
 
 
-def _custom(loss: CustomLoss, labels: Any, logits: Any) -> Any:
+def _of_numbers(loss: NumberLoss, rows: Any, outputs: Any) -> Any:
+    """The mean loss of the targets of every row; of "poisson", without what only they decide."""
+    targets = tf.gather(tf.constant(loss.scaled(loss.targets), outputs.dtype), rows)
+    outputs = tf.reshape(outputs, tf.shape(targets))
+    off = outputs - targets
+    if loss.kind == "poisson":
+        value = tf.exp(outputs) - targets * outputs
+    elif loss.kind == "quantile":
+        value = 0.5 * tf.abs(off) + (0.5 - loss.setting) * off
+    elif loss.kind == "absolute_error":
+        value = tf.abs(off)
+    elif loss.kind == "huber":
+        near = tf.clip_by_value(off, -loss.setting, loss.setting)
+        value = near * (off - 0.5 * near)
+    else:
+        value = 0.5 * off**2
+    return tf.reduce_mean(value, axis=1)
+
+
+def _custom(loss: CustomLoss | NumberLoss, labels: Any, logits: Any) -> Any:
     """The user's function brings its own gradient, so TensorFlow calls the compiled loss."""
 
     def evaluate(labels: Any, logits: Any) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -174,23 +174,26 @@ class TrainingRows:
     class_weight: NDArray[np.float64] | None
     sample_weight: NDArray[np.float64] | None
 
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def codes(self) -> NDArray[Any]:
+        """What scikit-learn's trees are fitted to."""
+        return self.y
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """What is to be predicted, as it was given."""
+        return np.asarray(self.classes[self.y])
+
 
 def read_training_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any, class_weight: Any
 ) -> TrainingRows:
     """Check rows, labels and weights; learn names of columns and classes."""
-    if y is None:
-        # scikit-learn words this error itself.
-        validate_data(estimator, X, y)
-    wanted = estimator.categorical_features
-    by_column = not (wanted is None or isinstance(wanted, str)) and np.size(wanted) > 0
-    rows = read_rows(estimator, X, reset=True, by_column=by_column, min_rows=2)
-    labels = read_labels(y, "y")
-    check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], labels)
-    own = _weights(sample_weight, labels)
-    if own is not None and not own.all():
-        used = np.flatnonzero(own)
-        rows, labels, own = _some(rows, used), labels[used], own[used]
+    rows, labels, own = read_weighted_rows(estimator, X, y, sample_weight, read_labels)
     known = read_classes(labels, classes)
     codes = class_indices(labels, known, "y")
     by_class = class_weights(class_weight, labels, known)
@@ -200,13 +203,32 @@ def read_training_rows(
     return TrainingRows(rows, codes, weight, known, by_class, own)
 
 
+def read_weighted_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, read: Callable[[Any, str], NDArray[Any]]
+) -> tuple[Rows, NDArray[Any], NDArray[np.float64] | None]:
+    """Rows, what is to be predicted of them, and their weights; without rows of weight 0."""
+    if y is None:
+        # scikit-learn words this error itself.
+        validate_data(estimator, X, y)
+    wanted = estimator.categorical_features
+    by_column = not (wanted is None or isinstance(wanted, str)) and np.size(wanted) > 0
+    rows = read_rows(estimator, X, reset=True, by_column=by_column, min_rows=2)
+    known = read(y, "y")
+    check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], known)
+    own = read_weights(sample_weight, len(known))
+    if own is not None and not own.all():
+        used = np.flatnonzero(own)
+        rows, known, own = _some(rows, used), known[used], own[used]
+    return rows, known, own
+
+
 def read_weighted_labels(
     y: Any, sample_weight: Any, classes: NDArray[Any], n_rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """Class indices and weights of some more rows."""
     labels = read_labels(y, "y")
     check_consistent_length(np.empty(n_rows), labels)
-    return class_indices(labels, classes, "y"), _weights(sample_weight, labels)
+    return class_indices(labels, classes, "y"), read_weights(sample_weight, n_rows)
 
 
 def has_categories(estimator: Any) -> bool:
@@ -299,11 +321,11 @@ def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[
     return places.astype(np.int64)
 
 
-def _weights(sample_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64] | None:
+def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     """Weight of every row, ``None`` if there are none."""
     if sample_weight is None:
         return None
-    rows = np.empty((len(labels), 1))
+    rows = np.empty((n_rows, 1))
     weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("all sample weights are zero; at least some rows need a positive weight")

@@ -48,6 +48,8 @@ CONSTRAINTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("average_weights", "warm_start"), ("boolean",)),
     "lr_leaf": (AUTO, POSITIVE),
     "loss": (StrOptions({"auto", *LOSS_NAMES}), Loss, CustomLoss, callable),
+    "quantile": (Interval(Real, 0, 1, closed="neither"),),
+    "delta": (POSITIVE,),
     "gamma": (Interval(Real, 1, None, closed="left"),),
     "poly_epsilon": (Interval(Real, None, None, closed="neither"), None),
     "selector": (StrOptions(set(SELECTORS)), Selector),

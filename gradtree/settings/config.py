@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from gradtree.settings.losses import AnyLoss, CustomLoss, Loss
 from gradtree.settings.selectors import Selector
 
@@ -84,6 +86,11 @@ class FinishConfig:
     criterion: str = "gini"
     ccp_alpha: float = 0.0
     max_leaf_nodes: int | None = None
+
+    def rows_per_leaf(self, n_rows: int) -> int:
+        """Fewest rows of a leaf."""
+        least = self.min_samples_leaf
+        return int(np.ceil(least * n_rows)) if least < 1 else int(least)
 
     @property
     def changes_structure(self) -> bool:

@@ -18,9 +18,10 @@ Keras', sees probabilities, and it clips them at ``CLIP``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 CLIP = 1e-7
@@ -102,4 +103,47 @@ class CustomLoss:
     function: Callable[[NDArray[Any], int, NDArray[Any]], float]
 
 
-AnyLoss = Loss | CustomLoss
+NUMBER_LOSSES: dict[str, int] = {
+    "squared_error": 0,
+    "absolute_error": 1,
+    "huber": 2,
+    "quantile": 3,
+    "poisson": 4,
+}
+"""Every built-in loss of numbers, and the number by which kernels know it."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberLoss:
+    """A loss of numbers, with those of all rows: the label of a row is its place among them.
+
+    The loss of a row is the mean over its targets, each in the scale of training,
+    ``(y - shift) / scale``, so that no target counts more than another.
+
+    Attributes
+    ----------
+    kind : a name of ``NUMBER_LOSSES``.
+    setting : the quantile; for "huber", where the loss becomes linear, in the scale of training.
+    targets : ndarray of shape (n_rows, n_targets), as given.
+    shift, scale : ndarray of shape (n_targets,)
+    own : a loss of the user's instead, ``function(prediction, target, gradient) -> float`` of
+        numbers as given, each an array of shape (n_targets,). The loss is divided by ``setting``.
+    """
+
+    kind: str = "squared_error"
+    setting: float = 1.0
+    targets: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+    shift: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
+    scale: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
+    own: CustomLoss | None = None
+
+    def scaled(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers in the scale of training."""
+        return (y - self.shift) / self.scale
+
+    def unscaled(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Inverse of :meth:`scaled`."""
+        return self.shift + self.scale * value
+
+
+AnyLoss = Loss | CustomLoss | NumberLoss

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.settings.config import TrainConfig
+from gradtree.settings.losses import NumberLoss
 from gradtree.trees.dense import DenseTree
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ def first_tree(
     from gradtree.engines.streams import stream
 
     drawn = stream(config.stream).initial(seed, config.depth, n_features, n_classes)
+    if isinstance(config.loss, NumberLoss) and drawn.leaves.ndim == 2:
+        leaves = drawn.leaves[:, : config.loss.targets.shape[1]]  # two, where three were drawn
+        drawn = DenseTree(drawn.thresholds, drawn.logits, np.ascontiguousarray(leaves))
     return drawn if columns is None else at_quantiles(drawn, columns, seed)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gradtree.settings.config import FinishConfig
 from gradtree.trees.costs import least_loss, log_loss_costs
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.polish import polished
+from gradtree.trees.polish import ClassLosses, polished
 from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.simplify import (
     Labelled,
@@ -56,6 +56,10 @@ class FittedRows:
         given = self.weight if by_class else self.sample_weight
         weight = np.ones(len(self.y)) if given is None else np.asarray(given)
         return Labelled(self.X[places], self.y[places], weight[places])
+
+    def grow(self, dense: DenseTree, config: FinishConfig) -> Grown:
+        """The tree of trained parameters; as published if no more is asked for."""
+        return grow(dense, self, config)
 
 
 def all_rows(
@@ -100,7 +104,8 @@ class Grown:
 
     def some(self, tree: Tree, origin: NDArray[np.intp]) -> Grown:
         """A tree made of some of the nodes."""
-        return Grown(tree, self.weight[origin], None if self.cost is None else self.cost[origin])
+        cost = None if self.cost is None else self.cost[origin]
+        return replace(self, tree=tree, weight=self.weight[origin], cost=cost)
 
     def merged(self, config: FinishConfig) -> Grown:
         """Siblings of one mind made one, if they are to be."""
@@ -138,12 +143,12 @@ def grow(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Grown:
     if not config.changes_structure:
         tree = pruned_tree(dense, rows.X, rows.trained)
         return Grown(tree, counted(tree, known)[1])
-    least = config.min_samples_leaf
-    least = int(np.ceil(least * len(known.y))) if least < 1 else int(least)
+    least = config.rows_per_leaf(len(known.y))
     tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
     if config.polish and config.refit_leaves:
         price = 0.0 if config.criterion == "gini" and config.loss is None else config.ccp_alpha
-        tree = polished(tree, known, price, config.loss)
+        losses = ClassLosses(known.y, known.scaled_weight, config.loss)
+        tree = polished(tree, known.X, losses, price)
         tree = without_small_leaves(tree, known.X, least)
     tree, weight = counted(tree, known)
     if config.refit_leaves:

@@ -7,9 +7,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from gradtree.compiling import INTERPRETED
-from gradtree.settings.losses import CustomLoss
+from gradtree.settings.losses import CustomLoss, NumberLoss
 
 # Probabilities at which a loss is looked at that was not a number.
 TRIED = 200
@@ -35,9 +36,54 @@ def guarded(loss: CustomLoss) -> CustomLoss:
     return CustomLoss(quiet)
 
 
-def refuse_loss(loss: CustomLoss, n_classes: int, epoch: int) -> NoReturn:
+@cache
+def _over_rows(loss: CustomLoss) -> Any:
+    user: Any = guarded(loss).function if INTERPRETED else njit(guarded(loss).function)
+
+    def evaluate(prediction: Any, y: Any, losses: Any, slopes: Any) -> None:
+        for row in range(len(y)):
+            losses[row] = user(prediction[row], y[row], slopes[row])
+
+    return evaluate if INTERPRETED else njit(evaluate)
+
+
+def own_losses(
+    loss: CustomLoss, prediction: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Loss of every row by a loss of numbers, and its derivatives; both of shape (n_rows, …)."""
+    losses, slopes = np.zeros(len(y)), np.zeros(y.shape)
+    _over_rows(loss)(np.ascontiguousarray(prediction), np.ascontiguousarray(y), losses, slopes)
+    if np.isnan(losses).any():
+        row = int(np.isnan(losses).argmax())
+        _refuse_numbers(loss, prediction[row], y[row])
+    return losses, slopes
+
+
+def _refuse_numbers(loss: CustomLoss, prediction: Any, target: Any) -> NoReturn:
+    function = getattr(loss.function, "py_func", loss.function)
+    with np.errstate(all="ignore"):
+        function(prediction.copy(), target.copy(), np.zeros(len(target)))
+    raise FloatingPointError(
+        f"the loss was not a number for a prediction of {prediction.tolist()} and a target of "
+        f"{target.tolist()}: a loss of your own must be finite for all numbers"
+    )
+
+
+def refuse_loss(loss: CustomLoss | NumberLoss, n_classes: int, epoch: int) -> NoReturn:
     """Raise the error of a loss that was not a number, or say that it was not."""
     rng = np.random.default_rng(0)
+    if isinstance(loss, NumberLoss):
+        assert loss.own is not None
+        for spread in rng.normal(size=(TRIED, len(loss.scale))):
+            own_losses(
+                loss.own,
+                np.broadcast_to(loss.unscaled(3 * spread), loss.targets.shape),
+                loss.targets,
+            )
+        raise FloatingPointError(
+            f"the loss was not a number in epoch {epoch}: a loss of your own must be finite for "
+            "all numbers, predicted or true"
+        )
     function = getattr(loss.function, "py_func", loss.function)
     with np.errstate(all="ignore"):
         for p in (*np.eye(n_classes), *rng.dirichlet(np.ones(n_classes), TRIED)):

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.settings.config import TrainConfig
-from gradtree.settings.losses import CustomLoss
+from gradtree.settings.losses import CustomLoss, NumberLoss
 from gradtree.training.beginning import begin, columns_of, first_tree, samples_of, seeds_of
 from gradtree.training.choosing import judged
+from gradtree.training.numbers import judged_numbers
 from gradtree.training.own_loss import guarded, refuse_loss
 from gradtree.training.rounding import Grid
 from gradtree.training.threads import each
@@ -116,7 +117,11 @@ class _Task:
         config, seed = self.config, self.config.run_seeds()[number]
         if isinstance(config.loss, CustomLoss) and config.engine == "compiled":
             config = replace(config, loss=guarded(config.loss))
-        if config.choose_by != "loss":
+        if isinstance(config.loss, NumberLoss):
+            own = config.loss.own
+            loss = replace(config.loss, own=None if own is None else guarded(own))
+            config = replace(config, loss=loss, choose_by="loss")
+        elif config.choose_by != "loss":
             config = replace(config, choose_by="f1")  # an engine keeps the epoch of best F1 too
         initial = self.start if number == 0 else None
         n_features = self.train.X.shape[1]
@@ -139,20 +144,25 @@ class _Task:
         by_loss = self.config.choose_by == "loss" and self.costs is None
         if by_loss or history.best_epoch < 0:
             return _Offer((-history.best_loss, 0.0, 0.0), best[0], run.result(), history)
-        with_what = self.train, self.valid, self.config.smoothing, self.config.choose_by, self.costs
         offers = [
-            _Offer(judged(dense, *with_what), epoch, dense, history)
-            for epoch, dense in run.best().items()
+            _Offer(self._score(dense), epoch, dense, history) for epoch, dense in run.best().items()
         ]
         return max(offers, key=lambda offer: offer.score[:2])
 
+    def _score(self, dense: DenseTree) -> tuple[float, float, float]:
+        rows, config = (self.train, self.valid), self.config
+        if isinstance(config.loss, NumberLoss):
+            return judged_numbers(dense, *rows, config)
+        return judged(dense, *rows, config.smoothing, config.choose_by, self.costs)
+
     def _look_at(self, run: EngineRun) -> None:
         """A loss of one's own can be wrong in ways that no one else would notice."""
-        if isinstance(self.config.loss, CustomLoss):
+        loss = self.config.loss
+        if isinstance(loss, CustomLoss) or (isinstance(loss, NumberLoss) and loss.own is not None):
             train_loss, valid_loss = run.losses
             bad = np.isnan(train_loss) | (np.isnan(valid_loss) & (len(self.valid.rows) > 0))
             if bad.any():
-                refuse_loss(self.config.loss, self.n_classes, int(bad.argmax()) + 1)
+                refuse_loss(loss, self.n_classes, int(bad.argmax()) + 1)
 
     def _show(self, run: EngineRun, number: int) -> None:
         if self.progress is not None:
@@ -185,7 +195,7 @@ def train(
     X : ndarray of shape (rows, n_features)
         Used without a copy if it is C-contiguous and of type ``config.dtype``.
     y : ndarray of shape (rows,)
-        Class indices below ``n_classes``.
+        Class indices below ``n_classes``, or places among the targets of a ``NumberLoss``.
     X_valid, y_valid : arrays like ``X`` and ``y``, optional
         Validation rows. Without any, the training loss decides when to stop.
     sample_weight, valid_weight : ndarray of shape (rows,), optional

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.columns.coding import Column
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left, weights_and_values
 from gradtree.trees.tree import LEAF, Tree
 
@@ -27,7 +28,7 @@ def to_sklearn(
     feature_names: ArrayLike | None = None,
     probabilities: bool = False,
 ) -> Any:
-    """A fitted ``DecisionTreeClassifier`` that predicts what ``tree`` predicts.
+    """A fitted ``DecisionTreeClassifier``, or ``-Regressor``, that predicts what ``tree`` predicts.
 
     Parameters
     ----------
@@ -43,11 +44,12 @@ def to_sklearn(
 
     Returns
     -------
-    DecisionTreeClassifier or Pipeline
+    DecisionTreeClassifier, DecisionTreeRegressor or Pipeline
         Node numbers are those of ``tree``. Impurities are the Gini impurities
-        of the class probabilities. Where the tree does not know its training
-        rows, every leaf counts as one row. A tree over a table with other columns than numbers
-        becomes a pipeline that picks those in use, with an ``OrdinalEncoder`` for every set of
+        of the class probabilities, or variances of the predictions below. Where
+        the tree does not know its training rows, every leaf counts as one row.
+        A tree over a table with other columns than numbers becomes a pipeline
+        that picks those in use, with an ``OrdinalEncoder`` for every set of
         categories, and the tree.
 
     Raises
@@ -60,13 +62,13 @@ def to_sklearn(
         learn.)
     """
     labels = np.arange(tree.n_classes) if classes is None else np.asarray(classes)
-    if len(labels) != tree.n_classes:
+    if not isinstance(tree, RegressionTree) and len(labels) != tree.n_classes:
         raise ValueError(f"{len(labels)} classes for a tree with {tree.n_classes}")
     _check_convertible(tree)
     if tree.decision is not None and not probabilities:
         tree = replace(tree, value=tree.decision)
     if all(column.kind == "number" and not column.from_text for column in tree.columns or ()):
-        return _classifier(tree, labels, feature_names)
+        return _estimator(tree, labels, feature_names)
     return _pipeline(tree, labels, feature_names)
 
 
@@ -90,13 +92,17 @@ def _check_convertible(tree: Tree) -> None:
             )
 
 
-def _classifier(
-    tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None
-) -> DecisionTreeClassifier:
-    estimator = DecisionTreeClassifier(max_depth=max(tree.depth, 1))
-    estimator.classes_ = labels
-    estimator.n_classes_ = np.int64(tree.n_classes)
-    estimator.n_outputs_ = 1
+def _estimator(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None) -> Any:
+    depth = max(tree.depth, 1)
+    estimator: Any
+    if isinstance(tree, RegressionTree):
+        estimator = DecisionTreeRegressor(max_depth=depth)
+        estimator.n_outputs_ = tree.n_targets
+    else:
+        estimator = DecisionTreeClassifier(max_depth=depth)
+        estimator.classes_ = labels
+        estimator.n_classes_ = np.int64(tree.n_classes)
+        estimator.n_outputs_ = 1
     estimator.n_features_in_ = tree.n_features
     estimator.max_features_ = tree.n_features
     if feature_names is not None:
@@ -140,7 +146,7 @@ def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None)
             threshold[node] = left.sum() - 0.5
     if not parts:
         parts = [("nothing", "drop", [])]
-    encoded = Tree(
+    encoded = type(tree)(
         tree.children_left,
         tree.children_right,
         feature,
@@ -152,7 +158,7 @@ def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None)
     )
     coding = ColumnTransformer(parts, sparse_threshold=0)
     coding.fit(_example(tree.columns, feature_names))
-    return Pipeline([("columns", coding), ("tree", _classifier(encoded, labels, None))])
+    return Pipeline([("columns", coding), ("tree", _estimator(encoded, labels, None))])
 
 
 def _example(columns: Sequence[Column], feature_names: ArrayLike | None) -> Any:
@@ -165,24 +171,28 @@ def _example(columns: Sequence[Column], feature_names: ArrayLike | None) -> Any:
     return DataFrame([row], columns=np.asarray(feature_names, dtype=object))
 
 
-def from_sklearn(estimator: DecisionTreeClassifier) -> Tree:
-    """The tree of a fitted single-output ``DecisionTreeClassifier``.
+def from_sklearn(estimator: DecisionTreeClassifier | DecisionTreeRegressor) -> Tree:
+    """The tree of a fitted ``DecisionTreeRegressor`` or single-output ``DecisionTreeClassifier``.
 
     Columns of ``value`` follow ``estimator.classes_``. The side of missing values is kept where
     it is not the one with more training rows.
     """
     check_is_fitted(estimator)
-    if estimator.n_outputs_ != 1:
+    kind: type[Tree] = RegressionTree
+    value = estimator.tree_.value[:, :, 0]
+    if not isinstance(estimator, DecisionTreeRegressor):
+        kind, weights = Tree, estimator.tree_.value[:, 0, :]
+        value = weights / weights.sum(axis=1, keepdims=True)
+    if kind is Tree and estimator.n_outputs_ != 1:
         raise ValueError("only trees with one output can be converted; fit one tree per output")
     grown = estimator.tree_
     leaf = grown.children_left == LEAF
-    weights = grown.value[:, 0, :]
-    tree = Tree(
+    tree = kind(
         children_left=grown.children_left,
         children_right=grown.children_right,
         feature=np.where(leaf, LEAF, grown.feature),
         threshold=np.where(leaf, np.nan, grown.threshold),
-        value=weights / weights.sum(axis=1, keepdims=True),
+        value=value,
         n_features=int(estimator.n_features_in_),
         n_node_samples=grown.n_node_samples,
         missing_left=grown.missing_go_to_left.astype(bool) & ~leaf,
@@ -198,7 +208,14 @@ def _grown(tree: Tree) -> Any:
     stump = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1]).tree_
     compiled_type, node_type = type(stump), stump.__getstate__()["nodes"].dtype
     leaf = tree.children_left == LEAF
-    weight, value = weights_and_values(tree)
+    if isinstance(tree, RegressionTree):
+        weight, variance = tree.spread()
+        impurity, values = variance.mean(axis=1), tree.value[:, :, np.newaxis]
+        n_classes = np.ones(tree.n_targets, dtype=np.intp)
+    else:
+        weight, shares = weights_and_values(tree)
+        impurity, values = 1.0 - (shares**2).sum(axis=1), shares[:, np.newaxis, :]
+        n_classes = np.array([tree.n_classes], dtype=np.intp)
     nodes = np.zeros(tree.node_count, dtype=node_type)
     nodes["left_child"] = tree.children_left
     nodes["right_child"] = tree.children_right
@@ -207,16 +224,16 @@ def _grown(tree: Tree) -> Any:
     rounded = tree.threshold.astype(np.float32).astype(np.float64)
     nodes["threshold"] = np.where(leaf, -2.0, tree.threshold if tree.columns is None else rounded)
     nodes["missing_go_to_left"] = missing_goes_left(tree)
-    nodes["impurity"] = 1.0 - (value**2).sum(axis=1)
+    nodes["impurity"] = impurity
     nodes["n_node_samples"] = weight if tree.n_node_samples is None else tree.n_node_samples
     nodes["weighted_n_node_samples"] = weight
     state = {
         "max_depth": tree.depth,
         "node_count": tree.node_count,
         "nodes": nodes,
-        "values": np.ascontiguousarray(value[:, np.newaxis, :]),
+        "values": np.ascontiguousarray(values),
     }
     # The state of a compiled tree may be set once only: a second time would not make room.
-    compiled = compiled_type(tree.n_features, np.array([tree.n_classes], dtype=np.intp), 1)
+    compiled = compiled_type(tree.n_features, n_classes, len(n_classes))
     compiled.__setstate__(state)
     return compiled

@@ -9,15 +9,16 @@ its other side cost. Then the leaves are refitted, and all is done once more.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.settings.losses import CustomLoss
 from gradtree.trees.costs import leaf_losses
-from gradtree.trees.simplify import Labelled, class_sums, rebuilt
+from gradtree.trees.simplify import class_sums, rebuilt
 from gradtree.trees.tree import LEAF, Tree
 
 PASSES = 3
@@ -26,19 +27,56 @@ WORTH = 1e-9
 SMOOTHING = 1.0
 
 
-def polished(tree: Tree, rows: Labelled, price: float, loss: CustomLoss | None = None) -> Tree:
-    """The tree, over a matrix of numbers, after some passes.
+LossesAt = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
 
-    ``price`` is that of a leaf, in parts of the loss (log loss if there is no other) of a tree
-    without splits.
+
+class RowLosses(Protocol):
+    """What rows lose at the leaves of a tree."""
+
+    def unit(self, tree: Tree) -> float:
+        """The loss of all rows in a tree without splits."""
+        ...
+
+    def at(self, tree: Tree, leaf: NDArray[np.intp]) -> LossesAt:
+        """The loss of rows at leaves, in pairs, if the leaves suit the rows that reach them."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ClassLosses:
+    """Log loss of rows of classes, or a loss of the user's."""
+
+    y: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    own: CustomLoss | None = None
+
+    def unit(self, tree: Tree) -> float:
+        total = np.bincount(self.y, self.weight, tree.n_classes)[np.newaxis].astype(np.float64)
+        alone = leaf_losses(total, SMOOTHING, self.own)[0]
+        return abs(float(total[0][total[0] > 0] @ alone[total[0] > 0]))
+
+    def at(self, tree: Tree, leaf: NDArray[np.intp]) -> LossesAt:
+        sums = class_sums(tree, leaf, self.y, self.weight)
+        loss = leaf_losses(sums, SMOOTHING, self.own)
+        return lambda leaves, rows: self.weight[rows] * loss[leaves, self.y[rows]]
+
+
+def polished(tree: Tree, X: NDArray[Any], losses: RowLosses, price: float) -> Tree:
+    """The tree after some passes.
+
+    Parameters
+    ----------
+    tree : Tree
+        Over a matrix of numbers.
+    X : ndarray of shape (n_rows, n_features)
+    losses : RowLosses
+    price : float
+        Of a leaf, in parts of the loss of a tree without splits.
     """
-    X, y, weight = rows.X, rows.y, rows.scaled_weight
-    total = np.bincount(y, weight, tree.n_classes)[np.newaxis].astype(np.float64)
-    alone = leaf_losses(total, SMOOTHING, loss)[0]
-    unit = abs(float(total[0][total[0] > 0] @ alone[total[0] > 0]))
+    unit = losses.unit(tree)
     for _ in range(PASSES):
         before = tree
-        tree = _one_pass(tree, X, y, weight, price * unit, WORTH * unit, loss)
+        tree = _one_pass(tree, X, losses, price * unit, WORTH * unit)
         if tree == before:
             break
     return tree
@@ -47,22 +85,20 @@ def polished(tree: Tree, rows: Labelled, price: float, loss: CustomLoss | None =
 def _one_pass(
     tree: Tree,
     X: NDArray[Any],
-    y: NDArray[np.int64],
-    weight: NDArray[np.float64],
+    losses: RowLosses,
     price: float,
     worth: float,
-    own: CustomLoss | None,
 ) -> Tree:
     leaf = tree.apply(X)
-    loss = leaf_losses(class_sums(tree, leaf, y, weight), SMOOTHING, own)
+    loss_at = losses.at(tree, leaf)
     threshold, instead = tree.threshold.copy(), np.arange(tree.node_count)
     prices = np.full(tree.node_count, price)
-    reach = _rows_by_node(tree, leaf)
+    reach = rows_by_node(tree, leaf)
     for node in np.flatnonzero(tree.children_left != LEAF)[::-1].tolist():
         here = reach[node]
         children = [int(tree.children_left[node]), int(tree.children_right[node])]
         left, right = (
-            weight[here] * loss[_leaf_below(tree, threshold, instead, child, X, here), y[here]]
+            loss_at(_leaf_below(tree, threshold, instead, child, X, here), here)
             for child in children
         )
         values = X[here, tree.feature[node]]
@@ -75,7 +111,7 @@ def _one_pass(
     return rebuilt(replace(tree, threshold=threshold), instead=instead)[0]
 
 
-def _rows_by_node(tree: Tree, leaf: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def rows_by_node(tree: Tree, leaf: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """The rows that pass each node, by the leaves that they reach."""
     reach: list[Any] = [None] * tree.node_count
     order = np.argsort(leaf, kind="stable")

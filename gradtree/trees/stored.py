@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.tree import ARRAY_TYPES, Tree
 
 # By what a tree has: numbers alone; columns of a table; rows by class or a decision of its own.
 FORMAT, TABLE_FORMAT, COUNTED_FORMAT = (f"gradtree.Tree/{version}" for version in (1, 2, 3))
+REGRESSION_FORMAT = "gradtree.RegressionTree/1"
 TABLE_PARTS = ("missing_left", "members", "columns")
 COUNTED_PARTS = ("decision", "class_counts")
 
@@ -26,7 +28,9 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
     content["threshold"] = [_stored(t) for t in content["threshold"]]
     if tree.columns is not None:
         content["columns"] = [column.to_dict() for column in tree.columns]
-    if set(content) & set(COUNTED_PARTS):
+    if isinstance(tree, RegressionTree):
+        content["format"] = REGRESSION_FORMAT
+    elif set(content) & set(COUNTED_PARTS):
         content["format"] = COUNTED_FORMAT
     elif set(content) & set(TABLE_PARTS):
         content["format"] = TABLE_FORMAT
@@ -41,8 +45,9 @@ def tree_from_dict(content: Mapping[str, Any]) -> Tree:
     from gradtree.columns.coding import Column
 
     given = dict(content)
-    known = (FORMAT, TABLE_FORMAT, COUNTED_FORMAT)
-    if given.pop("format", None) not in known:
+    known = (FORMAT, TABLE_FORMAT, COUNTED_FORMAT, REGRESSION_FORMAT)
+    form = given.pop("format", None)
+    if form not in known:
         raise ValueError(
             f"cannot read a tree of format {content.get('format')!r}; expected one of "
             f"{', '.join(map(repr, known))}, as written by Tree.to_dict and Tree.to_json"
@@ -61,7 +66,7 @@ def tree_from_dict(content: Mapping[str, Any]) -> Tree:
         given["members"] = members
     if given.get("columns") is not None:
         given["columns"] = tuple(Column.from_dict(column) for column in given["columns"])
-    return Tree(**given)
+    return (RegressionTree if form == REGRESSION_FORMAT else Tree)(**given)
 
 
 def _stored(threshold: float) -> float | str | None:

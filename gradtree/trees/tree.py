@@ -169,6 +169,14 @@ class Tree:
         """Class index, the first one on ties."""
         return np.asarray(self.labels[self.apply(X)])
 
+    def value_defect(self) -> str | None:
+        """What is wrong with the values, or ``None``."""
+        for table in (self.value, self.decision):
+            shares = table[self.children_left == LEAF] if table is not None else np.ones((1, 1))
+            if not np.all(shares >= 0) or not np.allclose(shares.sum(axis=1), 1.0, atol=1e-6):
+                return "the values of a leaf must be class probabilities, which sum to 1"
+        return None
+
     def rules(self, **labels: Any) -> list[Rule]:
         """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
         return gradtree.decision_rules(self, **labels)
@@ -200,7 +208,7 @@ class Tree:
 
     @classmethod
     def from_sklearn(cls, estimator: Any) -> Tree:
-        """The tree of a fitted classifier; see :func:`gradtree.trees.bridge.from_sklearn`."""
+        """The tree of a fitted estimator; see :func:`gradtree.trees.bridge.from_sklearn`."""
         from gradtree.trees.bridge import from_sklearn
 
         return from_sklearn(estimator)
@@ -228,7 +236,8 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
-        if (self.n_features, self.columns) != (other.n_features, other.columns):
+        same = type(self), self.n_features, self.columns
+        if same != (type(other), other.n_features, other.columns):
             return False
         return all(_same(getattr(self, name), getattr(other, name)) for name in ARRAY_TYPES)
 
@@ -278,7 +287,7 @@ def defect(tree: Tree) -> str | None:
             return f"{name} has {table.shape[1]} classes, but value has {tree.n_classes}"
     if tree.columns is not None and len(tree.columns) != tree.n_features:
         return f"{len(tree.columns)} columns for {tree.n_features} features"
-    return _bad_structure(tree) or _bad_splits(tree) or _bad_values(tree)
+    return _bad_structure(tree) or _bad_splits(tree) or tree.value_defect() or _bad_counts(tree)
 
 
 def _bad_structure(tree: Tree) -> str | None:
@@ -313,11 +322,7 @@ def _bad_splits(tree: Tree) -> str | None:
     return None
 
 
-def _bad_values(tree: Tree) -> str | None:
-    for table in (tree.value, tree.decision):
-        shares = table[tree.children_left == LEAF] if table is not None else np.ones((1, 1))
-        if not np.all(shares >= 0) or not np.allclose(shares.sum(axis=1), 1.0, atol=1e-6):
-            return "the values of a leaf must be class probabilities, which sum to 1"
+def _bad_counts(tree: Tree) -> str | None:
     for name in ("n_node_samples", "class_counts"):
         counts = getattr(tree, name)
         if counts is not None and np.any(counts < 0):

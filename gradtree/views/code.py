@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradtree.columns.coding import Column
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.cuts import cut_text
@@ -20,6 +21,7 @@ def export_sql(
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
     probability_of: Any = None,
+    target: int = 0,
 ) -> str:
     """The tree as one expression of standard SQL, ``CASE WHEN … THEN … ELSE … END``.
 
@@ -32,9 +34,13 @@ def export_sql(
         Labels, as numbers or text; ``0, 1, …`` without them.
     probability_of : label, optional
         Give the probability of this class instead of the label.
+    target : int, default=0
+        Which of several numbers a regression tree gives.
     """
     labels = list(range(tree.n_classes)) if class_names is None else list(class_names)
-    if probability_of is None:
+    if isinstance(tree, RegressionTree):
+        ends = [repr(float(number)) for number in tree.value[:, target]]
+    elif probability_of is None:
         ends = [_sql_value(labels[label]) for label in tree.labels]
     else:
         ends = [repr(float(share)) for share in tree.value[:, labels.index(probability_of)]]
@@ -63,11 +69,17 @@ def export_python(
 ) -> str:
     """The tree as a function of Python that needs no library.
 
-    It takes one row, a mapping from the names of columns to values, and returns the label.
+    It takes one row, a mapping from the names of columns to values, and returns the label, or the
+    number (a tuple of several).
     Missing values are ``None`` or ``nan``; dates are ``datetime`` without a zone.
     """
     labels = list(range(tree.n_classes)) if class_names is None else list(class_names)
     labels = [label.item() if hasattr(label, "item") else label for label in labels]
+    if isinstance(tree, RegressionTree):
+        numbers = tree.value.tolist()
+        ends = [repr(own[0] if len(own) == 1 else tuple(own)) for own in numbers]
+    else:
+        ends = [repr(labels[label]) for label in tree.labels]
     columns = described_columns(tree, feature_names)
     missing = missing_goes_left(tree)
     lines = [f"def {name}(row):"]
@@ -76,7 +88,7 @@ def export_python(
 
     def tell(node: int, margin: str) -> None:
         if tree.children_left[node] == LEAF:
-            lines.append(f"{margin}return {labels[tree.labels[node]]!r}")
+            lines.append(f"{margin}return {ends[node]}")
             return
         column = columns[tree.feature[node]]
         lines.append(f"{margin}x = row[{column.name!r}]")

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtree.trees.tree import Tree
-from gradtree.views.palette import node_colour
+from gradtree.views.palette import class_colours, leaf_fill
 from gradtree.views.rules import (
     checked_class_names,
     describe,
-    node_facts,
     node_verdict,
 )
 
@@ -43,7 +42,7 @@ def export_text(
     classes = checked_class_names(tree, class_names)
     splits = describe(tree, feature_names, digits)
     if 0 not in splits:
-        return f"→ {node_verdict(tree, 0, classes)}"
+        return f"→ {node_verdict(tree, 0, classes, digits)}"
     lines: list[str] = []
     # Node, the condition that leads to it, what stands left of it, depth, whether it comes last.
     waiting: list[tuple[int, str, str, int, bool]] = []
@@ -58,9 +57,9 @@ def export_text(
         node, condition, margin, depth, last = waiting.pop()
         head = f"{margin}{'└─' if last else '├─'} {condition}"
         if node not in splits:
-            lines.append(f"{head} → {node_verdict(tree, node, classes)}")
+            lines.append(f"{head} → {node_verdict(tree, node, classes, digits)}")
         elif max_depth is not None and depth >= max_depth:
-            lines.append(f"{head} … {node_verdict(tree, node, classes)}")
+            lines.append(f"{head} … {node_verdict(tree, node, classes, digits)}")
         else:
             lines.append(head)
             expect_children(node, margin + ("   " if last else "│  "), depth + 1)
@@ -97,11 +96,10 @@ def export_graphviz(
     ]
     for node in range(tree.node_count):
         split = splits.get(node)
-        label = node_verdict(tree, node, classes) if split is None else split.column
+        label = node_verdict(tree, node, classes, digits) if split is None else split.column
         fill = "#f2f2f2"
         if split is None:
-            predicted, share, _, _ = node_facts(tree, node)
-            fill = node_colour(predicted, share, tree.n_classes)
+            fill = leaf_fill(tree, node, class_colours(tree.n_classes))
         lines.append(f'{node} [label={_quoted(label)}, fillcolor="{fill}"];')
         if split is not None:
             sides = (tree.children_left[node], split.left), (tree.children_right[node], split.right)

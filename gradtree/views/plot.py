@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gradtree.trees.tree import Tree
 from gradtree.units.conditions import Split
 from gradtree.views.layout import tidy_positions
-from gradtree.views.palette import class_colours, node_colour
-from gradtree.views.rules import checked_class_names, describe, node_facts
+from gradtree.views.palette import class_colours, leaf_fill
+from gradtree.views.rules import checked_class_names, describe, node_facts, predicted_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +37,8 @@ def plot_tree(
 ) -> Axes:
     """Draw a tree: splits in grey, leaves in the colour of their class.
 
-    A leaf is the paler the less sure it is, and a branch the thicker the more
-    training rows took it. The colours are safe for any colour vision.
+    A leaf is the paler the less sure it is, or the smaller its number, and a branch
+    the thicker the more training rows took it. The colours are safe for any colour vision.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ def plot_tree(
     n_columns, n_levels = _extent(positions)
     if ax is None:
         ax = plt.figure(figsize=drawing_inches(tree, max_depth)).add_axes((0, 0, 1, 1))
-    artist = _TreeArtist(ax, tree, classes, colours or class_colours(tree.n_classes))
+    palette = colours or class_colours(tree.n_classes)
+    artist = _TreeArtist(ax, tree, classes, palette, digits)
     ax.set_axis_off()
     ax.set_xlim(-0.5, n_columns - 0.5)
     ax.set_ylim(-(n_levels - 0.5), 0.5)
@@ -105,9 +106,10 @@ class _TreeArtist:
     """Draws nodes of one tree onto one axes; a column and a level have size 1 there."""
 
     def __init__(
-        self, ax: Axes, tree: Tree, classes: Sequence[str], colours: Sequence[str]
+        self, ax: Axes, tree: Tree, classes: Sequence[str], colours: Sequence[str], digits: int
     ) -> None:
         self.ax, self.tree, self.classes, self.colours = ax, tree, classes, colours
+        self.digits = digits
 
     def split(
         self,
@@ -128,14 +130,15 @@ class _TreeArtist:
 
     def leaf(self, node: int, x: float, y: float, cut_off: bool) -> None:
         best, share, count, n_rows = node_facts(self.tree, node)
-        fill = node_colour(best, share, self.tree.n_classes, self.colours)
+        fill = leaf_fill(self.tree, node, self.colours)
         self._box(x, y, fill, self.colours[best], dashed=cut_off)
-        facts = f"{share:.0%}"
+        facts = [] if share is None else [f"{share:.0%}"]
         if n_rows is not None:
-            facts += f" · n={n_rows}" if count is None else f" · {count} of {n_rows}"
-        name = self.classes[best] + (" …" if cut_off else "")
+            facts.append(f"n={n_rows}" if count is None else f"{count} of {n_rows}")
+        name = predicted_text(self.tree, node, self.classes, self.digits)
+        name += " …" if cut_off else ""
         self._text(x, y + 0.1, name, INK, weight="bold", fontsize=fitting_size(name))
-        self._text(x, y - 0.1, facts, INK)
+        self._text(x, y - 0.1, " · ".join(facts), INK)
 
     def _share(self, node: int) -> float:
         counts = self.tree.n_node_samples

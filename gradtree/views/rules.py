@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.columns.coding import Column
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.conditions import (
@@ -34,22 +35,25 @@ class Rule:
     leaf : int
         Node index in the tree.
     prediction : str
-        Name of the predicted class.
-    probability : float
+        Name of the predicted class, or the predicted numbers.
+    probability : float or None
         Its share of the training rows of the leaf; where these are not known by class, the
-        probability that the leaf gives to it.
+        probability that the leaf gives to it. None for numbers.
     n_samples : int or None
         Training rows that ended in the leaf, where known.
     n_predicted : int or None
         Those of them that are of the predicted class, where known.
+    numbers : tuple of float or None
+        The predicted numbers of a regression tree, in full.
     """
 
     conditions: tuple[Condition, ...]
     leaf: int
     prediction: str
-    probability: float
+    probability: float | None
     n_samples: int | None
     n_predicted: int | None = None
+    numbers: tuple[float, ...] | None = None
 
     def holds(self, table: Any) -> NDArray[np.bool_]:
         """Rows of a raw table (a mapping from column names to values) that the rule covers."""
@@ -87,8 +91,8 @@ def decision_rules(
     class_names : sequence, optional
         Names in the order of the columns of ``tree.value``; ``0, 1, …`` without them.
     digits : int, default=4
-        Significant digits of printed thresholds of a tree over a plain matrix. A tree over a
-        table has thresholds that are short themselves, and prints them in full.
+        Significant digits of predicted numbers, and of thresholds of a tree over a plain matrix.
+        A tree over a table has thresholds that are short themselves, and prints them in full.
     """
     classes = checked_class_names(tree, class_names)
     splits = describe(tree, feature_names, digits)
@@ -98,7 +102,7 @@ def decision_rules(
         node, way = waiting.pop()
         split = splits.get(node)
         if split is None:
-            rules.append(_rule(tree, node, way, classes))
+            rules.append(_rule(tree, node, way, classes, digits))
             continue
         for child, side in (
             (tree.children_right[node], split.right),
@@ -168,6 +172,8 @@ def _border_text(
 
 
 def checked_class_names(tree: Tree, names: Sequence[Any] | None) -> list[str]:
+    if isinstance(tree, RegressionTree):
+        return []
     if names is None:
         return [str(index) for index in range(tree.n_classes)]
     if len(names) != tree.n_classes:
@@ -175,34 +181,50 @@ def checked_class_names(tree: Tree, names: Sequence[Any] | None) -> list[str]:
     return [str(name) for name in names]
 
 
-def node_verdict(tree: Tree, node: int, classes: Sequence[str]) -> str:
+def node_verdict(tree: Tree, node: int, classes: Sequence[str], digits: int = 4) -> str:
     """What a node predicts, and the share and number of the training rows that are so."""
-    label, share, count, n_rows = node_facts(tree, node)
-    return verdict_text(classes[label], share, count, n_rows)
+    _, share, count, n_rows = node_facts(tree, node)
+    return verdict_text(predicted_text(tree, node, classes, digits), share, count, n_rows)
 
 
-def node_facts(tree: Tree, node: int) -> tuple[int, float, int | None, int | None]:
+def predicted_text(tree: Tree, node: int, classes: Sequence[str], digits: int = 4) -> str:
+    """The class, or the numbers, that a node predicts."""
+    if isinstance(tree, RegressionTree):
+        return ", ".join(number_text(number, digits) for number in tree.value[node])
+    return classes[tree.labels[node]]
+
+
+def node_facts(tree: Tree, node: int) -> tuple[int, float | None, int | None, int | None]:
     """The class that a node predicts, its share, its rows and all rows of the node.
 
     The share is that of the rows, as they are. Where rows are not known by class, it is the
-    probability that the node gives to the class.
+    probability that the node gives to the class. A regression tree has neither class nor share.
     """
+    n_rows = None if tree.n_node_samples is None else int(tree.n_node_samples[node])
+    if isinstance(tree, RegressionTree):
+        return 0, None, None, n_rows
     label = int(tree.labels[node])
     if tree.class_counts is not None and tree.class_counts[node].any():
         count, total = int(tree.class_counts[node, label]), int(tree.class_counts[node].sum())
         return label, count / total, count, total
-    n_rows = None if tree.n_node_samples is None else int(tree.n_node_samples[node])
     return label, float(tree.value[node, label]), None, n_rows
 
 
-def verdict_text(prediction: str, share: float, count: int | None, n_rows: int | None) -> str:
-    if n_rows is None:
-        return f"{prediction} ({share:.2f})"
-    rows = f"{n_rows} {'row' if n_rows == 1 else 'rows'}"
-    return f"{prediction} ({share:.2f}, {rows if count is None else f'{count} of {rows}'})"
+def verdict_text(
+    prediction: str, share: float | None, count: int | None, n_rows: int | None
+) -> str:
+    facts = [] if share is None else [f"{share:.2f}"]
+    if n_rows is not None:
+        rows = f"{n_rows} {'row' if n_rows == 1 else 'rows'}"
+        facts.append(rows if count is None else f"{count} of {rows}")
+    return f"{prediction} ({', '.join(facts)})" if facts else prediction
 
 
-def _rule(tree: Tree, leaf: int, way: dict[str, Condition], classes: Sequence[str]) -> Rule:
-    label, share, count, n_rows = node_facts(tree, leaf)
+def _rule(
+    tree: Tree, leaf: int, way: dict[str, Condition], classes: Sequence[str], digits: int
+) -> Rule:
+    _, share, count, n_rows = node_facts(tree, leaf)
     conditions = tuple(alone(condition) for condition in way.values())
-    return Rule(conditions, leaf, classes[label], share, n_rows, count)
+    told = predicted_text(tree, leaf, classes, digits)
+    numbers = tuple(tree.value[leaf].tolist()) if isinstance(tree, RegressionTree) else None
+    return Rule(conditions, leaf, told, share, n_rows, count, numbers)

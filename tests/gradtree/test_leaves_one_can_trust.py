@@ -15,8 +15,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_
 from sklearn.tree import DecisionTreeClassifier
 from small_problems import boxes, revised
 
-import gradtree.learning
 from gradtree import GradTreeClassifier, TabularGradTree, Tree
+from gradtree.training.finishing import FittedRows
 
 
 def rare(n_rows: int = 10_000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -188,7 +188,7 @@ def test_a_fit_that_fails_changes_nothing(monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(gradtree.learning, "grow", interrupted)
+    monkeypatch.setattr(FittedRows, "grow", interrupted)
     for unlucky in (model, first):
         with pytest.raises(KeyboardInterrupt):
             unlucky.fit(pd.DataFrame(X[:, :2], columns=["a", "b"]), 1 - y)

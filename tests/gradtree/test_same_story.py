@@ -15,7 +15,7 @@ from tree_samples import random_tree
 
 from gradtree import GradTreeClassifier
 from gradtree.trees.costs import log_loss_costs
-from gradtree.trees.polish import polished
+from gradtree.trees.polish import ClassLosses, polished
 from gradtree.trees.simplify import Labelled, counted
 from gradtree.trees.tree import LEAF
 
@@ -34,7 +34,7 @@ def test_polishing_makes_trees_smaller_and_hardly_worse(seed, n_leaves, price):
     X = rng.integers(-9, 10, (200, 5)).astype(np.float32) / 4
     y = rng.integers(0, tree.n_classes, 200)
     rows = Labelled(X, y, rng.random(200) + 0.1)
-    after = polished(tree, rows, price)
+    after = polished(tree, X, ClassLosses(y, rows.scaled_weight), price)
     assert after.node_count <= tree.node_count
     # Shares are smoothed while thresholds move, so that the plain loss may rise a little.
     assert cost(after, rows, price) <= cost(tree, rows, price) + 0.02
@@ -42,11 +42,11 @@ def test_polishing_makes_trees_smaller_and_hardly_worse(seed, n_leaves, price):
 
 def test_thresholds_come_to_lie_in_the_middle():
     X, y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]], dtype=np.float32), np.arange(5) > 2
-    rows = Labelled(X, y.astype(np.int64), np.ones(5))
+    losses = ClassLosses(y.astype(np.int64), np.ones(5))
     for start in (2.1, 9.9, 0.5):
         tree = revised(scale=None, depth=1).fit(X, y).tree_
         moved = replace(tree, threshold=np.array([start, np.nan, np.nan]), columns=None)
-        assert polished(moved, rows, 0.001).threshold[0] == 6.0
+        assert polished(moved, X, losses, 0.001).threshold[0] == 6.0
 
 
 @pytest.mark.parametrize("seed", range(4))

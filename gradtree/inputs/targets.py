@@ -1,0 +1,105 @@
+"""Reading numbers to predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length
+
+from gradtree.columns.frames import read_column
+from gradtree.inputs.arrays import Rows, TrainingRows, read_rows, read_weighted_rows
+
+# Larger numbers have no squares.
+LARGEST = 1e150
+# Validation rows and folds have their part of each of so many strata, of at least so many rows.
+STRATA, STRATUM_ROWS = 10, 5
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingNumbers(TrainingRows):
+    """What to train on; ``y`` are strata of the (first) target, for validation rows and folds.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n_rows, n_targets)
+    """
+
+    targets: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+
+    @property
+    def n_classes(self) -> int:
+        """The classes of a tree with as many outputs, or more."""
+        return 2 if self.targets.shape[1] == 1 else max(self.targets.shape[1], 3)
+
+    @property
+    def codes(self) -> NDArray[Any]:
+        return self.truth
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        return self.targets[:, 0] if self.targets.shape[1] == 1 else self.targets
+
+
+@dataclass(frozen=True, eq=False)
+class NumberLabels:
+    """What categories and gaps are ordered by: every target as shares of two opposite ends."""
+
+    targets: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+    def shares(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+        """Weight of every end in every group of rows, shape (n_groups, n_targets + 1)."""
+        low = self.targets.min(axis=0)
+        span = np.ptp(self.targets, axis=0)
+        high = (self.targets - low) / np.where(span > 0, span, 1.0) / self.targets.shape[1]
+        ends = np.column_stack([1 - high.sum(axis=1), high])
+        sums = [np.bincount(group, self.weight * end, n_groups) for end in ends.T]
+        return np.column_stack(sums)
+
+
+def read_numbers(y: Any, name: str) -> NDArray[np.float64]:
+    """Numbers to predict, finite, of shape (n_rows, n_targets)."""
+    if hasattr(y, "__arrow_c_stream__") and not hasattr(y, "iloc") and not hasattr(y, "columns"):
+        y = read_column(name, y).cells
+    kind = np.asarray(y).dtype.kind
+    if kind in "mM":
+        raise ValueError(f"{name} holds dates or durations; pass numbers, such as days since then")
+    numbers = check_array(y, dtype=np.float64, ensure_2d=False, input_name=name)
+    table = numbers.reshape(len(numbers), -1)
+    if np.abs(table).max() > LARGEST:
+        raise ValueError(f"{name} has numbers beyond {LARGEST:g}; divide them by some unit first")
+    return np.asarray(table)
+
+
+def read_training_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingNumbers:
+    """Check rows, numbers and weights; learn names of columns."""
+    rows, targets, own = read_weighted_rows(estimator, X, y, sample_weight, read_numbers)
+    n_rows = len(targets)
+    n_strata = max(1, min(STRATA, n_rows // STRATUM_ROWS))
+    strata = (rankdata(targets[:, 0], method="ordinal") - 1) * n_strata // n_rows
+    return TrainingNumbers(rows, strata.astype(np.int64), own, np.empty(0), None, own, targets)
+
+
+def read_valid_numbers(
+    estimator: Any, X_valid: Any, y_valid: Any, data: TrainingNumbers
+) -> tuple[Rows, NDArray[np.float64]]:
+    """Validation rows and their numbers."""
+    if X_valid is None or y_valid is None:
+        raise ValueError("X_valid and y_valid belong together; pass both or neither")
+    by_column = not isinstance(data.rows, np.ndarray)
+    rows = read_rows(estimator, X_valid, reset=False, by_column=by_column)
+    targets = read_numbers(y_valid, "y_valid")
+    check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], targets)
+    check_targets(targets, data.targets.shape[1], "y_valid")
+    return rows, targets
+
+
+def check_targets(targets: NDArray[np.float64], n_targets: int, name: str) -> None:
+    """Refuse another number of targets than a tree has."""
+    if targets.shape[1] != n_targets:
+        raise ValueError(f"{name} has {targets.shape[1]} targets, but the tree has {n_targets}")

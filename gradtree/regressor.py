@@ -1,0 +1,293 @@
+"""The regressor: what it is called with. How it learns is in ``learning``."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradtree.classifier import GradTreeClassifier
+from gradtree.inputs.targets import TrainingNumbers
+from gradtree.learning import TreeLearner
+from gradtree.regression import Regression
+from gradtree.settings.config import TrainConfig
+from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
+from gradtree.training.numbers import NumberRows, number_loss
+
+# Parameters of the classifier that a regressor does not offer.
+FIXED: dict[str, Any] = {
+    name: parameter.default for name, parameter in signature(GradTreeClassifier).parameters.items()
+} | {"class_weight": None, "merge_leaves": False}
+
+
+class GradTreeRegressor(Regression, TreeLearner):
+    """A hard, axis-aligned tree of numbers, all of whose splits are learned by gradient descent.
+
+    As :class:`GradTreeClassifier`, for one target or several: the same training, tables, rules,
+    drawings and exports. Targets are scaled inside; leaves are fitted to all rows by the loss and
+    predict in the units of ``y``.
+
+    Parameters
+    ----------
+    depth : int, default=7
+        Levels of splits before pruning, at most 16.
+    max_depth : int, optional
+        Another name of ``depth``, as scikit-learn has it; if given, it counts.
+    loss : str, CustomLoss or callable, default="squared_error"
+        What is minimised by splits, leaves, the choice of run and epoch, and pruning:
+        "squared_error" (leaves are means), "absolute_error" (medians), "huber", "quantile" or
+        "poisson" (for counts: rates, trained as logarithms; leaves are means). Or a function
+        ``loss(prediction, target, gradient) -> float`` that Numba can compile: it gets arrays of
+        shape (n_targets,) in the units of ``y``, writes the derivative by each prediction into
+        ``gradient`` and returns the loss of a row.
+    quantile : float, default=0.5
+        Which quantile "quantile" predicts.
+    delta : float, default=1.35
+        Distance from which "huber" is linear, in robust standard deviations of the target (1.48
+        times the median distance from the median).
+    lr_index, lr_values, lr_leaf : float, default=0.25, 0.025, 0.05
+        Learning rates of the feature choices, of the thresholds and of the leaves.
+    batch_size : int, default=512
+        Rows per batch, but at most half of the training rows.
+    epochs : int, default=300
+        Upper limit of passes over the rows, per run.
+    patience : int, default=50
+        A run ends after so many epochs without a lower validation loss.
+    max_row_visits : int, optional, default=3000000
+        A run ends after about so many rows, every pass counting all of them.
+    restarts : int, default=15
+        Further runs from other initial draws.
+    choose_by : "auto", "loss", str or callable, default="auto"
+        How to choose a run. "auto": by the sum of the loss of the validation rows, with leaves of
+        the training rows, and of the loss of all rows, with leaves of the rows of other folds;
+        with a loss of your own, as "loss": the lowest validation loss. A scorer of scikit-learn's,
+        by name or itself, is judged as by "auto"; it is called with ``X=None``.
+    tolerance : float, default=0.0
+        With "auto", of the runs whose loss is higher than the best by no more than so many
+        standard errors, the one with the smallest finished tree is kept.
+    validation_fraction : float, default=0.2
+        Share of the rows to stop by, unless ``fit`` gets validation rows. With 0 the training
+        loss decides.
+    scale : "quantile", "standard" or None, default="quantile"
+        How columns of ``X`` are brought to one scale inside; see :class:`GradTreeClassifier`.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that hold categories; see :class:`GradTreeClassifier`. They are ordered inside by
+        the mean of the target.
+    leaf_smoothing : float, default=1.0
+        So many rows with the prediction of its parent join every node.
+    min_samples_leaf : int or float, default=1
+        Leaves of fewer rows give way to their siblings, after training; below 1, a share of rows.
+    polish : bool, default=True
+        Whether thresholds are re-fitted after training, by the loss of all rows and in the middle
+        between two values, and splits removed that do not save the price of their leaves.
+    ccp_alpha : float or "auto", default="auto"
+        Price of a leaf in minimal cost-complexity pruning after training: a split must save this
+        part of the loss of a tree without splits. "auto" is log(n) / 2n for n rows, as the
+        Bayesian information criterion asks where half of that loss stays. See ``path_`` and
+        :meth:`prune`.
+    max_leaf_nodes : int, optional
+        The cheapest pairs of leaves are joined until there are no more than this.
+    engine : "compiled" or "tensorflow", default="compiled"
+        The fast engine, or the reference that reads like the paper's Algorithm 1.
+    random_state : int, RandomState or None, default=None
+        Seed of the initial weights, batch orders and the validation rows.
+    n_jobs : int, optional
+        Runs that train at the same time, in threads; -1 takes all processors. The tree is the same
+        with any number.
+    verbose : int, default=0
+        1 shows a progress bar.
+    dtype : "float32" or "float64", default="float32"
+        Precision of training.
+
+    Attributes
+    ----------
+    tree_ : RegressionTree
+        The learned tree over the columns of ``X``, with predictions in the units of ``y``.
+    columns_ : tuple of Column
+        What the columns of ``X`` hold.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+    path_ : PruningPath
+        Prices at which the fitted tree shrinks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Present if the columns have names.
+    dense_, history_, n_epochs_, n_iter_, best_run_
+        As in :class:`GradTreeClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gradtree import GradTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = GradTreeRegressor(depth=3, random_state=0).fit(X, y)
+    >>> print(model.export_text())  # doctest: +SKIP
+    """
+
+    warm_start = False
+    _parted: ClassVar[str] = "targets"
+    # What "auto" asks for a leaf: nothing of a tree that no rows were seen for.
+    _auto_price = 0.0
+
+    def __init__(
+        self,
+        depth: int = 7,
+        max_depth: int | None = None,
+        loss: Any = "squared_error",
+        quantile: float = 0.5,
+        delta: float = 1.35,
+        lr_index: float = 0.25,
+        lr_values: float = 0.025,
+        lr_leaf: float = 0.05,
+        batch_size: int = 512,
+        epochs: int = 300,
+        patience: int = 50,
+        max_row_visits: int | None = 3_000_000,
+        restarts: int = 15,
+        choose_by: Any = "auto",
+        tolerance: float = 0.0,
+        validation_fraction: float = 0.2,
+        scale: str | None = "quantile",
+        categorical_features: Any = "from_dtype",
+        leaf_smoothing: float = 1.0,
+        min_samples_leaf: float = 1,
+        polish: bool = True,
+        ccp_alpha: float | str = "auto",
+        max_leaf_nodes: int | None = None,
+        engine: str = "compiled",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        dtype: str = "float32",
+    ) -> None:
+        self.depth = depth
+        self.max_depth = max_depth
+        self.loss = loss
+        self.quantile = quantile
+        self.delta = delta
+        self.lr_index = lr_index
+        self.lr_values = lr_values
+        self.lr_leaf = lr_leaf
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.patience = patience
+        self.max_row_visits = max_row_visits
+        self.restarts = restarts
+        self.choose_by = choose_by
+        self.tolerance = tolerance
+        self.validation_fraction = validation_fraction
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.leaf_smoothing = leaf_smoothing
+        self.min_samples_leaf = min_samples_leaf
+        self.polish = polish
+        self.ccp_alpha = ccp_alpha
+        self.max_leaf_nodes = max_leaf_nodes
+        self.engine = engine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_valid: Any = None,
+        y_valid: ArrayLike | None = None,
+    ) -> Self:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_rows, n_features)
+            As in :meth:`GradTreeClassifier.fit`.
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+            Numbers; for "poisson", none below 0.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of rows in the loss; rows of weight 0 are left out.
+        X_valid, y_valid : array-likes, optional
+            Rows to stop by, instead of a part of ``X``.
+        """
+        learned = copy(self)
+        learned._learn(X, y, sample_weight, X_valid, y_valid)
+        return self._become(learned)
+
+    def _settled(self) -> dict[str, Any]:
+        params = self.get_params(deep=False)
+        loss, choose_by = params.pop("loss"), params["choose_by"]
+        own = callable(loss) or isinstance(loss, CustomLoss)
+        if not own and not (isinstance(loss, str) and loss in NUMBER_LOSSES):
+            known = ", ".join(map(repr, NUMBER_LOSSES))
+            raise ValueError(
+                f"loss={loss!r} is not possible; loss must be {known} or a function "
+                "(prediction, target, gradient) of your own"
+            )
+        if isinstance(choose_by, str) and choose_by == "f1":
+            raise ValueError("choose_by='f1' is not possible; numbers have no classes")
+        if isinstance(self.ccp_alpha, str) and self.ccp_alpha == "auto":
+            params["ccp_alpha"] = self._auto_price
+        if params["max_depth"] is not None:
+            params["depth"] = params["max_depth"]
+        if own and isinstance(choose_by, str) and choose_by == "auto":
+            params["choose_by"] = "loss"
+        return FIXED | params
+
+    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+        if isinstance(self.loss, str):
+            setting = self.quantile if self.loss == "quantile" else self.delta
+            return number_loss(self.loss, float(setting), y, weight, None)
+        own = self.loss if isinstance(self.loss, CustomLoss) else CustomLoss(self.loss)
+        return number_loss("squared_error", 1.0, y, weight, own)
+
+    def _task(
+        self, data: TrainingNumbers, told: NDArray[Any] | None, config: TrainConfig
+    ) -> NumberTask:
+        counts = isinstance(self.loss, str) and self.loss == "poisson"
+        for name, numbers in (("y", data.targets), ("y_valid", told)):
+            if (
+                counts
+                and numbers is not None
+                and (numbers.min() < 0 or not numbers.any(axis=0).all())
+            ):
+                raise ValueError(
+                    f"loss='poisson' is for counts, but {name} has numbers below 0, or only zeros"
+                )
+        self._note(data)
+        self._auto_price = float(np.log(len(data.y)) / (2 * len(data.y)))
+        targets = data.targets if told is None else np.concatenate([data.targets, told])
+        loss = replace(self._loss, targets=targets)
+        return NumberTask(data, replace(config, loss=loss), loss)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTask:
+    """Numbers to learn; see ``gradtree.learning.Task``."""
+
+    data: TrainingNumbers
+    config: TrainConfig
+    loss: NumberLoss
+    valid_weight = None
+
+    @property
+    def y(self) -> NDArray[np.int64]:
+        return np.arange(len(self.data.y))
+
+    @property
+    def y_valid(self) -> NDArray[np.int64] | None:
+        places = np.arange(len(self.data.y), len(self.loss.targets))
+        return places if len(places) else None
+
+    def rows(
+        self, matrix: NDArray[Any], valid: NDArray[Any] | None, held_out: NDArray[np.intp]
+    ) -> NumberRows:
+        X = matrix if valid is None else np.concatenate([matrix, valid])
+        y, weight = self.loss.targets, np.ones(len(X))
+        if self.data.weight is not None:
+            # As in training, weights count by their ratios: a row is a row.
+            weight[: len(self.data.y)] = self.data.weight / self.data.weight.mean()
+        return NumberRows(X, y, weight, self.loss)

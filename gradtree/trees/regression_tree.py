@@ -1,0 +1,84 @@
+"""The canonical tree with numbers in its leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtree.trees.traversal import EMPTY_WEIGHT, fill_upwards
+from gradtree.trees.tree import LEAF, Tree
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionTree(Tree):
+    """A hard, axis-aligned tree that predicts numbers.
+
+    As :class:`gradtree.Tree`, but ``value``, of shape (n_nodes, n_targets), holds numbers in the
+    units of the targets: what each node would predict as a leaf.
+    """
+
+    @classmethod
+    def of(cls, tree: Tree, value: NDArray[np.float64]) -> RegressionTree:
+        """The splits of any tree, with numbers at its nodes."""
+        parts = {field.name: getattr(tree, field.name) for field in fields(Tree)}
+        return cls(**parts | {"value": value, "decision": None, "class_counts": None})
+
+    @property
+    def n_targets(self) -> int:
+        return int(self.value.shape[1])
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        raise AttributeError("a regression tree has no classes; see value")
+
+    @property
+    def feature_importances(self) -> NDArray[np.float64]:
+        """Share of every column in the spread of the predictions; they sum to 1, or are all 0.
+
+        With means in the leaves, that is the decrease of the squared error, as in scikit-learn.
+        """
+        rows, variance = self.spread()
+        whole = np.where(variance[0] > 0, variance[0], 1.0)
+        impurity = rows * (variance / whole).sum(axis=1)
+        inner = np.flatnonzero(self.children_left != LEAF)
+        below = impurity[self.children_left[inner]] + impurity[self.children_right[inner]]
+        gain = np.bincount(self.feature[inner], impurity[inner] - below, self.n_features)
+        gain = np.maximum(gain, 0.0)
+        return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain)
+
+    def spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rows of every node, and the variance of the predictions below it, by target.
+
+        All leaves weigh alike where their rows are not known.
+        """
+        rows = np.ones(self.node_count) if self.n_node_samples is None else self.n_node_samples
+        weight = np.maximum(rows, EMPTY_WEIGHT, dtype=np.float64)
+        value = self.value - self.value[0]
+        moments = np.hstack([value, value**2])
+        fill_upwards(self.children_left, self.children_right, weight, moments)
+        mean, square = np.hsplit(moments, 2)
+        return weight, np.maximum(square - mean**2, 0.0)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:  # type: ignore[override]
+        """The numbers of the leaf that each row reaches: a vector if there is one target."""
+        found = self.value[self.apply(X)]
+        return found[:, 0] if self.n_targets == 1 else found
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        raise AttributeError("a regression tree has no classes; see predict")
+
+    def value_defect(self) -> str | None:
+        """What is wrong with the values, or ``None``."""
+        leaf = self.children_left == LEAF
+        return (
+            None if np.isfinite(self.value[leaf]).all() else "the values of a leaf are not finite"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"RegressionTree(node_count={self.node_count}, n_leaves={self.n_leaves}, "
+            f"n_features={self.n_features}, n_targets={self.n_targets})"
+        )
