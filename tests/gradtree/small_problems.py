@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gradtree import PAPER, GradTreeClassifier
+from gradtree import PAPER, GradTreeClassifier, GradTreeRegressor
 
 
 def quick(**params: Any) -> GradTreeClassifier:
@@ -32,6 +32,12 @@ def revised(**params: Any) -> GradTreeClassifier:
     """The estimator's own defaults, short."""
     settings = {"depth": 4, "epochs": 60, "patience": 30, "restarts": 1, "random_state": 0}
     return GradTreeClassifier(**(settings | params))
+
+
+def regressor(**params: Any) -> GradTreeRegressor:
+    """The regressor, short."""
+    settings = {"depth": 4, "epochs": 60, "patience": 30, "restarts": 1, "random_state": 0}
+    return GradTreeRegressor(**(settings | params))
 
 
 def boxes(

@@ -1,4 +1,4 @@
-"""GradTreeClassifier as an estimator of scikit-learn."""
+"""GradTreeClassifier and GradTreeRegressor as estimators of scikit-learn."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
-from small_problems import boxes, quick, revised
+from small_problems import boxes, quick, regressor, revised
 
-from gradtree import PAPER, GradTreeClassifier
+from gradtree import PAPER, GradTreeClassifier, GradTreeRegressor
 
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -24,7 +24,7 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [quick(epochs=60, patience=30), revised()],
+    [quick(epochs=60, patience=30), revised(), regressor()],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learns_own_checks(estimator, check):
@@ -33,19 +33,25 @@ def test_scikit_learns_own_checks(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("params", [{}, dict(PAPER)], ids=["own", "paper"])
-def test_scikit_learns_own_checks_with_the_defaults(params):
-    check_estimator(GradTreeClassifier(**params), expected_failed_checks=EXPECTED_FAILURES)
+@pytest.mark.parametrize(
+    "model",
+    [GradTreeClassifier(), GradTreeClassifier(**PAPER), GradTreeRegressor()],
+    ids=["own", "paper", "regressor"],
+)
+def test_scikit_learns_own_checks_with_the_defaults(model):
+    check_estimator(model, expected_failed_checks=EXPECTED_FAILURES)
 
 
-def test_in_a_pipeline_a_grid_and_cross_validation():
+@pytest.mark.parametrize("model", [quick(), regressor()], ids=["classifier", "regressor"])
+def test_in_a_pipeline_a_grid_and_cross_validation(model):
     X, y = boxes()
     pipeline = make_pipeline(
-        QuantileTransformer(n_quantiles=50, output_distribution="normal"), quick()
+        QuantileTransformer(n_quantiles=50, output_distribution="normal"), model
     )
     assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
-    search = GridSearchCV(pipeline, {"gradtreeclassifier__depth": [1, 3]}, cv=2).fit(X, y)
-    assert set(search.best_params_) == {"gradtreeclassifier__depth"}
+    depth = f"{type(model).__name__.lower()}__depth"
+    search = GridSearchCV(pipeline, {depth: [1, 3]}, cv=2).fit(X, y)
+    assert set(search.best_params_) == {depth}
     assert search.best_estimator_.score(X, y) > 0.9
 
 
@@ -63,10 +69,11 @@ def test_labels_of_any_kind(labels):
     assert model.score(X, named) > 0.95
 
 
-def test_data_frames_have_names():
+@pytest.mark.parametrize("model", [quick(), regressor()], ids=["classifier", "regressor"])
+def test_data_frames_have_names(model):
     X, y = boxes()
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    model = quick().fit(frame, pd.Series(y, name="label"))
+    model.fit(frame, pd.Series(y, name="label"))
     assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert model.n_features_in_ == 4
     assert "a <= " in model.export_text()

@@ -11,12 +11,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from gradtree import CartClassifier, GradTreeClassifier, SmallTreeClassifier, Tree
+from gradtree import (
+    CartClassifier,
+    CartRegressor,
+    GradTreeClassifier,
+    GradTreeRegressor,
+    SmallTreeClassifier,
+    SmallTreeRegressor,
+    Tree,
+)
 
 QUICK = {"cart": CartClassifier(), "gradtree": GradTreeClassifier(restarts=2, epochs=60)}
 
@@ -204,13 +212,16 @@ def test_the_tree_can_be_pruned_changed_and_stored(family: str) -> None:
     assert set(pickle.loads(pickle.dumps(model)).predict(X)) <= {"a", "b", "c"}
 
 
-def test_rows_without_weight_count_for_nothing() -> None:
+@pytest.mark.parametrize("kind", [SmallTreeClassifier, SmallTreeRegressor])
+def test_rows_without_weight_count_for_nothing(kind: Any) -> None:
     X, y = raw_table()
+    if kind is SmallTreeRegressor:
+        y = (y == "yes") + X["size"].fillna(0.5)
     weight = np.arange(len(y)) % 3 > 0
     kept = np.flatnonzero(weight)
     settings = {"families": ["cart"], "cv": 3, "random_state": 0}
-    some = SmallTreeClassifier(**settings).fit(X.iloc[kept], y[kept])
-    weighed = SmallTreeClassifier(**settings).fit(X, y, weight.astype(float))
+    some = kind(**settings).fit(X.iloc[kept], y[kept])
+    weighed = kind(**settings).fit(X, y, weight.astype(float))
     assert some.tree_ == weighed.tree_
     assert some.leaderboard_[0].score == weighed.leaderboard_[0].score
 
@@ -240,6 +251,46 @@ def test_a_class_of_one_row_is_no_obstacle() -> None:
         SmallTreeClassifier(families=["cart"], scoring="roc_auc_ovr", random_state=0).fit(X, y)
 
 
+def test_trees_of_numbers_compete_too() -> None:
+    X, y = exclusive_or()
+    model = SmallTreeRegressor(max_leaf_nodes=8, random_state=0).fit(X, 10.0 * y)
+    assert model.best_family_ == "gradtree"
+    assert model.score(X, 10.0 * y) > 0.9
+    assert model.tree_.n_leaves <= 8
+    again = SmallTreeRegressor.from_json(model.to_json())
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(model.to_sklearn().predict(X), model.predict(X))
+    assert model.prune(max_leaf_nodes=2).tree_.n_leaves == 2
+    assert model.best_estimator_.tree_.n_leaves > 2
+
+
+def test_scores_of_numbers_reach_losses_and_leaves() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 3))
+    y = (X[:, 0] > 0.5) + rng.standard_cauchy(300) / 10
+    families = {"it": GradTreeRegressor(restarts=1, epochs=40, leaf_smoothing=0)}
+    settings = {"families": families, "scoring": "neg_mean_absolute_error", "cv": 3}
+    model = SmallTreeRegressor(**settings, random_state=0).fit(X, y)
+    assert model.best_estimator_.loss == "absolute_error"
+    leaf = model.refit(X, y + 1).apply(X)
+    assert model.predict(X)[0] == pytest.approx(np.median(y[leaf == leaf[0]]) + 1)
+    own = {"it": GradTreeRegressor(loss="huber", restarts=0, epochs=20)}
+    kept = SmallTreeRegressor(**settings | {"families": own}, random_state=0).fit(X, y)
+    assert kept.best_estimator_.loss == "huber"
+
+
+def test_cart_of_numbers_at_a_fixed_price_is_scikit_learns() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    ours = CartRegressor(ccp_alpha=30.0, random_state=0).fit(X, y)
+    theirs = DecisionTreeRegressor(ccp_alpha=30.0, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
+    assert ours.tree_.node_count == theirs.tree_.node_count
+    both = np.column_stack([y, -y])
+    assert CartRegressor(max_leaf_nodes=5, cv=3).fit(X, both).predict(X).shape == both.shape
+    several = SmallTreeRegressor(families=["cart"], cv=3, random_state=0).fit(X, both)
+    assert several.predict(X).shape == both.shape
+
+
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
         "families draw folds and batches of their own: repeating a row changes these, a weight "
@@ -252,7 +303,12 @@ EXPECTED_FAILURES = {
     [
         CartClassifier(cv=2),
         SmallTreeClassifier(families={"cart": CartClassifier(cv=2)}, cv=2, random_state=0),
-    ]
+        CartRegressor(cv=2),
+        SmallTreeRegressor(families={"cart": CartRegressor(cv=2)}, cv=2, random_state=0),
+    ],
+    expected_failed_checks=lambda model: (
+        EXPECTED_FAILURES if isinstance(model, SmallTreeRegressor) else {}
+    ),
 )
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -262,8 +318,13 @@ def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("estimator", "expected"),
-    [(CartClassifier(), {}), (SmallTreeClassifier(cv=3), EXPECTED_FAILURES)],
-    ids=["cart", "small tree"],
+    [
+        (CartClassifier(), {}),
+        (SmallTreeClassifier(cv=3), EXPECTED_FAILURES),
+        (CartRegressor(), EXPECTED_FAILURES),
+        (SmallTreeRegressor(cv=3), EXPECTED_FAILURES),
+    ],
+    ids=["cart", "small tree", "cart regressor", "small regressor"],
 )
 def test_scikit_learns_own_checks_with_the_defaults(estimator: Any, expected: Any) -> None:
     check_estimator(estimator, expected_failed_checks=expected)
