@@ -16,7 +16,7 @@ from gradtree.compiling import INTERPRETED, Floats, Integers, Real, callback, ke
 from gradtree.engines.arithmetic import exp
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
 
-SQUARED, ABSOLUTE, HUBER, QUANTILE, POISSON = NUMBER_LOSSES.values()
+SQUARED, ABSOLUTE, HUBER, _, POISSON = NUMBER_LOSSES.values()
 HEADER = 3
 """Settings before shift and scale of every target: code, setting and number of targets in all."""
 
@@ -31,43 +31,63 @@ def number_settings(loss: NumberLoss) -> NDArray[np.float64]:
 @kernel()
 def _loss_and_slope(code: int, setting: Real, output: Real, target: Real) -> tuple[Real, Real]:
     """The loss of one number and its derivative by the output."""
-    one = type(output)(1)
-    half = one / (one + one)
+    real = type(output)
+    half = real(0.5)
     if code == POISSON:
         # The output is the logarithm of the rate.
         rate = exp(output)
         return rate - target * output, rate - target
     off = output - target
-    sign = one if off > 0 else (-one if off < 0 else one - one)
-    if code == QUANTILE:
-        lean = half - setting
-        return off * (half * sign + lean), half * sign + lean
-    if code == ABSOLUTE:
-        return abs(off), sign
-    if code == HUBER and abs(off) > setting:
-        return setting * (abs(off) - half * setting), setting * sign
-    return half * off * off, off
+    # Neither side is a branch: which one a row takes cannot be foreseen.
+    if code == HUBER:
+        near = min(max(off, -setting), setting)
+        return near * (off - half * near), near
+    if code == SQUARED:
+        return half * off * off, off
+    sign = real(off > 0) - real(off < 0)
+    slope = sign if code == ABSOLUTE else half * sign + half - setting
+    return off * slope, slope
 
 
 @kernel()
 def _numbers(
     outputs: Floats,
     rows: Integers,
+    n_targets: int,
     settings: NDArray[np.float64],
     losses: Floats,
     slopes: Floats,
 ) -> None:
-    real, n_targets = outputs.dtype.type, outputs.shape[1]
-    code, setting = int(settings[0]), real(settings[1])
-    first, share = HEADER + 2 * n_targets, real(1) / real(n_targets)
+    """Of a flat array of outputs; first their targets stand where slopes will."""
+    real = outputs.dtype.type
+    code, setting, first = int(settings[0]), real(settings[1]), HEADER + 2 * n_targets
+    if n_targets == 1:
+        for b in range(len(rows)):
+            slopes[b] = real(settings[first + rows[b]])
+        for b in range(len(rows)):
+            losses[b], slopes[b] = _loss_and_slope(code, setting, outputs[b], slopes[b])
+        return
+    share = real(1) / real(n_targets)
     for b in range(len(rows)):
-        total, place = real(0), first + rows[b] * n_targets
+        losses[b] = real(0)
         for k in range(n_targets):
-            target = real(settings[place + k])
-            loss, slope = _loss_and_slope(code, setting, outputs[b, k], target)
-            total += share * loss
-            slopes[b, k] = share * slope
-        losses[b] = total
+            at, target = b * n_targets + k, real(settings[first + rows[b] * n_targets + k])
+            loss, slope = _loss_and_slope(code, setting, outputs[at], target)
+            losses[b] += share * loss
+            slopes[at] = share * slope
+
+
+def _numbers_plainly(
+    outputs: Floats,
+    rows: Integers,
+    settings: NDArray[np.float64],
+    losses: Floats,
+    slopes: Floats,
+) -> None:
+    """Without pointers, for a Numba that compiles nothing."""
+    flat = np.zeros(slopes.size, dtype=slopes.dtype)
+    _numbers(outputs.ravel(), rows, outputs.shape[1], settings, losses, flat)
+    slopes[:] = flat.reshape(slopes.shape)
 
 
 def _numbers_by_pointer(
@@ -75,18 +95,19 @@ def _numbers_by_pointer(
 ) -> None:
     size = HEADER + 2 * n_targets + int(carray(settings, (HEADER,))[2])
     _numbers(
-        carray(outputs, (n_rows, n_targets)),
+        carray(outputs, (n_rows * n_targets,)),
         carray(rows, (n_rows,)),
+        n_targets,
         carray(settings, (size,)),
         carray(losses, (n_rows,)),
-        carray(slopes, (n_rows, n_targets)),
+        carray(slopes, (n_rows * n_targets,)),
     )
 
 
 @cache
 def number_kernel(signature: Any) -> Any:
     """The compiled function of the built-in losses of numbers."""
-    return _numbers if INTERPRETED else callback(_numbers_by_pointer, signature, True)
+    return _numbers_plainly if INTERPRETED else callback(_numbers_by_pointer, signature, True)
 
 
 @cache
