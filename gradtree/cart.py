@@ -79,7 +79,7 @@ class Cart(ColumnLearner):
         prices = np.array([self._highest_price(data, path), *prices])
         scorer = get_scorer(self._scoring if self.scoring is None else self.scoring)
         total, truth = np.zeros(len(prices)), data.truth
-        for train, test in dealt_folds(self.cv, data.y, used, grower.random_state):
+        for train, test in dealt_folds(data.folds(self.cv), data.y, used, grower.random_state):
             fold = copy(self)
             # The order of categories must not know the labels of rows that are scored.
             fold._learn_inner(data, coded, train)

@@ -101,7 +101,7 @@ class SmallTree(ColumnLearner):
         if not isinstance(given, np.ndarray):
             given = _safe_indexing(as_table(X) if is_frame(X) else np.asarray(X), used)
         rows = Rows(given, data.truth, data.sample_weight, data.classes)
-        folds = dealt_folds(self.cv, data.y, used, seed)
+        folds = dealt_folds(data.folds(self.cv), data.y, used, seed)
         self.leaderboard_ = standings(*self._compete(contenders, rows, folds))
         self.best_family_ = next(s.family for s in self.leaderboard_ if s.chosen)
         winner = fitted(contenders[self.best_family_], rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,10 @@ class TrainingNumbers(TrainingRows):
     @property
     def truth(self) -> NDArray[Any]:
         return self.targets[:, 0] if self.targets.shape[1] == 1 else self.targets
+
+    def folds(self, cv: Any) -> Any:
+        # Of a single row, no R² is known.
+        return max(2, min(int(cv), len(self.y) // 2)) if isinstance(cv, Integral) else cv
 
 
 @dataclass(frozen=True, eq=False)
