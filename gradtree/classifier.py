@@ -37,8 +37,9 @@ class GradTreeClassifier(Classification, TreeLearner):
 
     Parameters
     ----------
-    depth : int, default=7
+    depth : int or "auto", default="auto"
         Levels of splits before pruning, at most 16; a tree in training has ``2**depth`` leaves.
+        "auto" is 7 for two classes, 9 for more.
     max_depth : int, optional
         Another name of ``depth``, as scikit-learn has it; if given, it counts.
     lr_index, lr_values : float, default=0.25, 0.025
@@ -124,10 +125,11 @@ class GradTreeClassifier(Classification, TreeLearner):
         What a leaf costs in pruning: its part of the log loss of a tree without splits, or its
         share of the rows times its Gini impurity, as in scikit-learn. Weights of classes count.
         With a loss of your own, that loss.
-    ccp_alpha : float, default=0.0075
+    ccp_alpha : float or "auto", default="auto"
         Price of a leaf in minimal cost-complexity pruning after training, as in scikit-learn's
         ``DecisionTreeClassifier``: with the default criterion, a split must save this part of the
-        loss of a tree without splits. See ``path_`` and :meth:`prune`.
+        loss of a tree without splits. "auto" is 0.015 divided by the number of classes. See
+        ``path_`` and :meth:`prune`.
     max_leaf_nodes : int, optional
         The cheapest pairs of leaves are joined until there are no more than this.
     average_weights : bool, default=False
@@ -228,7 +230,7 @@ class GradTreeClassifier(Classification, TreeLearner):
 
     def __init__(
         self,
-        depth: int = 7,
+        depth: int | str = "auto",
         max_depth: int | None = None,
         lr_index: float = 0.25,
         lr_values: float = 0.025,
@@ -258,7 +260,7 @@ class GradTreeClassifier(Classification, TreeLearner):
         polish: bool = True,
         merge_leaves: bool | str = "alike",
         criterion: str = "log_loss",
-        ccp_alpha: float = 0.0075,
+        ccp_alpha: float | str = "auto",
         max_leaf_nodes: int | None = None,
         average_weights: bool = False,
         engine: str = "compiled",
@@ -341,8 +343,8 @@ class GradTreeClassifier(Classification, TreeLearner):
         learned._learn(X, y, sample_weight, X_valid, y_valid, classes)
         return self._become(learned)
 
-    def _settled(self) -> dict[str, Any]:
-        return settled(self.get_params(deep=False))
+    def _settled(self, n_classes: int = 2) -> dict[str, Any]:
+        return settled(self.get_params(deep=False), n_classes)
 
     def _task(
         self, data: TrainingRows, told: NDArray[Any] | None, config: TrainConfig

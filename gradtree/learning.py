@@ -80,6 +80,7 @@ class TreeLearner(ColumnLearner):
         check_depth(params["depth"])
         check_width(params["depth"], (*np.shape(X), 0, 0)[1] if hasattr(X, "shape") else 0)
         data = self._read(X, y, sample_weight, classes, params["class_weight"])
+        params = self._settled(data.n_classes)
         config = train_config(params, data.n_classes, self._seed())
         held_out = np.empty(0, dtype=np.intp)
         given = X_valid is not None or y_valid is not None
@@ -136,12 +137,12 @@ class TreeLearner(ColumnLearner):
         check_is_fitted(self)
         return plot_history(self.history_, **options)
 
-    def _settled(self) -> dict[str, Any]:
+    def _settled(self, n_classes: int = 2) -> dict[str, Any]:
         """All parameters, with "auto" made plain."""
         raise NotImplementedError
 
     def _finish_config(self) -> FinishConfig:
-        return finish_config(self._settled())
+        return finish_config(self._settled(len(getattr(self, "classes_", ()))))
 
     def _task(self, data: Any, told: NDArray[Any] | None, config: TrainConfig) -> Task:
         """What is to be learned from rows and, if they were given, validation rows."""

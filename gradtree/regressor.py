@@ -217,7 +217,7 @@ class GradTreeRegressor(Regression, TreeLearner):
         learned._learn(X, y, sample_weight, X_valid, y_valid)
         return self._become(learned)
 
-    def _settled(self) -> dict[str, Any]:
+    def _settled(self, n_classes: int = 2) -> dict[str, Any]:
         params = self.get_params(deep=False)
         loss, choose_by = params.pop("loss"), params["choose_by"]
         own = callable(loss) or isinstance(loss, CustomLoss)

@@ -40,13 +40,15 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 CONSTRAINTS: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("depth", "batch_size", "epochs", "patience"), (COUNT,)),
+    "depth": (AUTO, COUNT),
+    **dict.fromkeys(("batch_size", "epochs", "patience"), (COUNT,)),
     **dict.fromkeys(("max_depth", "max_row_visits", "max_leaf_nodes"), (COUNT, None)),
     **dict.fromkeys(("lr_index", "lr_values", "steepness"), (POSITIVE,)),
-    **dict.fromkeys(("leaf_smoothing", "tolerance", "ccp_alpha"), (NOT_NEGATIVE,)),
+    **dict.fromkeys(("leaf_smoothing", "tolerance"), (NOT_NEGATIVE,)),
     **dict.fromkeys(("round_to_validation", "refit_leaves", "polish"), ("boolean",)),
     **dict.fromkeys(("average_weights", "warm_start"), ("boolean",)),
     "lr_leaf": (AUTO, POSITIVE),
+    "ccp_alpha": (AUTO, NOT_NEGATIVE),
     "loss": (StrOptions({"auto", *LOSS_NAMES}), Loss, CustomLoss, callable),
     "quantile": (Interval(Real, 0, 1, closed="neither"),),
     "delta": (POSITIVE,),
@@ -78,14 +80,19 @@ WITH_OWN_LOSS: dict[str, Any] = {"class_weight": None, "choose_by": "loss"}
 UNWEIGHTED: dict[str, Any] = {"choose_by": "neg_log_loss"}
 
 
-def settled(params: Mapping[str, Any]) -> dict[str, Any]:
+def size_for(n_classes: int) -> dict[str, Any]:
+    """Depth and price of a leaf where they are ``"auto"``: every class needs leaves of its own."""
+    return {"depth": 7 if n_classes <= 2 else 9, "ccp_alpha": 0.015 / max(n_classes, 2)}
+
+
+def settled(params: Mapping[str, Any], n_classes: int) -> dict[str, Any]:
     """The parameters, with ``"auto"`` and other names of one thing made plain."""
     plain = dict(params)
     loss = params["loss"]
     auto = WITH_OWN_LOSS if callable(loss) or isinstance(loss, CustomLoss) else USUAL
     if params["class_weight"] is None and auto is USUAL:
         auto = UNWEIGHTED
-    for name, value in auto.items():
+    for name, value in (auto | size_for(n_classes)).items():
         if isinstance(params[name], str) and params[name] == "auto":
             plain[name] = value
     if params["max_depth"] is not None:
