@@ -213,7 +213,7 @@ def test_progress_counts_the_epochs_that_a_run_may_have():
     X, y = boxes(100)
     seen = []
     config = train_config(
-        settled(quick(max_row_visits=500, restarts=0).get_params()), n_classes=2, seed=0
+        settled(quick(max_row_visits=500, restarts=0).get_params(), 2), n_classes=2, seed=0
     )
     train(X.astype(np.float32), y, None, None, 2, config, progress=seen.append)
     assert {progress.epochs for progress in seen} == {5}
