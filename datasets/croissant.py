@@ -50,19 +50,19 @@ def describe(record: Record, table: bytes) -> dict[str, Any]:
     """
     kinds = f"{record.n_features} features, {len(record.categorical)} of them categorical"
     counts = ", ".join(f"{label.name} {label.rows}" for label in record.classes)
+    target = f"Rows per class: {counts}." if counts else f"To predict: the number {record.label}."
     year = re.search(r"\((\d{4})\)", record.citation)
     origins = ", ".join(f"{name} (SHA-256 {sha256})" for name, sha256 in record.files.items())
     file_name = f"{record.slug}.csv"
     types = ["sc:Text" if name in record.categorical else "sc:Float" for name in record.features]
-    columns = [*zip(record.features, types, strict=True), (record.label, ["sc:Text", "cr:Label"])]
+    label_type = ["sc:Text" if counts else "sc:Float", "cr:Label"]
+    columns = [*zip(record.features, types, strict=True), (record.label, label_type)]
     described = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
         "name": record.name,
-        "description": (
-            f"{record.n_rows} rows of {kinds}. Rows per class: {counts}. {record.note}".strip()
-        ),
+        "description": f"{record.n_rows} rows of {kinds}. {target} {record.note}".strip(),
         "url": record.link,
         "license": LICENCES.get(record.licence, record.licence),
         "citeAs": record.citation,
@@ -74,7 +74,7 @@ def describe(record: Record, table: bytes) -> dict[str, Any]:
                 "@id": file_name,
                 "name": file_name,
                 "description": (
-                    "The features and the class of every row, in the order and with the names that "
+                    "The features and the label of every row, in the order and with the names that "
                     f"the suite uses, written by the suite from {origins or 'a table of the user'}."
                 ),
                 "contentUrl": file_name,
@@ -116,7 +116,11 @@ def export(dataset: Dataset, folder: Path) -> Path:
 
 
 def table_bytes(dataset: Dataset) -> bytes:
-    """The table as CSV: a header, the features, and last the name of the class; gaps are empty."""
-    classes = pd.Categorical.from_codes(dataset.y, categories=pd.Index(dataset.record.class_names))
-    table = dataset.X.assign(**{dataset.record.label: classes})
+    """The table as CSV: a header, the features, and last the label; gaps are empty.
+
+    The label is the name of the class, or the number of a regression.
+    """
+    y, names = dataset.y, pd.Index(dataset.record.class_names)
+    labels = pd.Categorical.from_codes(y, categories=names) if len(names) else y
+    table = dataset.X.assign(**{dataset.record.label: labels})
     return table.to_csv(index=False, lineterminator="\n").encode()

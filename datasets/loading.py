@@ -150,16 +150,17 @@ def _stored(entry: Record, cache: Cache, table: Table) -> Table:
 
 def verify(entry: Record, table: Table) -> None:
     """Refuse a table that is not the record's: the counts first, they say more than a hash."""
-    known = table.y[table.y >= 0]
-    if (len(table.y), len(table.columns)) != (entry.n_rows, entry.n_features) or not len(known):
+    if (len(table.y), len(table.columns)) != (entry.n_rows, entry.n_features) or not len(table.y):
         raise RefusedError(
             f"{len(table.y)} rows of {len(table.columns)} features "
             f"instead of {entry.n_rows} of {entry.n_features}"
         )
-    counts = np.bincount(known, minlength=entry.n_classes)
-    counts[counts.argmax()] += len(table.y) - len(known)
-    if tuple(counts) != entry.class_counts:
-        raise RefusedError(f"rows per class {counts.tolist()} instead of {entry.class_counts}")
+    if entry.classes:
+        known = table.y[table.y >= 0]
+        counts = np.bincount(known, minlength=entry.n_classes)
+        counts[counts.argmax()] += len(table.y) - len(known)
+        if tuple(counts) != entry.class_counts:
+            raise RefusedError(f"rows per class {counts.tolist()} instead of {entry.class_counts}")
     if table.content_hash != entry.content_hash:
         raise RefusedError(
             "some values differ from those of the original table: "

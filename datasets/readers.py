@@ -47,7 +47,12 @@ def to_table(record: Record, cells: pd.DataFrame, layout: Layout) -> Table:
         texts = _tidy(cells[feature], layout.recode)
         columns.append(_categories(texts) if feature in categorical else _numbers(feature, texts))
     labels = _tidy(cells[record.label], {**layout.recode, **layout.recode_label})
-    return Table(tuple(columns), _class_indices(record.classes, labels))
+    if record.task != "regression":
+        return Table(tuple(columns), _class_indices(record.classes, labels))
+    y = _numbers(record.label, labels)
+    if gaps := int((~np.isfinite(y)).sum()):
+        raise RefusedError(f"the label {record.label!r} is no number in {gaps} of {len(y)} rows")
+    return Table(tuple(columns), y)
 
 
 def _reorder(cells: pd.DataFrame, layout: Layout) -> pd.DataFrame:

@@ -6,6 +6,7 @@ files, of ``Layout`` (both in ``record.py``):
 - ``features`` in the order used, or ``drop``: the columns left out besides the label;
 - ``categorical`` columns, or ``numeric``: the only ones that are not categorical;
 - ``classes`` in order, each with the label texts that mean it (its name always does);
+  none in a regression, whose label holds numbers;
 - ``files``: the original files with their SHA-256;
 - ``sources`` in the order tried: a ``Source`` each, with what differs from the original
   layout; ``label_last`` says that only the label stands elsewhere;
@@ -55,7 +56,7 @@ _RECORD_KEYS = (
     | _LAYOUT_KEYS
 )
 _REQUIRED = {"name", "task", "n_rows", "n_features", "content_hash", "label", "columns"}
-_REQUIRED |= {"classes", "files", "citation", "licence", "link"}
+_REQUIRED |= {"files", "citation", "licence", "link"}
 
 
 def read_record(path: Path, papers: Sequence[str] = ()) -> Record:
@@ -112,10 +113,11 @@ def _inconsistent(record: Record) -> list[str]:
     problems = []
     if len(record.features) != record.n_features:
         problems.append(f"{len(record.features)} features named, {record.n_features} expected")
-    if sum(record.class_counts) != record.n_rows:
-        problems.append(f"classes add up to {sum(record.class_counts)} rows, not {record.n_rows}")
-    if record.n_classes < 2 or (record.n_classes == 2) != (record.task == "binary"):
+    tasks = {0: "regression", 1: "", 2: "binary"}
+    if record.task != tasks.get(record.n_classes, "multi"):
         problems.append(f"{record.n_classes} classes in a {record.task} task")
+    if record.classes and sum(record.class_counts) != record.n_rows:
+        problems.append(f"classes add up to {sum(record.class_counts)} rows, not {record.n_rows}")
     for what, names in (("class", record.class_names), ("column", record.layout.columns)):
         if repeated := sorted({name for name in names if names.count(name) > 1}):
             problems.append(f"{what} {', '.join(repeated)} named twice")

@@ -9,7 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Task = Literal["binary", "multi"]
+Task = Literal["binary", "multi", "regression"]
+Target = NDArray[Any]
+"""One value per row: ``int64`` class indices, or ``float64`` numbers in a regression."""
 Rebalancing = Literal["none", "smote", "random-oversampling", "class-weights"]
 Encoding = Literal["leave-one-out", "plain", "cross-fitted", "target", "one-hot"]
 
@@ -45,15 +47,16 @@ class Split:
 
     Features are ``float64`` matrices of shape (rows, n_features); labels are
     ``int64`` class indices 0..n_classes-1, where the classes are those of the
-    whole dataset, whether or not each occurs in every part.
+    whole dataset, whether or not each occurs in every part. A regression has no
+    classes, and its labels are ``float64`` numbers.
     """
 
     X_train: NDArray[np.float64]
-    y_train: NDArray[np.int64]
+    y_train: Target
     X_valid: NDArray[np.float64]
-    y_valid: NDArray[np.int64]
+    y_valid: Target
     X_test: NDArray[np.float64]
-    y_test: NDArray[np.int64]
+    y_test: Target
     feature_names: tuple[str, ...]
     class_names: tuple[str, ...]
     provenance: Provenance
@@ -82,6 +85,8 @@ class Split:
 
     @property
     def task(self) -> Task:
+        if not self.class_names:
+            return "regression"
         return "binary" if self.n_classes == 2 else "multi"
 
     @property
@@ -89,7 +94,7 @@ class Split:
         return np.concatenate([self.X_train, self.X_valid])
 
     @property
-    def y_train_valid(self) -> NDArray[np.int64]:
+    def y_train_valid(self) -> Target:
         return np.concatenate([self.y_train, self.y_valid])
 
     @property

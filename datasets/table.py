@@ -3,8 +3,9 @@
 A table is written as one line of JSON (row count and, per feature, ``null`` for a
 number or the sorted categories), then the columns as little-endian arrays: ``float64``
 for numbers (NaN = missing), ``int32`` category codes (-1 = missing), and last the
-``int32`` class indices (-1 = missing label). The SHA-256 of these bytes is the content
-hash of the dataset; the cache stores the very bytes, so one check serves both.
+``int32`` class indices (-1 = missing label). In a regression, where the line also says
+``"target":"number"``, these are ``float64`` instead. The SHA-256 of these bytes is the
+content hash of the dataset; the cache stores the very bytes, so one check serves both.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,43 +23,48 @@ from numpy.typing import NDArray
 
 from datasets.errors import RefusedError
 from datasets.record import Record
+from datasets.split import Target
 
-_NUMBER = np.dtype("<f8")
-_CODE = np.dtype("<i4")
+_NUMBER: np.dtype[Any] = np.dtype("<f8")
+_CODE: np.dtype[Any] = np.dtype("<i4")
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Feature columns, numbers or categories, and class indices.
+    """Feature columns, numbers or categories, and class indices or the numbers to predict.
 
     Attributes
     ----------
     columns : one array (numbers) or ``pandas.Categorical`` of text per feature.
-    y : class index of each row, -1 where the label is missing.
+    y : class index of each row, -1 where the label is missing; or ``float64`` numbers.
     """
 
     columns: tuple[NDArray[np.float64] | pd.Categorical, ...]
-    y: NDArray[np.int64]
+    y: Target
 
     def frame(self, names: Sequence[str]) -> pd.DataFrame:
         """The features as a data frame with the given column names."""
         return pd.DataFrame(dict(zip(names, self.columns, strict=True)))
 
     def to_bytes(self) -> bytes:
-        header = {
+        header: dict[str, Any] = {
             "rows": len(self.y),
             "columns": [
                 list(column.categories) if isinstance(column, pd.Categorical) else None
                 for column in self.columns
             ],
         }
+        numbers = self.y.dtype.kind == "f"
+        if numbers:
+            header["target"] = "number"
         parts = [json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"]
-        for column in self.columns:
+        for column in (*self.columns, self.y) if numbers else self.columns:
             if isinstance(column, pd.Categorical):
                 parts.append(column.codes.astype(_CODE).tobytes())
             else:
                 parts.append(canonical_numbers(column).astype(_NUMBER).tobytes())
-        parts.append(self.y.astype(_CODE).tobytes())
+        if not numbers:
+            parts.append(self.y.astype(_CODE).tobytes())
         return b"".join(parts)
 
     @classmethod
@@ -68,7 +75,8 @@ class Table:
             header = json.loads(line)
             rows = int(header["rows"])
             kinds = [_CODE if levels is not None else _NUMBER for levels in header["columns"]]
-            sizes = [rows * kind.itemsize for kind in (*kinds, _CODE)]
+            target = {None: _CODE, "number": _NUMBER}[header.get("target")]
+            sizes = [rows * kind.itemsize for kind in (*kinds, target)]
             if sum(sizes) != len(body):
                 raise ValueError(f"{len(body)} bytes of columns for {sum(sizes)}")
         except (ValueError, KeyError, TypeError) as error:
@@ -84,8 +92,8 @@ class Table:
                 columns.append(
                     pd.Categorical.from_codes(codes, categories=pd.Index(levels, dtype=object))
                 )
-        y = np.frombuffer(body, _CODE, rows, int(offsets[-2]))
-        return cls(tuple(columns), y.astype(np.int64))
+        y = np.frombuffer(body, target, rows, int(offsets[-2]))
+        return cls(tuple(columns), y.astype(np.int64 if target == _CODE else np.float64))
 
     @cached_property
     def content_hash(self) -> str:
@@ -101,11 +109,11 @@ def canonical_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Raw features and class indices, verified, and where they came from.
+    """Raw features and labels, verified, and where they came from.
 
     ``X`` holds one column per feature in the paper's order: ``float64`` numbers, or
     text categories as ``category`` columns; NaN where a value is missing. ``y`` holds
-    class indices, -1 where the label is missing.
+    class indices, -1 where the label is missing, or the numbers of a regression.
     """
 
     record: Record
@@ -117,7 +125,7 @@ class Dataset:
         return self.table.frame(self.record.features)
 
     @property
-    def y(self) -> NDArray[np.int64]:
+    def y(self) -> Target:
         return self.table.y
 
     @property

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 N_FOLDS = 5
-Task = Literal["binary", "multi"]
+Task = Literal["binary", "multi", "regression"]
 Candidate = TypeVar("Candidate")
 
 

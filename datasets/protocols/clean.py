@@ -1,8 +1,9 @@
 """What a careful practitioner would do instead: nothing learned outside the training part.
 
-Rows without a label are dropped, the parts are stratified, and medians, category means
-and quantiles are learned from training rows. The means that training rows get are cross-
-fitted: a row's numbers come from folds it is not in, so that none sees its own label.
+Rows without a label are dropped, the parts are stratified (in a regression: drawn at
+random), and medians, category means and quantiles are learned from training rows. The
+means that training rows get are cross-fitted: a row's numbers come from folds it is not
+in, so that none sees its own label.
 """
 
 from __future__ import annotations
@@ -23,15 +24,25 @@ from datasets.protocols.steps import (
     has_rare_class,
     normal_quantiles,
     oversample,
+    random_parts,
     stratified_parts,
 )
-from datasets.split import Encoding, Parts, Provenance, Rebalancing, Split
+from datasets.split import Encoding, Parts, Provenance, Rebalancing, Split, Target, Task
 from datasets.table import Dataset
+
+_TARGET_TYPES: dict[Task, str] = {
+    "binary": "binary",
+    "multi": "multiclass",
+    "regression": "continuous",
+}
 
 
 def split(dataset: Dataset, trial: int, encoding: Encoding = "target") -> Split:
     """Prepare one trial; the rows of the parts do not depend on the encoding."""
-    return split_of(dataset, stratified_parts(dataset.y, data_seed(trial)), trial, encoding)
+    y, seed = dataset.y, data_seed(trial)
+    regression = dataset.record.task == "regression"
+    rows = random_parts(len(y), seed) if regression else stratified_parts(y, seed)
+    return split_of(dataset, rows, trial, encoding)
 
 
 def split_of(dataset: Dataset, rows: Parts, trial: int, encoding: Encoding = "target") -> Split:
@@ -39,11 +50,14 @@ def split_of(dataset: Dataset, rows: Parts, trial: int, encoding: Encoding = "ta
     seed = data_seed(trial)
     X, y = dataset.X, dataset.y
     prepare = preparation(dataset, encoding, seed, len(rows.train))
-    X_train = prepare.fit_transform(X.iloc[rows.train], y[rows.train])
-    X_balanced, y_balanced, rebalanced = _rebalance(X_train, y[rows.train], encoding, seed)
+    y_train = y[rows.train]
+    X_train = prepare.fit_transform(X.iloc[rows.train], y_train)
+    rebalanced: Rebalancing = "none"
+    if dataset.record.classes and has_rare_class(y_train):
+        X_train, y_train, rebalanced = _rebalance(X_train, y_train, encoding, seed)
     return Split(
-        X_train=X_balanced,
-        y_train=y_balanced,
+        X_train=X_train,
+        y_train=y_train,
         X_valid=prepare.transform(X.iloc[rows.valid]),
         y_valid=y[rows.valid],
         X_test=prepare.transform(X.iloc[rows.test]),
@@ -86,8 +100,7 @@ def preparation(dataset: Dataset, encoding: Encoding, seed: int, n_rows: int) ->
         categories = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     else:
         folds = KFold(FOLDS, shuffle=True, random_state=seed)
-        target = "binary" if dataset.record.task == "binary" else "multiclass"
-        encode = TargetEncoder(target_type=target, cv=folds)
+        encode = TargetEncoder(target_type=_TARGET_TYPES[dataset.record.task], cv=folds)
         categories = Pipeline([("encode", encode), ("quantile", normal_quantiles(n_rows))])
     return ColumnTransformer(
         [("numbers", numbers, numeric), ("categories", categories, categorical)],
@@ -96,10 +109,8 @@ def preparation(dataset: Dataset, encoding: Encoding, seed: int, n_rows: int) ->
 
 
 def _rebalance(
-    X: NDArray[np.float64], y: NDArray[np.int64], encoding: Encoding, seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64], Rebalancing]:
+    X: NDArray[np.float64], y: Target, encoding: Encoding, seed: int
+) -> tuple[NDArray[np.float64], Target, Rebalancing]:
     """As in the paper, but seeded by the trial, and without mixing 0/1 columns."""
-    if not has_rare_class(y):
-        return X, y, "none"
     stream = None if encoding == "one-hot" else np.random.RandomState(seed)
     return oversample(X, y, smote_stream=stream, seed=seed)

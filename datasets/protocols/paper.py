@@ -41,6 +41,11 @@ QUANTILE_NOISE = 1e-3
 
 def split(dataset: Dataset, trial: int, protocol: Protocol = PAPER) -> Split:
     """Prepare one trial as the authors' code did, but for the step that a variant replaces."""
+    if dataset.record.task == "regression":
+        raise ValueError(
+            f"protocol {protocol.name} is for classes only, whose indices it averages and whose "
+            f"rare ones it oversamples; {dataset.slug} is a regression: use protocol clean"
+        )
     seed, steps = data_seed(trial), protocol.steps
     rows, filled = parts_and_values(dataset, seed, steps)
     X, y_train = filled.X, filled.y[rows.train]

@@ -38,8 +38,9 @@ def run(args: argparse.Namespace) -> int:
     for slug in slugs:
         found = availability(slug, args.mirror, args.cache, args.source)
         facts, state = found.record, "verified" if found.verified else "missing"
-        shape = f"{facts.n_rows:>6} rows {facts.n_features:>3} features {facts.n_classes:>2}"
-        say(f"{facts.name:<24} {shape} classes  {state:<9} {found.source or 'none'}")
+        shape = f"{facts.n_rows:>6} rows {facts.n_features:>3} features"
+        task = f"{facts.n_classes:>2} classes" if facts.classes else facts.task
+        say(f"{facts.name:<24} {shape} {task:<10}  {state:<9} {found.source or 'none'}")
         there += found.verified
         if found.verified:
             told += [f"Note: {reason}" for reason in found.reasons]

@@ -48,8 +48,8 @@ def _about(kind: str, slug: str, each: Any) -> str:
     beyond = "" if each.in_paper else " (beyond the paper)"
     if kind == "learners":
         return f"{each.name}{beyond}"
-    shape = f"{each.n_rows:,} rows, {each.n_features} features, {len(each.class_counts)} classes"
-    return f"{each.name}: {shape}{beyond}"
+    task = f"{len(each.class_counts)} classes" if each.class_counts else each.task
+    return f"{each.name}: {each.n_rows:,} rows, {each.n_features} features, {task}{beyond}"
 
 
 def _cost(profile: Profile) -> str:

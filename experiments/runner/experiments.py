@@ -26,6 +26,8 @@ CONDITIONS = {
     "categorical": lambda facts, has: bool(facts.categorical) == has,
     "filled_gaps": lambda facts, has: (facts.missing in ("mode", "mean")) == has,
 }
+GROUPS = ("all", "fresh", "regression")
+"""Of datasets: the paper's, the others with classes, those with numbers to predict."""
 METHODS = ("gradtree", "dndt", "genetictree", "cart")
 """Searched unless others are named: every learner that the paper tuned."""
 MODEL_SEED = 42
@@ -235,6 +237,8 @@ def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
     for part in made:
         if isinstance(part.datasets, dict) and set(part.datasets) - set(CONDITIONS):
             raise ValueError(f"datasets = {part.datasets!r}; conditions are {list(CONDITIONS)}")
+        if isinstance(part.datasets, str) and part.datasets not in GROUPS:
+            raise ValueError(f"datasets = {part.datasets!r}; groups are {', '.join(GROUPS)}")
     includes = tuple(given.get("includes", ()))
     return Profile(**{**given, "slug": slug, "parts": made, "includes": includes})
 
@@ -344,13 +348,17 @@ def _datasets(part: Part, chosen: Selection) -> list[str]:
     """Slugs, the largest dataset last; those of plug-ins join every part when they are named."""
     facts, extra = registry.entries("dataset"), registry.from_plugins("dataset")
     paper = paper_datasets()
+    numbers = [slug for slug, known in facts.items() if known.task == "regression"]
     if isinstance(part.datasets, dict):
         tests = [(CONDITIONS[name], value) for name, value in part.datasets.items()]
         offered = [slug for slug in paper if all(test(facts[slug], to) for test, to in tests)]
     elif part.datasets == "all":
-        offered = list(paper) if chosen.datasets is None else list(facts)
+        named = [slug for slug in facts if slug not in numbers]
+        offered = list(paper) if chosen.datasets is None else named
     elif part.datasets == "fresh":
-        offered = [slug for slug in facts if slug not in (*paper, *extra)]
+        offered = [slug for slug in facts if slug not in (*paper, *extra, *numbers)]
+    elif part.datasets == "regression":
+        offered, extra = numbers, {}  # tables of plug-ins hold classes
     else:
         offered = list(part.datasets)
     if chosen.datasets is not None:

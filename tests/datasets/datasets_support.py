@@ -158,5 +158,13 @@ def made_up_dataset(
     return Dataset(entry, Table(columns, labels), "made up")
 
 
+def made_up_regression(rows: int = 200) -> Dataset:
+    """The same columns, with a number to predict that they tell something of."""
+    classes = made_up_dataset(rows)
+    entry = replace(classes.record, task="regression", classes=())
+    y = 3.0 * classes.y + classes.X["number"].to_numpy()
+    return Dataset(entry, Table(classes.table.columns, y), "made up")
+
+
 def with_columns(dataset: Dataset, columns: tuple[Any, ...]) -> Dataset:
     return replace(dataset, table=Table(columns, dataset.y))

@@ -26,7 +26,8 @@ def tables(draw: st.DrawFn) -> Table:
             numbers | texts.map(lambda cells: pd.Categorical(cells, ordered=False)), max_size=4
         )
     )
-    y = draw(npst.arrays(np.int64, rows, elements=st.integers(-1, 7)))
+    classes = npst.arrays(np.int64, rows, elements=st.integers(-1, 7))
+    y = draw(classes | npst.arrays(np.float64, rows))
     return Table(tuple(columns), y)
 
 
@@ -36,6 +37,7 @@ def test_bytes_and_back(table: Table) -> None:
     again = Table.from_bytes(table.to_bytes())
     assert again.to_bytes() == table.to_bytes()
     np.testing.assert_array_equal(again.y, table.y)
+    assert again.y.dtype == table.y.dtype
     for one, other in zip(table.columns, again.columns, strict=True):
         assert list(pd.isna(one)) == list(pd.isna(other))
         assert all(a == b for a, b in zip(one, other, strict=True) if not pd.isna(a))
@@ -73,3 +75,9 @@ def test_any_change_changes_the_hash(change: str) -> None:
 def test_a_truncated_table_is_refused(cut: int) -> None:
     with pytest.raises(RefusedError, match="not a canonical table"):
         Table.from_bytes(fruit_table().to_bytes()[:cut])
+
+
+def test_a_target_of_an_unknown_kind_is_refused() -> None:
+    content = Table((), np.array([0.5])).to_bytes().replace(b'"number"', b'"text"')
+    with pytest.raises(RefusedError, match="not a canonical table: 'text'"):
+        Table.from_bytes(content)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
+from experiments.runner import registry
 from experiments.runner.experiments import (
     EXPERIMENTS,
     Selection,
@@ -11,6 +13,7 @@ from experiments.runner.experiments import (
     jobs_in,
     jobs_of,
     params_of,
+    profile_from,
     profile_of,
     searches_in,
     unique,
@@ -54,6 +57,23 @@ class TestProfiles:
             assert profile.leaves(), slug
             chosen = Selection(datasets=["iris"], trials=[0])
             assert jobs_in(profile, chosen) or searches_in(profile, chosen), slug
+
+    def test_regressions_are_planned_where_a_part_asks_for_them_only(self) -> None:
+        known = registry.entries("dataset")
+        numbers = {slug for slug in known if known[slug].task == "regression"}
+        planned = {job.dataset for job in jobs_in(profile_of("full"))}
+        planned |= {subject.dataset for subject, _ in searches_in(profile_of("full"))}
+        assert planned == set(known) - numbers
+        part = {"experiment": "default", "protocol": "clean", "methods": ["cart"], "trials": 1}
+        asked = profile_from("own", {"parts": [{**part, "datasets": "regression"}]})
+        assert {job.dataset for job in jobs_in(asked)} == numbers
+        for mixed in ("all", "fresh"):
+            other = profile_from("own", {"parts": [{**part, "datasets": mixed}]})
+            assert not numbers & {job.dataset for job in jobs_in(other)}
+            assert jobs_in(other, Selection(datasets=["servo"])) == []
+        assert {job.dataset for job in jobs_in(asked, Selection(datasets=["servo"]))} == {"servo"}
+        with pytest.raises(ValueError, match="groups are all, fresh, regression"):
+            profile_from("own", {"parts": [{**part, "datasets": "regresion"}]})
 
     def test_shared_work_is_done_once_and_planned_everywhere(self) -> None:
         jobs = jobs_in(profile_of("paper"))
