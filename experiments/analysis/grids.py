@@ -84,10 +84,10 @@ def declarations() -> dict[str, dict[str, Any]]:
         key: {slug: at for at, slug in enumerate(slugs)} for key, slugs in names.items()
     }
     for kind in KINDS:
-        tables = [declare(entry, DECLARATIONS.name) for entry in content[kind]]
-        if kind == "paper":
-            tables = [replace(each, shared=False) for each in tables]
-        found[kind] = {each.name: each for each in tables}
+        tables = (declare(entry, DECLARATIONS.name) for entry in content[kind])
+        found[kind] = {
+            each.name: replace(each, shared=each.shared and kind != "paper") for each in tables
+        }
     return found
 
 
@@ -127,17 +127,10 @@ def check(table: Declared, runs: Runs) -> None:
 
 
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Mean and population deviation over the runs that ended well, or why there are none.
+    """By dataset and method: mean and population deviation of the runs that ended well.
 
-    Parameters
-    ----------
-    rows : runs of one protocol and experiment (or others, of which each dataset and method is
-        one cell).
-
-    Returns
-    -------
-    DataFrame indexed by (dataset, method): mean, std, n (trials with a number), expected (trials
-    planned), missing (what is shown instead of a number; empty while there may be one), trials.
+    ``n`` trials have a number, ``expected`` are planned; ``missing`` is shown instead of a number
+    and is empty while there may be one.
     """
     if metric not in rows:
         raise TableError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
@@ -147,13 +140,12 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     ends = [rows[name].to_numpy() for name in ("status", "reason", "limit_value")]
     found: dict[Any, tuple[Any, ...]] = {}
     for place, at in rows.groupby(["dataset", "method"], sort=False).indices.items():
-        numbers, planned = values[at[good[at]]].tolist(), (len(at), tuple(trials[at].tolist()))
+        mean, std, reason, numbers = math.nan, math.nan, "", values[at[good[at]]].tolist()
         if numbers:
-            cell = (mean_of(numbers), population_std(numbers), len(numbers), planned[0], "")
+            mean, std = mean_of(numbers), population_std(numbers)
         else:
             reason = _reason(list(zip(*(column[at] for column in ends), strict=True)))
-            cell = (math.nan, math.nan, 0, planned[0], reason)
-        found[place] = (*cell, planned[1])
+        found[place] = (mean, std, len(numbers), len(at), reason, tuple(trials[at].tolist()))
     index = pd.MultiIndex.from_tuples(list(found) or [("", "")], names=["dataset", "method"])
     return pd.DataFrame(list(found.values()), index[: len(found)], list(CELL)).astype(CELL)
 
@@ -232,12 +224,7 @@ def _as_far_as_printed(found: pd.DataFrame, theirs: pd.DataFrame, decimals: int)
 def own_grid(
     runs: Runs, table: Declared, protocol: str, datasets: Iterable[str] | None = None
 ) -> Grid:
-    """A table without a printed counterpart: rows and columns are what was planned.
-
-    Parameters
-    ----------
-    datasets : rows; all that the table's methods were planned on if not given.
-    """
+    """A table without a printed counterpart, of the datasets given or all that were planned."""
     found = cells(runs, protocol, table.experiment, table.metric)
     methods = table.methods or tuple(in_order(found.index.get_level_values("method")))
     planned = found[found.index.isin(methods, level="method")]
@@ -285,8 +272,7 @@ def has_results(table: Grid) -> bool:
 def matrix(table: Grid, task: str | None = None) -> pd.DataFrame:
     """Means, datasets x methods, in the order of the table; NaN where there is none."""
     frame = table.frame if task is None else table.frame[table.frame["task"] == task]
-    means = frame["mean"].where(frame["missing"] == "")
-    return _wide(frame, means, list(table.methods))
+    return _wide(frame, frame["mean"].where(frame["missing"] == ""), list(table.methods))
 
 
 def _wide(frame: pd.DataFrame, values: pd.Series, methods: Sequence[str]) -> pd.DataFrame:
@@ -328,7 +314,7 @@ def _fill(
     ranks = ranks_of(means[ranked], table.smaller_is_better, ties, "first")
     ranks = ranks.reindex(columns=columns).to_numpy().ravel()
     frame = frame.assign(rank=ranks, task=frame["dataset"].map(tasks))
-    summary: list[dict[str, Any]] = []
+    summary = []
     caption = table.caption
     for task in dict.fromkeys(tasks[slug] for slug in rows):
         block = [slug for slug in rows if tasks[slug] == task]
@@ -339,17 +325,19 @@ def _fill(
                 caption += f"; summaries without {names}, which not all learners have"
             block = list(whole)
         part, broken = means.loc[block], None if ties is None else ties.loc[block]
-        for name in table.summaries:
-            line = _summary(table, name, part, stds.loc[block], broken, ranked)
-            summary += [{"task": task, "statistic": name, **statistic} for statistic in line]
+        summary += [
+            _summary(table, name, part, stds.loc[block], broken, ranked).assign(task=task)
+            for name in table.summaries
+        ]
     order = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
     lines = ["task", "statistic", "method", "value", "spread", "n", "rank"]
+    every = pd.concat(summary, ignore_index=True) if summary else pd.DataFrame(columns=lines)
     given = {**vars(table), "caption": caption, "methods": tuple(columns)}
     return Grid(
         **given,
         protocol=protocol,
         frame=frame[order].astype({"n": int, "expected": int, "rank": "Int64"}),
-        summary=pd.DataFrame(summary, columns=lines).astype({"rank": "Int64"}),
+        summary=every[lines].astype({"rank": "Int64"}),
         trials=trials,
     )
 
@@ -361,22 +349,17 @@ def _summary(
     stds: pd.DataFrame,
     ties: pd.DataFrame | None,
     ranked: Sequence[str],
-) -> list[dict[str, Any]]:
+) -> pd.DataFrame:
     """One summary line, a statistic with its rank per column; those beside have a Mean alone."""
     scores = means if name == "Mean" else means[ranked]
     values = contributions(scores, name, table.smaller_is_better, ties)
-    lines: dict[str, dict[str, Any]] = {}
-    for method in means:
-        omitted = method not in values or (name == "Mean" and method in table.mean_omits)
-        line = over_datasets(() if omitted else values[method].tolist())
-        if name == "Wins" and line["n"]:
-            line |= {"value": float(values[method].sum()), "spread": math.nan}
-        if name == "Mean" and table.mean_spread == "trials" and line["n"]:
-            line["spread"] = mean_of(stds[method].dropna().tolist())
-        lines[method] = {"method": method, **line, "rank": math.nan}
+    if name == "Mean":
+        values = values.drop(columns=list(table.mean_omits), errors="ignore")
+    found = pd.DataFrame([over_datasets(values.get(m, ())) for m in means], list(means))
+    if name == "Wins":
+        found = found.assign(value=values.sum().where(found["n"] > 0), spread=math.nan)
+    if name == "Mean" and table.mean_spread == "trials":
+        found["spread"] = [mean_of(s) if len(s := stds[m].dropna()) else math.nan for m in means]
     smaller = table.smaller_is_better if name == "Mean" else name == "MRD"
-    known = [lines[method] for method in ranked if not math.isnan(lines[method]["value"])]
-    known.sort(key=lambda line: line["value"] if smaller else -line["value"])
-    for rank, line in enumerate(known, 1):
-        line["rank"] = rank
-    return list(lines.values())
+    found["rank"] = found["value"].loc[ranked].rank(method="first", ascending=smaller)
+    return found.rename_axis("method").reset_index().assign(statistic=name)

@@ -79,18 +79,15 @@ def population_std(values: Sequence[float]) -> float:
 
 def sample_std(values: Sequence[float]) -> float:
     """NaN for a single value."""
-    if len(values) < 2:
-        return math.nan
-    return population_std(values) * math.sqrt(len(values) / (len(values) - 1))
+    n = len(values)
+    return population_std(values) * math.sqrt(n / (n - 1)) if n > 1 else math.nan
 
 
 def over_datasets(values: Iterable[float]) -> dict[str, Any]:
     """Mean, sample deviation and number of the known values."""
     known = [float(value) for value in values if not math.isnan(value)]
-    if not known:
-        return {"value": math.nan, "spread": math.nan, "n": 0}
-    if math.inf in known:
-        return {"value": math.inf, "spread": math.nan, "n": len(known)}
+    if not known or math.inf in known:
+        return {"value": max(known, default=math.nan), "spread": math.nan, "n": len(known)}
     return {"value": mean_of(known), "spread": sample_std(known), "n": len(known)}
 
 
@@ -148,12 +145,9 @@ def wilcoxon(differences: ArrayLike) -> float:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down adjustment; compare the result with the level itself."""
-    found = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(found, kind="stable")
-    steps = np.minimum(1.0, (len(found) - np.arange(len(found))) * found[order])
-    adjusted = np.empty(len(found))
-    adjusted[order] = np.maximum.accumulate(steps)
-    return [float(p) for p in adjusted]
+    found = pd.Series(p_values, dtype=float).sort_values(kind="stable")
+    steps = (found * np.arange(len(found), 0, -1)).clip(upper=1.0)
+    return list(steps.cummax().sort_index())
 
 
 def friedman(scores: pd.DataFrame, smaller_is_better: bool = False) -> tuple[list[float], float]:
@@ -171,22 +165,14 @@ def friedman(scores: pd.DataFrame, smaller_is_better: bool = False) -> tuple[lis
     average = ranks.mean(axis=0)
     between = n_datasets * ((average - (n_methods + 1) / 2) ** 2).sum()
     within = ((ranks - (n_methods + 1) / 2) ** 2).sum() - between
-    if between == 0:
-        return average.tolist(), 1.0
-    if within <= 1e-9:  # all datasets rank the methods alike
-        return average.tolist(), 0.0
+    if between == 0 or within <= 1e-9:  # all methods alike; or alike on all datasets
+        return average.tolist(), float(between == 0)
     degrees = n_methods - 1, (n_methods - 1) * (n_datasets - 1)
     return average.tolist(), stable(fdtrc(*degrees, (n_datasets - 1) * between / within))
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
-    """Wilcoxon's test of every pair of columns, with Holm's correction over all pairs.
-
-    Returns
-    -------
-    DataFrame : first, second, difference (mean of first minus second), better, worse (datasets,
-    ties of less than ``TIE`` left out), p, p_holm.
-    """
+    """Wilcoxon's test of every pair of columns, first minus second; Holm's correction over all."""
     lines = []
     for first, second in combinations(scores.columns, 2):
         values = scores[first].to_numpy() - scores[second].to_numpy()
@@ -197,13 +183,7 @@ def pairs(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def groups(order: Sequence[str], compared: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Maximal groups of methods in which no pair differs significantly, by their best member.
-
-    Parameters
-    ----------
-    order : methods, best first.
-    compared : their ``pairs``.
-    """
+    """Maximal groups of methods, best first, of which no pair in ``pairs`` is told apart."""
     apart = compared[compared["p_holm"] < LEVEL]
     different = {frozenset(pair) for pair in zip(apart["first"], apart["second"], strict=True)}
     found: list[tuple[str, ...]] = []
