@@ -105,36 +105,25 @@ def judge(
     table: Declared,
     misprints: Mapping[tuple[str, str], str] | None = None,
 ) -> pd.DataFrame:
-    """Verdicts on the cells of one table, in the order of ours.
+    """Verdicts on the cells of one table, in the order of ours; what the paper lacks has none.
 
-    Parameters
-    ----------
-    ours : task, dataset, method, mean, std, n, expected, missing.
-    theirs : dataset, method, mean, std, n, missing; what it lacks is not judged.
-    misprints : (dataset, method) -> what a printed reason should have been.
+    ``misprints`` tell what the printed reason of a cell should have been.
     """
-    sides = ["mean", "std", "n", "missing"]
-    paper = theirs[["dataset", "method", *sides]].rename(columns={c: f"paper_{c}" for c in sides})
-    mine = ours.drop(columns="rank", errors="ignore").rename(
-        columns={c: f"ours_{c}" for c in sides}
-    )
-    both = mine.merge(paper, on=["dataset", "method"])
+    place, sides = ["dataset", "method"], ["mean", "std", "n", "missing"]
+    paper = theirs.set_index(place)[sides].add_prefix("paper_").reset_index()
+    mine = ours.drop(columns="rank", errors="ignore")
+    both = mine.rename(columns={c: f"ours_{c}" for c in sides}).merge(paper, on=place)
     tested = both["ours_mean"].notna() & both["paper_mean"].notna()
     both["difference"] = both["ours_mean"] - both["paper_mean"]
     both[["p_value", "p_adjusted", "p_equivalent"]] = math.nan
-    both[["outcome", "note"]] = "missing", ""
-    for at, cell in both[~tested].iterrows():
-        reason = cell["ours_missing"]
-        if math.isnan(cell["paper_mean"]):
-            known = {
-                cell["paper_missing"],
-                (misprints or {}).get((cell["dataset"], cell["method"])),
-            }
-            alike = "exact", f"both {reason}"
-            other = "missing", f"the paper prints {cell['paper_missing']}"
-            both.loc[at, ["outcome", "note"]] = alike if reason in known else other
-        else:
-            both.loc[at, "note"] = reason or "not run"
+    reason, theirs_none = both["ours_missing"], both["paper_mean"].isna()
+    meant = [(misprints or {}).get(each) for each in zip(*map(both.get, place), strict=True)]
+    alike = theirs_none & ((reason == both["paper_missing"]) | (reason == meant))
+    told = "the paper prints " + both["paper_missing"]
+    both["outcome"] = np.where(alike, "exact", "missing")
+    both["note"] = np.select(
+        [alike, theirs_none], ["both " + reason, told], reason.replace("", "not run")
+    )
     cells = both[tested]
     if len(cells):
         p, p_equivalent = welch(cells, table), p_of_equivalence(cells, table)

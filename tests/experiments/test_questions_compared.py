@@ -10,7 +10,7 @@ from analysis_support import answered, make_runs
 
 from experiments.analysis.answer import Table
 from experiments.analysis.printed import printed
-from experiments.analysis.questions import against_cart, leak, quirks, variants
+from experiments.analysis.questions import against_cart, protocols, variants
 from experiments.analysis.runs import Runs
 
 PAPER = printed()
@@ -160,12 +160,12 @@ def replaced() -> Runs:
 
 
 def test_datasets_that_a_quirk_does_not_touch_do_not_enter(replaced: Runs) -> None:
-    found = quirks.touched(replaced, PAPER, quirks.VARIANTS[0])
+    found = protocols.touched(replaced, PAPER, protocols.VARIANTS[0])
     assert found == [slug for slug in MULTI if slug not in ("iris", "wine")]
 
 
 def test_a_known_effect_is_found_and_no_other(replaced: Runs) -> None:
-    found = quirks.effects(replaced, PAPER).set_index(["protocol", "method"])
+    found = protocols.effects(replaced, PAPER).set_index(["protocol", "method"])
     cart = found.loc[("paper-plain-means", "cart")]
     assert (cart["n"], cart["signs"]) == (12, "12-0-0")
     assert cart["difference"] == pytest.approx(0.05)
@@ -175,7 +175,7 @@ def test_a_known_effect_is_found_and_no_other(replaced: Runs) -> None:
 
 
 def test_a_quirk_can_change_the_order(replaced: Runs) -> None:
-    answer = answered(quirks.answer, replaced)
+    answer = answered(protocols.quirks, replaced)
     order = answer.tables[1].frame
     before, after = order.iloc[0], order.iloc[1]
     assert (before["MRR: GradTree"], after["MRR: CART"]) == (1.0, 1.0)
@@ -189,7 +189,7 @@ def test_a_learner_that_lost_its_result_unsettles_the_order(replaced: Runs) -> N
     gone = (rows["protocol"] == "paper-plain-means") & (rows["method"] == "dndt")
     gone &= (rows["dataset"] == "car") & (rows["trial"] == 0)
     rows.loc[gone, ["status", "test_f1"]] = ["", math.nan]
-    order = quirks.orders(replaced, PAPER)
+    order = protocols.orders(replaced, PAPER)
     assert order["datasets"].iloc[0] == 11
 
 
@@ -216,7 +216,7 @@ def test_the_leak_is_told_apart_from_what_else_changes() -> None:
             cells["paper", "tuned", slug, method] = [score] * 10
             gain = 0.1 if slug in leaking and method == "cart" else 0.0
             cells["clean", "tuned", slug, method] = [score + gain] * 10
-    answer = answered(leak.answer, make_runs(cells))
+    answer = answered(protocols.leak, make_runs(cells))
     summary, gaps = (table.frame for table in answer.tables[:2])
     changes = summary.set_index(["Learner", "Datasets"])["change"]
     assert changes["CART", "with categorical columns"] == pytest.approx(0.1)

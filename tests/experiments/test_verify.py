@@ -10,7 +10,7 @@ import pytest
 from output_samples import NAMES, PROFILES, answers, written
 
 from experiments.__main__ import main
-from experiments.commands.verify import catalogue
+from experiments.commands.tables_measure_report_verify import catalogue
 from experiments.output import checks, readme
 from experiments.runs import archive, predictions
 from experiments.runs.schema import check

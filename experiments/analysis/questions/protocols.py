@@ -1,0 +1,335 @@
+"""What changes without the label leak, and without each questionable step of protocol ``paper``?
+
+The paper encodes a category as the mean label of the other training rows in it, so a training
+row's code depends on its own label; codes of validation and test rows do not. Protocol ``clean``
+encodes every row without its own label, fits all preprocessing on training rows, rebalances only
+those, adds no noise before the quantile transform and stratifies the splits.
+
+The experiment ``quirks`` runs the default hyperparameters under protocols that differ from
+``paper`` in one step. A dataset on which every fit of every learner came out the same has
+nothing that the step could act on (no categories, no gaps, no rare class) and does not enter.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from experiments.analysis import pairwise
+from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.grids import cells, grid
+from experiments.analysis.pairwise import PROTOCOLS, contrast, in_scope, interval, listed, rows
+from experiments.analysis.printed import TASKS, Printed
+from experiments.analysis.runs import Runs
+from experiments.analysis.stats import (
+    FEWEST_DATASETS,
+    LEVEL,
+    contributions,
+    mean_of,
+    over_datasets,
+)
+
+TABLES = {"test-f1-tuned": "published", "test-f1-default": "default"}
+SETTINGS = {
+    "tuned": "published settings",
+    "default": "default settings",
+    "searched": "our own search",
+}
+COLUMNS = {"yes": "with categorical columns", "no": "without"}
+EXPERIMENT, BASE = "quirks", ("paper", "default")
+LIMITS = ("difference", "low", "high")
+METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
+REPEATED = (
+    *("train_f1", "valid_f1", "test_f1", "test_accuracy", "test_balanced_accuracy"),
+    *("test_roc_auc", "test_log_loss", "tree_size", "depth", "leaves", "epochs"),
+)
+"""What is equal in two fits that came out the same."""
+
+
+class Variant(NamedTuple):
+    """A protocol that replaces one step of ``paper``; ``only`` are the learners it concerns."""
+
+    protocol: str
+    quirk: str
+    instead: str
+    only: tuple[str, ...] = METHODS
+
+
+VARIANTS = (
+    Variant("paper-plain-means", "leave-one-out means of categories", "plain means"),
+    Variant("paper-cross-fitted-means", "leave-one-out means of categories", "cross-fitted means"),
+    Variant("paper-training-fill", "gaps filled from all rows", "from training rows"),
+    Variant("paper-stratified", "unstratified parts", "stratified parts"),
+    Variant("paper-no-noise", "noise before the quantile transform", "no noise"),
+    Variant("paper-no-oversampling", "oversampled rare classes", "left rare"),
+    Variant(
+        "paper-class-weights", "oversampled rare classes", "weights, where a learner takes them"
+    ),
+    Variant("paper-training-bins", "DL8.5 binarised with the test rows", "without them", ("dl85",)),
+)
+
+
+# The leak
+
+
+def leaks(runs: Runs, slugs: Any) -> Any:
+    """Whether the leak can act: ``yes`` for datasets with categorical columns, else ``no``."""
+    return slugs.map(lambda slug: "yes" if runs.datasets[slug]["categorical"] else "no")
+
+
+def changes(runs: Runs) -> pd.DataFrame:
+    """Every cell of the tables of test F1 under both protocols.
+
+    A cell with some of its trials only is left out: the trials differ in their splits.
+    """
+    parts = []
+    for name in TABLES:
+        frames = {protocol: grid(runs, name, protocol).frame for protocol in PROTOCOLS}
+        both = frames["paper"][["task", "dataset", "method"]]
+        for protocol, own in frames.items():
+            whole = (own["n"] == own["expected"]) & (own["missing"] == "")
+            both = both.assign(**{protocol: own["mean"].where(whole).to_numpy()})
+        parts.append(both.assign(table=name))
+    found = pd.concat(parts, ignore_index=True)
+    found = found.assign(
+        categorical=leaks(runs, found["dataset"]), difference=found["clean"] - found["paper"]
+    )
+    first = ["table", "task", "dataset", "method", "categorical"]
+    return found[[*first, *PROTOCOLS, "difference"]]
+
+
+def summary(found: pd.DataFrame) -> pd.DataFrame:
+    """Mean change by learner, setting and whether the leak can act."""
+    places = ["table", "categorical", "method"]
+    known = found.dropna(subset="difference").groupby(places, sort=False)["difference"]
+    means = known.agg(n="size", change=lambda own: mean_of(own)).reset_index()
+    order = [found[name].drop_duplicates() for name in places]
+    every = pd.MultiIndex.from_product(order, names=places).to_frame(index=False)
+    means = every.merge(means, on=places)
+    return means.assign(
+        Setting=means["table"].map(TABLES), Datasets=means["categorical"].map(COLUMNS)
+    )
+
+
+def gaps(runs: Runs, printed: Printed) -> pd.DataFrame:
+    """GradTree minus CART under both protocols, and how much the gap changes."""
+    lines = []
+    for setting, words in SETTINGS.items():
+        sides = {}
+        for protocol in PROTOCOLS:
+            pair = (protocol, setting, "gradtree"), (protocol, setting, "cart")
+            sides[protocol] = pairwise.differences(runs, *pair)
+        both = pd.DataFrame(sides).dropna()
+        both = both.assign(difference=both["clean"] - both["paper"])
+        for scope in TASKS:
+            whole = both.loc[in_scope(both["difference"], printed, scope).index]
+            kinds = leaks(runs, whole.index)
+            parts = {"all": whole} | {COLUMNS[kind]: whole[kinds == kind] for kind in COLUMNS}
+            for where, own in parts.items():
+                found = contrast(own["difference"])
+                if found is not None:
+                    line = {"Setting": words, "scope": scope, "Datasets": where}
+                    lines.append(line | {name: mean_of(own[name]) for name in PROTOCOLS} | found)
+    return pd.DataFrame(lines)
+
+
+def leak(runs: Runs, printed: Printed) -> Answer | None:
+    found = changes(runs)
+    if found["difference"].isna().all():
+        return None
+    means, moved = summary(found), gaps(runs, printed)
+    frames = {"leak": means, "leak-gradtree-cart": moved, "clean": found}
+    tables = [table(name, frame, runs.name) for name, frame in frames.items()]
+    drawn = figure("clean-against-paper", lambda: _draw_changes(runs, found))
+    title, shown = "What changes without the label leak?", ["leak", "leak-gradtree-cart"]
+    return Answer("leak", title, _leaked(runs, means, moved), tables, [drawn], shown)
+
+
+def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
+    own = means[(means["Setting"] == "published") & (means["n"] > 4)]
+    where, elsewhere = (
+        ", ".join(f"{runs.name(r['method'])} {r['change']:+.3f}" for r in rows(own, Datasets=words))
+        for words in COLUMNS.values()
+    )
+    gains = own.loc[own["Datasets"] == COLUMNS["yes"], "change"]
+    word = "rise" if len(gains) and (gains > 0).all() else "change"
+    sentences = [
+        f"Test scores {word} where categories can leak: {where or 'not run'} (mean "
+        f"change of F1, published settings); elsewhere {elsewhere or 'not run'}.",
+        "The leak is in the codes of training rows alone, so it lowers test scores: a tree learns "
+        "codes that mean something else in the test rows.",
+    ]
+    for words in dict.fromkeys(moved["Setting"]) if len(moved) else ():
+        lines = {r["Datasets"]: r for r in rows(moved, Setting=words, scope="binary")}
+        if "all" in lines:
+            whole = lines.pop("all")
+            sentences.append(
+                f"GradTree minus CART on binary data ({words}) goes from {whole['paper']:+.3f} to "
+                f"{whole['clean']:+.3f}; the change is "
+                f"{pairwise.told(lines.values(), '{Datasets}')}."
+            )
+    sentences.append(
+        "Protocol clean also stratifies, drops the noise before the quantile transform and codes "
+        "each class in a column of its own, so not every change is the leak's work."
+    )
+    sides = ("paper-no-noise", EXPERIMENT, "gradtree"), (*BASE, "gradtree")
+    change = pairwise.differences(runs, *sides)
+    noise = change.groupby(leaks(runs, change.index)).agg(mean_of)
+    if len(noise) == len(COLUMNS):
+        hides = noise["yes"] < 0 and abs(noise["yes"]) > 5 * abs(noise["no"])
+        sentences.append(
+            f"Dropping that noise alone moves GradTree by {noise['yes']:+.3f} with categorical "
+            f"columns and {noise['no']:+.3f} without"
+            + (": the noise hides the leak." if hides else ".")
+        )
+    return sentences
+
+
+def _draw_changes(runs: Runs, found: pd.DataFrame) -> Any:
+    from experiments.analysis import drawing
+
+    with drawing.look():
+        figure = drawing.canvas(5.6, 2.0)
+        axes = figure.add_subplot()
+        own = found[found["table"] == "test-f1-tuned"].dropna(subset="difference")
+        methods = [str(method) for method in dict.fromkeys(own["method"])]
+        for at, method in enumerate(methods):
+            look = drawing.mark_of(method)
+            for leaking, shift in (("yes", -0.17), ("no", 0.17)):
+                part = own[(own["method"] == method) & (own["categorical"] == leaking)]
+                face = look.colour if leaking == "yes" else "#ffffff"
+                mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
+                place = [at + shift] * len(part)
+                axes.plot(part["difference"], place, look.marker, alpha=0.7, **mark)
+                if leaking == "yes" and len(part):
+                    middle = part["difference"].mean()
+                    axes.plot([middle] * 2, [at - 0.35, at + 0.02], color=drawing.INK)
+        axes.axvline(0, color=drawing.INK, linewidth=0.7)
+        axes.set_yticks(range(len(methods)), [runs.name(method) for method in methods])
+        axes.set_ylim(len(methods) - 0.5, -0.5)
+        axes.set_xlabel("Change of test F1 without the leak (right: better)")
+        drawing.quiet(axes, left=False)
+        return figure
+
+
+# Single steps
+
+
+def touched(runs: Runs, printed: Printed, variant: Variant) -> list[str]:
+    """Datasets on which at least one fit came out otherwise without the quirk."""
+    place = ["dataset", "method", "trial", "seed"]
+    sides = []
+    for fits in (runs.of(*BASE), runs.of(variant.protocol, EXPERIMENT)):
+        kept = fits[(fits["status"] == "ok") & fits["method"].isin(variant.only)]
+        sides.append(kept.drop_duplicates(place, keep="last").set_index(place)[list(REPEATED)])
+    shared = sides[0].index.intersection(sides[1].index)
+    before, after = sides[0].loc[shared], sides[1].loc[shared]
+    moved = ((before != after) & ~(before.isna() & after.isna())).any(axis=1)
+    slugs = set(shared[moved.to_numpy()].get_level_values("dataset"))
+    return [slug for slug in pairwise.slugs_of(printed) if slug in slugs]
+
+
+def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
+    """Test F1 of a learner with a quirk replaced minus that under ``paper``, a line for each."""
+    lines = []
+    for variant in VARIANTS:
+        slugs = touched(runs, printed, variant)
+        for method in variant.only:
+            sides = (variant.protocol, EXPERIMENT, method), (*BASE, method)
+            change = pairwise.differences(runs, *sides)
+            found = contrast(change[slug] for slug in slugs if slug in change.index)
+            if found is not None:
+                lines.append({**variant._asdict(), "method": method, **found})
+    return pairwise.with_holm(lines)
+
+
+def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
+    """Mean reciprocal ranks with and without each quirk, and GradTree minus CART.
+
+    Over the datasets on which every learner is settled both ways: a result from all trials both
+    times, or none for a reason both times.
+    """
+    lines: list[dict[str, Any]] = []
+    wanted = pd.MultiIndex.from_product([("mean", "n", "expected", "missing"), METHODS])
+    for variant in VARIANTS:
+        slugs = touched(runs, printed, variant)
+        before, after = (
+            cells(runs, *place, "test_f1").unstack("method").reindex(slugs, columns=wanted)
+            for place in (BASE, (variant.protocol, EXPERIMENT))
+        )
+        for column in wanted:
+            if column[1] not in variant.only:
+                after[column] = before[column]
+        settled = before["mean"].notna() == after["mean"].notna()
+        for side in (before, after):
+            settled &= (side["missing"].fillna("") != "") | (side["n"] == side["expected"])
+        kept = settled.index[settled.all(axis=1)]
+        for done, side in (("as in the paper", before), (variant.instead, after)):
+            if len(kept) >= FEWEST_DATASETS:
+                own = side.loc[kept, "mean"].astype(float)
+                gaps = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
+                line = {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
+                each = contributions(own, "MRR")
+                line |= {str(m): over_datasets(each[m])["value"] for m in each}
+                lines.append(line | {name: gaps.get(name) for name in LIMITS})
+    return pd.DataFrame(lines)
+
+
+def quirks(runs: Runs, printed: Printed) -> Answer | None:
+    found, order = effects(runs, printed), orders(runs, printed)
+    if found.empty:
+        return None
+    names = {method: f"MRR: {runs.name(method)}" for method in METHODS}
+    names |= {name: f"GradTree minus CART: {name}" for name in LIMITS}
+    tables = [table("quirks", found, runs.name)]
+    tables += [table("quirks-order", order.rename(columns=names))] if len(order) else []
+    title = "What does each questionable step of the paper's protocol do?"
+    drawn = figure("quirks", lambda: _draw_effects(runs, found))
+    return Answer("quirks", title, _moved(runs, found, order), tables, [drawn], ["quirks"])
+
+
+def _moved(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str]:
+    mine = sorted(rows(found, method="gradtree"), key=lambda line: line["difference"])
+    sentences = []
+    if mine:
+        most, loss = max(mine, key=lambda line: abs(line["difference"])), mine[0]
+        sentences.append(
+            f"GradTree moves most when {most['quirk']} give way to {most['instead']}: "
+            f"{interval(most)} over {most['n']} datasets."
+        )
+        told = f"It loses most with {loss['instead']} instead of {loss['quirk']}: {interval(loss)}."
+        sentences += [told] if loss["difference"] < 0 else []
+    sure_of = []
+    for instead, own in found[found["holm"] < LEVEL].groupby("instead", sort=False):
+        parts = [f"{runs.name(r['method'])} {r['difference']:+.3f}" for r in rows(own)]
+        sure_of.append(f"{instead}: {listed(parts)}")
+    sentences.append(
+        f"Significant after Holm's correction over {len(found)} tests: "
+        f"{'; '.join(sure_of) or 'nothing'}."
+    )
+    if len(order):
+        best = order[list(METHODS)].astype(float).fillna(0.0).idxmax(axis=1).map(runs.name)
+        leads = [
+            f"with {done} from {first} to {then}"
+            for done, first, then in zip(order["Done"][1::2], best[::2], best[1::2], strict=True)
+            if first != then
+        ]
+        told = f"passes {listed(leads)}" if leads else "stays with the same learner"
+        sentences.append(f"The best mean reciprocal rank {told}.")
+    return sentences
+
+
+def _draw_effects(runs: Runs, found: pd.DataFrame) -> Any:
+    from experiments.analysis.drawing import forest
+
+    shown = found[found["method"].isin(["gradtree", "cart"])]
+    lines = shown.assign(
+        group=shown["quirk"].str.capitalize() + " → " + shown["instead"],
+        label=shown["method"].map(runs.name) + " (" + shown["n"].astype(str) + ")",
+        filled=shown["holm"] < LEVEL,
+    )
+    return forest(rows(lines), "Change of mean test F1 without the quirk (right: better)")
+
+
+QUESTIONS = {40: leak, 70: quirks}

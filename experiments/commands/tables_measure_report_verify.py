@@ -1,0 +1,228 @@
+"""What is made of the table of runs: ``tables``, ``measure``, ``report``; ``verify`` checks it."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.analysis.answers import answers
+from experiments.analysis.runs import Runs, load
+from experiments.commands.arguments import (
+    COMMITTED,
+    SOURCE,
+    flag,
+    option,
+    output_folder,
+    require_store,
+    verb,
+)
+from experiments.errors import DONE, FAILED, WORK_LEFT, UserError, did_you_mean
+from experiments.output import checks, files, formats, metrics, readme
+from experiments.output.checks import Check
+from experiments.runner import registry
+from experiments.text import program, say, table
+
+PLACE = ("dataset", "method", "trial", "seed", "repeat", "key")
+"""Of a run in its experiment, with the job that stands there."""
+
+
+@verb(
+    "tables",
+    SOURCE,
+    flag("--snippets", "also run the Python snippets of the READMEs and write what they print"),
+)
+def tables(args: argparse.Namespace) -> int:
+    """Write all tables, verdicts and claims.
+
+    Write every table of the results from the table of runs: CSV at full precision beside the
+    paper's numbers, and LaTeX (all.tex sets all tables, macros.tex defines single numbers). With
+    --results also the generated blocks of the READMEs. Needs neither data nor learners; what has
+    not been run is a gap. Tables that no question of the results makes any more are removed.
+    """
+    runs = load(args.store, args.params or "published")
+    found = answers(runs, None, *map(registry.from_plugins, ("table", "printed")))
+    output = output_folder(args)
+    made = files.table_files(found, runs)
+    removed = files.write(output, made)
+    done = (runs.frame["status"] != "").sum()
+    print(f"{output}: {len(made)} files; {done:,} of {len(runs.frame):,} planned jobs have run")
+    if removed:
+        print(f"Removed: {', '.join(removed)}")
+    if runs.store.resolve() == COMMITTED and not (args.plugin or args.output):
+        changed = readme.update(readme.blocks(found, profile_table()))
+        changed += readme.update_snippets() if args.snippets else []
+        print(f"READMEs that changed: {', '.join(dict.fromkeys(changed)) or 'none'}")
+    return DONE
+
+
+def profile_table() -> str:
+    """For experiments/README.md: what each profile runs, and how many jobs that is.
+
+    Empty where the registry, which knows the jobs, cannot be imported.
+    """
+    try:
+        from experiments.runner.experiments import declared_profiles, jobs_in, searches_in
+
+        rows, profiles = [], declared_profiles().values()
+        keys = {each.slug: {job.key for job in jobs_in(each)} for each in profiles if each.parts}
+        for profile in profiles:
+            asked = set().union(*(keys[leaf.slug] for leaf in profile.leaves()))
+            count = len(asked) + sum(candidates for _, candidates in searches_in(profile))
+            rows.append([f"`{profile.slug}`", profile.about, f"{count:,}"])
+    except ImportError:
+        return ""
+    return readme.pipe_table(["profile", "what it runs", "jobs"], rows, [False, False, True])
+
+
+@verb(
+    "measure",
+    option("metric", "a function of sklearn.metrics, or ours", metavar="METRIC"),
+    option("options", "its keyword arguments", metavar="NAME=VALUE", nargs="*"),
+    option("--experiment", "default: tuned", default="tuned"),
+    option("--protocol", "default: paper", default="paper"),
+    SOURCE,
+)
+def measure(args: argparse.Namespace) -> int:
+    """Make a table of another metric from stored predictions.
+
+    Score stored test predictions by a scikit-learn metric of classes or probabilities, e.g.
+    `measure matthews_corrcoef` or `measure f1_score average=weighted`, by a metric of a plug-in, or
+    show any score of the table of runs. Macro averages and one against the rest are taken where a
+    metric offers several. Exit status: 0 all successful runs are scored, 3 some are not, with the
+    reasons.
+    """
+    plugins = registry.from_plugins("metric")
+    metric = metrics.find(args.metric, keywords(args.options), plugins)
+    runs = load(args.store, args.params or "published")
+    if (args.protocol, args.experiment) not in runs.places:
+        known = [f"{p}/{e}" for p, e in runs.places]
+        wanted = f"{args.protocol}/{args.experiment}"
+        raise UserError(f"{args.store} has no {wanted}; {did_you_mean(wanted, known)}")
+    grid, missing = metrics.measure(runs, metric, args.protocol, args.experiment)
+    shown = formats.shown_grid(grid, runs)
+    rows = [[cell.text + cell.mark for cell in line.cells] for line in shown.lines]
+    width = len(shown.headers)
+    print(table(shown.headers, [[*row, *[""] * (width - len(row))] for row in rows]))
+    if args.output is not None:
+        made = files.grid_files(grid, runs)
+        files.write(args.output, made, keep=True)
+        print(f"{args.output}: {len(made)} files")
+    if not missing:
+        return DONE
+    print(f"\n{sum(missing.values()):,} runs have no score:")
+    print("".join(f"  {count:,}: {reason}\n" for reason, count in missing.items()), end="")
+    print("To fit runs again and keep predictions that repeat the recorded scores:")
+    own = f" --store {args.store}"
+    if runs.store.resolve() == COMMITTED:
+        own = ""
+        print(f"  {program()} merge {args.store}   # into a store of your own first")
+    place = f"--experiment {args.experiment} --protocol {args.protocol}"
+    print(f"  {program()} run --fill-predictions {place}{own}")
+    return WORK_LEFT
+
+
+def keywords(options: list[str]) -> dict[str, Any]:
+    """``average=weighted`` as keyword arguments; values are Python's, or plain words."""
+    found = {}
+    for text in options:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise UserError(f"{text!r} is not of the form NAME=VALUE")
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name] = value
+    return found
+
+
+@verb("report", SOURCE, flag("--open", "open it in a browser"))
+def report(args: argparse.Namespace) -> int:
+    """Write the HTML report and its figures from a store of runs.
+
+    Write report.html, one file that loads nothing, and the figures as SVG, PDF and PNG. Needs
+    neither data nor learners. It shows what is in the store alone; trees are shown where the verb
+    trees has written them.
+    """
+    from experiments.output.report import write_report
+
+    require_store(args.store)
+    runs = load(args.store, args.params or "published")
+    page = write_report(runs, answers(runs), output_folder(args), args.params or "")
+    say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
+    if args.open:
+        webbrowser.open(page.resolve().as_uri())
+    return DONE
+
+
+def catalogue(runs: Runs) -> Check:
+    """Whether the catalogue asks today for the keys of the whole plan, run or not."""
+    found = Check("Plan against the catalogue")
+    try:
+        for (protocol, experiment), part in runs.places.items():
+            found.compared += len(part)
+            asked = _catalogued(runs, protocol, experiment, part)
+            stale = part[[place not in asked for place in zip(*map(part.get, PLACE), strict=True)]]
+            for method, some in stale.groupby("method", sort=False):
+                found.wrong.append(
+                    f"{protocol} {experiment}: {len(some):,} jobs of {method} have other keys in "
+                    "the catalogue: a version, a parameter or the data has changed"
+                )
+    except ImportError as problem:
+        found.skipped = f"the registry cannot be imported here ({problem})"
+    return found
+
+
+def _catalogued(
+    runs: Runs, protocol: str, experiment: str, part: pd.DataFrame
+) -> set[tuple[object, ...]]:
+    """Places and keys that the catalogue gives for these rows; all of them if of a plug-in."""
+    from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
+
+    ours = experiment == SEARCHED
+    if experiment not in EXPERIMENTS and not ours:
+        return set(zip(*map(part.get, PLACE), strict=True))
+    datasets, methods, trials = (part[n].unique().tolist() for n in ("dataset", "method", "trial"))
+    place = ("tuned" if ours else experiment, protocol, datasets, methods, trials)
+    asked = jobs_of(*place, "ours" if ours else None, runs.store)
+    return {tuple(getattr(job, name) for name in PLACE) for job in asked}
+
+
+@verb(
+    "verify",
+    option("--store", "your own runs (default: the committed ones)", Path, "FOLDER", COMMITTED),
+    flag("--deep", "also recompute scores from stored predictions"),
+)
+def verify(args: argparse.Namespace) -> int:
+    """Recompute everything derived and compare it; compare your fits with ours.
+
+    Without --store: check every committed run against the schema and the catalogue, make verdicts,
+    claims, tables, README blocks, figures and the report anew, and compare them with the committed
+    files. With --store: compare the fits of a store with the committed ones, one by one, so that
+    even a run of one trial can be checked. Exit status: 0 all is equal, 1 something differs or is
+    missing.
+    """
+    runs = load(args.store)
+    done = [checks.rows(args.store)]
+    if args.store.resolve() == COMMITTED.resolve():
+        from experiments.output.report import render
+
+        found = answers(runs)
+        for answer in found[:3]:
+            print(f"{answer.title} {' '.join(answer.sentences[:1])}\n")
+        done.append(catalogue(runs))
+        done.append(checks.tables(found, runs))
+        done.append(checks.readmes(found, profile_table()))
+        done.append(checks.figures(found))
+        done.append(checks.written("Report", {"report.html": render(runs, found)}))
+    else:
+        done.append(checks.fits(args.store))
+    if args.deep:
+        done.append(checks.scores(args.store))
+    for each in done:
+        print("\n".join(each.lines()))
+    return FAILED if any(each.wrong for each in done) else DONE
