@@ -76,6 +76,12 @@ class Printed:
         """The printed cells of one table."""
         return self.cells[self.cells["table"] == table]
 
+    def labelled(self, lines: pd.DataFrame) -> pd.DataFrame:
+        """Lines by dataset, in the paper's order, after columns of its name and task."""
+        facts = self.datasets[self.datasets.index.isin(lines.index)]
+        names = pd.DataFrame({"Dataset": facts["name"], "Task": facts["task"].map(TASK_NAMES)})
+        return names.join(lines).reset_index(drop=True)
+
 
 @cache
 def printed(folder: Path = FOLDER) -> Printed:

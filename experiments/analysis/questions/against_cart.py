@@ -133,11 +133,8 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
 
 def verdict(lines: pd.DataFrame) -> str:
     """The primary comparison in a word or two."""
-    sure = lines[lines["holm"] < LEVEL]
-    better, worse = (
-        [SCOPES[scope] for scope in sure["scope"][sure["difference"] * sign > 0]]
-        for sign in (1, -1)
-    )
+    sure = lines[lines["holm"] < LEVEL].replace({"scope": SCOPES})
+    better, worse = (list(sure["scope"][sure["difference"] * sign > 0]) for sign in (1, -1))
     if better and worse:
         return "It depends on the task"
     if better:
@@ -170,7 +167,8 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
     if f1:
         chances = "{better:.2f}, {equivalent:.2f} and {worse:.2f} on {scope} data"
         expected = "between {new low:+.3f} and {new high:+.3f} ({scope})"
-        parts = {text: [text.format(**x) for x in _spelled(f1)] for text in (expected, chances)}
+        spelled = [{**line, "scope": SCOPES[line["scope"]]} for line in f1]
+        parts = {text: [text.format(**x) for x in spelled] for text in (expected, chances)}
         sentences += [
             f"On one more dataset like these expect {listed(parts[expected])}.",
             "Probability that on the typical dataset GradTree is better, within ±0.01, worse: "
@@ -192,10 +190,6 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
         if own:
             sentences.append(f"{words} {told(own)}.")
     return sentences
-
-
-def _spelled(lines: list[Line]) -> list[Line]:
-    return [{**line, "scope": SCOPES[line["scope"]]} for line in lines]
 
 
 def _word(lines: list[Line]) -> str:

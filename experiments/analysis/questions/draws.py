@@ -20,7 +20,7 @@ import pandas as pd
 
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.pairwise import means
-from experiments.analysis.printed import TASK_NAMES, Printed
+from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of, sample_std
 
@@ -59,16 +59,13 @@ def by_seed(runs: Runs, experiment: str) -> pd.DataFrame:
 
 def seeds(runs: Runs, printed: Printed, experiment: str) -> pd.DataFrame:
     """Tuned GradTree: printed, with the authors' draws, and over the seeds with all trials."""
-    others, theirs, drawn = by_seed(runs, experiment), printed_cells(printed), means(runs, TUNED)
-    rows = []
-    for dataset in printed.datasets.itertuples():
-        own = list(others.loc[dataset.slug].dropna()) if dataset.slug in others.index else []
-        if own:
-            row = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task]}
-            row |= {"paper": theirs[dataset.slug], "authors' draws": drawn.get(dataset.slug)}
-            row |= {"other seeds": mean_of(own), "other seeds spread": sample_std(own)}
-            rows.append({**row, "seeds": len(own)})
-    return pd.DataFrame(rows)
+    others = by_seed(runs, experiment).dropna(how="all")
+    known = [own.dropna() for _, own in others.iterrows()]
+    found = pd.DataFrame({"paper": printed_cells(printed), "authors' draws": means(runs, TUNED)})
+    found = found.reindex(others.index)
+    found["other seeds"] = [*map(mean_of, known)]
+    found["other seeds spread"] = [*map(sample_std, known)]
+    return printed.labelled(found.assign(seeds=[*map(len, known)]))
 
 
 def other_seeds(runs: Runs, printed: Printed) -> Answer | None:
@@ -148,16 +145,12 @@ def stability(found: pd.DataFrame, printed: Printed) -> pd.DataFrame:
     """Per dataset: trials, those that keep their score, and the largest change."""
     both = zip(found["test_f1"], found["refits"], strict=True)
     moves = [max(abs(again - f1) for again in own) for f1, own in both]
-    grouped = dict(list(pd.Series(moves, index=found["dataset"], dtype=float).groupby(level=0)))
-    rows = []
-    for dataset in printed.datasets.itertuples():
-        own = grouped.get(dataset.slug)
-        if own is not None:
-            kept = int((own == 0).sum())
-            row = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task], "trials": len(own)}
-            row |= {"stable": kept, "largest change": own.max()}
-            rows.append({**row, "cell": "stable" if kept == len(own) else "fragile"})
-    return pd.DataFrame(rows)
+    lines = pd.DataFrame({"largest change": moves, "stable": [each == 0 for each in moves]})
+    cells = lines.groupby(found["dataset"].to_numpy())
+    rows = pd.DataFrame({"trials": cells.size(), "stable": cells["stable"].sum()})
+    rows["largest change"] = cells["largest change"].max()
+    rows["cell"] = np.where(rows["stable"] == rows["trials"], "stable", "fragile")
+    return printed.labelled(rows)
 
 
 def distances(runs: Runs, printed: Printed) -> dict[str, float]:

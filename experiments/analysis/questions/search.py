@@ -10,7 +10,7 @@ import pandas as pd
 from experiments.analysis import stats
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.pairwise import PROTOCOLS, listed, means
-from experiments.analysis.printed import TASK_NAMES, TUNED_METHODS, Printed
+from experiments.analysis.printed import TUNED_METHODS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of, sample_std
 
@@ -24,14 +24,11 @@ def _by_dataset(
     runs: Runs, printed: Printed, protocol: str, columns: dict[str, pd.Series]
 ) -> pd.DataFrame:
     """Columns by dataset in the paper's order, with the fewest candidates that a learner had."""
-    wide = pd.DataFrame(columns).reindex(printed.datasets.index).dropna(how="all")
+    wide = pd.DataFrame(columns).dropna(how="all")
     own = runs.winners[runs.winners["protocol"] == protocol]
     drawn = own.groupby("dataset")["trials"].min() if len(own) else pd.Series(dtype=int)
-    facts = printed.datasets.loc[wide.index]
-    wide.insert(0, "Dataset", facts["name"])
-    wide.insert(1, "Task", facts["task"].map(TASK_NAMES))
-    wide.insert(2, "candidates", drawn.reindex(wide.index).astype("Int64"))
-    return wide.reset_index(drop=True)
+    wide.insert(0, "candidates", drawn.reindex(wide.index).astype("Int64"))
+    return printed.labelled(wide)
 
 
 def searched(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:

@@ -86,8 +86,7 @@ def lines(runs: Runs) -> pd.DataFrame:
         if len(own) < FEWEST_DATASETS:
             continue
         ranks = mean_ranks(own)
-        top = scores(runs, protocol, FREE, GROUPS[group]).get(CEILING, pd.Series(dtype=float))
-        top = top.reindex(own.index)
+        top = scores(runs, protocol, FREE, GROUPS[group]).reindex(own.index, columns=[CEILING])
         place = {"reading": reading, "words": READINGS[reading], "protocol": protocol}
         for method in own.columns:
             estimate, low, high = stats.bootstrap(own[method].to_numpy())
@@ -95,7 +94,7 @@ def lines(runs: Runs) -> pd.DataFrame:
             line |= {"F1": estimate, "low": low, "high": high, "rank": ranks.get(method)}
             more = _measures(runs, protocol, reading).loc[[(slug, method) for slug in own.index]]
             line |= {m: None if more[m].isna().any() else mean_of(more[m]) for m in MEASURES}
-            share = None if top.isna().any() else estimate / mean_of(top)
+            share = None if top.isna().any(axis=None) else estimate / mean_of(top[CEILING])
             found.append({**line, "of boosting": share})
     return pd.DataFrame(found)
 
@@ -140,12 +139,11 @@ def families(runs: Runs) -> pd.DataFrame:
 def situations(runs: Runs) -> pd.DataFrame:
     """Mean F1 under ``clean`` by kind of dataset, the paper's and the fresh ones together."""
     found = []
-    for situation, kind in SITUATIONS.items():
-        for reading, words in READINGS.items():
-            own = shared(scores(runs, PROTOCOLS[0], reading, kind))
-            if len(own) >= FEWEST_DATASETS:
-                row = {"Situation": situation, "Reading": words, "n": len(own)}
-                found.append(row | {m: mean_of(own[m]) for m in own.columns})
+    for situation, reading in product(SITUATIONS, READINGS):
+        own = shared(scores(runs, PROTOCOLS[0], reading, SITUATIONS[situation]))
+        if len(own) >= FEWEST_DATASETS:
+            row = {"Situation": situation, "Reading": READINGS[reading], "n": len(own)}
+            found.append(row | {m: mean_of(own[m]) for m in own.columns})
     return pd.DataFrame(found)
 
 
@@ -184,8 +182,7 @@ def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[st
             if sizes:
                 sentences.append(f"{runs.name(method)} is significantly worse: {listed(sizes)}.")
     place = {"protocol": PROTOCOLS[0], "reading": FREE, "group": next(iter(GROUPS))}
-    timed = [x for x in rows(found, **place) if x["cpu"] is not None and x["method"] != CEILING]
-    timed.sort(key=lambda line: line["cpu"])
+    timed = rows(found[found["method"] != CEILING].dropna(subset="cpu").sort_values("cpu"), **place)
     if timed:
         told = ", ".join(f"{runs.name(line['method'])} {line['cpu']:.1f}" for line in timed)
         sentences.append(f"CPU seconds of a fit with its tuning, free size: {told}.")
