@@ -106,9 +106,8 @@ def guarded(work: Callable[[], int]) -> int:
 def _not_a_bug(problem: Exception) -> str | None:
     """What the disk, a damaged store or the sources of data refuse, in their words."""
     from datasets.errors import DatasetUnavailable
-    from experiments.analysis.runs import NoRunsError
 
-    if isinstance(problem, DatasetUnavailable | NoRunsError):
+    if isinstance(problem, DatasetUnavailable):
         return str(problem)
     if isinstance(problem, OSError) and problem.errno in NOT_BUGS:
         return f"{problem.filename or 'the disk'}: {problem.strerror}"

@@ -33,9 +33,11 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}"
 
 
-def check_names(what: str, wanted: Iterable[str] | None, known: Iterable[str]) -> None:
+def check_names(
+    what: str, wanted: Iterable[str] | None, known: Iterable[str], where: str = ""
+) -> None:
     """Refuse a name that is not among those known, so that a typo never selects nothing."""
     known = list(dict.fromkeys(known))
     for name in wanted or ():
         if name not in known:
-            raise UserError(f"unknown {what} {name!r}; {did_you_mean(name, known)}")
+            raise UserError(f"{where}unknown {what} {name!r}; {did_you_mean(name, known)}")

@@ -21,12 +21,12 @@ import pandas as pd
 
 from experiments.analysis import questions
 from experiments.analysis.answer import Answer, Declared, Grid
-from experiments.analysis.grids import TableError, check, declare, has_results, own_grid
+from experiments.analysis.grids import check, declare, has_results, own_grid
 from experiments.analysis.pairwise import listed
 from experiments.analysis.printed import TRIALS, Printed, printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS, judge, tally
-from experiments.errors import check_names, did_you_mean
+from experiments.errors import UserError, check_names
 
 Entries = Mapping[str, Mapping[str, Any]]
 COLUMNS = ("dataset", "method", "metric", "mean", "std", "n")
@@ -87,13 +87,10 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
 
 def another_paper(runs: Runs, name: str, entry: Mapping[str, Any]) -> list[Grid]:
     """One table per metric: ours, the printed numbers beside them, and the verdicts."""
-    for key in entry:
-        if key not in FIELDS:
-            meant = did_you_mean(key, FIELDS)
-            raise TableError(f"PRINTED {name}: unknown field {key!r}; {meant}")
+    check_names("field", entry, FIELDS, f"PRINTED {name}: ")
     for key in NEEDED:
         if not entry.get(key):
-            raise TableError(f"PRINTED {name} lacks its {key}")
+            raise UserError(f"PRINTED {name} lacks its {key}")
     numbers = read_numbers(Path(entry["csv"]), f"PRINTED {name}", entry.get("trials", TRIALS))
     margins, protocol = entry.get("margin", {}), entry["protocol"]
     check_names("dataset", numbers["dataset"].tolist(), runs.datasets)
@@ -125,13 +122,13 @@ def read_numbers(path: Path, where: str, trials: int) -> pd.DataFrame:
     try:
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as problem:
-        raise TableError(f"{where}: {path} cannot be read: {problem}") from None
+        raise UserError(f"{where}: {path} cannot be read: {problem}") from None
     place = list(COLUMNS[:3])
     for column in COLUMNS[:4]:
         if column not in rows:
-            raise TableError(f"{where}: {path} has no column {column!r}")
+            raise UserError(f"{where}: {path} has no column {column!r}")
     for twice in rows.loc[rows.duplicated(place), place].itertuples(index=False):
-        raise TableError(f"{where}: {path} has {' '.join(twice)} twice")
+        raise UserError(f"{where}: {path} has {' '.join(twice)} twice")
     rows = rows.reindex(columns=list(COLUMNS), fill_value="")
     for column in ("mean", "std"):
         rows[f"{column}_digits"] = rows[column].str.partition(".")[2].str.len()

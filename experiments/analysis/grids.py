@@ -29,7 +29,7 @@ from experiments.analysis.stats import (
     population_std,
     ranks_of,
 )
-from experiments.errors import UserError, did_you_mean
+from experiments.errors import UserError, check_names, did_you_mean
 from experiments.runs.schema import METRICS
 
 DECLARATIONS = Path(__file__).with_name("grids.toml")
@@ -48,29 +48,19 @@ AS_PRINTED = "paper, as printed"
 CELL = {"mean": float, "std": float, "n": int, "expected": int, "missing": object, "trials": object}
 
 
-class TableError(UserError):
-    """A declared table that cannot be made; the message says what is wrong and what is known."""
-
-
 # Declarations
 
 
 def declare(entry: Mapping[str, Any], where: str) -> Declared:
     """A table from a record of TOML or of a plug-in; what is not understood is refused."""
-    known = [each.name for each in fields(Declared)]
-    name = entry.get("name", "without a name")
-    for key in entry:
-        if key not in known:
-            meant = did_you_mean(key, known)
-            raise TableError(f"{where}: table {name}: unknown field {key!r}; {meant}")
+    where = f"{where}: table {entry.get('name', 'without a name')}"
+    check_names("field", entry, [each.name for each in fields(Declared)], f"{where}: ")
     for key in ("name", "title", "experiment", "metric"):
         if not isinstance(entry.get(key), str) or not entry[key]:
-            raise TableError(f"{where}: table {name} lacks its {key}")
+            raise UserError(f"{where} lacks its {key}")
     lists = {k: tuple(v) for k, v in entry.items() if isinstance(v, list | tuple)}
     made = Declared(**{**entry, **lists})
-    for statistic in set(made.summaries) - set(SUMMARIES):
-        meant = did_you_mean(statistic, SUMMARIES)
-        raise TableError(f"{where}: table {name}: unknown summary {statistic!r}; {meant}")
+    check_names("summary", made.summaries, SUMMARIES, f"{where}: ")
     return made
 
 
@@ -94,8 +84,7 @@ def declarations() -> dict[str, dict[str, Any]]:
 def declared(name: str) -> Declared:
     """A table of ``grids.toml``."""
     known = {n: each for kind in KINDS for n, each in declarations()[kind].items()}
-    if name not in known:
-        raise TableError(f"unknown table {name!r}; {did_you_mean(name, known)}")
+    check_names("table", [name], known)
     return known[name]
 
 
@@ -117,10 +106,7 @@ def check(table: Declared, runs: Runs) -> None:
         "metric": ((table.metric,), {*metrics} - {"limit_value"}),
     }
     for what, (given, names) in known.items():
-        for name in given:
-            if name not in names:
-                meant = did_you_mean(name, sorted(names))
-                raise TableError(f"table {table.name}: unknown {what} {name!r}; {meant}")
+        check_names(what, given, sorted(names), f"table {table.name}: ")
 
 
 # Cells
@@ -133,7 +119,7 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     and is empty while there may be one.
     """
     if metric not in rows:
-        raise TableError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
+        raise UserError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
     values, good = rows[metric].to_numpy(float), rows["status"].to_numpy() == "ok"
     good &= np.isfinite(values)
     trials = rows["trial"].to_numpy()
@@ -230,7 +216,7 @@ def own_grid(
     planned = found[found.index.isin(methods, level="method")]
     order = in_order(datasets or planned.index.get_level_values("dataset"), "datasets")
     if unknown := [slug for slug in order if slug not in runs.datasets]:
-        raise TableError(f"the store does not say what dataset {unknown[0]!r} is: plan it again")
+        raise UserError(f"the store does not say what dataset {unknown[0]!r} is: plan it again")
     tasks = {slug: str(runs.datasets[slug]["task"]) for slug in order}
     trials = planned.loc[planned.index.isin(order, level="dataset"), "expected"].max()
     trials = 0 if math.isnan(trials) else int(trials)

@@ -20,10 +20,6 @@ WINNERS = Path("search") / "winners.csv"
 """Of a store, or of the folder of results: the best candidates of our hyperparameter search."""
 
 
-class NoRunsError(UserError):
-    """A folder without runs; the message says where runs could be."""
-
-
 @dataclass(frozen=True, eq=False)
 class Runs:
     """All planned runs with their outcomes, and the facts about what they are of.
@@ -94,7 +90,7 @@ def load(
         facts = {kind: dict(database.facts(kind)) for kind in archive.KINDS}
         database.close()
     else:
-        raise NoRunsError(
+        raise UserError(
             f"{folder} holds no runs: neither {FILE} nor {archive.PLAN}; give the folder of a "
             f"store (`run` writes to {LOCAL}) or leave it out to read the committed runs"
         )

@@ -17,23 +17,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from experiments.analysis.answer import Answer
 from experiments.analysis.runs import Runs, load
 from experiments.output import files, readme
 from experiments.runs import archive, predictions
-from experiments.runs.job import IDENTITY, key_of
-from experiments.runs.schema import (
-    BY_NAME,
-    HOLDOUT,
-    SCORES,
-    BadRunError,
-    Column,
-    check,
-    checked,
-    disagreement,
-)
+from experiments.runs.schema import BadRunError, check, disagreement
 from experiments.runs.store import FILE, Store
 
 TOLERANCE = 1e-9
@@ -111,46 +100,12 @@ def rows(folder: Path) -> Check:
     table = runs_of(folder)
     twice = table["key"][table["key"].duplicated()]
     found = Check("Rows of the table of runs", len(table), [f"{key}: there twice" for key in twice])
-    for run in archive.rows(table[doubtful(table)]):
+    for run in archive.rows(table):
         try:
             check(run)
         except BadRunError as problem:
             found.wrong.append(f"{run.get('key')}: {problem}")
     return found
-
-
-def doubtful(table: pd.DataFrame) -> NDArray[np.bool_]:
-    """Rows that ``check`` might refuse, found by column: it then looks at these alone."""
-    if set(table) != set(BY_NAME):
-        return np.ones(len(table), dtype=bool)
-    bad = np.zeros(len(table), dtype=bool)
-    for name, column in BY_NAME.items():
-        if column.type is str:
-            texts = table[name].to_numpy()
-            refused = {text for text in pd.unique(texts) if not _fits(column, text)}
-            bad |= np.array([text in refused for text in texts]) if refused else False
-        else:
-            numbers = table[name].to_numpy(float, na_value=math.nan)
-            fine = np.isfinite(numbers) & (column.low <= numbers) & (numbers <= column.high)
-            fine &= numbers == np.floor(numbers) if column.type is int else True
-            bad |= ~(fine | (np.isnan(numbers) & (not column.needed)))
-    scored = table[list(SCORES)].notna()
-    holdout = table["evaluation"].to_numpy() == HOLDOUT
-    has = np.where(holdout, scored["test_f1"], scored["valid_f1"])
-    bad |= np.where(table["status"].to_numpy() == "ok", ~has, scored.any(axis=1))
-    sound = table[~bad]
-    work = zip(*(sound[name].tolist() for name in IDENTITY), strict=True)
-    keys = [key_of(dict(zip(IDENTITY, each, strict=True))) for each in work]
-    bad[~bad] = sound["key"].to_numpy() != np.array(keys, dtype=object)
-    return bad
-
-
-def _fits(column: Column, text: str) -> bool:
-    try:
-        checked(column, text if text or column.needed else None)
-    except BadRunError:
-        return False
-    return True
 
 
 def runs_of(folder: Path) -> pd.DataFrame:

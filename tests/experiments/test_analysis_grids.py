@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from experiments.analysis import stats
 from experiments.analysis.grids import (
     Declared,
-    TableError,
     added,
     cells,
     check,
@@ -26,6 +25,7 @@ from experiments.analysis.grids import (
     own_grid,
     printed_grid,
 )
+from experiments.errors import UserError
 
 GAP = math.nan
 WORKED = pd.DataFrame([[0.9, 0.8, GAP], [0.5, 0.5, 0.7]])
@@ -257,5 +257,5 @@ def test_a_declared_table_shows_what_was_planned_in_order():
 )
 def test_a_typo_in_a_table_is_an_error_that_says_what_may_be_meant(changes, told):
     entry = {"name": "own", "title": "Own", "experiment": "tuned", "metric": "test_f1", **changes}
-    with pytest.raises(TableError, match=told):
+    with pytest.raises(UserError, match=told):
         check(declare(entry, "here"), make_runs({("clean", "tuned", "iris", "cart"): [0.5]}))

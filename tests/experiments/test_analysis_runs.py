@@ -9,7 +9,8 @@ import sys
 import pandas as pd
 import pytest
 
-from experiments.analysis.runs import NoRunsError, Runs, as_tuned, joined, load
+from experiments.analysis.runs import Runs, as_tuned, joined, load
+from experiments.errors import UserError
 from experiments.runs import archive
 from experiments.runs.job import Job
 from experiments.runs.store import PLANNED, Store
@@ -70,7 +71,7 @@ def test_names_come_from_the_stores_facts_then_the_committed_ones_then_the_slug(
 
 
 def test_a_folder_without_runs_is_told(tmp_path):
-    with pytest.raises(NoRunsError, match="holds no runs"):
+    with pytest.raises(UserError, match="holds no runs"):
         load(tmp_path)
 
 

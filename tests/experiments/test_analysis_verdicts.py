@@ -13,7 +13,6 @@ from scipy import stats
 from experiments.analysis import verdicts as v
 from experiments.analysis.answer import Declared
 from experiments.analysis.answers import answers, own_answer
-from experiments.analysis.grids import TableError
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import reproduces
 from experiments.errors import UserError
@@ -268,7 +267,7 @@ def test_tables_of_a_plug_in_are_made_under_each_protocol(other):
     (table,) = found.tables
     assert (table.name, table.protocol, table.methods) == ("mine", "clean", ("gradtree", "cart"))
     assert table.summary["n"].tolist() == [1, 1, 1, 1]  # iris alone is shared
-    with pytest.raises(TableError, match="did you mean cart"):
+    with pytest.raises(UserError, match="did you mean cart"):
         own_answer(runs, {"mine": {**entry, "methods": ["carrt"]}}, {})
     assert own_answer(runs, {}, {}) is None
 
