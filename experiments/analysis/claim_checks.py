@@ -47,9 +47,9 @@ def leads(
 ) -> Finding:
     """One method is the best by a summary line (and another, if given, the best of the rest)."""
     values = evidence.summary(table, task, statistic)
-    best, runner_up = lead(values, first, smaller), math.inf
-    if then:
-        runner_up = lead({key: value for key, value in values.items() if key != first}, then)
+    best = lead(values, first, smaller)
+    rest = {key: value for key, value in values.items() if key != first}
+    runner_up = lead(rest, then) if then else math.inf
     is_wins = statistic == "Wins"
     told = f"{'wins' if is_wins else statistic}: {evidence.listed(values, 0 if is_wins else 3)}"
     return Finding(min(best, runner_up) > 0, told, best if first == GRADTREE else runner_up)
@@ -111,9 +111,8 @@ def first_trial(evidence: Evidence, dataset: str) -> Finding:
     if evidence.runs is None:
         raise UndecidedError("the paper prints no F1 of single trials")
     evidence.used.add(TUNED)
-    rows = evidence.runs.of(evidence.protocol, "tuned")
-    rows = rows[(rows["dataset"] == dataset) & (rows["status"] == "ok")]
-    rows = rows[rows["method"].isin([GRADTREE, CART])]
+    rows = evidence.runs.of(evidence.protocol, "tuned").query("status == 'ok'")
+    rows = rows[(rows["dataset"] == dataset) & rows["method"].isin([GRADTREE, CART])]
     evidence.trials += rows.groupby("method").size().to_list()
     own = rows[rows["trial"] == 0].set_index("method")["test_f1"]
     if GRADTREE not in own or CART not in own:
@@ -166,16 +165,16 @@ def size(evidence: Evidence, task: str, below: float = 0.0) -> Finding:
 
 def sizes(evidence: Evidence, of: str) -> Finding:
     """Of both tasks: who has the ``extremes``, or DL8.5 below GradTree and CART."""
-    found = {task: evidence.means("tree-size-tuned", task) for task in TASKS}
-    told = [f"{SCOPES[t]} nodes: {evidence.listed(own, 1)}" for t, own in found.items()]
-    ahead = math.inf
-    for own in found.values():
+    told, ahead = [], list[float]()
+    for task in TASKS:
+        own = evidence.means("tree-size-tuned", task)
+        told.append(f"{SCOPES[task]} nodes: {evidence.listed(own, 1)}")
         if of == "extremes":
-            small = lead(own, "genetictree", smaller=True) / own["genetictree"]
-            ahead = min(ahead, small, lead(own, "dndt") / own["dndt"])
+            ahead.append(lead(own, "genetictree", smaller=True) / own["genetictree"])
+            ahead.append(lead(own, "dndt") / own["dndt"])
         else:
-            ahead = min(ahead, *(1 - own["dl85"] / own[method] for method in (GRADTREE, CART)))
-    return Finding(ahead > 0, "; ".join(told), ahead)
+            ahead += [1 - own["dl85"] / own[method] for method in (GRADTREE, CART)]
+    return Finding(min(ahead) > 0, "; ".join(told), min(ahead))
 
 
 def gap(evidence: Evidence, task: str, among: Sequence[str]) -> Finding:
@@ -244,8 +243,7 @@ def runtime_cart(evidence: Evidence) -> Finding:
     own = frame[frame["method"] == CART]
     slower = list(evidence.paper.datasets.loc[own.loc[own["rank"] != 1, "dataset"], "name"])
     fastest = len(own) - len(slower)
-    told = f"fastest on {fastest} of {len(own)}"
-    told += f", not on {', '.join(slower)}" if slower else ""
+    told = f"fastest on {fastest} of {len(own)}" + f", not on {', '.join(slower)}" * bool(slower)
     return Finding(not slower, told, fastest / len(own))
 
 

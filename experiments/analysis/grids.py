@@ -180,18 +180,16 @@ def grid(runs: Runs, name: str, protocol: str = "paper") -> Grid:
     if name in declarations()["paper"] and protocol == "paper":
         found = _as_far_as_printed(found, paper.of(name), table.decimals)
     have = {method for (_, method), mean in found["mean"].items() if not math.isnan(mean)}
-    beside = tuple(method for method in table.beside if method in have)
-    tasks = paper.datasets["task"].to_dict()
-    return _fill(table, protocol, found, tasks, table.methods, beside, TRIALS, runs.name)
+    table = replace(table, beside=tuple(method for method in table.beside if method in have))
+    return _fill(table, protocol, found, paper.datasets["task"].to_dict(), TRIALS, runs.name)
 
 
 @lru_cache(maxsize=16)
 def printed_grid(name: str, paper: Printed | None = None) -> Grid:
     """The same table from the paper's printed cells, its summary lines recomputed from them."""
-    paper, table = paper or printed(), declared(name)
+    paper, table = paper or printed(), replace(declared(name), beside=())
     found = paper.of(name).set_index(["dataset", "method"]).assign(expected=TRIALS)
-    tasks = paper.datasets["task"].to_dict()
-    return _fill(table, AS_PRINTED, found, tasks, table.methods, (), TRIALS)
+    return _fill(table, AS_PRINTED, found, paper.datasets["task"].to_dict(), TRIALS)
 
 
 def _as_far_as_printed(found: pd.DataFrame, theirs: pd.DataFrame, decimals: int) -> pd.DataFrame:
@@ -218,9 +216,9 @@ def own_grid(
     if unknown := [slug for slug in order if slug not in runs.datasets]:
         raise UserError(f"the store does not say what dataset {unknown[0]!r} is: plan it again")
     tasks = {slug: str(runs.datasets[slug]["task"]) for slug in order}
-    trials = planned.loc[planned.index.isin(order, level="dataset"), "expected"].max()
-    trials = 0 if math.isnan(trials) else int(trials)
-    return _fill(table, protocol, found, tasks, methods, (), trials, runs.name)
+    trials = max(planned.loc[planned.index.isin(order, level="dataset"), "expected"], default=0)
+    table = replace(table, methods=tuple(methods), beside=())
+    return _fill(table, protocol, found, tasks, trials, runs.name)
 
 
 def other_grids(runs: Runs, protocol: str) -> list[Grid]:
@@ -285,14 +283,12 @@ def _fill(
     protocol: str,
     found: pd.DataFrame,
     tasks: Mapping[str, str],
-    methods: Sequence[str],
-    beside: Sequence[str],
     trials: int,
     name_of: Callable[[str], str] = str,
 ) -> Grid:
-    """A table from its cells: ranks of ``methods``, and summary lines."""
+    """A table from its cells: ranks of its methods, and summary lines."""
     rows = [slug for task in TASKS for slug in tasks if tasks[slug] == task]
-    columns, ranked = [*methods, *beside], list(methods)
+    columns, ranked = [*table.methods, *table.beside], list(table.methods)
     places = pd.MultiIndex.from_product([rows, columns], names=["dataset", "method"])
     frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""}).reset_index()
     means, stds = (_wide(frame, frame[name], columns) for name in ("mean", "std"))
@@ -312,7 +308,7 @@ def _fill(
             block = list(whole)
         part, broken = means.loc[block], None if ties is None else ties.loc[block]
         summary += [
-            _summary(table, name, part, stds.loc[block], broken, ranked).assign(task=task)
+            _summary(table, name, part, stds.loc[block], broken).assign(task=task)
             for name in table.summaries
         ]
     order = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
@@ -329,14 +325,10 @@ def _fill(
 
 
 def _summary(
-    table: Declared,
-    name: str,
-    means: pd.DataFrame,
-    stds: pd.DataFrame,
-    ties: pd.DataFrame | None,
-    ranked: Sequence[str],
+    table: Declared, name: str, means: pd.DataFrame, stds: pd.DataFrame, ties: pd.DataFrame | None
 ) -> pd.DataFrame:
     """One summary line, a statistic with its rank per column; those beside have a Mean alone."""
+    ranked = list(table.methods)
     scores = means if name == "Mean" else means[ranked]
     values = contributions(scores, name, table.smaller_is_better, ties)
     if name == "Mean":

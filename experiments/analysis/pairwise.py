@@ -20,6 +20,7 @@ from experiments.errors import UserError
 from experiments.runs.schema import Column
 
 PROTOCOLS = ("paper", "clean")
+LIMITS = ("difference", "low", "high")
 Side = tuple[str, str, str]
 """protocol, experiment, method"""
 Line = dict[str, Any]
@@ -58,13 +59,12 @@ def in_scope(values: pd.Series, printed: Printed, scope: str = "all") -> pd.Seri
     return values[[slug for slug in slugs_of(printed, scope) if slug in values.index]]
 
 
-def contrast(values: Iterable[float]) -> Line | None:
-    """Mean difference, bootstrap interval, signs and Wilcoxon's p; ``None`` for few datasets."""
+def contrast(values: Iterable[float], interval: Any = stats.bootstrap) -> Line | None:
+    """Mean difference, its interval, signs and Wilcoxon's p; ``None`` for few datasets."""
     known = list(values)
     if len(known) < FEWEST_DATASETS:
         return None
-    estimate, low, high = stats.bootstrap(known)
-    line = {"n": len(known), "difference": estimate, "low": low, "high": high}
+    line: Line = {"n": len(known), **dict(zip(LIMITS, interval(known), strict=True))}
     return {**line, **signs(known), "p": stats.wilcoxon(known)}
 
 
@@ -80,10 +80,8 @@ def contrasts(
 ) -> pd.DataFrame:
     """Contrasts of pairs by task over the paper's datasets, Holm's correction over all of them.
 
-    Parameters
-    ----------
-    places : what to call a line, and its two sides.
-    metric : whose means ``mine`` and ``theirs`` are, over the same datasets.
+    ``places`` say what to call a line, and its two sides; ``mine`` and ``theirs`` are their means
+    of ``metric`` over the same datasets.
     """
     lines = []
     for line, mine, other in places:
@@ -105,19 +103,17 @@ def with_holm(lines: Sequence[Line]) -> pd.DataFrame:
 
 
 def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
-    """What a mean difference over datasets says, without a test; ``None`` for few datasets.
+    """A contrast with Student's interval, and what to expect of one more dataset.
 
-    Student's interval of the mean, wins, ties and losses, the interval that one more dataset is
-    predicted in and, for scores up to 1, the chances of a Bayesian signed-rank test.
+    For scores up to 1 it has the ``chances`` of a Bayesian signed-rank test as well.
     """
     known = list(values)
-    if len(known) < FEWEST_DATASETS:
+    line = contrast(known, stats.t_interval)
+    if line is None:
         return None
-    mean, new = stats.t_interval(known), stats.new_dataset(known)
-    line: Line = {"n": len(known), "difference": mean.estimate, "low": mean.low, "high": mean.high}
-    line |= {**signs(known), "new low": new.low, "new high": new.high}
-    told = stats.bayesian_signed_rank(known)._asdict() if chances else {}
-    return line | {name: told.get(name) for name in ("better", "equivalent", "worse")}
+    _, line["new low"], line["new high"] = stats.new_dataset(known)
+    told = stats.bayesian_signed_rank(known) if chances else (None, None, None)
+    return line | dict(zip(stats.Chances._fields, told, strict=True))
 
 
 def interval(line: Any, decimals: int = 3) -> str:
@@ -205,8 +201,7 @@ def _lines(scores: pd.DataFrame, metric: Column, reference: str) -> Iterator[Lin
         if method != reference:
             ahead = ((scores[method] - scores[reference]) * (-1 if less else 1)).tolist()
             line |= {"difference": mean_of(ahead), **signs(ahead), "score": metric.high <= 1}
-            if found := estimate(ahead, chances=not less and metric.high <= 1):
-                line |= {**found, "p": stats.wilcoxon(ahead)}
+            line |= estimate(ahead, chances=not less and metric.high <= 1) or {}
         yield line
 
 

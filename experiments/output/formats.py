@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.answer import Format, Grid, Table
+from experiments.analysis.printed import TASK_NAMES as TASKS
 from experiments.analysis.runs import Runs
 
 GAP = "–"
@@ -21,7 +22,6 @@ SMALLEST_P = 0.0001
 PLAIN = Format()
 NOISE = 1e-12
 """Differences below this are rounding errors."""
-TASKS = {"binary": "Binary", "multi": "Multi-class"}
 STATISTICS = {"MRR": "Mean Reciprocal Rank (MRR)", "MRD": "Mean Relative Difference (MRD)"}
 SPREAD, LOW, HIGH = " spread", ": low", ": high"
 

@@ -53,8 +53,7 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     trained = [1 + int(json.loads(text).get("restarts") or 0) for text in ours["params"]]
     ours = ours.assign(authors=ours["seconds"] * trained)
     found = rows.groupby("method").agg(runs=("key", "size"), hours=("hours", _hours))
-    found["ours"] = ours.groupby("method")["hours"].agg(_hours)
-    found["authors"] = ours.groupby("method")["authors"].agg(_hours)
+    found[["ours", "authors"]] = ours.groupby("method")[["hours", "authors"]].agg(_hours)
     known = [m for each in declarations()["paper"].values() for m in each.methods]
     order = [*dict.fromkeys(known), *sorted(set(found.index) - set(known))]
     return found.reindex([method for method in order if method in found.index]).reset_index()
@@ -163,12 +162,11 @@ def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame
     Seconds are divided only where both ran on machines of one kind.
     """
     fits, found = finished(runs, protocol, EXPERIMENT), cells(runs, protocol, EXPERIMENT, "test_f1")
-    rows = []
-    blank = dict.fromkeys(("same", "Seconds: ours", "Seconds: pydl8.5", "ratio"))
-    for dataset in printed.datasets.itertuples():
-        mine, theirs = (dataset.slug, OURS), (dataset.slug, LIBRARY)
-        row: dict[str, Any] = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task]}
-        row |= {"test F1": found["mean"].get(mine), "trials": 0, **blank}
+    rows = {}
+    for slug in printed.datasets.index:
+        mine, theirs = (slug, OURS), (slug, LIBRARY)
+        row: dict[str, Any] = {"test F1": found["mean"].get(mine), "trials": 0}
+        row |= dict.fromkeys(("same", "Seconds: ours", "Seconds: pydl8.5", "ratio"))
         both = [fits[place] for place in (mine, theirs) if place in fits]
         trials = both[0].index.intersection(both[1].index) if len(both) == 2 else ()
         if len(trials):
@@ -180,10 +178,10 @@ def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame
             row |= {"Seconds: ours": took[0], "Seconds: pydl8.5": took[1]}
             if took[0] and (ours["environment"] == library["environment"]).all():
                 row["ratio"] = took[1] / took[0]
-            rows.append(row)
+            rows[slug] = row
         elif theirs in found.index and found.at[theirs, "missing"]:
-            rows.append({**row, "Seconds: pydl8.5": found.at[theirs, "missing"]})
-    frame = pd.DataFrame(rows)
+            rows[slug] = {**row, "Seconds: pydl8.5": found.at[theirs, "missing"]}
+    frame = printed.labelled(pd.DataFrame(rows.values(), [*rows]))
     bare = len(frame) and frame["ratio"].isna().all()
     return frame.drop(columns="ratio") if bare else frame
 
@@ -191,9 +189,9 @@ def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame
 def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     """Solvers that ran one at a time, over the trials that all of them finished."""
     fits, found = finished(runs, protocol, ALONE), cells(runs, protocol, ALONE, "test_f1")
-    rows = []
-    for dataset in printed.datasets.itertuples():
-        own = {m: fits[dataset.slug, m] for m in SOLVERS if (dataset.slug, m) in fits}
+    rows = {}
+    for slug in printed.datasets.index:
+        own = {m: fits[slug, m] for m in SOLVERS if (slug, m) in fits}
         if OURS not in own:
             continue
         shared = sorted(set.intersection(*(set(part.index) for part in own.values())))
@@ -202,17 +200,16 @@ def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
             for method, part in own.items()
         }
         seconds = {m: float(sum(part.loc[shared, "cpu_seconds"])) for m, part in own.items()}
-        row: dict[str, Any] = {"Dataset": dataset.name, "Task": TASK_NAMES[dataset.task]}
         alike = "yes" if len(set(errors.values())) == 1 else "no"
-        row |= {"errors": errors[OURS], "alike": alike}
+        row: dict[str, Any] = {"errors": errors[OURS], "alike": alike}
         for method in SOLVERS:
-            reason = found["missing"].get((dataset.slug, method), "")
+            reason = found["missing"].get((slug, method), "")
             row[f"CPU seconds: {runs.name(method)}"] = seconds.get(method, reason or None)
         for method in SOLVERS[1:]:
             ratio = seconds[method] / seconds[OURS] if method in seconds else None
             row[f"Ratio: {runs.name(method)}"] = ratio
-        rows.append(row)
-    return pd.DataFrame(rows)
+        rows[slug] = row
+    return printed.labelled(pd.DataFrame(rows.values(), [*rows]))
 
 
 def solvers(runs: Runs, printed: Printed) -> Answer | None:

@@ -218,10 +218,8 @@ def ablation_summary(runs: Runs, protocol: str) -> Table | None:
 
 def penalty(runs: Runs, printed: Printed, protocol: str) -> Table | None:
     """GeneticTree with and without its complexity penalty, means over datasets."""
-    variants = {
-        "with penalty": ("tuned", "genetictree"),
-        "without": ("no-penalty", "genetictree-no-penalty"),
-    }
+    variants = {"with penalty": ("tuned", "genetictree")}
+    variants["without"] = ("no-penalty", "genetictree-no-penalty")
     frame = pd.DataFrame({"Task": list(TASK_NAMES.values())})
     metrics = {"Test F1": "test_f1", "Tree size": "tree_size"}
     for title, (variant, (experiment, method)) in product(metrics, variants.items()):
@@ -248,10 +246,9 @@ def hyperparameters(runs: Runs, printed: Printed, protocol: str, method: str) ->
     frame = published.loc[[slug for slug in printed.datasets.index if slug in published.index]]
     if len(found):
         ours = pd.DataFrame([json.loads(text) for text in found["params"]], dtype=object)
-        ours = ours.assign(
-            **{"cross-validated F1": [*found["score"]], "candidates": [*found["trials"]]}
-        )
-        ours = ours[sorted(ours)].map(_text).set_axis(found["dataset"])
+        ours["cross-validated F1"], ours["candidates"] = [*found["score"]], [*found["trials"]]
+        ours = ours[sorted(ours)].set_axis(found["dataset"])
+        ours = ours.map(lambda v: f"{v:g}" if isinstance(v, float) and v == v else str(v))
         ours = ours.reindex(frame.index).add_prefix("Ours: ")
         frame = frame.add_prefix("Published: ").join(ours.astype(object).where(ours.notna(), None))
     frame.insert(0, "Dataset", printed.datasets["name"].reindex(frame.index))
@@ -260,15 +257,10 @@ def hyperparameters(runs: Runs, printed: Printed, protocol: str, method: str) ->
     return table(f"hyperparameters-{method}", frame, str, protocol, **words)
 
 
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) and value == value else str(value)
-
-
 def datasets(runs: Runs, printed: Printed) -> Table:
     """One row per dataset; those that differ from their printed line are named in a note."""
     theirs = printed.datasets
     ours = [runs.datasets.get(slug, {}) for slug in theirs["slug"]]
-    counts = ["/".join(map(str, facts.get("class_counts", []))) for facts in ours]
     frame = pd.DataFrame(
         {
             "Dataset": theirs["name"],
@@ -276,9 +268,9 @@ def datasets(runs: Runs, printed: Printed) -> Table:
             "Printed: features": theirs["n_features"],
             "Printed: rows": theirs["n_samples"],
             "Printed: rows by class": theirs["class_counts"],
-            "Loaded: features": [facts.get("n_features") for facts in ours],
-            "Loaded: rows": [facts.get("n_rows") for facts in ours],
-            "Loaded: rows by class": counts,
+            "Loaded: features": [f.get("n_features") for f in ours],
+            "Loaded: rows": [f.get("n_rows") for f in ours],
+            "Loaded: rows by class": ["/".join(map(str, f.get("class_counts", []))) for f in ours],
             "classes": theirs["n_classes"],
             "Source": theirs["source"],
         }

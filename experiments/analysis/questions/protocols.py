@@ -38,7 +38,6 @@ SETTINGS = {
 }
 COLUMNS = {"yes": "with categorical columns", "no": "without"}
 EXPERIMENT, BASE = "quirks", ("paper", "default")
-LIMITS = ("difference", "low", "high")
 METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
 REPEATED = (
     *("train_f1", "valid_f1", "test_f1", "test_accuracy", "test_balanced_accuracy"),
@@ -272,7 +271,7 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
                 line = {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
                 each = contributions(own, "MRR")
                 line |= {str(m): over_datasets(each[m])["value"] for m in each}
-                lines.append(line | {name: gaps.get(name) for name in LIMITS})
+                lines.append(line | {name: gaps.get(name) for name in pairwise.LIMITS})
     return pd.DataFrame(lines)
 
 
@@ -281,7 +280,7 @@ def quirks(runs: Runs, printed: Printed) -> Answer | None:
     if found.empty:
         return None
     names = {method: f"MRR: {runs.name(method)}" for method in METHODS}
-    names |= {name: f"GradTree minus CART: {name}" for name in LIMITS}
+    names |= {name: f"GradTree minus CART: {name}" for name in pairwise.LIMITS}
     tables = [table("quirks", found, runs.name)]
     tables += [table("quirks-order", order.rename(columns=names))] if len(order) else []
     title = "What does each questionable step of the paper's protocol do?"

@@ -10,7 +10,7 @@ import pandas as pd
 from experiments.analysis import stats
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import declared
-from experiments.analysis.pairwise import interval, listed, rows
+from experiments.analysis.pairwise import LIMITS, interval, listed, rows
 from experiments.analysis.printed import TASK_NAMES, TRIALS, Printed
 from experiments.analysis.questions import draws
 from experiments.analysis.runs import Runs
@@ -43,12 +43,12 @@ def columns(runs: Runs, found: pd.DataFrame) -> pd.DataFrame:
         printed, values = declared(str(name)), part["difference"]
         if printed.machine_dependent or len(part) < stats.FEWEST_DATASETS:
             continue
-        score = printed.metric != "tree_size"
-        margin = COLUMN_MARGIN if score else RELATIVE_MARGIN * mean_of(part["paper_mean"])
+        size = printed.metric == "tree_size"
+        margin = RELATIVE_MARGIN * mean_of(part["paper_mean"]) if size else COLUMN_MARGIN
         learner = printed.names.get(str(method), runs.name(str(method)))
         line = {"table": name, "title": printed.title, "method": method, "learner": learner}
         line |= {"n": len(part), "alike": (part["outcome"] == "exact").sum(), "margin": margin}
-        line |= dict(zip(("difference", "low", "high"), stats.t_interval(values), strict=True))
+        line |= dict(zip(LIMITS, stats.t_interval(values), strict=True))
         line["p"] = p = stats.equivalence(values, margin)
         line |= {"equivalent": "yes" if p < stats.LEVEL else "no"}
         line |= {"distance": mean_of(values.abs()), "counted": part["counted"].any()}
@@ -67,7 +67,7 @@ def learners(found: pd.DataFrame, by_column: pd.DataFrame) -> pd.DataFrame:
         line |= {"differ": line["better"] + line["worse"]}
         line |= {"columns": f"{(own['equivalent'] == 'yes').sum()} of {len(own)}"}
         for head in rows(own[own["head"].astype(bool)]):
-            line |= {name: head[name] for name in ("difference", "low", "high", "distance")}
+            line |= {name: head[name] for name in (*LIMITS, "distance")}
         lines.append(line)
     return pd.DataFrame(lines)
 
