@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+import inspect
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import MISSING, fields
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 DONE, FAILED, MISTAKE, WORK_LEFT, NOTHING_TO_DO = 0, 1, 2, 3, 4
 """Exit statuses: done, something failed, a mistake, work is left, nothing to do."""
@@ -41,3 +46,78 @@ def check_names(
     for name in wanted or ():
         if name not in known:
             raise UserError(f"{where}unknown {what} {name!r}; {did_you_mean(name, known)}")
+
+
+# What people declare, held against the types of a dataclass
+
+WORDS = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    Any: "a plain number, text, list or None",
+    type(None): "None",
+}
+
+
+def check_fields(what: str, kind: type, given: object) -> None:
+    """Refuse what a dataclass cannot be made of: ``ValueError`` with what to write instead."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"a {what} is a {type(given).__name__}, not {{key: value}}")
+    hints = get_type_hints(kind)
+    for name, value in given.items():
+        if name not in hints:
+            raise ValueError(f"unknown key {name!r}; {did_you_mean(str(name), hints)}")
+        if not fits(value, hints[name]):
+            raise ValueError(f"{name} is {value!r:.80}\nWrite {spelled(hints[name])}.")
+    for field in fields(kind):
+        if field.default is field.default_factory is MISSING and given.get(field.name, "") == "":
+            raise ValueError(f"a {what} lacks its {field.name}")
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of a type; a list may stand for a tuple, and ``Any`` is for JSON."""
+    origin, inner = get_origin(hint), [each for each in get_args(hint) if each is not ...]
+    if origin in (Union, UnionType):
+        return any(fits(value, each) for each in inner)
+    if origin is Literal:
+        return value in inner
+    if origin is Callable:
+        return callable(value) and _takes(value, len(inner[0]))
+    if origin in (dict, Mapping):
+        pairs = value.items() if isinstance(value, Mapping) else [(None, None)]
+        return all(fits(key, inner[0]) and fits(each, inner[1]) for key, each in pairs)
+    if origin is not None:
+        return isinstance(value, list | tuple) and all(fits(each, inner[0]) for each in value)
+    if hint is Any:
+        try:
+            return json.dumps(value, allow_nan=False) is not None
+        except (TypeError, ValueError):
+            return False
+    return isinstance(value, int | float if hint is float else hint)
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether a function can be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # a built-in one that does not tell
+        pass
+    return True
+
+
+def spelled(hint: Any) -> str:
+    """A type in plain words."""
+    origin, inner = get_origin(hint), [each for each in get_args(hint) if each is not ...]
+    if origin in (Union, UnionType):
+        return " or ".join(map(spelled, inner))
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if origin is Callable:
+        count = len(inner[0])
+        return f"a function of {count} argument{'s'[: count - 1]}"
+    if origin in (dict, Mapping):
+        return f"{{{spelled(inner[0])}: {spelled(inner[1])}}}"
+    return WORDS.get(hint, str(hint)) if origin is None else f"[{spelled(inner[0])}, …]"

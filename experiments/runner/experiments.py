@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.errors import NothingToDoError, UserError
+from experiments.errors import NothingToDoError, UserError, check_fields
 from experiments.runner import registry
 from experiments.runs.job import Job, Measured
 from experiments.runs.store import LOCAL
@@ -26,7 +26,7 @@ CONDITIONS = {
     "categorical": lambda facts, has: bool(facts.categorical) == has,
     "filled_gaps": lambda facts, has: (facts.missing in ("mode", "mean")) == has,
 }
-GROUPS = ("all", "fresh", "regression")
+Group = Literal["all", "fresh", "regression"]
 """Of datasets: the paper's, the others with classes, those with numbers to predict."""
 METHODS = ("gradtree", "dndt", "genetictree", "cart")
 """Searched unless others are named: every learner that the paper tuned."""
@@ -36,6 +36,7 @@ SEARCHED = "searched"
 """Experiment tuned with the hyperparameters that our own search found."""
 
 Setting = Literal["default", "published", "ours"]
+Named = Iterator[tuple[str, Iterable[str]]]
 
 
 @dataclass(frozen=True)
@@ -53,19 +54,19 @@ class Experiment:
     measured: Measured = "shared"
     budget: int | None = None
 
+    def named(self) -> Named:
+        """Whom it names, by kind."""
+        yield "learner", (*self.methods, *self.beyond, *self.overrides)
+
     def methods_under(self, protocol: str) -> tuple[str, ...]:
         return self.methods if protocol == "paper" else self.methods + self.beyond
 
 
 def experiment_from(slug: str, declared: Mapping[str, Any]) -> Experiment:
     """An experiment from its declaration; what cannot be meant is a ``ValueError``."""
-    known = {field.name for field in fields(Experiment)} - {"slug"}
-    if unknown := sorted(set(declared) - known):
-        raise ValueError(
-            f"unknown key {unknown[0]!r}; an experiment has {', '.join(sorted(known))}"
-        )
-    if not declared.get("methods") or isinstance(declared["methods"], str):
-        raise ValueError("methods is no list of learners")
+    check_fields("experiment", Experiment, {"slug": slug, "about": slug, **declared})
+    if not declared["methods"]:
+        raise ValueError("methods is empty\nWrite [a learner, …].")
     lists = ("methods", "beyond", "repeats", "seeds")
     values: dict[str, Any] = {n: tuple(v) if n in lists else v for n, v in declared.items()}
     return Experiment(slug, **({"about": slug} | values))
@@ -177,7 +178,7 @@ class Part:
 
     experiment: str
     protocol: str
-    datasets: str | list[str] | dict[str, Any] = "all"
+    datasets: Group | list[str] | dict[str, Any] = "all"
     trials: int = 10
     methods: Collection[str] | None = None
 
@@ -191,6 +192,15 @@ class Profile:
     parts: tuple[Part, ...] = ()
     includes: tuple[str, ...] = ()
     time_limit: float = 3600.0
+
+    def named(self) -> Named:
+        """What it names, by kind."""
+        yield "profile", self.includes
+        for part in self.parts:
+            yield "experiment", {part.experiment} - {SEARCH}
+            yield "protocol", [part.protocol]
+            yield "learner", part.methods or ()
+            yield "dataset", part.datasets if isinstance(part.datasets, list | tuple) else ()
 
     def leaves(self) -> list[Profile]:
         """The profiles that it is made of in the end, each once."""
@@ -221,26 +231,16 @@ class Selection:
 
 def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
     """A profile from its declaration; what cannot be meant is a ``ValueError``."""
-    given = {"about": slug, **declared}
-    parts = given.get("parts", [])
-    for what, known, values in [
-        ("profile", Profile, [given]),
-        ("part", Part, parts if isinstance(parts, list | tuple) else [parts]),
-    ]:
-        names = {field.name for field in fields(known)}
-        for value in values:
-            if not isinstance(value, Mapping):
-                raise ValueError(f"a {what} is a {type(value).__name__}, not {{key: value}}")
-            if unknown := sorted(set(value) - names):
-                raise ValueError(f"unknown key {unknown[0]!r}; a {what} has {', '.join(names)}")
-    made = tuple(Part(**part) for part in parts)
-    for part in made:
-        if isinstance(part.datasets, dict) and set(part.datasets) - set(CONDITIONS):
-            raise ValueError(f"datasets = {part.datasets!r}; conditions are {list(CONDITIONS)}")
-        if isinstance(part.datasets, str) and part.datasets not in GROUPS:
-            raise ValueError(f"datasets = {part.datasets!r}; groups are {', '.join(GROUPS)}")
-    includes = tuple(given.get("includes", ()))
-    return Profile(**{**given, "slug": slug, "parts": made, "includes": includes})
+    parts = declared.get("parts", ())
+    if not isinstance(parts, list | tuple):
+        raise ValueError(f"parts is {parts!r:.80}\nWrite [{{key: value}}, …].")
+    for part in parts:
+        check_fields("part", Part, part)
+        if isinstance(found := part.get("datasets"), dict) and set(found) - set(CONDITIONS):
+            raise ValueError(f"datasets = {found!r}; conditions are {list(CONDITIONS)}")
+    given = {"slug": slug, "about": slug, **declared, "parts": tuple(Part(**one) for one in parts)}
+    check_fields("profile", Profile, given)
+    return Profile(**{**given, "includes": tuple(given.get("includes", ()))})
 
 
 @cache

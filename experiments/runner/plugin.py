@@ -31,8 +31,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from experiments.errors import UserError
-from experiments.runs.job import canonical_json
+from experiments.errors import UserError, check_fields, fits
 from experiments.runs.schema import BY_NAME, METRICS, SLUG
 
 if TYPE_CHECKING:
@@ -98,6 +97,10 @@ class Plugin:
                 return node.lineno
         return next((node.lineno for node in self.tree.body if name in _targets(node)), 1)
 
+    def place(self, name: str, *near: str) -> str:
+        """File and line, as a mistake tells them."""
+        return f"{self.path}, line {self.line(name, *near)}"
+
     def offers(self, kind: str) -> Offers:
         """What the file defines of a kind, checked; a mistake names file and line."""
         for name, (of, read) in READERS.items():
@@ -107,11 +110,10 @@ class Plugin:
                 for slug, entry in read(name, getattr(self.module, name), self):
                     if not (isinstance(slug, str) and SLUG.fullmatch(slug)):
                         form = "Write lower-case letters, digits and hyphens."
-                        raise _Mistake(f"{slug!r} cannot be the name of a {kind}\n{form}", slug)
+                        raise _Mistake(f"{slug!r:.80} cannot be a {kind}'s name\n{form}", slug)
                     yield slug, entry
             except _Mistake as mistake:
-                line = self.line(name, mistake.near)
-                raise UserError(f"{self.path}, line {line}: {mistake}") from None
+                raise UserError(f"{self.place(name, mistake.near)}: {mistake}") from None
 
 
 def _targets(node: ast.stmt) -> list[str]:
@@ -138,7 +140,7 @@ def imported(path: Path) -> Plugin:
             sys.path.append(str(path.parent))  # last: helpers beside it hide nothing
         spec.loader.exec_module(module)
     except SyntaxError as problem:
-        where = f"{problem.filename}, line {problem.lineno}"
+        where = f"{problem.filename or path}, line {problem.lineno or 1}"
         raise UserError(f"{where}: {problem.msg}\n  {(problem.text or '').strip()}") from None
     except (Exception, SystemExit) as problem:
         frames = traceback.extract_tb(problem.__traceback__)
@@ -153,7 +155,7 @@ def imported(path: Path) -> Plugin:
         near = difflib.get_close_matches(name, READERS, 1, cutoff=0.8)
         if near and name not in READERS and near[0] not in defined:
             told = f"{name} means nothing here\nDid you mean {near[0]}?"
-            raise UserError(f"{path}, line {plugin.line(name)}: {told}")
+            raise UserError(f"{plugin.place(name)}: {told}")
     if not any(hasattr(module, name) for name in READERS):
         raise UserError(f"{path}, line 1: nothing is offered\nDefine one of {', '.join(READERS)}.")
     return plugin
@@ -177,27 +179,24 @@ def _read_learners(name: str, offered: Any, plugin: Plugin) -> Offers:
             kind = each.__name__ if isinstance(each, type) else type(each).__name__
             raise _Mistake(f"{name} has a {kind}\nWrite baselines.Learner(slug, name, version, …).")
         for wrong in _wrong_with(each):
-            raise _Mistake(f"learner {each.slug!r}: {wrong}", each.slug)
+            raise _Mistake(f"learner {each.slug!r:.80}: {wrong}", each.slug)
         yield each.slug, each
 
 
 def _wrong_with(learner: Learner) -> Iterator[str]:
     """What would end a run, or spoil it without a word, is told before it begins."""
-    for field in ("name", "version"):
-        value = getattr(learner, field)
-        if not isinstance(value, str) or not value.strip():
-            yield f"{field} is {value!r}\nWrite a text, such as {str(value or 1)!r}."
-    for field in ("defaults", "fit", "skip", "simplify"):
-        if not callable(value := getattr(learner, field)):
-            yield f"{field} is a {type(value).__name__}\nWrite a function."
-    if not isinstance(learner.needs, tuple | list):
-        yield f"needs is {learner.needs!r}\nWrite a tuple of modules, such as ('xgboost',)."
+    try:  # slugs of all kinds are checked in one place, candidates of a search one by one
+        check_fields("learner", type(learner), {**vars(learner), "slug": "any", "space": {}})
+    except ValueError as problem:
+        yield str(problem)
+    if "," in learner.name or not learner.name.isprintable():
+        yield f"name is {learner.name!r}\nWrite a text without commas and line breaks."
     if not isinstance(learner.space, Mapping):
         yield "space is no mapping of names to lists of values"
     drawn = []
     for key, values in learner.space.items():
         if not isinstance(values, list | tuple) or not values:
-            yield f"space[{key!r}] is {values!r}\nWrite a list of values."
+            yield f"space[{key!r}] is {values!r:.80}\nWrite a list of values."
         drawn += [("space", key, value) for value in values]
     for task in ("binary", "multi"):
         try:
@@ -205,12 +204,12 @@ def _wrong_with(learner: Learner) -> Iterator[str]:
         except Exception as problem:
             yield f"defaults({task!r}) fails\n{type(problem).__name__}: {problem}"
     for where, key, value in drawn:
-        try:
-            canonical_json({key: value})
-        except (TypeError, ValueError):
+        if not isinstance(key, str):
+            yield f"{where} has a parameter {key!r}\nWrite its name as a text."
+        if not fits(value, Any):
             kind = f"{type(value).__module__}.{type(value).__name__}"
             form = "Write a plain number, text, list or None: int(…), float(…)."
-            yield f"{key} of {where} is a {kind}\n{form}"
+            yield f"{key} of {where} is {value!r:.80}, a {kind}\n{form}"
 
 
 def _read_datasets(name: str, offered: Any, plugin: Plugin) -> Offers:
@@ -237,8 +236,9 @@ def _read_functions(name: str, offered: Any, plugin: Plugin) -> Offers:
     for slug, given in _items(name, offered, form):
         pair = name == "METRICS" and isinstance(given, tuple) and len(given) == 2
         function, better = given if pair else (given, "high")
-        if not callable(function) or better not in ("high", "low"):
-            raise _Mistake(f"{slug!r} of {name} is {given!r:.60}, no function\nWrite {form}.", slug)
+        if not fits(function, Callable[[Any, Any], Any]) or better not in ("high", "low"):
+            told = f"{slug!r} of {name} is {given!r:.60}, no function of two arguments"
+            raise _Mistake(f"{told}\nWrite {form}.", slug)
         if name == "METRICS":
             yield slug, Metric(slug, better, function)
         elif name == "EXECUTORS":

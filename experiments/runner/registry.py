@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.errors import UserError, did_you_mean
+from experiments.errors import UserError, check_names, did_you_mean
 from experiments.runner.plugin import READERS, Plugin, PluginProtocol, imported
 
 if TYPE_CHECKING:
@@ -43,6 +43,15 @@ def use(files: list[str] | list[Path]) -> None:
     os.environ[VARIABLE] = json.dumps(list(dict.fromkeys(paths)))
     for kind, _ in READERS.values():
         entries(kind)
+    for kind in ("experiment", "profile"):
+        for slug, (plugin, entry) in _origins(kind).items():
+            for what, names in entry.named():
+                try:
+                    check_names(what, names, entries(what))
+                except UserError as mistake:
+                    near = [name for name in names if name not in entries(what)]
+                    place = plugin.place(f"{kind.upper()}S", *near)
+                    raise UserError(f"{place}: {kind} {slug!r}: {mistake}") from None
 
 
 def plugin_files() -> list[str]:
@@ -61,10 +70,12 @@ def _entries(kind: str, files: str) -> tuple[dict[str, Any], dict[str, tuple[Plu
     for plugin in map(imported, map(Path, json.loads(files or "[]"))):
         for slug, entry in plugin.offers(kind):
             known = entry.record if kind == "dataset" else entry
-            if slug in found:
-                line = plugin.line("", slug, str(getattr(known, "name", "")))
+            names = {one.name for one in found.values()} if kind == "learner" else set()
+            name = str(getattr(known, "name", ""))
+            if slug in found or name in names:
+                taken = slug if slug in found else name
                 raise UserError(
-                    f"{plugin.path}, line {line}: there is a {kind} {slug!r} already\n"
+                    f"{plugin.place('', slug, name)}: there is a {kind} {taken!r} already\n"
                     "Two of one name would be mistaken for each other: rename it."
                 )
             found[slug], origins[slug] = known, (plugin, entry)

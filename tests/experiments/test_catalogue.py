@@ -72,7 +72,7 @@ class TestProfiles:
             assert not numbers & {job.dataset for job in jobs_in(other)}
             assert jobs_in(other, Selection(datasets=["servo"])) == []
         assert {job.dataset for job in jobs_in(asked, Selection(datasets=["servo"]))} == {"servo"}
-        with pytest.raises(ValueError, match="groups are all, fresh, regression"):
+        with pytest.raises(ValueError, match="Write 'all' or 'fresh' or 'regression'"):
             profile_from("own", {"parts": [{**part, "datasets": "regresion"}]})
 
     def test_shared_work_is_done_once_and_planned_everywhere(self) -> None:

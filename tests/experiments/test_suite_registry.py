@@ -100,6 +100,7 @@ class TestOneFile:
 
 
 LINE = plugins.LEARNER.split("LEARNER =")[0].count("\n") + 1
+PART = {"experiment": "tuned", "protocol": "paper"}
 MISTAKES = [
     ("LEARNER = Learner(", 1, "was never closed"),
     ("import missing_package_xyz", 1, "ModuleNotFoundError"),
@@ -114,19 +115,42 @@ MISTAKES = [
     (plugins.LEARNER.replace(": 2}", ": np.int64(2)}"), LINE, "numpy.int64"),
     (plugins.LEARNER.replace("[1, 2, 3]", "np.arange(3)"), LINE, "Write a list"),
     (plugins.LEARNER.replace("[1, 2, 3]", "[np.float32(1), 2]"), LINE, "numpy.float32"),
-    (plugins.LEARNER.replace("space=", "needs='xgboost', space="), LINE, "tuple of modules"),
+    (plugins.LEARNER.replace("space=", "needs='xgboost', space="), LINE, "Write [a text, …]"),
+    (plugins.LEARNER.replace("space=", "needs=(3,), space="), LINE, "needs is (3,)"),
+    (plugins.LEARNER.replace("space=", "in_paper='no', space="), LINE, "Write True or False"),
+    (plugins.LEARNER.replace("Shallow tree", "CART"), LINE, "there is a learner 'CART' already"),
+    (plugins.LEARNER.replace("Shallow tree", "Small, fast"), LINE, "without commas"),
+    (plugins.LEARNER.replace("split, params, seed", "X, y"), LINE, "a function of 3 arguments"),
+    (plugins.LEARNER.replace('{"max_depth": 2}', "{2: 2}"), LINE, "parameter 2"),
+    (plugins.LEARNER.replace(": 2}", ": [np.int64(2)]}"), LINE, "is [np.int64(2)]"),
+    ("x = '\0'", 1, "null bytes"),
     (plugins.LEARNER.replace("return {", "return 1 / 0, {"), LINE, "ZeroDivisionError"),
-    (plugins.LEARNER.replace("defaults, fit", "defaults, None"), LINE, "Write a function"),
+    (plugins.LEARNER.replace("defaults, fit", "defaults, None"), LINE, "fit is None"),
     (plugins.LEARNER + "LEARNERS = [LEARNER]\n", LINE, "already"),
     (plugins.BOTH.replace('"y")}', '"why")}'), 25, "no column 'why'"),
     (plugins.BOTH.replace('(_frame, "y")}', "_frame}"), 25, "pandas table, target"),
     (plugins.BOTH.replace("My shop", "Iris"), 25, "there is a dataset 'iris' already"),
     ("METRICS = [len]", 1, "Write METRICS = {name: f(y, p)"),
     ("METRICS = {'mine': 3}", 1, "'mine' of METRICS is 3, no function"),
-    ("METRICS = {'test_f1': len}", 1, "lower-case"),
+    ("METRICS = {'mine': lambda y: 1}", 1, "no function of two arguments"),
+    ("METRICS = {'test_f1': max}", 1, "lower-case"),
     ("PROFILES = {'p': {'prats': []}}", 1, "unknown key 'prats'"),
     ("PROFILES = {'p': {'parts': [{'experimnt': 'tuned'}]}}", 1, "unknown key 'experimnt'"),
     ("PROFILES = {'p': {'parts': ['tuned']}}", 1, "a part is a str"),
+    ("PROFILES = {'p': {'parts': [{'experiment': 'tuned'}]}}", 1, "a part lacks its protocol"),
+    (f"PROFILES = {{'p': {{'parts': {PART}}}}}", 1, "Write [{key: value}, …]"),
+    *(
+        (f"PROFILES = {{'p': {{'parts': [\n{{**{PART}, {change}}}]}}}}", line, told)
+        for change, line, told in [
+            ("'trials': '3'", 1, "trials is '3'"),
+            ("'datasets': 'iris'", 1, "Write 'all' or 'fresh' or 'regression' or [a text, …]"),
+            ("'datasets': ['irsi']", 2, "did you mean iris"),
+            ("'methods': ['crat']", 2, "did you mean cart"),
+            ("'protocol': 'claen'", 2, "did you mean clean"),
+            ("'experiment': 'tunde'", 2, "did you mean tuned"),
+        ]
+    ),
+    ("PROFILES = {'p': {'includes': ['smok']}}", 1, "did you mean smoke"),
     (
         "PROFILES = {'p': {'parts': [dict(experiment='e', protocol='p', datasets={'rows': 3})]}}",
         *(1, "conditions are"),
@@ -134,6 +158,18 @@ MISTAKES = [
     ("TABLES = {'t': 3}", 1, "is a int"),
     ("EXPERIMENTS = ['tuned']", 1, "Write EXPERIMENTS = {name"),
     ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seed': 3}}", 1, "unknown key 'seed'"),
+    ("EXPERIMENTS = {'e': {'methods': 3}}", 1, "methods is 3"),
+    ("EXPERIMENTS = {'e': {\n'methods': ['crat']}}", 2, "did you mean cart"),
+    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'setting': 'ous'}}", 1, "'published' or 'ours'"),
+    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'measured': 'alon'}}", 1, "'shared' or 'alone'"),
+    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seeds': '12'}}", 1, "[a whole number, …]"),
+    ("EXPERIMENTS = {'e': {'methods': ['cart'],\n'overrides': {'crat': {}}}}", 2, "mean cart"),
+    (
+        "import numpy as np\n"
+        "EXPERIMENTS = {'e': {'methods': ['cart'], 'repeats': [{'a': np.int64(3)}]}}",
+        *(2, "repeats is [{'a': np.int64(3)}]"),
+    ),
+    ("EXECUTORS = {'e': lambda: 3}", 1, "no function of two arguments"),
     ("PROTOCOLS = {'p': 3}", 1, "no function"),
 ]
 
