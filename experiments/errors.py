@@ -7,6 +7,7 @@ import inspect
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -55,6 +56,7 @@ WORDS = {
     int: "a whole number",
     float: "a number",
     bool: "True or False",
+    Path: "a path",
     Any: "a plain number, text, list or None",
     type(None): "None",
 }

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,27 @@ import pandas as pd
 
 from experiments.analysis import questions
 from experiments.analysis.answer import Answer, Declared, Grid
-from experiments.analysis.grids import check, declare, has_results, own_grid
+from experiments.analysis.grids import check, declare, has_results, own_grid, told_at
 from experiments.analysis.pairwise import listed
 from experiments.analysis.printed import TRIALS, Printed, printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS, judge, tally
-from experiments.errors import UserError, check_names
+from experiments.errors import UserError, check_fields, check_names
 
 Entries = Mapping[str, Mapping[str, Any]]
 COLUMNS = ("dataset", "method", "metric", "mean", "std", "n")
-NEEDED = ("title", "csv", "experiment", "protocol")
-FIELDS = (*NEEDED, "trials", "margin")
-"""Of ``PRINTED``."""
+
+
+@dataclass(frozen=True)
+class OtherPaper:
+    """An entry of ``PRINTED``; ``trials`` are those behind a number whose n the CSV lacks."""
+
+    title: str
+    csv: str | Path
+    experiment: str
+    protocol: str
+    trials: int = TRIALS
+    margin: Mapping[str, float] = field(default_factory=dict)
 
 
 def answers(
@@ -63,15 +72,20 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
     made: list[Grid] = []
     sentences = []
     for name, entry in tables.items():
-        table = declare({"name": name, **entry}, "TABLES")
-        check(table, runs)
+        place, given = placed(entry, "TABLES")
+        with told_at(place):
+            table = declare({"name": name, **given})
+            check(table, runs)
         protocols = table.protocols or [p for p, e in runs.places if e == table.experiment]
         found = [own_grid(runs, table, protocol) for protocol in protocols or ["paper"]]
         made += filter(has_results, found)
         if not any(map(has_results, found)):
             sentences.append(f"{table.title}: nothing of experiment {table.experiment} has run.")
     for name, entry in papers.items():
-        judged = another_paper(runs, name, entry)
+        place, given = placed(entry, "PRINTED")
+        with told_at(f"{place}: {name}"):
+            check_fields("printed table", OtherPaper, given)
+            judged = another_paper(runs, name, OtherPaper(**given))
         made += judged
         every = pd.concat([each.frame for each in judged])
         counts = tally(every[every["paper_mean"].notna()].rename(columns={"verdict": "outcome"}))
@@ -85,31 +99,32 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
     return Answer("own-tables", "Your tables", (*lead, *sentences), tuple(made), shown=shown)
 
 
-def another_paper(runs: Runs, name: str, entry: Mapping[str, Any]) -> list[Grid]:
+def placed(entry: Mapping[str, Any], default: str) -> tuple[str, dict[str, Any]]:
+    """File and line of an entry, where its plug-in left them, and the entry without them."""
+    given = dict(entry)
+    return given.pop("where", default), given
+
+
+def another_paper(runs: Runs, name: str, paper: OtherPaper) -> list[Grid]:
     """One table per metric: ours, the printed numbers beside them, and the verdicts."""
-    check_names("field", entry, FIELDS, f"PRINTED {name}: ")
-    for key in NEEDED:
-        if not entry.get(key):
-            raise UserError(f"PRINTED {name} lacks its {key}")
-    numbers = read_numbers(Path(entry["csv"]), f"PRINTED {name}", entry.get("trials", TRIALS))
-    margins, protocol = entry.get("margin", {}), entry["protocol"]
+    numbers = read_numbers(Path(paper.csv), paper.trials)
     check_names("dataset", numbers["dataset"].tolist(), runs.datasets)
-    check_names("metric", margins, numbers["metric"])
+    check_names("metric", paper.margin, numbers["metric"])
     made = []
     for metric, part in numbers.groupby("metric", sort=False):
         table = Declared(
             name=f"{name}-{str(metric).replace('_', '-')}",
-            title=f"{entry['title']}: {metric}",
-            experiment=entry["experiment"],
+            title=f"{paper.title}: {metric}",
+            experiment=paper.experiment,
             metric=str(metric),
             methods=tuple(dict.fromkeys(part["method"])),
-            protocols=(protocol,),
+            protocols=(paper.protocol,),
             decimals=int(part["mean_digits"].max()),
             std_decimals=int(part["std_digits"].max()),
-            margin=margins.get(metric),
+            margin=paper.margin.get(str(metric)),
         )
         check(table, runs)
-        ours = own_grid(runs, table, protocol, part["dataset"].tolist())
+        ours = own_grid(runs, table, paper.protocol, part["dataset"].tolist())
         judged = judge(ours.frame, part, table).rename(columns={"outcome": "verdict"})
         columns = ["dataset", "method", "paper_mean", "paper_std", "paper_missing", "verdict"]
         frame = ours.frame.merge(judged[columns], on=["dataset", "method"], how="left")
@@ -117,18 +132,18 @@ def another_paper(runs: Runs, name: str, entry: Mapping[str, Any]) -> list[Grid]
     return made
 
 
-def read_numbers(path: Path, where: str, trials: int) -> pd.DataFrame:
+def read_numbers(path: Path, trials: int) -> pd.DataFrame:
     """A CSV of printed cells, with the digits they are printed to."""
     try:
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as problem:
-        raise UserError(f"{where}: {path} cannot be read: {problem}") from None
+        raise UserError(f"{path} cannot be read: {problem}") from None
     place = list(COLUMNS[:3])
     for column in COLUMNS[:4]:
         if column not in rows:
-            raise UserError(f"{where}: {path} has no column {column!r}")
+            raise UserError(f"{path} has no column {column!r}")
     for twice in rows.loc[rows.duplicated(place), place].itertuples(index=False):
-        raise UserError(f"{where}: {path} has {' '.join(twice)} twice")
+        raise UserError(f"{path} has {' '.join(twice)} twice")
     rows = rows.reindex(columns=list(COLUMNS), fill_value="")
     for column in ("mean", "std"):
         rows[f"{column}_digits"] = rows[column].str.partition(".")[2].str.len()

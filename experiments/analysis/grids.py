@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from experiments.analysis.stats import (
     population_std,
     ranks_of,
 )
-from experiments.errors import UserError, check_names, did_you_mean
+from experiments.errors import UserError, check_fields, check_names, did_you_mean
 from experiments.runs.schema import METRICS
 
 DECLARATIONS = Path(__file__).with_name("grids.toml")
@@ -51,17 +52,22 @@ CELL = {"mean": float, "std": float, "n": int, "expected": int, "missing": objec
 # Declarations
 
 
-def declare(entry: Mapping[str, Any], where: str) -> Declared:
+@contextmanager
+def told_at(place: str) -> Iterator[None]:
+    """Say of every mistake in what was declared where that stands."""
+    try:
+        yield
+    except (UserError, ValueError) as mistake:
+        raise UserError(f"{place}: {mistake}") from None
+
+
+def declare(entry: Mapping[str, Any]) -> Declared:
     """A table from a record of TOML or of a plug-in; what is not understood is refused."""
-    where = f"{where}: table {entry.get('name', 'without a name')}"
-    check_names("field", entry, [each.name for each in fields(Declared)], f"{where}: ")
-    for key in ("name", "title", "experiment", "metric"):
-        if not isinstance(entry.get(key), str) or not entry[key]:
-            raise UserError(f"{where} lacks its {key}")
+    with told_at(f"table {entry.get('name', 'without a name')}"):
+        check_fields("table", Declared, entry)
+        check_names("summary", entry.get("summaries", ()), SUMMARIES)
     lists = {k: tuple(v) for k, v in entry.items() if isinstance(v, list | tuple)}
-    made = Declared(**{**entry, **lists})
-    check_names("summary", made.summaries, SUMMARIES, f"{where}: ")
-    return made
+    return Declared(**{**entry, **lists})
 
 
 @cache
@@ -74,10 +80,11 @@ def declarations() -> dict[str, dict[str, Any]]:
         key: {slug: at for at, slug in enumerate(slugs)} for key, slugs in names.items()
     }
     for kind in KINDS:
-        tables = (declare(entry, DECLARATIONS.name) for entry in content[kind])
-        found[kind] = {
-            each.name: replace(each, shared=each.shared and kind != "paper") for each in tables
-        }
+        with told_at(DECLARATIONS.name):
+            tables = [declare(entry) for entry in content[kind]]
+        if kind == "paper":
+            tables = [replace(each, shared=False) for each in tables]
+        found[kind] = {each.name: each for each in tables}
     return found
 
 

@@ -194,6 +194,11 @@ def output_folder(args: argparse.Namespace) -> Path:
     return RESULTS if Path(args.store).resolve() == COMMITTED else Path(args.store)
 
 
+def own_tables() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tables and printed numbers of the plug-ins, whose answer stands before all others."""
+    return registry.from_plugins("table"), registry.from_plugins("printed")
+
+
 def require_store(folder: Path) -> None:
     """Refuse to read a store that is not there: a typo would look like an empty one."""
     if not (folder / FILE).is_file() and not (folder / "planned.parquet").is_file():

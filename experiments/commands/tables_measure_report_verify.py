@@ -18,6 +18,7 @@ from experiments.commands.arguments import (
     flag,
     option,
     output_folder,
+    own_tables,
     require_store,
     verb,
 )
@@ -45,7 +46,7 @@ def tables(args: argparse.Namespace) -> int:
     not been run is a gap. Tables that no question of the results makes any more are removed.
     """
     runs = load(args.store, args.params or "published")
-    found = answers(runs, None, *map(registry.from_plugins, ("table", "printed")))
+    found = answers(runs, None, *own_tables())
     output = output_folder(args)
     made = files.table_files(found, runs)
     removed = files.write(output, made)
@@ -152,7 +153,8 @@ def report(args: argparse.Namespace) -> int:
 
     require_store(args.store)
     runs = load(args.store, args.params or "published")
-    page = write_report(runs, answers(runs), output_folder(args), args.params or "")
+    found = answers(runs, None, *own_tables())
+    page = write_report(runs, found, output_folder(args), args.params or "")
     say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
     if args.open:
         webbrowser.open(page.resolve().as_uri())

@@ -10,6 +10,7 @@ import pandas as pd
 
 from experiments.analysis.answer import Answer, Grid, Table
 from experiments.analysis.runs import Runs
+from experiments.errors import UserError
 from experiments.output import latex
 
 TABLES, FIGURES = "tables", "figures"
@@ -34,7 +35,7 @@ def table_files(answers: Iterable[Answer], names: Runs) -> dict[str, str]:
     for table in [table for answer in answers for table in answer.tables]:
         stem = stem_of(table)
         if tables.setdefault(stem, table) is not table:
-            raise ValueError(f"two tables are called {stem}")
+            raise UserError(f"two tables are called {stem}\nRename that of your plug-in.")
     for stem, table in tables.items():
         if isinstance(table, Grid):
             files |= grid_files(table, names)

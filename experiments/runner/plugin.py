@@ -266,6 +266,8 @@ def _read_declared(name: str, offered: Any, plugin: Plugin) -> Offers:
         given = dict(declared)
         if isinstance(given.get("csv"), str | Path):
             given["csv"] = plugin.path.parent / given["csv"]
+        if not make:  # the analysis makes tables, and tells of mistakes where they stand
+            given["where"] = plugin.place(name, slug)
         try:
             yield slug, make(slug, given) if make else given
         except ValueError as problem:

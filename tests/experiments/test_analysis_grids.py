@@ -250,12 +250,14 @@ def test_a_declared_table_shows_what_was_planned_in_order():
         ({"experiment": "tunde"}, "unknown experiment 'tunde'; did you mean tuned"),
         ({"metric": "test_f2"}, "unknown metric 'test_f2'; did you mean test_f1"),
         ({"protocols": ["clena"]}, "unknown protocol 'clena'; did you mean clean"),
-        ({"datasets": ["iris"]}, "unknown field 'datasets'"),
+        ({"datasets": ["iris"]}, "unknown key 'datasets'"),
         ({"summaries": ["MMR"]}, "unknown summary 'MMR'; known are Mean"),
         ({"metric": ""}, "lacks its metric"),
+        ({"methods": "cart"}, "methods is 'cart'\nWrite \\[a text, …\\]"),
+        ({"title": 3}, "title is 3\nWrite a text"),
     ],
 )
 def test_a_typo_in_a_table_is_an_error_that_says_what_may_be_meant(changes, told):
     entry = {"name": "own", "title": "Own", "experiment": "tuned", "metric": "test_f1", **changes}
     with pytest.raises(UserError, match=told):
-        check(declare(entry, "here"), make_runs({("clean", "tuned", "iris", "cart"): [0.5]}))
+        check(declare(entry), make_runs({("clean", "tuned", "iris", "cart"): [0.5]}))

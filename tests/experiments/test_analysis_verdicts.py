@@ -240,9 +240,12 @@ def test_printed_numbers_of_another_paper_are_judged_like_this_ones(other):
 @pytest.mark.parametrize(
     ("changes", "text", "told"),
     [
-        ({"tittle": "x"}, PRINTED, "unknown field 'tittle'; did you mean title"),
+        ({"tittle": "x"}, PRINTED, "unknown key 'tittle'; did you mean title"),
         ({"title": ""}, PRINTED, "lacks its title"),
         ({"csv": "nowhere.csv"}, PRINTED, "cannot be read"),
+        ({"csv": 3}, PRINTED, "csv is 3"),
+        ({"margin": 0.1}, PRINTED, "margin is 0.1"),
+        ({"where": "mine.py, line 7", "title": ""}, PRINTED, "^mine.py, line 7: theirs: "),
         ({"margin": {"test_acuracy": 0.1}}, PRINTED, "did you mean test_accuracy"),
         ({}, PRINTED.replace("iris,cart,test", "irsi,cart,test"), "did you mean iris"),
         ({}, PRINTED.replace("gradtree", "gradtre"), "did you mean gradtree"),

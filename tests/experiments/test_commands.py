@@ -147,6 +147,36 @@ class TestRun:
         planned = Store(tmp_path / "runs").frame("planned")
         assert planned[["experiment", "method"]].to_numpy().tolist() == [["tuned", "shallow"]]
 
+    def test_tables_of_a_plugin_are_in_tables_and_report(
+        self, run: Run, mine: list[str], tmp_path: Path
+    ) -> None:
+        """Another paper's numbers, too; a mistake in either names file and line."""
+        store = ["--store", tmp_path / "runs"]
+        assert run("run", *mine, "--trial", "0-4", *store)[0] == 0
+        text = "dataset,method,metric,mean,std\nmy-shop,cart,test_accuracy,0.1,0.01\n"
+        (tmp_path / "theirs.csv").write_text(text)
+        declared = "{'title': 'My table', 'experiment': 'default', 'metric': 'test_f1'}"
+        theirs = "{'title': 'Theirs', 'csv': 'theirs.csv', 'experiment': 'default', "
+        theirs += "'protocol': 'paper', 'trials': 5, 'margin': {'test_accuracy': 0.02}}"
+        text = plugins.BOTH + f"TABLES = {{'my-table': {declared}}}\nPRINTED = {{'them': {theirs}}}"
+        path = plugins.write(tmp_path, text)
+        forget_plugins()
+        own = ["--plugin", path, *store]
+        assert run("tables", *own)[0] == 0
+        folder = tmp_path / "runs" / "tables" / "paper"
+        (line,) = pd.read_csv(folder / "them-test-accuracy.csv").to_dict("records")
+        assert (line["paper_mean"], line["verdict"]) == (0.1, "better")
+        assert (folder / "my-table.csv").is_file()
+        assert run("report", *own)[0] == 0
+        page = (tmp_path / "runs" / "report.html").read_text(encoding="utf-8")
+        assert "Theirs: of 1 numbers 1 better" in page
+        plugins.write(tmp_path, text.replace("'test_f1'", "'test_f2'"))
+        forget_plugins()
+        line = text[: text.index("TABLES")].count("\n") + 1
+        for verb in ("tables", "report"):
+            status, _, told = run(verb, *own)
+            assert (status, f"{path}, line {line}: table my-table: " in told) == (2, True)
+
     def test_failures_are_named_and_can_be_tried_again(
         self, run: Run, mine: list[str], tmp_path: Path
     ) -> None:

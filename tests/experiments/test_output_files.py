@@ -14,6 +14,7 @@ from output_samples import NAMES, PROFILES, answers, drawing, grid, table, writt
 
 from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer
+from experiments.errors import UserError
 from experiments.output import figures, files, formats, readme
 
 
@@ -44,7 +45,7 @@ def test_numbers_read_back_unchanged_and_whole_ones_are_whole() -> None:
 
 def test_two_tables_of_one_name_are_a_mistake() -> None:
     twice = Answer("x", "X?", (), (table(), table()))
-    with pytest.raises(ValueError, match="two tables are called tables/against-cart"):
+    with pytest.raises(UserError, match="two tables are called tables/against-cart"):
         files.table_files([twice], NAMES)
 
 

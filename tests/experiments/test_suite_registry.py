@@ -39,7 +39,8 @@ EXECUTORS = {"nowhere": lambda workers, limits: None}
 
 class TestOneFile:
     def test_offers_everything_that_has_a_name(self, tmp_path: Path) -> None:
-        registry.use([plugins.write(tmp_path, EVERYTHING)])
+        path = plugins.write(tmp_path, EVERYTHING)
+        registry.use([path])
         offered = {kind: list(registry.from_plugins(kind)) for kind, _ in plugin.READERS.values()}
         assert offered == {
             "learner": ["shallow"],
@@ -53,7 +54,9 @@ class TestOneFile:
             "executor": ["nowhere"],
         }
         assert registry.find("metric", "misses").better == "low"
-        assert registry.entries("printed")["their-table"]["csv"] == tmp_path / "theirs.csv"
+        line = EVERYTHING[: EVERYTHING.index("PRINTED")].count("\n") + 1
+        told = {"csv": tmp_path / "theirs.csv", "where": f"{path}, line {line}"}
+        assert registry.entries("printed")["their-table"] == told
         jobs = jobs_in(profile_of("my-profile"), Selection(datasets=["my-shop"]))
         assert {(job.method, job.trial) for job in jobs} == {
             (method, trial) for method in ("shallow", "cart") for trial in (0, 1)
