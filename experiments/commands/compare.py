@@ -76,8 +76,10 @@ def run(args: argparse.Namespace) -> int:
         store = args.store if todo else COMMITTED
         runs = gathered(store, done, args.protocol, {job.key for job in jobs})
         for metric in wanted:
-            frame, _ = metrics.scored(runs, runs.frame, metric, [store, COMMITTED])
+            frame, why = metrics.scored(runs, runs.frame, metric, [store, COMMITTED])
             runs = replace(runs, frame=frame)
+            for reason, count in why.items():
+                say(f"{count:,} runs have no {metric.name}: {reason}.")
         columns = [BY_NAME.get(metric.name) or column_of(metric) for metric in wanted]
         write(compare(runs, args.protocol, mine, others, columns), args.store)
     return status

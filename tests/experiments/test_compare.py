@@ -79,6 +79,13 @@ class TestVerb:
         found = table[table["Learner"] == "CART"].set_index("Metric")["mean"]
         assert found.to_dict() == pytest.approx(wanted)
 
+    def test_says_why_a_metric_is_missing(self, run: Run, tmp_path: Path) -> None:
+        text = plugins.LEARNER + "METRICS = {'broken': lambda y, p: 1 / 0}\n"
+        words = ["--dataset", "iris", "--against", "cart", *QUICK, "--store", tmp_path / "runs"]
+        path = plugins.write(tmp_path, text)
+        status, out, _ = run("compare", path, "--metric", "test_f1,broken", *words)
+        assert (status, "4 runs have no broken: division by zero." in out) == (0, True)
+
     def test_says_so_if_every_run_is_committed(self, run: Run, tmp_path: Path) -> None:
         words = ["--dataset", "iris", "--against", "cart-pruned", *QUICK]
         text = plugins.LEARNER.replace("LEARNER = ", "_UNUSED = ") + plugins.TABLES
