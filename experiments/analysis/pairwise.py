@@ -17,6 +17,7 @@ from experiments.analysis.printed import SCOPES, Printed
 from experiments.analysis.runs import Runs, load
 from experiments.analysis.stats import FEWEST_DATASETS, TIE, mean_of
 from experiments.errors import UserError
+from experiments.runs.predictions import why_no_probabilities
 from experiments.runs.schema import Column
 
 PROTOCOLS = ("paper", "clean")
@@ -164,12 +165,15 @@ def compare(
     datasets, scores = dict[str, list[str]](), list[pd.DataFrame]()
     for metric in metrics:
         found = {m: means(runs, (protocol, EXPERIMENT, m), metric.name) for m in (*mine, *others)}
-        shared = [slug for slug in every if all(slug in own.index for own in found.values())]
         word = metric.in_tables
         for method, own in found.items():
             if lacks := [runs.name(slug) for slug in every if slug not in own.index]:
-                gaps.append(f"{runs.name(method)} lacks {word} in some trial on {listed(lacks)}.")
-        if shared:
+                gap = f"{runs.name(method)} lacks {word} in some trial on {listed(lacks)}"
+                gaps.append(f"{gap}{_why(runs.frame, method, metric.name)}.")
+        # who has no number at all must not take that of the others away
+        found = {m: own for m, own in found.items() if len(own) or m == others[0]}
+        shared = [slug for slug in every if all(slug in own.index for own in found.values())]
+        if shared and len(found) > 1:
             datasets.setdefault(listed([runs.name(slug) for slug in shared]), []).append(word)
             lines += _lines(frame := pd.DataFrame(found).loc[shared], metric, others[0])
             frame = frame.rename(runs.name, axis="columns").rename(runs.name)
@@ -189,6 +193,13 @@ def compare(
     extra = {"scores": pd.concat(scores).rename_axis(["Dataset", "Metric"]).reset_index()}
     made = replace(made, notes=notes)
     return Answer(NAME, title, (*told, *notes), (made,), (figure,), extra=extra)
+
+
+def _why(frame: pd.DataFrame, method: str, metric: str) -> str:
+    """In brackets, why runs of a learner that ended well have no number."""
+    rows = frame[(frame["method"] == method) & (frame["status"] == "ok") & frame[metric].isna()]
+    reasons = [why for extra in rows["extra"] if (why := why_no_probabilities(extra))]
+    return f" ({reasons[0]})" if reasons else ""
 
 
 def _lines(scores: pd.DataFrame, metric: Column, reference: str) -> Iterator[Line]:

@@ -117,6 +117,8 @@ def measure(args: argparse.Namespace) -> int:
         return DONE
     print(f"\n{sum(missing.values()):,} runs have no score:")
     print("".join(f"  {count:,}: {reason}\n" for reason, count in missing.items()), end="")
+    if not any(reason.endswith("are kept") for reason in missing):
+        return WORK_LEFT
     print("To fit runs again and keep predictions that repeat the recorded scores:")
     own = f" --store {args.store}"
     if runs.store.resolve() == COMMITTED:

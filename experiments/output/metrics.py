@@ -135,11 +135,11 @@ def scored(
     sources = [Store(each) if (each / FILE).is_file() else each for each in folders]
     why, values = Counter[str](), {}
     good = rows[rows["status"] == "ok"]
-    for key, dataset in zip(good["key"], good["dataset"], strict=True):
+    for key, dataset, extra in good[["key", "dataset", "extra"]].itertuples(index=False):
         classes = len(runs.datasets[dataset]["class_counts"])
         kept = (found for each in sources if (found := predictions.of(each, key)) is not None)
         values[key], reason = _scored(metric, next(kept, None), classes)
-        why.update([reason] if reason else [])
+        why.update([predictions.why_no_probabilities(extra) or reason] if reason else [])
     return rows.assign(**{metric.name: rows["key"].map(values).astype(float)}), why
 
 

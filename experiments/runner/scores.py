@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.inner_folds import macro_f1
-from experiments.runs.predictions import Prediction
+from experiments.runs.predictions import NO_PROBABILITIES, Prediction
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Labels = NDArray[np.int64]
 Probabilities = NDArray[np.float64]
-NO_PROBABILITIES = "no_probabilities"
-"""In ``extra``: why a run has no score that takes probabilities."""
 
 
 class PredictionError(ValueError):

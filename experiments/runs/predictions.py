@@ -9,6 +9,7 @@ without a key for the truth of every protocol, dataset and trial.
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -27,9 +28,16 @@ if TYPE_CHECKING:
 
 LARGEST_UNPACKED = 1 << 28
 """Bytes. Predictions of the suite are a few megabytes; what is larger is none of them."""
+NO_PROBABILITIES = "no_probabilities"
+"""In ``extra`` of a run: why there are none."""
 COLUMNS = ("protocol", "dataset", "trial", "key", "classes", "probabilities", "codes")
 Place = tuple[str, str, int]
 """Protocol, dataset and trial."""
+
+
+def why_no_probabilities(extra: str) -> str:
+    """Why a run has no score that takes probabilities; empty if its learner gives them."""
+    return str(json.loads(extra).get(NO_PROBABILITIES, "")) if NO_PROBABILITIES in extra else ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,6 +79,33 @@ class TestVerb:
         found = table[table["Learner"] == "CART"].set_index("Metric")["mean"]
         assert found.to_dict() == pytest.approx(wanted)
 
+    def test_a_learner_without_probabilities_takes_nothing_from_the_others(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        text = f"""{plugins.LEARNER}
+from dataclasses import replace
+from sklearn.svm import LinearSVC
+
+def linear(split, params, seed):
+    X, y = split.X_train_valid, split.y_train_valid
+    return Fitted(LinearSVC(random_state=seed).fit(X, y), X, y, tree=None, size=None)
+
+LEARNERS = [LEARNER, replace(LEARNER, slug="linear", name="Linear", fit=linear)]
+del LEARNER
+"""
+        words = ["--dataset", "iris", "--against", "cart", *QUICK, "--store", tmp_path / "runs"]
+        status, out, _ = run("compare", plugins.write(tmp_path, text), *words)
+        assert status == 0
+        assert "Linear lacks ROC AUC in some trial on Iris (LinearSVC has no predict_proba)." in out
+        table = pd.read_csv(tmp_path / "runs" / "comparison" / "comparison.csv")
+        shown = table.groupby("Metric")["Learner"].unique().map(list).to_dict()
+        assert shown["test F1"] == ["Shallow tree", "Linear", "CART"]
+        assert shown["ROC AUC"] == ["Shallow tree", "CART"]
+        words = ["--experiment", "default", "--protocol", "clean", "--store", tmp_path / "runs"]
+        status, out, _ = run("measure", "roc_auc_score", *words)
+        assert (status, "2: LinearSVC has no predict_proba" in out) == (3, True)
+        assert "--fill-predictions" not in out
+
     def test_says_why_a_metric_is_missing(self, run: Run, tmp_path: Path) -> None:
         text = plugins.LEARNER + "METRICS = {'broken': lambda y, p: 1 / 0}\n"
         words = ["--dataset", "iris", "--against", "cart", *QUICK, "--store", tmp_path / "runs"]
