@@ -52,6 +52,8 @@ def tables(args: argparse.Namespace) -> int:
     removed = files.write(output, made)
     done = (runs.frame["status"] != "").sum()
     print(f"{output}: {len(made)} files; {done:,} of {len(runs.frame):,} planned jobs have run")
+    if any(own_tables()):
+        print(*found[0].sentences, sep="\n")
     if removed:
         print(f"Removed: {', '.join(removed)}")
     if runs.store.resolve() == COMMITTED and not (args.plugin or args.output):

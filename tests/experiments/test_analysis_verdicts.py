@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import runpy
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,9 @@ from experiments.analysis.answer import Declared
 from experiments.analysis.answers import answers, own_answer
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import reproduces
+from experiments.analysis.runs import load
 from experiments.errors import UserError
+from experiments.output.readme import REPOSITORY
 
 PAPER = printed()
 
@@ -235,6 +239,17 @@ def test_printed_numbers_of_another_paper_are_judged_like_this_ones(other):
     assert accuracy.frame["verdict"].tolist() == ["exact", "better", "equivalent", "missing"]
     assert size.frame["verdict"].tolist() == ["missing"]
     assert found.sentences[-1].startswith("Another paper: of 4 numbers 1 exact, 1 equivalent")
+
+
+def test_the_readmes_printed_numbers_give_what_it_says(tmp_path, monkeypatch):
+    text = (REPOSITORY / "experiments" / "README.md").read_text(encoding="utf-8")
+    (numbers,) = re.findall("```csv\n(.*?)```", text, flags=re.DOTALL)
+    (code,) = re.findall("```python3\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "theirs.csv").write_text(numbers)
+    (tmp_path / "theirs.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    found = own_answer(load(), {}, runpy.run_path("theirs.py")["PRINTED"])
+    assert f'prints "{found.sentences[-1]}"' in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,8 @@ class TestRun:
         path = plugins.write(tmp_path, text)
         forget_plugins()
         own = ["--plugin", path, *store]
-        assert run("tables", *own)[0] == 0
+        status, out, _ = run("tables", *own)
+        assert (status, "Theirs: of 1 numbers 1 better." in out) == (0, True)
         folder = tmp_path / "runs" / "tables" / "paper"
         (line,) = pd.read_csv(folder / "them-test-accuracy.csv").to_dict("records")
         assert (line["paper_mean"], line["verdict"]) == (0.1, "better")

@@ -13,6 +13,7 @@ import plugins
 import pytest
 
 from experiments.errors import UserError
+from experiments.output.readme import REPOSITORY
 from experiments.runner import plugin, registry
 from experiments.runner.experiments import Selection, check_selected, jobs_in, profile_of
 
@@ -61,6 +62,10 @@ class TestOneFile:
         assert {(job.method, job.trial) for job in jobs} == {
             (method, trial) for method in ("shallow", "cart") for trial in (0, 1)
         }
+
+    def test_is_documented(self) -> None:
+        text = (REPOSITORY / "experiments" / "README.md").read_text(encoding="utf-8")
+        assert [name for name in plugin.READERS if f"`{name}`" not in text] == []
 
     def test_is_beyond_the_paper_unless_it_says_otherwise(self, tmp_path: Path) -> None:
         registry.use([plugins.write(tmp_path, plugins.LEARNER)])
