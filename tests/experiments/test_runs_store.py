@@ -193,6 +193,19 @@ def test_kill_9_loses_no_stored_run_and_two_writers_disturb_nobody(tmp_path: Pat
         store.close()
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_runs_are_one_file_written_in_batches(tmp_path: Path) -> None:
+    """0.08 ms of processor time a run when this was written, key and check included."""
+    store, began = Store(tmp_path), time.process_time()
+    for first in range(0, 100_000, 100):
+        runs = [ok(trial) for trial in range(first, first + 100)]
+        store.add(runs, {run["key"]: b"p" * 100 for run in runs})
+    assert (time.process_time() - began) / 100_000 < 1e-3
+    assert len(store.predicted_keys()) == 100_000
+    store.close()
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def archived(tmp_path: Path, trials: int = 3) -> Path:
     store = Store(tmp_path / "store")
     jobs = [job(trial) for trial in range(trials)] + [job(0, protocol="clean")]
