@@ -20,13 +20,14 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import questions
-from experiments.analysis.answer import Answer, Declared, Grid
+from experiments.analysis.answer import Answer, Declared, Grid, Table
 from experiments.analysis.grids import check, declare, has_results, own_grid, told_at
-from experiments.analysis.pairwise import listed
+from experiments.analysis.pairwise import compare, listed
 from experiments.analysis.printed import TRIALS, Printed, printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS, judge, tally
 from experiments.errors import UserError, check_fields, check_names
+from experiments.runs.schema import BY_NAME
 
 Entries = Mapping[str, Mapping[str, Any]]
 COLUMNS = ("dataset", "method", "metric", "mean", "std", "n")
@@ -70,7 +71,8 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
     if not tables and not papers:
         return None
     made: list[Grid] = []
-    sentences = []
+    statistics: list[Table] = []
+    sentences: list[str] = []
     for name, entry in tables.items():
         place, given = placed(entry, "TABLES")
         with told_at(place):
@@ -78,7 +80,11 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
             check(table, runs)
         protocols = table.protocols or [p for p, e in runs.places if e == table.experiment]
         found = [own_grid(runs, table, protocol) for protocol in protocols or ["paper"]]
-        made += filter(has_results, found)
+        for grid in filter(has_results, found):
+            made.append(grid)
+            compared, sayings = compared_with_first(runs, table, grid)
+            statistics += compared
+            sentences += sayings
         if not any(map(has_results, found)):
             sentences.append(f"{table.title}: nothing of experiment {table.experiment} has run.")
     for name, entry in papers.items():
@@ -87,16 +93,36 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
             check_fields("printed table", OtherPaper, given)
             judged = another_paper(runs, name, OtherPaper(**given))
         made += judged
-        every = pd.concat([each.frame for each in judged])
-        counts = tally(every[every["paper_mean"].notna()].rename(columns={"verdict": "outcome"}))
+        cells = pd.concat([each.frame for each in judged])
+        counts = tally(cells[cells["paper_mean"].notna()].rename(columns={"verdict": "outcome"}))
         told = [
             f"{counts[outcome]} {words}" for outcome, words in IN_WORDS.items() if counts[outcome]
         ]
         sentences.append(f"{entry['title']}: of {sum(counts.values())} numbers {listed(told)}.")
     titles = listed([each.title for each in made])
     lead = (f"Tables of this plug-in: {titles}.",) if made else ()
-    shown = tuple(each.name for each in made)
-    return Answer("own-tables", "Your tables", (*lead, *sentences), tuple(made), shown=shown)
+    every: tuple[Grid | Table, ...] = (*made, *statistics)
+    shown = tuple(each.name for each in every)
+    return Answer("own-tables", "Your tables", (*lead, *sentences), every, shown=shown)
+
+
+def compared_with_first(
+    runs: Runs, table: Declared, grid: Grid
+) -> tuple[list[Table], tuple[str, ...]]:
+    """The statistics of a declared table: its learners against the first, and the sentences."""
+    if len(grid.methods) < 2:
+        return [], ()
+    first, *rest = grid.methods
+    try:
+        found = compare(
+            runs, grid.protocol, rest, [first], [BY_NAME[table.metric]], table.experiment
+        )
+    except UserError as none:
+        return [], (f"{table.title}: {str(none).splitlines()[0]}.",)
+    (made,) = (each for each in found.tables if isinstance(each, Table))
+    told = tuple(each for each in found.sentences if each not in made.notes[1:])  # gaps: below it
+    title = f"{table.title}: {made.title}"
+    return [replace(made, name=f"{table.name}-comparison", title=title)], told
 
 
 def placed(entry: Mapping[str, Any], default: str) -> tuple[str, dict[str, Any]]:

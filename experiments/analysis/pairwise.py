@@ -141,7 +141,7 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
-# Learners against a reference, for the verb ``compare``
+# Learners against a reference, for the verb ``compare`` and for tables of plug-ins
 
 NAME, EXPERIMENT = "comparison", "default"
 
@@ -154,22 +154,28 @@ def gathered(store: Path, done: pd.DataFrame, protocol: str, keys: Collection[st
 
 
 def compare(
-    runs: Runs, protocol: str, mine: Sequence[str], others: Sequence[str], metrics: Sequence[Column]
+    runs: Runs,
+    protocol: str,
+    mine: Sequence[str],
+    others: Sequence[str],
+    metrics: Sequence[Column],
+    experiment: str = EXPERIMENT,
 ) -> Answer:
     """Whether some learners are better than the first of the others, by each metric.
 
     ``extra["scores"]`` has the mean of every learner on every dataset that counts.
     """
     asked, reference, lines = mine or others[1:], runs.name(others[0]), list[Line]()
-    every, gaps = list(dict.fromkeys(runs.frame["dataset"])), list[str]()
+    rows = runs.of(protocol, experiment)
+    every, gaps = list(dict.fromkeys(rows["dataset"])), list[str]()
     datasets, scores = dict[str, list[str]](), list[pd.DataFrame]()
     for metric in metrics:
-        found = {m: means(runs, (protocol, EXPERIMENT, m), metric.name) for m in (*mine, *others)}
+        found = {m: means(runs, (protocol, experiment, m), metric.name) for m in (*mine, *others)}
         word = metric.in_tables
         for method, own in found.items():
             if lacks := [runs.name(slug) for slug in every if slug not in own.index]:
                 gap = f"{runs.name(method)} lacks {word} in some trial on {listed(lacks)}"
-                gaps.append(f"{gap}{_why(runs.frame, method, metric.name)}.")
+                gaps.append(f"{gap}{_why(rows, method, metric.name)}.")
         # who has no number at all must not take that of the others away
         found = {m: own for m, own in found.items() if len(own) or m == others[0]}
         shared = [slug for slug in every if all(slug in own.index for own in found.values())]
@@ -183,10 +189,12 @@ def compare(
     tested = [line for line in lines if "p" in line]
     for line, p in zip(tested, stats.holm([line["p"] for line in tested]), strict=True):
         line["holm"] = p
-    names, trials = listed([runs.name(m) for m in asked]), str(runs.frame["trial"].nunique())
+    names, trials = listed([runs.name(m) for m in asked]), str(rows["trial"].nunique())
     told = [_sentence(line, runs, reference) for line in lines if line["method"] in asked]
     notes = (*(f"Datasets ({listed(each)}): {some}." for some, each in datasets.items()), *gaps)
-    words = {"learners": names, "reference": reference, "trials": trials}
+    default = experiment == EXPERIMENT
+    setting = "default hyperparameters" if default else f"experiment {experiment}"
+    words = {"learners": names, "reference": reference, "trials": trials, "setting": setting}
     made = table(NAME, pd.DataFrame(lines), runs.name, protocol, **words)
     figure = Figure(NAME, made.caption, lambda: _draw(lines, runs, reference))
     title = f"{'Is' if len(asked) == 1 else 'Are'} {names} better than {reference}?"
