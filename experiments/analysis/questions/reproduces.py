@@ -130,7 +130,7 @@ def _sentences(
     few = counted.loc[counted["difference"].notna(), "expected"].min()
     if few < TRIALS:
         return [
-            f"With {few:.0f} trials where the paper has {TRIALS} nothing can be held against it; "
+            f"With {few:.0f} of the paper's {TRIALS} trials nothing can be held against it; "
             f"{counts['exact']} of {total} printed numbers print alike so far."
         ]
     each = [f"{runs.name(x['method'])} {x['exact']} of {x['printed']}" for x in rows(by_learner)]
