@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.__main__ import main
+from experiments.__main__ import build_parser, main
+from experiments.commands import arguments
 from experiments.output import readme
+from experiments.runner.experiments import check_selected, jobs_in, searches_in
 
 REPOSITORY = readme.REPOSITORY
 LONGEST = 200
@@ -201,3 +203,30 @@ def test_the_citation_names_the_version() -> None:
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {project['version']}\n" in citation
     assert "doi: 10.1609/aaai.v38i13.29345" in citation
+
+
+def test_every_command_of_the_makefile_is_understood() -> None:
+    text = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    commands = re.findall(r"\$\(PY\) -m experiments ([^\n}]*)", text)
+    assert len(commands) > 5
+    for command in commands:
+        text = re.sub(r"\$\(if \$\(WORKERS\),--workers \$\(WORKERS\)\)", "--workers 2", command)
+        words = text.replace("$(PROFILE)", "paper").replace("$(ARGS)", "").rstrip("; ").split()
+        build_parser(words[0]).parse_args(words)
+
+
+def documented() -> list[str]:
+    files = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("*/README.md"))]
+    texts = [path.read_text(encoding="utf-8") for path in (*files, REPOSITORY / "CONTRIBUTING.md")]
+    found = {hit for text in texts for hit in re.findall(r"-m experiments ([a-z][^\n`#|]*)", text)}
+    return sorted(words.strip() for words in found)
+
+
+@pytest.mark.parametrize("command", documented())
+def test_documented_commands_work_as_they_are_written(command: str) -> None:
+    """Understood by the parser and, where they run jobs, with something to run."""
+    words = shlex.split(command)
+    args = build_parser(words[0]).parse_args(words)
+    if words[0] in ("run", "plan", "status") and not args.plugin:
+        profile, chosen = arguments.selected(args)
+        check_selected(profile, chosen, jobs_in(profile, chosen), searches_in(profile, chosen))

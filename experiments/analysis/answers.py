@@ -120,7 +120,9 @@ def compared_with_first(
     except UserError as none:
         return [], (f"{table.title}: {str(none).splitlines()[0]}.",)
     (made,) = (each for each in found.tables if isinstance(each, Table))
-    told = tuple(each for each in found.sentences if each not in made.notes[1:])  # gaps: below it
+    place = f"{table.title} (protocol {grid.protocol}): "
+    # what some learner lacks is said below the table
+    told = tuple(f"{place}{each}" for each in found.sentences if each not in made.notes[1:])
     title = f"{table.title}: {made.title}"
     return [replace(made, name=f"{table.name}-comparison", title=title)], told
 

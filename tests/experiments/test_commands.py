@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -18,11 +17,10 @@ from conftest import forget_plugins
 
 from experiments import __main__ as cli
 from experiments.analysis.runs import load
-from experiments.commands import arguments
 from experiments.commands import list as list_verb
 from experiments.commands import run as run_verb
 from experiments.errors import UserError
-from experiments.runner.experiments import check_selected, jobs_in, jobs_of, searches_in
+from experiments.runner.experiments import jobs_of
 from experiments.runs import archive
 from experiments.runs.store import Store
 
@@ -375,30 +373,3 @@ def test_lists_have_what_plugins_offer_and_what_profiles_cost(run: Run, tmp_path
     for line in ("Shallow tree (beyond the paper)", "My shop: 120 rows, 4 features, 2 classes",
                  "every table of the paper", "mine "):  # fmt: skip
         assert line in out
-
-
-def test_every_command_of_the_makefile_is_understood() -> None:
-    text = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
-    commands = re.findall(r"\$\(PY\) -m experiments ([^\n}]*)", text)
-    assert len(commands) > 5
-    for command in commands:
-        text = re.sub(r"\$\(if \$\(WORKERS\),--workers \$\(WORKERS\)\)", "--workers 2", command)
-        words = text.replace("$(PROFILE)", "paper").replace("$(ARGS)", "").rstrip("; ").split()
-        cli.build_parser(words[0]).parse_args(words)
-
-
-def documented() -> list[str]:
-    files = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("*/README.md"))]
-    texts = [path.read_text(encoding="utf-8") for path in (*files, REPOSITORY / "CONTRIBUTING.md")]
-    found = {hit for text in texts for hit in re.findall(r"-m experiments ([a-z][^\n`#|]*)", text)}
-    return sorted(words.strip() for words in found)
-
-
-@pytest.mark.parametrize("command", documented())
-def test_documented_commands_work_as_they_are_written(command: str) -> None:
-    """Understood by the parser and, where they run jobs, with something to run."""
-    words = shlex.split(command)
-    args = cli.build_parser(words[0]).parse_args(words)
-    if words[0] in ("run", "plan", "status") and not args.plugin:
-        profile, chosen = arguments.selected(args)
-        check_selected(profile, chosen, jobs_in(profile, chosen), searches_in(profile, chosen))
