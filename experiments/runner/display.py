@@ -115,12 +115,11 @@ class LiveDisplay(rich.progress.Progress):
         name = rich.progress.TextColumn("{task.description}", markup=False)
         bars = (rich.progress.BarColumn(32), rich.progress.MofNCompleteColumn())
         note = rich.progress.TextColumn("{task.fields[note]}", style="cyan")
-        self._progress, self._drawn, self._now = progress, 0.0, list[Text]()
+        self._progress, self._title = progress, title
+        self._drawn, self._now = 0.0, list[Text]()
         super().__init__(name, *bars, note, console=console, auto_refresh=False)
         counts = {"all": progress.jobs, **progress.total}
         self._bars = {name: self.add_task(name, total=n, note="") for name, n in counts.items()}
-        self.console.print(title, style="blue", markup=False)
-        self.start()
 
     def ended(self, run: Run) -> None:
         line = self._progress.note(run)
@@ -131,6 +130,9 @@ class LiveDisplay(rich.progress.Progress):
             self.console.print(line, style="yellow", markup=False)
 
     def tick(self, running: Sequence[Running]) -> None:
+        if not self.live.is_started:
+            self.console.print(self._title, style="blue", markup=False)
+            self.start()
         if time.monotonic() - self._drawn >= REFRESH_SECONDS:
             shown = [f"{one.where}  {name_of(one.job)}  {duration(one.seconds)}" for one in running]
             more = [f"and {len(shown) - RUNNING_SHOWN} more"] if len(shown) > RUNNING_SHOWN else []

@@ -210,6 +210,34 @@ def test_the_live_display_shows_running_and_failed_jobs() -> None:
         assert told in said
 
 
+class HungUp(io.StringIO):
+    """A terminal that is closed at a certain write."""
+
+    def __init__(self, last: int) -> None:
+        super().__init__()
+        self.left = last
+
+    def write(self, text: str) -> int:
+        self.left -= 1
+        if self.left < 0:
+            raise OSError(5, "Input/output error")
+        return super().write(text)
+
+
+@pytest.mark.parametrize("last", range(5))
+def test_a_terminal_that_closes_at_any_write_does_not_end_the_run(
+    last: int, tmp_path: Path
+) -> None:
+    from rich.console import Console
+
+    jobs = [fake_job("good", trial) for trial in range(4)]
+    console = Console(file=HungUp(last), width=120, force_terminal=True)
+    live = LiveDisplay(Progress(jobs, {}, 1), "title", console)
+    queue = Queue(jobs, give_up=False)
+    summary = run_session(queue, Store(tmp_path), InlineExecutor(), [live])
+    assert summary.statuses == {"ok": 4}
+
+
 SBATCH = """#!/bin/sh
 cat > task.sh
 for number in 1 2; do
