@@ -15,7 +15,7 @@ from experiments.commands import arguments
 from experiments.commands.arguments import COMMITTED, option, positive, verb, whole
 from experiments.commands.run import job_of
 from experiments.errors import DONE, FAILED, WORK_LEFT
-from experiments.output.checks import unlike
+from experiments.output.checks import VARIES, unlike, varies
 from experiments.runner.display import Progress
 from experiments.runner.queue import Queue
 from experiments.runner.session import drive
@@ -28,8 +28,6 @@ from experiments.text import outcome, say
 EXPERIMENTS = ("tuned", "default", "nested")
 METHODS = ("gradtree", "cart", "gradtree-nested", "cart-nested")
 """The headline is what these experiments say of these methods."""
-VARYING = "dndt"
-VARIES = "as DNDT does not repeat to the bit on another, or unknown, processor (CONTRIBUTING.md)"
 CONFIDENCE = 0.95
 
 
@@ -89,15 +87,14 @@ def compare(rows: list[dict[str, Any]], store: Store, known: dict[str, Any]) -> 
         ends = f"{ours['key']} ok and {theirs['key']} {outcome(theirs)}"
         difference = disagreement(ours, theirs) if same else ends
         ids = [str(one["environment"]) for one in (ours, theirs)]
-        cpus = [processor(known.get(one, {}).get("machine", {})) for one in ids]
-        varies = ours["method"] == VARYING and same and not (cpus[0] == cpus[1] and all(cpus))
-        if varies:
+        other = same and varies(known, ours, theirs)
+        if other:
             apart[not difference] += 1
         else:
             (differ if difference else equal)[ours["headline"]] += 1
         if difference:
             where = [str(ours[n]) for n in ("protocol", "dataset", "method", "trial", "seed")]
-            what = "another processor" if varies else "differs"
+            what = "another processor" if other else "differs"
             say(f"{what}, committed and here: {' '.join(where)}: {difference}")
             say(f"  {ids[0]} and {ids[1]}: {unlike(known, *ids)}")
     for reason, count in missing.items():
@@ -106,11 +103,6 @@ def compare(rows: list[dict[str, Any]], store: Store, known: dict[str, Any]) -> 
         say(f"counted apart, {VARIES}: {apart[True]} of {apart.total()} equal")
     say(verdict(equal, differ))
     return FAILED if differ else WORK_LEFT if missing else DONE
-
-
-def processor(machine: dict[str, str]) -> str:
-    """Name and numbers of a processor; empty where the numbers are not known."""
-    return f"{machine['cpu']} {machine['cpu_numbers']}" if machine.get("cpu_numbers") else ""
 
 
 def verdict(equal: Counter[bool], differ: Counter[bool]) -> str:

@@ -20,7 +20,7 @@ KINDS = ("profiles", "experiments", "protocols", "learners", "datasets", "metric
 @verb(
     "list",
     option("kind", "only these (default: all)", metavar=None, nargs="?", choices=KINDS),
-    flag("--cost", "profiles with their jobs and core time, as recorded"),
+    flag("--cost", "profiles with their jobs, core time and time on two idle cores, as recorded"),
 )
 def run(args: argparse.Namespace) -> int:
     """List profiles, experiments, protocols, learners, datasets and metrics.
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
             for slug, each in registry.entries(kind.removesuffix("s")).items()
         }
         width = max(map(len, lines))
-        print(f"{kind}:")
+        print(f"{kind} (core time, on two idle cores):" if costs else f"{kind}:")
         print("".join(f"  {slug.ljust(width)}  {about}\n" for slug, about in lines.items()))
     return DONE
 
@@ -52,10 +52,18 @@ def _about(kind: str, slug: str, each: Any) -> str:
     return f"{each.name}: {each.n_rows:,} rows, {each.n_features} features, {task}{beyond}"
 
 
-def _cost(profile: Profile) -> str:
-    """Jobs and core time of a profile, by the committed runs."""
+def cost(profile: Profile) -> tuple[int, float, float]:
+    """Jobs of a profile, and by the committed runs its seconds of core time and on two idle cores.
+
+    What the other jobs of a family share was spent by the first of them.
+    """
     jobs, searches = unique(jobs_in(profile)), searches_in(profile)
     plan = make_plan(jobs, {}, Limits())
-    seconds = plan.core_seconds + sum(search_seconds(*each) for each in searches)
+    searching = sum(search_seconds(*each) for each in searches)
     count = len(jobs) + sum(trials for _, trials in searches)
-    return f"{count:>7,} jobs  {duration(seconds):>12}  {profile.about}"
+    return count, plan.core_seconds + searching, plan.wall_seconds(2) + searching / 2
+
+
+def _cost(profile: Profile) -> str:
+    jobs, core, wall = cost(profile)
+    return f"{jobs:>7,} jobs  {duration(core):>12}  {duration(wall):>12}  {profile.about}"

@@ -14,11 +14,19 @@ import pandas as pd
 
 from experiments.analysis.runs import load
 from experiments.commands import arguments
-from experiments.commands.arguments import COMMITTED, STORE, option, store_folder, verb, words
+from experiments.commands.arguments import (
+    COMMITTED,
+    STORE,
+    flag,
+    option,
+    store_folder,
+    verb,
+    words,
+)
 from experiments.errors import DONE, FAILED, UserError
 from experiments.runner.search_scores import folder_of, merge_scores
 from experiments.runs import archive, predictions
-from experiments.runs.schema import NAMES, BadRunError, check
+from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
 
 SHOWN = 5
@@ -142,18 +150,19 @@ def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:
         const=COMMITTED,
     ),
     option("--predictions", "experiments whose predictions it keeps", words, "A,B", KEPT),
+    flag("--costs", "let equal runs of the store renew its seconds, those measured alone excepted"),
 )
 def export(args: argparse.Namespace) -> int:
     """Write the runs as Parquet or CSV.
 
     Write one row per experiment and run, with every column of the table of runs, as Parquet or CSV.
     With --results instead, add the runs of the store to the committed archive in results/runs:
-    nothing is deleted, conflicts are listed, and what was committed stays. Exit status: 0 done, 1
-    there are conflicts.
+    nothing is deleted, conflicts are listed, and what was committed stays, with --costs but for
+    seconds, memory and origin. Exit status: 0 done, 1 there are conflicts.
     """
     if args.results is not None:
         arguments.require_store(args.store)
-        return write_archive(args.store, args.results, args.predictions)
+        return write_archive(args.store, args.results, args.predictions, args.costs)
     if args.output is None or args.output.suffix not in (".parquet", ".csv"):
         raise UserError("name a file to write, such as runs.parquet or runs.csv")
     own = args.store != LOCAL or args.store.is_dir()
@@ -167,13 +176,17 @@ def export(args: argparse.Namespace) -> int:
     return DONE
 
 
-def write_archive(store: Path, archive_folder: Path, experiments: list[str]) -> int:
+def write_archive(
+    store: Path, archive_folder: Path, experiments: list[str], costs: bool = False
+) -> int:
     """Add the runs of a store to an archive, through a store that is made for it."""
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:
         if (archive_folder / archive.PLAN).is_file():
             merge(archive_folder, both)
         added, problems = merge(store, both)
         runs, plan = both.frame("runs"), both.frame("planned")
+        if costs:
+            runs = _renewed(runs, Store(store).frame("runs"))
         facts = {kind: both.facts(kind) for kind in archive.KINDS}
         archive.write(archive_folder, runs, plan, facts)
         wanted = set(plan.loc[plan["experiment"].isin(experiments), "key"])
@@ -184,3 +197,13 @@ def write_archive(store: Path, archive_folder: Path, experiments: list[str]) -> 
     tell("no runs and left out", problems)
     tell("conflicts; what was committed stays", added.conflicts)
     return FAILED if added.conflicts else DONE
+
+
+def _renewed(runs: pd.DataFrame, by: pd.DataFrame) -> pd.DataFrame:
+    """Runs with the costs and the origin of equal ones that were not measured alone either."""
+    same = [name for name in NAMES if BY_NAME[name].kind in ("identity", "score")]
+    both = runs[same].merge(by.query("status == 'ok' and measured == 'shared'")[same])["key"]
+    names = [name for name in NAMES if BY_NAME[name].kind in ("cost", "origin")]
+    renewed = runs.set_index("key")
+    renewed.loc[both, names] = by.set_index("key").loc[both, names]
+    return renewed.reset_index()[list(NAMES)]

@@ -234,4 +234,5 @@ def _write(folder: Path) -> list[str]:
     if compared.compared:
         lines = [f"{equal:,} of your {compared.compared:,} fits equal ours."]
         lines += [f"  differs: {line}" for line in compared.wrong[:5]]
+        lines += [f"  {compared.apart:,} more differ, {checks.VARIES}."] if compared.apart else []
     return lines + [sentence for answer in found[:1] for sentence in answer.sentences[:2]]

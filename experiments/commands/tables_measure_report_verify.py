@@ -26,7 +26,7 @@ from experiments.errors import DONE, FAILED, WORK_LEFT, UserError, did_you_mean
 from experiments.output import checks, files, formats, metrics, readme
 from experiments.output.checks import Check
 from experiments.runner import registry
-from experiments.text import program, say, table
+from experiments.text import duration, program, say, table
 
 PLACE = ("dataset", "method", "trial", "seed", "repeat", "key")
 """Of a run in its experiment, with the job that stands there."""
@@ -64,22 +64,22 @@ def tables(args: argparse.Namespace) -> int:
 
 
 def profile_table() -> str:
-    """For experiments/README.md: what each profile runs, and how many jobs that is.
+    """For experiments/README.md: what each profile runs, and what that takes.
 
     Empty where the registry, which knows the jobs, cannot be imported.
     """
     try:
-        from experiments.runner.experiments import declared_profiles, jobs_in, searches_in
+        from experiments.commands.list import cost
+        from experiments.runner.experiments import declared_profiles
 
-        rows, profiles = [], declared_profiles().values()
-        keys = {each.slug: {job.key for job in jobs_in(each)} for each in profiles if each.parts}
-        for profile in profiles:
-            asked = set().union(*(keys[leaf.slug] for leaf in profile.leaves()))
-            count = len(asked) + sum(candidates for _, candidates in searches_in(profile))
-            rows.append([f"`{profile.slug}`", profile.about, f"{count:,}"])
+        rows = []
+        for profile in declared_profiles().values():
+            jobs, *seconds = cost(profile)
+            rows.append([f"`{profile.slug}`", profile.about, f"{jobs:,}", *map(duration, seconds)])
     except ImportError:
         return ""
-    return readme.pipe_table(["profile", "what it runs", "jobs"], rows, [False, False, True])
+    names = ["profile", "what it runs", "jobs", "core time", "two idle cores"]
+    return readme.pipe_table(names, rows, [False, False, True, True, True])
 
 
 @verb(

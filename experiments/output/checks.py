@@ -28,6 +28,8 @@ from experiments.runs.store import FILE, Store
 TOLERANCE = 1e-9
 """Between a stored score and the same score computed anew from predictions."""
 RESULTS = archive.COMMITTED.parent
+VARYING = "dndt"
+VARIES = "as DNDT does not repeat to the bit on another, or unknown, processor (CONTRIBUTING.md)"
 
 
 @dataclass
@@ -38,6 +40,8 @@ class Check:
     compared: int = 0
     wrong: list[str] = field(default_factory=list)
     skipped: str = ""
+    apart: int = 0
+    """How many differ where they may."""
 
     def lines(self, most: int = 5) -> list[str]:
         """For people: one line, and below it the first that are wrong."""
@@ -46,6 +50,7 @@ class Check:
         said = f"{self.what}: {self.compared:,} compared, "
         said += f"{len(self.wrong):,} wrong" if self.wrong else "all right"
         more = [f"  and {len(self.wrong) - most:,} more"] if len(self.wrong) > most else []
+        more += [f"  {self.apart:,} more differ and do not count, {VARIES}"] if self.apart else []
         return [said, *(f"  {line}" for line in self.wrong[:most]), *more]
 
 
@@ -132,13 +137,24 @@ def fits(store: Path, committed: Path = archive.COMMITTED) -> Check:
     environments = load(store).environments
     for run in archive.rows(theirs[theirs["key"].isin(ours)]):
         other = ours[run["key"]]
-        found.compared += 1
-        if difference := disagreement(run, other):
+        difference = disagreement(run, other)
+        apart = bool(difference) and varies(environments, run, other)
+        found.apart += apart
+        found.compared += not apart
+        if difference and not apart:
             told = unlike(environments, str(other["environment"]), str(run["environment"]))
             found.wrong.append(f"{_place(run)}: {difference} ({told})")
-    if not found.compared:
+    if not found.compared and not found.apart:
         found.skipped = "the committed runs have none of your fits"
     return found
+
+
+def varies(environments: Mapping[str, Any], *runs: Mapping[str, Any]) -> bool:
+    """Whether runs of one key may differ: a learner that varies, not on one known processor."""
+    machines = [environments.get(str(run["environment"]), {}).get("machine", {}) for run in runs]
+    cpus = {(machine.get("cpu"), machine.get("cpu_numbers")) for machine in machines}
+    known = all(machine.get("cpu_numbers") for machine in machines)
+    return runs[0]["method"] == VARYING and not (known and len(cpus) == 1)
 
 
 def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:

@@ -1,8 +1,8 @@
 """The plan of a run: how many jobs are still to be done, and what they will take.
 
-A job takes what the committed runs of its learner on its dataset took: their median of processor
-seconds. Where there is none, the learner's median, scaled by rows times features; for an unknown
-learner a guess by the size of the dataset.
+A job takes what its committed run took, in processor seconds. Where there is none, the median of
+the runs of its learner on its dataset; else the learner's median, scaled by rows times features;
+for an unknown learner a guess by the size of the dataset.
 """
 
 from __future__ import annotations
@@ -34,21 +34,23 @@ SAFE_SHARE = 0.25
 
 
 @cache
-def _medians(folder: Path) -> tuple[dict[tuple[str, str], float], dict[str, float]]:
-    """CPU seconds by learner and dataset, and by learner per row and feature."""
-    wanted = ["method", "dataset", "status", "evaluation", "cpu_seconds"]
-    runs = archive.read_runs(folder, wanted)
+def _recorded(
+    folder: Path,
+) -> tuple[dict[str, float], dict[tuple[str, str], float], dict[str, float]]:
+    """CPU seconds by key; medians by learner and dataset, and by learner per row and feature."""
+    runs = archive.read_runs(folder, ["key", "method", "dataset", "evaluation", "cpu_seconds"])
     runs = runs[(runs["evaluation"] == HOLDOUT) & (runs["cpu_seconds"].notna())]
+    by_key = dict(zip(runs["key"], runs["cpu_seconds"], strict=True))
     by_place = runs.groupby(["method", "dataset"])["cpu_seconds"].median()
     facts = archive.read_facts(folder)["dataset"]
     cells = {slug: one["n_rows"] * one["n_features"] for slug, one in facts.items()}
     rates = by_place / by_place.index.get_level_values("dataset").map(cells)
-    return by_place.to_dict(), rates.groupby(level="method").median().to_dict()
+    return by_key, by_place.to_dict(), rates.groupby(level="method").median().to_dict()
 
 
 def seconds_of(method: str, dataset: str, folder: Path = archive.COMMITTED) -> float:
     """Processor seconds that a fit of a learner on a dataset is expected to take."""
-    by_place, rates = _medians(folder)
+    _, by_place, rates = _recorded(folder)
     if (method, dataset) in by_place:
         return by_place[method, dataset]
     facts = registry.facts(dataset)
@@ -86,7 +88,7 @@ class Plan:
 
     def harmless(self) -> set[tuple[str, ...]]:
         """Groups of jobs that, by runs on the same dataset, stay well within the time limit."""
-        known, most = _medians(archive.COMMITTED)[0], SAFE_SHARE * self.limits.seconds
+        known, most = _recorded(archive.COMMITTED)[1], SAFE_SHARE * self.limits.seconds
         return {
             job.group
             for job in self.pending
@@ -103,12 +105,12 @@ def make_plan(
     """Compare jobs with the statuses of a store, and estimate what is left."""
     pending = to_do(jobs, statuses, limits, retry)
     places: dict[tuple[str, str, str], float] = {}
-    seconds = {}
+    seconds, recorded = {}, _recorded(archive.COMMITTED)[0]
     for job in pending:
         place = (job.protocol, job.dataset, job.method)
         if place not in places:
             places[place] = 0.0 if skip_reason(job) else seconds_of(job.method, job.dataset)
-        seconds[job.key] = min(places[place], limits.seconds)
+        seconds[job.key] = min(recorded.get(job.key, places[place]), limits.seconds)
     return Plan(jobs, pending, seconds, limits)
 
 
@@ -167,7 +169,7 @@ def render(plan: Plan, workers: int, searches: Mapping[Subject, float] | None = 
     lines.append(
         f"{len(plan.pending):,} of {len(plan.jobs):,} jobs to do: about {duration(total)} of core "
         f"time, {duration(wall)} on {cores}; more where other programs run.\n"
-        f"Estimated by medians of the committed runs; a job is stopped after "
+        f"Estimated by the committed runs; a job is stopped after "
         f"{duration(plan.limits.seconds)}."
     )
     return "\n".join(lines)

@@ -363,10 +363,30 @@ class TestExport:
         run("merge", folder, "--into", tmp_path / "back")
         assert len(Store(tmp_path / "back").predicted_keys()) == 4
 
+    def test_equal_runs_renew_costs_where_asked(self, run: Run, tmp_path: Path) -> None:
+        jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])
+        jobs[1] = replace(jobs[1], measured="alone")
+        for name, seconds, f1 in (("old", 9.0, 0.5), ("new", 1.0, 0.6)):
+            runs = [job.run("ok", test_f1=0.5, cpu_seconds=seconds) for job in jobs]
+            runs[2]["test_f1"] = f1
+            Store(tmp_path / name).add(runs)
+        folder = tmp_path / "archive"
+        run("export", "--store", tmp_path / "old", "--results", folder)
+        for option, expected in (("--predictions=tuned", [9, 9, 9]), ("--costs", [1, 9, 9])):
+            status, said, _ = run(
+                "export", "--store", tmp_path / "new", "--results", folder, option
+            )
+            assert (status, "1 conflicts" in said) == (1, True)
+            kept = archive.read_runs(folder).sort_values("trial")
+            assert list(kept["cpu_seconds"]) == expected
+            assert list(kept["test_f1"]) == [0.5] * 3
+
 
 def test_lists_have_what_plugins_offer_and_what_profiles_cost(run: Run, tmp_path: Path) -> None:
     _, out, _ = run("list", "profiles", "--cost")
-    assert re.search(r"paper +7,300 jobs +\d+ h \d\d min +every table of the paper", out)
+    assert re.search(
+        r"paper +7,300 jobs +\d+ h \d\d min +\d+ (?:h|min) \d\d (?:min|s) +every table", out
+    )
     text = plugins.BOTH + "METRICS = {'mine': lambda y, p: 1.0}\n"
     status, out, _ = run("list", "--plugin", plugins.write(tmp_path, text))
     assert status == 0

@@ -129,6 +129,20 @@ def test_fits_are_compared_one_by_one(store: Path) -> None:
     assert all("iris cart trial 0" in line and "test_f1" in line for line in found.wrong)
 
 
+@pytest.mark.parametrize(("method", "apart"), [("dndt", 1), ("gradtree", 0)])
+def test_dndt_of_another_processor_is_counted_apart(
+    tmp_path: Path, method: str, apart: int
+) -> None:
+    known = archive.read_runs().query(
+        f"method == '{method}' and dataset == 'iris' and status == 'ok' and measured == 'shared'"
+    )
+    (run,) = archive.rows(known.head(1))
+    Store(tmp_path).add([{**run, "environment": "elsewhere", "tree_size": run["tree_size"] + 2}])
+    found = checks.fits(tmp_path)
+    assert (found.apart, found.compared, len(found.wrong)) == (apart, 1 - apart, 1 - apart)
+    assert ("do not count" in " ".join(found.lines())) == bool(apart)
+
+
 def test_verify_of_a_store_ends_with_its_status(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
