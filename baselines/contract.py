@@ -33,28 +33,17 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A trained estimator and the rows that count as its training rows (train F1).
+    """A trained estimator and the rows that count as its training rows (train F1)."""
 
-    Attributes
-    ----------
-    estimator : has ``classes_``, ``predict`` (class indices) and ``predict_proba``.
-    X_fit, y_fit : the rows it was trained on.
-    tree : the canonical tree over the split's features with one ``value``
-        column per class of the dataset; ``None`` where there is no such tree.
-    size : nodes as the paper counts them; ``None`` for what is no tree.
-    epochs : passes over the data, for learners that make passes.
-    extra : what else the run record shall keep, such as parameters chosen inside.
-    shared_seconds : processor time of work that an earlier fit in this process has done for this
-        one, too; alone, this fit would have taken so much longer.
-    """
-
-    estimator: Any
+    estimator: Any  # has ``classes_``, ``predict`` (class indices) and ``predict_proba``
     X_fit: NDArray[np.float64]
     y_fit: NDArray[np.int64]
+    # The canonical tree over the split's features; one ``value`` column per class of the dataset.
     tree: Tree | None
-    size: int | None
-    epochs: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    size: int | None  # nodes as the paper counts them; ``None`` for what is no tree
+    epochs: int | None = None  # passes over the data, for learners that make passes
+    extra: Mapping[str, Any] = field(default_factory=dict)  # what else the run shall keep
+    # Processor time of work that an earlier fit in this process has done for this one, too.
     shared_seconds: float = 0.0
 
 

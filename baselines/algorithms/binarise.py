@@ -32,16 +32,10 @@ class Binariser:
 
     Rounding to ``float32`` first is what the canonical tree does, so a row
     never lies on different sides of a bound for the two.
-
-    Attributes
-    ----------
-    feature : ndarray of intp, shape (n_columns,)
-    low, high : ndarray of float64, shape (n_columns,)
-        Infinite where an interval is open.
     """
 
-    feature: NDArray[np.intp]
-    low: NDArray[np.float64]
+    feature: NDArray[np.intp]  # (n_columns,)
+    low: NDArray[np.float64]  # (n_columns,); infinite where an interval is open
     high: NDArray[np.float64]
 
     def transform(self, X: ArrayLike) -> NDArray[np.bool_]:

@@ -32,16 +32,10 @@ PASSED = -1
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """A grown tree and the price at which each of its nodes becomes a leaf.
-
-    Attributes
-    ----------
-    price : ndarray of float64, shape (n_nodes,)
-        0 for the leaves of the grown tree.
-    """
+    """A grown tree and the price at which each of its nodes becomes a leaf."""
 
     tree: Tree
-    price: NDArray[np.float64]
+    price: NDArray[np.float64]  # (n_nodes,); 0 for the leaves of the grown tree
 
     def ends(self, price: float) -> NDArray[np.intp]:
         """For each node, where the rows that reach it end once leaves cost so much."""

@@ -16,32 +16,19 @@ ROOT_CODE = 0
 
 
 class Nodes(NamedTuple):
-    """One entry per set of conditions ("column 3 yes, column 8 no"), in whatever order.
+    """One entry per set of conditions ("column 3 yes, column 8 no"), in whatever order."""
 
-    Attributes
-    ----------
-    error : of the best tree; infinite until one is found.
-    bound : fewest errors that any tree can have, as far as is known.
-    leaf_error : of a single leaf.
-    bound_then : the bound when the best tree of depth two was found; negative where none was.
-    test : column at the root of the best tree, or ``-1 - class`` of a leaf.
-    test_no, test_yes : the same for its two children, where a tree of depth two is known.
-    size : number of nodes of the best tree, as the library counts them.
-    slots, codes : a hash table from the code of a set to its entry.
-    used : number of entries, in a field of its own to be written to.
-    """
-
-    error: NDArray[np.float64]
-    bound: NDArray[np.float64]
-    leaf_error: NDArray[np.float64]
-    bound_then: NDArray[np.float64]
-    test: NDArray[np.int32]
-    test_no: NDArray[np.int32]
+    error: NDArray[np.float64]  # of the best tree; infinite until one is found
+    bound: NDArray[np.float64]  # fewest errors that any tree can have, as far as is known
+    leaf_error: NDArray[np.float64]  # of a single leaf
+    bound_then: NDArray[np.float64]  # the bound when the best tree of depth two was found, or < 0
+    test: NDArray[np.int32]  # column at the root of the best tree, or -1 - class of a leaf
+    test_no: NDArray[np.int32]  # the same for its children, where a tree of depth two is known
     test_yes: NDArray[np.int32]
-    size: NDArray[np.int32]
-    slots: NDArray[np.int32]
+    size: NDArray[np.int32]  # nodes of the best tree, as the library counts them
+    slots: NDArray[np.int32]  # with codes, a hash table from the code of a set to its entry
     codes: NDArray[np.int64]
-    used: NDArray[np.int64]
+    used: NDArray[np.int64]  # number of entries, in an array to be written to
 
 
 def room_for(n_columns: int, most_conditions: int) -> Nodes:

@@ -21,61 +21,29 @@ FIRST, SECOND, BOTH = 0, 1, 2
 
 
 class Levels(NamedTuple):
-    """The path from the root to the node that is being searched, one line per level.
+    """The path from the root to the node that is being searched, one line per level."""
 
-    Attributes
-    ----------
-    node : int64, shape (n_levels,)
-    conditions : int64, shape (n_levels, n_levels)
-        That lead to the node, sorted.
-    twin : int64, shape (2, n_levels)
-        Working memory for other conditions that lead to the same rows.
-    candidates, n_candidates : int64, shapes (n_levels, n_columns) and (n_levels,)
-        Columns that split the rows of the node.
-    at, step : int64, shape (n_levels,)
-        Which candidate is being tried, and what is to be done next with it.
-    limit, best, least : float64, shape (n_levels,)
-        Errors that a tree must stay below to be of use, that it must stay below
-        now that some are known, and that all trees rejected so far have at least.
-    first : int64, shape (n_levels,)
-        The side of the candidate that is tried first.
-    bounds : float64, shape (n_levels, 2)
-        Errors that either side has at least.
-    children : int64, shape (n_levels, 2)
-    sides, supports : uint64, shape (n_levels, 2, n_words), and int64, (n_levels, 2)
-        The rows on either side, and how many they are.
-    similar, similar_error : uint64, shape (n_levels, 2, n_words), and float64, (n_levels, 2)
-        Rows of two children seen before and the fewest errors on them, which
-        bound those of similar rows; negative while there are none.
-    """
-
-    node: NDArray[np.int64]
-    conditions: NDArray[np.int64]
-    twin: NDArray[np.int64]
-    candidates: NDArray[np.int64]
-    n_candidates: NDArray[np.int64]
-    at: NDArray[np.int64]
-    step: NDArray[np.int64]
-    limit: NDArray[np.float64]
-    best: NDArray[np.float64]
-    least: NDArray[np.float64]
-    first: NDArray[np.int64]
-    bounds: NDArray[np.float64]
-    children: NDArray[np.int64]
-    sides: Words
-    supports: NDArray[np.int64]
-    similar: Words
-    similar_error: NDArray[np.float64]
+    node: NDArray[np.int64]  # (n_levels,)
+    conditions: NDArray[np.int64]  # (n_levels, n_levels), that lead to the node, sorted
+    twin: NDArray[np.int64]  # (2, n_levels), work space for others that lead to the same rows
+    candidates: NDArray[np.int64]  # (n_levels, n_columns), that split the rows of the node
+    n_candidates: NDArray[np.int64]  # (n_levels,)
+    at: NDArray[np.int64]  # (n_levels,), which candidate is being tried
+    step: NDArray[np.int64]  # (n_levels,), what is to be done next with it
+    limit: NDArray[np.float64]  # (n_levels,), errors that a tree must stay below to be of use
+    best: NDArray[np.float64]  # (n_levels,), the same now that some trees are known
+    least: NDArray[np.float64]  # (n_levels,), that all trees rejected so far have at least
+    first: NDArray[np.int64]  # (n_levels,), the side of the candidate that is tried first
+    bounds: NDArray[np.float64]  # (n_levels, 2), errors that either side has at least
+    children: NDArray[np.int64]  # (n_levels, 2)
+    sides: Words  # (n_levels, 2, n_words), the rows on either side
+    supports: NDArray[np.int64]  # (n_levels, 2), how many they are
+    similar: Words  # (n_levels, 2, n_words), rows of two children seen before
+    similar_error: NDArray[np.float64]  # (n_levels, 2), fewest errors on them; < 0 for none
 
 
 class Search(NamedTuple):
-    """Everything a search works on.
-
-    Attributes
-    ----------
-    max_depth, min_rows : greatest depth, fewest rows in a leaf.
-    signals : uint8: see ``STOP`` and ``FULL``.
-    """
+    """Everything a search works on."""
 
     rows: SortedRows
     nodes: Nodes
@@ -83,8 +51,8 @@ class Search(NamedTuple):
     stumps: Stumps
     levels: Levels
     max_depth: Index
-    min_rows: Index
-    signals: NDArray[np.uint8]
+    min_rows: Index  # fewest in a leaf
+    signals: NDArray[np.uint8]  # see STOP and FULL
 
 
 def prepare(

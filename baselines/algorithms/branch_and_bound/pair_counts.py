@@ -27,48 +27,28 @@ CountType = np.dtype[Any]
 
 
 class Counts(NamedTuple):
-    """Counts over one set of rows. A column goes by its place among those counted.
+    """Counts over one set of rows. A column goes by its place among those counted."""
 
-    Attributes
-    ----------
-    single : of ``count_type``, shape (n_classes + 1, n_columns)
-        Rows with a yes, per class.
-    pairs : of ``count_type``, shape (n_columns, n_classes + 1, n_columns)
-        Rows with a yes in the first and in the last, from the first's block on.
-    total : int64, shape (n_classes + 1,)
-    """
-
-    single: NDArray[Any]
+    single: NDArray[Any]  # (n_classes + 1, n_columns), rows with a yes, per class
+    # (n_columns, n_classes + 1, n_columns): with a yes in the first and in the last column, from the
+    # block of the first on.
     pairs: NDArray[Any]
-    total: NDArray[np.int64]
+    total: NDArray[np.int64]  # (n_classes + 1,)
 
 
 class Counter(NamedTuple):
-    """Counts of a node's rows and of those on one side of its candidate.
+    """Counts of a node's rows and of those on one side of its candidate."""
 
-    Attributes
-    ----------
-    whole, part : of all rows of the node, and of the smaller side.
-    state : int64, shape (3,)
-        Whether ``answers`` and ``whole`` are those of the node that is searched, and the place of
-        the candidate of ``part``, or ``NOBODY``.
-    answers : uint8, shape (n_rows, n_columns)
-        Of the node's rows, by their bit, to its candidates, by their place.
-    kept : uint64, shape (n_words, n_columns)
-        The rows of one class in a set that have a yes, side by side.
-    places, starts : int64, shapes (n_rows,) and (n_classes + 2,)
-        The rows of a set by their bit, and the first of each class.
-    met : int64, shape (n_columns,)
-    """
-
-    whole: Counts
-    part: Counts
+    whole: Counts  # of all rows of the node
+    part: Counts  # of the smaller side
+    # (3,): whether answers and whole are those of the node that is searched, and the place of the
+    # candidate of part, or NOBODY.
     state: NDArray[np.int64]
-    answers: NDArray[np.uint8]
-    kept: Words
-    places: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    met: NDArray[np.int64]
+    answers: NDArray[np.uint8]  # (n_rows, n_columns), of the node's rows to its candidates
+    kept: Words  # (n_words, n_columns), rows of one class in a set that have a yes, side by side
+    places: NDArray[np.int64]  # (n_rows,), the rows of a set by their bit
+    starts: NDArray[np.int64]  # (n_classes + 2,), the first of each class
+    met: NDArray[np.int64]  # (n_columns,)
 
 
 @entry_kernel()

@@ -20,26 +20,13 @@ NO, YES = 0, 1
 
 
 class SortedRows(NamedTuple):
-    """Yes/no columns over rows that are sorted by class, each class in words of its own.
+    """Yes/no columns over rows that are sorted by class, each class in words of its own."""
 
-    Attributes
-    ----------
-    yes : uint64, shape (n_columns, n_words)
-        Rows with a yes in that column.
-    everyone : uint64, shape (n_words,)
-    starts : int64, shape (n_classes + 2,)
-        First word of each class, of the rows of no class, and the end.
-    class_rows : int64, shape (n_classes,)
-        Rows per class, which decide between classes that tie in a leaf.
-    same_as : int64, shape (n_columns,)
-        The first column with the same rows, in most cases the column itself.
-    """
-
-    yes: Words
-    everyone: Words
-    starts: NDArray[np.int64]
-    class_rows: NDArray[np.int64]
-    same_as: NDArray[np.int64]
+    yes: Words  # (n_columns, n_words), rows with a yes in that column
+    everyone: Words  # (n_words,)
+    starts: NDArray[np.int64]  # (n_classes + 2,): of each class, of rows of no class, and the end
+    class_rows: NDArray[np.int64]  # (n_classes,), decide between classes that tie in a leaf
+    same_as: NDArray[np.int64]  # (n_columns,), the first column with the same rows, mostly itself
 
 
 def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> SortedRows:

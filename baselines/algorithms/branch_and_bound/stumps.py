@@ -25,37 +25,19 @@ IMPOSSIBLE = -1
 
 
 class Stumps(NamedTuple):
-    """Working memory: the best split of the rows on either side of every column.
+    """Work space: the best split of the rows on either side of every column."""
 
-    Attributes
-    ----------
-    hits, test : shape (2, n_columns)
-        Most rows that are right when the rows with a no (a yes) are split, and the first column
-        to do so.
-    single : shape (n_classes + 1, n_columns)
-        Rows with a yes, per class.
-    support, classed : shape (n_columns,)
-        Rows with a yes, all of them and those that belong to a class.
-    rows, most : shape (4, n_columns)
-        The rows, and those of the largest class, in the corners of a column's pairs.
-    met : shape (n_columns,)
-        Rows of one class with a yes in both.
-    judged : shape (n_columns,)
-        Hits of a column's pairs.
-    total, side : int64, shape (n_classes + 1,)
-    """
-
-    hits: Counts
-    test: Counts
-    single: Counts
-    support: Counts
-    classed: Counts
-    rows: Counts
-    most: Counts
-    met: Counts
-    judged: Counts
-    total: NDArray[np.int64]
-    side: NDArray[np.int64]
+    hits: Counts  # (2, n_columns), most rows that are right when those with a no (a yes) are split
+    test: Counts  # (2, n_columns), the first column to do so
+    single: Counts  # (n_classes + 1, n_columns), rows with a yes, per class
+    support: Counts  # (n_columns,), rows with a yes
+    classed: Counts  # (n_columns,), those of them that belong to a class
+    rows: Counts  # (4, n_columns), in the corners of a column's pairs
+    most: Counts  # (4, n_columns), those of the largest class there
+    met: Counts  # (n_columns,), rows of one class with a yes in both
+    judged: Counts  # (n_columns,), hits of a column's pairs
+    total: NDArray[np.int64]  # (n_classes + 1,)
+    side: NDArray[np.int64]  # (n_classes + 1,)
 
 
 def room_for_stumps(rows: SortedRows, kind: CountType) -> Stumps:

@@ -113,23 +113,14 @@ def is_last(best_fitness: list[float], settings: Settings) -> bool:
 
 
 class Chosen(NamedTuple):
-    """The children that grow up: those selected to be parents, and the elite.
+    """The children that grow up: those selected to be parents, and the elite."""
 
-    Attributes
-    ----------
-    adults : all of them, each once, in order.
-    selected : parents to be, each once and in order, then the repetitions.
-    tree : of each of the selected, its number among the adults.
-    elite, elite_tree : the fittest, best first, and their numbers among the adults.
-    n_different : how many of the selected are not repetitions.
-    """
-
-    adults: Integers
-    selected: Integers
-    tree: Integers
-    elite: Integers
-    elite_tree: Integers
-    n_different: int
+    adults: Integers  # all of them, each once, in order
+    selected: Integers  # parents to be, each once and in order, then the repetitions
+    tree: Integers  # of each of the selected, its number among the adults
+    elite: Integers  # the fittest, best first
+    elite_tree: Integers  # their numbers among the adults
+    n_different: int  # how many of the selected are not repetitions
 
 
 def choose(fitness: NDArray[np.float64], settings: Settings, random: RandomState) -> Chosen:

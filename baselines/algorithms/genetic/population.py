@@ -57,50 +57,31 @@ def draw(state: NDArray[np.uint64], bound: int | np.int64) -> np.int64:
 
 
 class Trees(NamedTuple):
-    """Grown trees, one after the other in ``nodes``.
-
-    Attributes
-    ----------
-    nodes : NODE, shape (at least all nodes,)
-    start, n_nodes : where each tree begins, and its number of nodes.
-    depth : levels below the root.
-    hits : training rows classified correctly.
-    """
+    """Grown trees, one after the other in ``nodes``."""
 
     nodes: Nodes
-    start: NDArray[np.int64]
+    start: NDArray[np.int64]  # where each tree begins
     n_nodes: NDArray[np.int64]
-    depth: NDArray[np.int64]
-    hits: NDArray[np.int64]
+    depth: NDArray[np.int64]  # levels below the root
+    hits: NDArray[np.int64]  # training rows classified correctly
 
     def tree(self, index: int) -> Nodes:
         return self.nodes[self.start[index] :][: self.n_nodes[index]]
 
 
 class Brood(NamedTuple):
-    """Children as changes to grown trees, and what is known of them.
+    """Children as changes to grown trees, and what is known of them."""
 
-    Attributes
-    ----------
-    recipient, point : the tree that is changed, and where.
-    donor, branch : the tree and node whose subtree comes to ``point``, which
-        leaves the bare branch if ``point`` is the root; or as ``donor``
-        ``MUTANT`` or ``SURVIVOR``.
-    feature, cut : of mutants, what ``point`` becomes.
-    n_nodes, depth, hits : of the child.
-    rng : uint64, shape (children, 4), the children's random generators.
-    """
-
-    recipient: NDArray[np.int64]
-    point: NDArray[np.int64]
-    donor: NDArray[np.int64]
-    branch: NDArray[np.int64]
-    feature: NDArray[np.int64]
+    recipient: NDArray[np.int64]  # the tree that is changed
+    point: NDArray[np.int64]  # where; if that is the root, the bare branch is left
+    donor: NDArray[np.int64]  # the tree whose subtree comes to the point, or MUTANT or SURVIVOR
+    branch: NDArray[np.int64]  # the top of that subtree
+    feature: NDArray[np.int64]  # of mutants, what the point becomes
     cut: NDArray[np.int64]
-    n_nodes: NDArray[np.int64]
+    n_nodes: NDArray[np.int64]  # of the child, as depth and hits
     depth: NDArray[np.int64]
     hits: NDArray[np.int64]
-    rng: NDArray[np.uint64]
+    rng: NDArray[np.uint64]  # (children, 4), the children's random generators
 
 
 def undescribed(n: int) -> Brood:

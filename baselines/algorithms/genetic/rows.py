@@ -21,19 +21,11 @@ _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
 
 class RowSets(NamedTuple):
-    """Sets of training rows, one bit per row in ``n_words`` words.
+    """Sets of training rows, one bit per row in ``n_words`` words."""
 
-    Attributes
-    ----------
-    below : uint64, shape (n_features, n_thresholds, n_words)
-        Rows whose value is at most that threshold.
-    of_class : uint64, shape (n_classes, n_words)
-    everyone : uint64, shape (n_words,)
-    """
-
-    below: NDArray[np.uint64]
-    of_class: NDArray[np.uint64]
-    everyone: NDArray[np.uint64]
+    below: NDArray[np.uint64]  # (n_features, n_thresholds, n_words), with at most that threshold
+    of_class: NDArray[np.uint64]  # (n_classes, n_words)
+    everyone: NDArray[np.uint64]  # (n_words,)
 
 
 class Descent(NamedTuple):
