@@ -25,29 +25,17 @@ class ClassLabel:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the files of one source are to be read into named columns.
+    """How the files of one source are to be read into named columns."""
 
-    Attributes
-    ----------
-    columns : names of all columns in the order of the file.
-    reader : name of the reader in ``datasets.readers``.
-    separator : between cells; a blank stands for any run of white space.
-    skip : lines before the first row, in each file.
-    encoding : of the text.
-    rows : only the first so many rows are used (``None``: all).
-    recode, recode_label : texts to replace, in every column or in the label only.
-    permutation : name of a file of row numbers that bring the rows into the original order.
-    """
-
-    columns: tuple[str, ...]
-    reader: str = "delimited"
-    separator: str = ","
-    skip: int = 0
+    columns: tuple[str, ...]  # all, in the order of the file
+    reader: str = "delimited"  # a name of ``datasets.readers``
+    separator: str = ","  # a blank stands for any run of white space
+    skip: int = 0  # lines before the first row, in each file
     encoding: str = "utf-8"
-    rows: int | None = None
-    recode: Mapping[str, str] = field(default_factory=dict)
-    recode_label: Mapping[str, str] = field(default_factory=dict)
-    permutation: str | None = None
+    rows: int | None = None  # only the first so many are used
+    recode: Mapping[str, str] = field(default_factory=dict)  # texts to replace, in every column
+    recode_label: Mapping[str, str] = field(default_factory=dict)  # in the label only
+    permutation: str | None = None  # a file of row numbers that bring them into the original order
 
 
 @dataclass(frozen=True)

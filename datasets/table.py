@@ -31,16 +31,10 @@ _CODE: np.dtype[Any] = np.dtype("<i4")
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Feature columns, numbers or categories, and class indices or the numbers to predict.
+    """Feature columns, numbers or categories, and class indices or the numbers to predict."""
 
-    Attributes
-    ----------
-    columns : one array (numbers) or ``pandas.Categorical`` of text per feature.
-    y : class index of each row, -1 where the label is missing; or ``float64`` numbers.
-    """
-
-    columns: tuple[NDArray[np.float64] | pd.Categorical, ...]
-    y: Target
+    columns: tuple[NDArray[np.float64] | pd.Categorical, ...]  # one per feature
+    y: Target  # class index of each row, -1 where the label is missing; or float64 numbers
 
     def frame(self, names: Sequence[str]) -> pd.DataFrame:
         """The features as a data frame with the given column names."""

@@ -16,46 +16,28 @@ HELD_OUT_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Steps:
-    """How each step of ``paper`` that has a quirk is done; the defaults are the paper's.
+    """How each step of ``paper`` that has a quirk is done; the defaults are the paper's."""
 
-    Attributes
-    ----------
-    means : which label means the training rows get for their categories.
-    fill_from : the rows that the fill values of gaps come from.
-    stratified : whether every part has the classes' shares of the whole.
-    noise : whether the quantiles are learned from values with noise.
-    rare_classes : what is done about a class with few training rows.
-    bins_from_test : whether the yes/no columns of DL8.5 are made from the test rows too.
-    """
-
+    # Which label means the training rows get for their categories.
     means: Literal["leave-one-out", "plain", "cross-fitted"] = "leave-one-out"
-    fill_from: Literal["all rows", "training rows"] = "all rows"
-    stratified: bool = False
-    noise: bool = True
+    fill_from: Literal["all rows", "training rows"] = "all rows"  # where fill values come from
+    stratified: bool = False  # every part has the classes' shares of the whole
+    noise: bool = True  # the quantiles are learned from values with noise
     rare_classes: Literal["oversample", "leave", "weigh"] = "oversample"
-    bins_from_test: bool = True
+    bins_from_test: bool = True  # the yes/no columns of DL8.5 are made from the test rows too
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A named way to split and prepare a dataset.
+    """A named way to split and prepare a dataset."""
 
-    Attributes
-    ----------
-    name : a slug, so that it can stand in jobs, stores and file names.
-    version : bumped whenever the same dataset and trial may give other numbers.
-    summary : one line for lists.
-    base : the protocol that this one is a variant of; its own name if it is none. The
-        module ``datasets.protocols.<base>`` prepares the data in its ``split(dataset, trial)``.
-    folds_anew : whether a cross-validation prepares each fold from the raw rows of its own.
-    steps : what ``paper`` and its variants do.
-    """
-
-    name: str
-    version: str
-    summary: str
+    name: str  # a slug, so that it can stand in jobs, stores and file names
+    version: str  # bumped whenever the same dataset and trial may give other numbers
+    summary: str  # one line for lists
+    # The protocol that this is a variant of, or itself: ``split`` of ``datasets.protocols.<base>``
+    # prepares the data.
     base: str
-    folds_anew: bool = False
+    folds_anew: bool = False  # a cross-validation prepares each fold from the raw rows of its own
     steps: Steps = Steps()
 
 

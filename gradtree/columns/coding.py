@@ -29,38 +29,19 @@ CONTAINERS = "column {!r} holds lists or other containers; make columns of their
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the table that a tree was grown on.
-
-    Attributes
-    ----------
-    name : str
-    kind : "number", "category", "date" or "duration"
-    categories : tuple
-        Those of the training rows, in order. Of numbers and dates that were written as text: the
-        texts that are neither, and count as missing.
-    as_text : bool
-        Whether categories are compared as text, because they are of several types.
-    gaps : bool
-        Whether values were missing in training.
-    fine : bool
-        Whether some of its numbers differ by less than ``float32`` can tell.
-    ordered : bool
-        Whether the order of the categories has a meaning, which splits then keep.
-    from_text : bool
-        Whether its numbers or dates were written as text.
-    left_out : str
-        Why the column is not used; empty if it is.
-    """
+    """One column of the table that a tree was grown on."""
 
     name: str
     kind: Kind = "number"
+    # Those of the training rows, in order. Of numbers and dates that were written as text: the
+    # texts that are neither, and count as missing.
     categories: tuple[Category, ...] = ()
-    as_text: bool = False
-    gaps: bool = False
-    fine: bool = False
-    ordered: bool = False
-    from_text: bool = False
-    left_out: str = ""
+    as_text: bool = False  # categories are compared as text, because they are of several types
+    gaps: bool = False  # values were missing in training
+    fine: bool = False  # some of its numbers differ by less than float32 can tell
+    ordered: bool = False  # the order of the categories has a meaning, which splits then keep
+    from_text: bool = False  # its numbers or dates were written as text
+    left_out: str = ""  # why the column is not used; empty if it is
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"categories": list(self.categories)}

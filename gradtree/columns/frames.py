@@ -14,28 +14,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """One column as it was given.
+    """One column as it was given."""
 
-    Attributes
-    ----------
-    name : str
-        Unique within its table.
-    values : ndarray of shape (n_rows,)
-        Numbers, booleans, ``datetime64``, ``timedelta64`` or objects; with ``levels``, positions
-        among them, -1 for what is missing.
-    categorical : bool
-        Whether its type says that it holds categories.
-    levels : tuple, optional
-        The categories that its type declares.
-    ordered : bool
-        Whether their order has a meaning.
-    """
-
-    name: str
+    name: str  # unique within its table
+    # Numbers, booleans, datetime64, timedelta64 or objects; with levels, positions among them, -1
+    # for what is missing.
     values: NDArray[Any]
-    categorical: bool = False
-    levels: tuple[Any, ...] | None = None
-    ordered: bool = False
+    categorical: bool = False  # its type says that it holds categories
+    levels: tuple[Any, ...] | None = None  # the categories that its type declares
+    ordered: bool = False  # their order has a meaning
 
     def __len__(self) -> int:
         return len(self.values)

@@ -18,17 +18,13 @@ from gradtree.trees.dense import DenseTree
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The rows ``rows`` of ``X``, ``y`` and ``weight``. Weights have mean one over those rows.
-
-    ``worth`` is what a row counts in a score, as it is given: its weight without that of its
-    class. Without it all rows count alike.
-    """
+    """The rows ``rows`` of ``X``, ``y`` and ``weight``. Weights have mean one over those rows."""
 
     X: NDArray[Any]
     y: NDArray[np.int64]
     weight: NDArray[Any]
     rows: NDArray[np.int64]
-    worth: NDArray[Any] | None = None
+    worth: NDArray[Any] | None = None  # what a row counts in a score: weight without its class's
 
     @property
     def score_weight(self) -> NDArray[Any]:

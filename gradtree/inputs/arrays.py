@@ -150,29 +150,14 @@ def coded_rows(rows: Rows, columns: Sequence[Column]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """What to train on.
+    """What to train on."""
 
-    Attributes
-    ----------
-    rows : matrix or columns
-        As given, apart from rows of weight zero.
-    y : ndarray of int64, shape (n_rows,)
-        Class indices.
-    weight : ndarray of shape (n_rows,) or None
-        Sample weights times class weights.
-    classes : ndarray of shape (n_classes,)
-        The labels that ``y`` points to.
-    class_weight : ndarray of shape (n_classes,) or None
-    sample_weight : ndarray of shape (n_rows,) or None
-        Without those of the classes.
-    """
-
-    rows: Rows
-    y: NDArray[np.int64]
-    weight: NDArray[np.float64] | None
-    classes: NDArray[Any]
-    class_weight: NDArray[np.float64] | None
-    sample_weight: NDArray[np.float64] | None
+    rows: Rows  # as given, apart from rows of weight zero
+    y: NDArray[np.int64]  # class indices
+    weight: NDArray[np.float64] | None  # sample weights times class weights
+    classes: NDArray[Any]  # the labels that y points to
+    class_weight: NDArray[np.float64] | None  # (n_classes,)
+    sample_weight: NDArray[np.float64] | None  # without those of the classes
 
     @property
     def n_classes(self) -> int:

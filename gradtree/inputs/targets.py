@@ -23,13 +23,9 @@ STRATA, STRATUM_ROWS = 10, 5
 
 @dataclass(frozen=True, eq=False)
 class TrainingNumbers(TrainingRows):
-    """What to train on; ``y`` are strata of the (first) target, for validation rows and folds.
+    """What to train on; ``y`` are strata of the (first) target, for validation rows and folds."""
 
-    Attributes
-    ----------
-    targets : ndarray of shape (n_rows, n_targets)
-    """
-
+    # (n_rows, n_targets)
     targets: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
 
     @property

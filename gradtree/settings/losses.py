@@ -119,22 +119,15 @@ class NumberLoss:
 
     The loss of a row is the mean over its targets, each in the scale of training,
     ``(y - shift) / scale``, so that no target counts more than another.
-
-    Attributes
-    ----------
-    kind : a name of ``NUMBER_LOSSES``.
-    setting : the quantile; for "huber", where the loss becomes linear, in the scale of training.
-    targets : ndarray of shape (n_rows, n_targets), as given.
-    shift, scale : ndarray of shape (n_targets,)
-    own : a loss of the user's instead, ``function(prediction, target, gradient) -> float`` of
-        numbers as given, each an array of shape (n_targets,). The loss is divided by ``setting``.
     """
 
     kind: str = "squared_error"
-    setting: float = 1.0
-    targets: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+    setting: float = 1.0  # the quantile; for "huber", where the loss becomes linear, scaled
+    targets: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))  # as given
     shift: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
     scale: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
+    # A loss of the user's instead, ``function(prediction, target, gradient) -> float`` of numbers
+    # as given, each an array of shape (n_targets,). The loss is divided by ``setting``.
     own: CustomLoss | None = None
 
     def scaled(self, y: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -185,18 +185,10 @@ class GrownNumbers(Grown):
 
 @dataclass(frozen=True, eq=False)
 class NumberRows:
-    """All rows that a fit has seen, with their numbers; also what they lose at leaves.
-
-    Attributes
-    ----------
-    X : ndarray of shape (rows, n_features)
-    y : ndarray of shape (rows, n_targets)
-    weight : ndarray of shape (rows,)
-    loss : NumberLoss
-    """
+    """All rows that a fit has seen, with their numbers; also what they lose at leaves."""
 
     X: NDArray[Any]
-    y: Numbers
+    y: Numbers  # (rows, n_targets)
     weight: Numbers
     loss: NumberLoss
 

@@ -54,24 +54,15 @@ class RunHistory:
 
 @dataclass(frozen=True, eq=False)
 class TrainResult:
-    """The outcome of a training.
+    """The outcome of a training."""
 
-    Attributes
-    ----------
-    dense : the tree of the best run.
-    history : one record per run.
-    best_run, best_epoch : where the tree comes from.
-    epochs_run : number of epochs, all runs together.
-    seeds : seed of each run.
-    near : the trees of other runs whose score is nearly as good, best first, with their runs.
-    """
-
-    dense: DenseTree
+    dense: DenseTree  # the tree of the best run
     history: tuple[RunHistory, ...]
     best_run: int
     best_epoch: int
-    epochs_run: int
+    epochs_run: int  # all runs together
     seeds: tuple[int, ...]
+    # Trees of other runs whose score is nearly as good, best first, with their runs.
     near: tuple[tuple[int, DenseTree], ...] = ()
 
 

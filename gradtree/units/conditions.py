@@ -26,25 +26,14 @@ NOTHING = "nothing that occurs"
 
 @dataclass(frozen=True)
 class Interval:
-    """``low < x <= high`` in a column of numbers or dates.
-
-    Attributes
-    ----------
-    source : Column
-    low, high : float
-        Bounds; infinite where there is none.
-    low_text, high_text : str
-        The bounds as printed.
-    missing : bool
-        Whether a missing value fulfils the condition.
-    """
+    """``low < x <= high`` in a column of numbers or dates; infinite where there is no bound."""
 
     source: Column
     low: float = -np.inf
     high: float = np.inf
-    low_text: str = ""
+    low_text: str = ""  # the bounds as printed
     high_text: str = ""
-    missing: bool = False
+    missing: bool = False  # a missing value fulfils the condition
 
     @property
     def column(self) -> str:
@@ -93,26 +82,13 @@ class Interval:
 
 @dataclass(frozen=True)
 class Membership:
-    """``x`` is one of some categories.
-
-    Attributes
-    ----------
-    source : Column
-    members : tuple
-        Categories that fulfil the condition, in printing order.
-    possible : tuple
-        Those that may come at all, given the conditions above.
-    missing : bool
-        Whether a missing value fulfils the condition, or a category that training did not see.
-    missing_possible : bool
-        Whether such values may come at all.
-    """
+    """``x`` is one of some categories."""
 
     source: Column
-    members: tuple[Category, ...]
-    possible: tuple[Category, ...]
-    missing: bool = False
-    missing_possible: bool = True
+    members: tuple[Category, ...]  # that fulfil the condition, in printing order
+    possible: tuple[Category, ...]  # that may come at all, given the conditions above
+    missing: bool = False  # a gap fulfils it, or a category that training did not see
+    missing_possible: bool = True  # such values may come at all
 
     @property
     def column(self) -> str:

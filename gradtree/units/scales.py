@@ -29,24 +29,12 @@ PARTS = 10
 
 @dataclass(frozen=True, eq=False)
 class InnerColumn:
-    """A column of the training matrix, made of one column of the table.
+    """A column of the training matrix, made of one column of the table."""
 
-    Attributes
-    ----------
-    source : int
-        Position of that column.
-    cuts : ndarray of float64 or None
-        Ascending borders of the steps of numbers; ``None`` for categories.
-    scores : ndarray of float32
-        One per step (one more than cuts, ascending), or one per category.
-    missing : float
-        The score of a gap, and of a category that training did not see.
-    """
-
-    source: int
-    cuts: NDArray[np.float64] | None
-    scores: NDArray[np.float32]
-    missing: float
+    source: int  # position of that column
+    cuts: NDArray[np.float64] | None  # ascending borders of steps of numbers; None for categories
+    scores: NDArray[np.float32]  # one per step (one more than cuts, ascending), or per category
+    missing: float  # the score of a gap, and of a category that training did not see
 
     def of(self, values: NDArray[Any]) -> NDArray[np.float32]:
         """Scores of coded values."""

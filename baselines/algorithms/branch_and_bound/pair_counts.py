@@ -30,8 +30,8 @@ class Counts(NamedTuple):
     """Counts over one set of rows. A column goes by its place among those counted."""
 
     single: NDArray[Any]  # (n_classes + 1, n_columns), rows with a yes, per class
-    # (n_columns, n_classes + 1, n_columns): with a yes in the first and in the last column, from the
-    # block of the first on.
+    # (n_columns, n_classes + 1, n_columns), with a yes in the first and in the last column, from
+    # the block of the first on.
     pairs: NDArray[Any]
     total: NDArray[np.int64]  # (n_classes + 1,)
 
