@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.metrics import get_scorer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from gradtree.classification import Classification
-from gradtree.encoding import ColumnLearner
+from gradtree.estimator import TreeEstimator
 from gradtree.inputs.arrays import TrainingRows, coded_rows
 from gradtree.inputs.folds import dealt_folds, score_of
 from gradtree.inputs.targets import TrainingNumbers
@@ -28,7 +29,7 @@ from gradtree.trees.tree import Tree
 MOST_PRICES = 20
 
 
-class Cart(ColumnLearner):
+class Cart(TreeEstimator):
     """A greedy tree of scikit-learn's; what it is called with, subclasses say."""
 
     scale = None
@@ -42,6 +43,11 @@ class Cart(ColumnLearner):
     cv: Any
     class_weight: Any = None
     _grower: ClassVar[type]
+    # The tree of some rows over the training matrix, its leaves fitted to them; a model that
+    # predicts by it; and a price that no split can save.
+    _grown_on: Callable[..., Grown]
+    _model_on: Callable[..., Any]
+    _highest_price: Callable[..., float]
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = self._read(X, y, sample_weight, classes, self.class_weight)
@@ -91,25 +97,9 @@ class Cart(ColumnLearner):
                 total[place] += score_of(scorer, model, matrix[test], truth[test], weight)
         return float(prices[np.argmax(total)])
 
-    def _grown_on(
-        self, grower: Any, data: Any, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Grown:
-        """The tree of some rows over the training matrix, its leaves fitted to them."""
-        raise NotImplementedError
-
-    def _model_on(
-        self, grower: Any, data: Any, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Self:
-        """A model that predicts by the tree of some rows."""
-        raise NotImplementedError
-
     def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
         """At most 20 of more prices, the highest first."""
         return np.quantile(prices, np.linspace(1, 0, MOST_PRICES), method="nearest")
-
-    def _highest_price(self, data: Any, path: Any) -> float:
-        """More than any split can save."""
-        raise NotImplementedError
 
     def _finish_config(self) -> FinishConfig:
         return FinishConfig(
@@ -121,6 +111,7 @@ class Cart(ColumnLearner):
         )
 
 
+@dataclass(eq=False, repr=False)
 class CartClassifier(Classification, Cart):
     """A greedy tree whose size is chosen by cross-validation, readable like any other here.
 
@@ -167,31 +158,17 @@ class CartClassifier(Classification, Cart):
 
     _grower = DecisionTreeClassifier
 
-    def __init__(
-        self,
-        max_leaf_nodes: int | None = None,
-        max_depth: int | None = None,
-        min_samples_leaf: int | float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: str = "gini",
-        ccp_alpha: float | str = "cv",
-        scoring: Any = None,
-        cv: Any = 5,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.ccp_alpha = ccp_alpha
-        self.scoring = scoring
-        self.cv = cv
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    max_leaf_nodes: int | None = None
+    max_depth: int | None = None
+    min_samples_leaf: int | float = 1
+    min_weight_fraction_leaf: float = 0.0
+    criterion: str = "gini"
+    ccp_alpha: float | str = "cv"
+    scoring: Any = None
+    cv: Any = 5
+    class_weight: Any = None
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
 
     def fit(
         self,
@@ -211,9 +188,7 @@ class CartClassifier(Classification, Cart):
         classes : array-like, optional
             All class labels, where ``y`` may lack some.
         """
-        learned = copy(self)
-        learned._learn(X, y, sample_weight, classes)
-        return self._become(learned)
+        return self._fitted(X, y, sample_weight, classes)
 
     def _grown_on(
         self, grower: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
@@ -237,6 +212,7 @@ class CartClassifier(Classification, Cart):
         return float(1 + np.log2(len(data.classes)))
 
 
+@dataclass(eq=False, repr=False)
 class CartRegressor(Regression, Cart):
     """A greedy tree of numbers whose size is chosen by cross-validation.
 
@@ -262,29 +238,16 @@ categorical_features, random_state
 
     _grower = DecisionTreeRegressor
 
-    def __init__(
-        self,
-        max_leaf_nodes: int | None = None,
-        max_depth: int | None = None,
-        min_samples_leaf: int | float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: str = "squared_error",
-        ccp_alpha: float | str = "cv",
-        scoring: Any = None,
-        cv: Any = 5,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.ccp_alpha = ccp_alpha
-        self.scoring = scoring
-        self.cv = cv
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    max_leaf_nodes: int | None = None
+    max_depth: int | None = None
+    min_samples_leaf: int | float = 1
+    min_weight_fraction_leaf: float = 0.0
+    criterion: str = "squared_error"
+    ccp_alpha: float | str = "cv"
+    scoring: Any = None
+    cv: Any = 5
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow a tree and prune it.
@@ -296,9 +259,7 @@ categorical_features, random_state
         sample_weight : array-like of shape (n_rows,), optional
             Rows of weight 0 are left out.
         """
-        learned = copy(self)
-        learned._learn(X, y, sample_weight)
-        return self._become(learned)
+        return self._fitted(X, y, sample_weight)
 
     def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
         kind = self.criterion if self.criterion == "absolute_error" else "squared_error"

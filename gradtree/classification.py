@@ -10,14 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from gradtree.editing import EditableTree
-from gradtree.inputs.arrays import (
-    Rows,
-    TrainingRows,
-    read_training_rows,
-    read_validation,
-    read_weighted_labels,
-)
+from gradtree.estimator import TreeEstimator
+from gradtree.inputs.arrays import TrainingRows, read_training_rows, read_weighted_labels
 from gradtree.training.finishing import Grown, with_values
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.simplify import class_sums
@@ -26,7 +20,7 @@ from gradtree.trees.tree import Tree
 from gradtree.units.scales import Labels
 
 
-class Classification(ClassifierMixin, EditableTree):
+class Classification(ClassifierMixin, TreeEstimator):
     """Reads labels, predicts them, and lets people correct what leaves say."""
 
     classes_: NDArray[Any]
@@ -115,10 +109,6 @@ class Classification(ClassifierMixin, EditableTree):
         self, X: Any, y: Any, sample_weight: Any, classes: Any, class_weight: Any
     ) -> TrainingRows:
         return read_training_rows(self, X, y, sample_weight, classes, class_weight)
-
-    def _read_valid(self, X: Any, y: Any, data: TrainingRows) -> tuple[Rows, NDArray[Any]]:
-        by_column = not isinstance(data.rows, np.ndarray)
-        return read_validation(self, X, y, data.classes, by_column)
 
     def _note(self, data: TrainingRows) -> None:
         self.classes_, self.class_weight_ = data.classes, data.class_weight

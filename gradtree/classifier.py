@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from gradtree.classification import Classification
 from gradtree.inputs.arrays import TrainingRows
 from gradtree.inputs.parameters import settled
-from gradtree.learning import TreeLearner
+from gradtree.learning import Task, TreeLearner
 from gradtree.settings.config import TrainConfig
-from gradtree.training.finishing import FittedRows, all_rows
+from gradtree.training.finishing import all_rows
 
 
+@dataclass(eq=False, repr=False)
 class GradTreeClassifier(Classification, TreeLearner):
     """A hard, axis-aligned decision tree, all of whose splits are learned by gradient descent.
 
@@ -228,91 +228,47 @@ class GradTreeClassifier(Classification, TreeLearner):
 
     _parted: ClassVar[str] = "classes"
 
-    def __init__(
-        self,
-        depth: int | str = "auto",
-        max_depth: int | None = None,
-        lr_index: float = 0.25,
-        lr_values: float = 0.025,
-        lr_leaf: float | str = 0.2,
-        loss: Any = "cross-entropy",
-        gamma: float = 3.0,
-        poly_epsilon: float | None = None,
-        selector: Any = "softmax",
-        split: str = "softsign",
-        steepness: float = 2.0,
-        first_thresholds: str = "quantiles",
-        round_to_validation: bool = False,
-        batch_size: int = 512,
-        epochs: int = 300,
-        patience: int = 50,
-        max_row_visits: int | None = 3_000_000,
-        restarts: int | str = 15,
-        choose_by: Any = "auto",
-        tolerance: float = 1.0,
-        validation_fraction: float = 0.2,
-        scale: str | None = "quantile",
-        categorical_features: Any = "from_dtype",
-        refit_leaves: bool = True,
-        leaf_smoothing: float = 1.0,
-        probabilities: str = "shares",
-        min_samples_leaf: float = 1,
-        polish: bool = True,
-        merge_leaves: bool | str = "alike",
-        criterion: str = "log_loss",
-        ccp_alpha: float | str = "auto",
-        max_leaf_nodes: int | None = None,
-        average_weights: bool = False,
-        engine: str = "compiled",
-        stream: str = "numpy",
-        class_weight: Any = "auto",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        dtype: str = "float32",
-    ) -> None:
-        self.depth = depth
-        self.max_depth = max_depth
-        self.lr_index = lr_index
-        self.lr_values = lr_values
-        self.lr_leaf = lr_leaf
-        self.loss = loss
-        self.gamma = gamma
-        self.poly_epsilon = poly_epsilon
-        self.selector = selector
-        self.split = split
-        self.steepness = steepness
-        self.first_thresholds = first_thresholds
-        self.round_to_validation = round_to_validation
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.patience = patience
-        self.max_row_visits = max_row_visits
-        self.restarts = restarts
-        self.choose_by = choose_by
-        self.tolerance = tolerance
-        self.validation_fraction = validation_fraction
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.refit_leaves = refit_leaves
-        self.leaf_smoothing = leaf_smoothing
-        self.probabilities = probabilities
-        self.min_samples_leaf = min_samples_leaf
-        self.polish = polish
-        self.merge_leaves = merge_leaves
-        self.criterion = criterion
-        self.ccp_alpha = ccp_alpha
-        self.max_leaf_nodes = max_leaf_nodes
-        self.average_weights = average_weights
-        self.engine = engine
-        self.stream = stream
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+    depth: int | str = "auto"
+    max_depth: int | None = None
+    lr_index: float = 0.25
+    lr_values: float = 0.025
+    lr_leaf: float | str = 0.2
+    loss: Any = "cross-entropy"
+    gamma: float = 3.0
+    poly_epsilon: float | None = None
+    selector: Any = "softmax"
+    split: str = "softsign"
+    steepness: float = 2.0
+    first_thresholds: str = "quantiles"
+    round_to_validation: bool = False
+    batch_size: int = 512
+    epochs: int = 300
+    patience: int = 50
+    max_row_visits: int | None = 3_000_000
+    restarts: int | str = 15
+    choose_by: Any = "auto"
+    tolerance: float = 1.0
+    validation_fraction: float = 0.2
+    scale: str | None = "quantile"
+    categorical_features: Any = "from_dtype"
+    refit_leaves: bool = True
+    leaf_smoothing: float = 1.0
+    probabilities: str = "shares"
+    min_samples_leaf: float = 1
+    polish: bool = True
+    merge_leaves: bool | str = "alike"
+    criterion: str = "log_loss"
+    ccp_alpha: float | str = "auto"
+    max_leaf_nodes: int | None = None
+    average_weights: bool = False
+    engine: str = "compiled"
+    stream: str = "numpy"
+    class_weight: Any = "auto"
+    warm_start: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    dtype: str = "float32"
 
     def fit(
         self,
@@ -339,44 +295,23 @@ class GradTreeClassifier(Classification, TreeLearner):
         classes : array-like, optional
             All class labels, where ``y`` may lack some.
         """
-        learned = copy(self)
-        learned._learn(X, y, sample_weight, X_valid, y_valid, classes)
-        return self._become(learned)
+        return self._fitted(X, y, sample_weight, X_valid, y_valid, classes)
 
     def _settled(self, n_classes: int = 2) -> dict[str, Any]:
         return settled(self.get_params(deep=False), n_classes)
 
     def _task(
-        self, data: TrainingRows, told: NDArray[Any] | None, config: TrainConfig
-    ) -> ClassTask:
+        self,
+        data: TrainingRows,
+        config: TrainConfig,
+        matrix: NDArray[Any],
+        valid: NDArray[Any] | None,
+        told: NDArray[np.int64] | None,
+        held_out: NDArray[np.intp],
+    ) -> Task:
         self._note(data)
-        return ClassTask(data, config, told)
-
-
-@dataclass(frozen=True, eq=False)
-class ClassTask:
-    """Classes to learn; see ``gradtree.learning.Task``."""
-
-    data: TrainingRows
-    config: TrainConfig
-    y_valid: NDArray[np.int64] | None
-
-    @property
-    def y(self) -> NDArray[np.int64]:
-        return self.data.y
-
-    @property
-    def valid_weight(self) -> NDArray[np.float64] | None:
-        if self.y_valid is None or self.data.class_weight is None:
-            return None
-        return self.data.class_weight[self.y_valid]
-
-    def rows(
-        self, matrix: NDArray[Any], valid: NDArray[Any] | None, held_out: NDArray[np.intp]
-    ) -> FittedRows:
-        data = self.data
-        beside = None
-        if valid is not None and self.y_valid is not None:
-            beside = valid, self.y_valid
-        weights = data.class_weight, data.sample_weight
-        return all_rows(matrix, data.y, data.weight, held_out, beside, *weights)
+        beside = None if valid is None or told is None else (valid, told)
+        by_class = data.class_weight
+        rows = all_rows(matrix, data.y, data.weight, held_out, beside, by_class, data.sample_weight)
+        weight = None if told is None or by_class is None else by_class[told]
+        return Task(config, data.y, told, weight, rows)

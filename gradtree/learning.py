@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -11,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.encoding import ColumnLearner
-from gradtree.inputs.arrays import TrainingRows, as_training_type, coded_rows
+from gradtree.estimator import TreeEstimator
+from gradtree.inputs.arrays import TrainingRows, as_training_type, coded_rows, read_validation
 from gradtree.inputs.holdout import hold_out
 from gradtree.inputs.memory import check_depth, check_fits, check_width
 from gradtree.inputs.parameters import check_parameters, finish_config, train_config
@@ -24,36 +25,17 @@ from gradtree.trees.dense import DenseTree
 from gradtree.trees.simplify import PruningPath
 
 
-class Task(Protocol):
+class Task(NamedTuple):
     """What is to be learned, as an engine takes it."""
 
-    @property
-    def data(self) -> TrainingRows: ...
-
-    @property
-    def config(self) -> TrainConfig: ...
-
-    @property
-    def y(self) -> NDArray[np.int64]:
-        """Class indices of rows, or their places among the targets."""
-        ...
-
-    @property
-    def y_valid(self) -> NDArray[np.int64] | None:
-        """The same of validation rows, if they were given."""
-        ...
-
-    @property
-    def valid_weight(self) -> NDArray[np.float64] | None: ...
-
-    def rows(
-        self, matrix: NDArray[Any], valid: NDArray[Any] | None, held_out: NDArray[np.intp]
-    ) -> Any:
-        """All rows, with a method ``grow`` that makes the tree of trained parameters."""
-        ...
+    config: TrainConfig
+    y: NDArray[np.int64]  # class indices of rows, or their places among the targets
+    y_valid: NDArray[np.int64] | None  # the same of validation rows, if they were given
+    valid_weight: NDArray[np.float64] | None
+    rows: Any  # all of them, with a method ``grow`` that makes the tree of trained parameters
 
 
-class TreeLearner(ColumnLearner):
+class TreeLearner(TreeEstimator):
     """Learns ``tree_`` by gradient descent; the parameters are those of its subclass."""
 
     validation_fraction: float
@@ -62,6 +44,9 @@ class TreeLearner(ColumnLearner):
     dtype: str
     # What a split parts, in words.
     _parted: ClassVar[str]
+    # All parameters, with "auto" made plain; what is to be learned from rows and validation rows.
+    _settled: Callable[..., dict[str, Any]]
+    _task: Callable[..., Task]
     classes_: Any
     dense_: DenseTree
     history_: tuple[RunHistory, ...]
@@ -99,18 +84,22 @@ class TreeLearner(ColumnLearner):
         check_fits(config.depth, matrix.shape[1], data.n_classes, config.dtype)
         valid, seen, told = None, coded, None
         if given:
-            raw, told = self._read_valid(X_valid, y_valid, data)
+            raw, told = read_validation(self, X_valid, y_valid, data)
             coded_valid = coded_rows(raw, self.columns_)
             valid = self._matrix(coded_valid)
             if params["refit_leaves"]:
                 seen = np.concatenate([coded, coded_valid])
-        task = self._task(data, told, config)
-        result = self._trained(task, matrix, valid, held_out, start)
+        task = self._task(data, config, matrix, valid, told, held_out)
+        result = self._trained(task, data, matrix, valid, held_out, start)
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
-        rows, finish = task.rows(matrix, valid, held_out), self._finish_config()
+        rows, finish = task.rows, self._finish_config()
         self.best_run_, self.dense_, grown = _smallest(result, rows, finish)
-        self._grow(grown, seen, rows.y[: len(seen)], finish)
+        # A tree over the training matrix becomes the one to predict with.
+        grown = self._over_table(grown, seen, rows.y[: len(seen)])
+        cut = grown.cut(finish) if finish.changes_structure else grown
+        self._grown, self._finish = grown, finish
+        self._keep(cut)
         self._tell_of_a_single_leaf(rows)
 
     def cost_complexity_pruning_path(
@@ -137,20 +126,13 @@ class TreeLearner(ColumnLearner):
         check_is_fitted(self)
         return plot_history(self.history_, **options)
 
-    def _settled(self, n_classes: int = 2) -> dict[str, Any]:
-        """All parameters, with "auto" made plain."""
-        raise NotImplementedError
-
     def _finish_config(self) -> FinishConfig:
         return finish_config(self._settled(len(getattr(self, "classes_", ()))))
-
-    def _task(self, data: Any, told: NDArray[Any] | None, config: TrainConfig) -> Task:
-        """What is to be learned from rows and, if they were given, validation rows."""
-        raise NotImplementedError
 
     def _trained(
         self,
         task: Task,
+        data: TrainingRows,
         matrix: NDArray[Any],
         valid: NDArray[Any] | None,
         held_out: NDArray[np.intp],
@@ -162,11 +144,11 @@ class TreeLearner(ColumnLearner):
             task.y,
             None if valid is None else as_training_type(valid, self.dtype),
             task.y_valid,
-            task.data.n_classes,
+            data.n_classes,
             task.config,
-            sample_weight=task.data.weight,
+            sample_weight=data.weight,
             valid_weight=task.valid_weight,
-            class_weight=task.data.class_weight,
+            class_weight=data.class_weight,
             valid_rows=held_out,
             start=start,
             progress=bar,
@@ -187,19 +169,6 @@ class TreeLearner(ColumnLearner):
             )
         return self.dense_
 
-    def _grow(
-        self,
-        grown: Grown,
-        coded: NDArray[Any],
-        y: NDArray[Any],
-        finish: FinishConfig,
-    ) -> None:
-        """Turn a tree over the training matrix into the one to predict with."""
-        grown = self._over_table(grown, coded, y)
-        cut = grown.cut(finish) if finish.changes_structure else grown
-        self._grown, self._finish = grown, finish
-        self._keep(cut)
-
     def _tell_of_a_single_leaf(self, rows: Any) -> None:
         """Warn of a tree without splits, though the training found some that mean something."""
         if self.tree_.node_count > 1 or not self._finish.changes_structure:
@@ -209,7 +178,7 @@ class TreeLearner(ColumnLearner):
                 "the tree is a single leaf, though the training found a split that parts the "
                 f"{self._parted} more than chance would; for a larger tree lower ccp_alpha or "
                 "min_samples_leaf, raise max_leaf_nodes, or set merge_leaves='alike'",
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

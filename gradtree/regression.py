@@ -9,17 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
-from gradtree.editing import EditableTree
-from gradtree.inputs.arrays import Rows, read_weights
+from gradtree.estimator import TreeEstimator
+from gradtree.inputs.arrays import read_weights
 from gradtree.inputs.targets import (
     NumberLabels,
     TrainingNumbers,
     check_targets,
     read_numbers,
     read_training_numbers,
-    read_valid_numbers,
 )
 from gradtree.settings.losses import NumberLoss
 from gradtree.training.finishing import Grown
@@ -28,7 +27,7 @@ from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.tree import Tree
 
 
-class Regression(RegressorMixin, EditableTree):
+class Regression(RegressorMixin, TreeEstimator):
     """Reads numbers, predicts them, and lets people correct what leaves say."""
 
     _scoring: ClassVar[str] = "r2"
@@ -85,14 +84,6 @@ class Regression(RegressorMixin, EditableTree):
         model._loss = model._loss_of(np.zeros((1, tree.n_targets)), np.ones(1))
         return model._made_of(tree, feature_names)
 
-    def to_sklearn(self) -> Any:  # type: ignore[override]
-        """A ``DecisionTreeRegressor``, or a pipeline that ends in one, with the same predictions.
-
-        For the tools made for those; see :func:`gradtree.trees.bridge.to_sklearn`.
-        """
-        check_is_fitted(self)
-        return self.tree_.to_sklearn(feature_names=self._feature_names())
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -106,9 +97,6 @@ class Regression(RegressorMixin, EditableTree):
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None, class_weight: Any = None
     ) -> TrainingNumbers:
         return read_training_numbers(self, X, y, sample_weight)
-
-    def _read_valid(self, X: Any, y: Any, data: TrainingNumbers) -> tuple[Rows, NDArray[Any]]:
-        return read_valid_numbers(self, X, y, data)
 
     def _note(self, data: TrainingNumbers) -> None:
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
@@ -128,12 +116,3 @@ class Regression(RegressorMixin, EditableTree):
         whole = np.where(variance[0] > 0, variance[0], 1.0)
         cost = rows / rows[0] * (variance / whole).mean(axis=1)
         return self._edit(GrownNumbers(tree, rows[:, np.newaxis], cost))
-
-    def _class_names(self) -> Any:
-        return None
-
-    def _coded(self, options: dict[str, Any]) -> dict[str, Any]:
-        return self._named(options)
-
-    def _decision_note(self, class_names: Any) -> str:
-        return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, ClassVar, Self
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradtree.classifier import GradTreeClassifier
 from gradtree.inputs.targets import TrainingNumbers
-from gradtree.learning import TreeLearner
+from gradtree.learning import Task, TreeLearner
 from gradtree.regression import Regression
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
@@ -24,6 +23,7 @@ FIXED: dict[str, Any] = {
 } | {"class_weight": None, "merge_leaves": False}
 
 
+@dataclass(eq=False, repr=False)
 class GradTreeRegressor(Regression, TreeLearner):
     """A hard, axis-aligned tree of numbers, all of whose splits are learned by gradient descent.
 
@@ -132,65 +132,34 @@ class GradTreeRegressor(Regression, TreeLearner):
     # What "auto" asks for a leaf: nothing of a tree that no rows were seen for.
     _auto_price = 0.0
 
-    def __init__(
-        self,
-        depth: int = 7,
-        max_depth: int | None = None,
-        loss: Any = "squared_error",
-        quantile: float = 0.5,
-        delta: float = 1.35,
-        lr_index: float = 0.25,
-        lr_values: float = 0.025,
-        lr_leaf: float = 0.05,
-        batch_size: int = 512,
-        epochs: int = 300,
-        patience: int = 50,
-        max_row_visits: int | None = 3_000_000,
-        restarts: int = 15,
-        choose_by: Any = "auto",
-        tolerance: float = 0.0,
-        validation_fraction: float = 0.2,
-        scale: str | None = "quantile",
-        categorical_features: Any = "from_dtype",
-        leaf_smoothing: float = 1.0,
-        min_samples_leaf: float = 1,
-        polish: bool = True,
-        ccp_alpha: float | str = "auto",
-        max_leaf_nodes: int | None = None,
-        engine: str = "compiled",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        dtype: str = "float32",
-    ) -> None:
-        self.depth = depth
-        self.max_depth = max_depth
-        self.loss = loss
-        self.quantile = quantile
-        self.delta = delta
-        self.lr_index = lr_index
-        self.lr_values = lr_values
-        self.lr_leaf = lr_leaf
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.patience = patience
-        self.max_row_visits = max_row_visits
-        self.restarts = restarts
-        self.choose_by = choose_by
-        self.tolerance = tolerance
-        self.validation_fraction = validation_fraction
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.leaf_smoothing = leaf_smoothing
-        self.min_samples_leaf = min_samples_leaf
-        self.polish = polish
-        self.ccp_alpha = ccp_alpha
-        self.max_leaf_nodes = max_leaf_nodes
-        self.engine = engine
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+    depth: int = 7
+    max_depth: int | None = None
+    loss: Any = "squared_error"
+    quantile: float = 0.5
+    delta: float = 1.35
+    lr_index: float = 0.25
+    lr_values: float = 0.025
+    lr_leaf: float = 0.05
+    batch_size: int = 512
+    epochs: int = 300
+    patience: int = 50
+    max_row_visits: int | None = 3_000_000
+    restarts: int = 15
+    choose_by: Any = "auto"
+    tolerance: float = 0.0
+    validation_fraction: float = 0.2
+    scale: str | None = "quantile"
+    categorical_features: Any = "from_dtype"
+    leaf_smoothing: float = 1.0
+    min_samples_leaf: float = 1
+    polish: bool = True
+    ccp_alpha: float | str = "auto"
+    max_leaf_nodes: int | None = None
+    engine: str = "compiled"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    dtype: str = "float32"
 
     def fit(
         self,
@@ -213,9 +182,7 @@ class GradTreeRegressor(Regression, TreeLearner):
         X_valid, y_valid : array-likes, optional
             Rows to stop by, instead of a part of ``X``.
         """
-        learned = copy(self)
-        learned._learn(X, y, sample_weight, X_valid, y_valid)
-        return self._become(learned)
+        return self._fitted(X, y, sample_weight, X_valid, y_valid)
 
     def _settled(self, n_classes: int = 2) -> dict[str, Any]:
         params = self.get_params(deep=False)
@@ -245,8 +212,14 @@ class GradTreeRegressor(Regression, TreeLearner):
         return number_loss("squared_error", 1.0, y, weight, own)
 
     def _task(
-        self, data: TrainingNumbers, told: NDArray[Any] | None, config: TrainConfig
-    ) -> NumberTask:
+        self,
+        data: TrainingNumbers,
+        config: TrainConfig,
+        matrix: NDArray[Any],
+        valid: NDArray[Any] | None,
+        told: NDArray[np.float64] | None,
+        held_out: NDArray[np.intp],
+    ) -> Task:
         counts = isinstance(self.loss, str) and self.loss == "poisson"
         for name, numbers in (("y", data.targets), ("y_valid", told)):
             if (
@@ -258,36 +231,16 @@ class GradTreeRegressor(Regression, TreeLearner):
                     f"loss='poisson' is for counts, but {name} has numbers below 0, or only zeros"
                 )
         self._note(data)
-        self._auto_price = float(np.log(len(data.y)) / (2 * len(data.y)))
-        targets = data.targets if told is None else np.concatenate([data.targets, told])
-        loss = replace(self._loss, targets=targets)
-        return NumberTask(data, replace(config, loss=loss), loss)
-
-
-@dataclass(frozen=True, eq=False)
-class NumberTask:
-    """Numbers to learn; see ``gradtree.learning.Task``."""
-
-    data: TrainingNumbers
-    config: TrainConfig
-    loss: NumberLoss
-    valid_weight = None
-
-    @property
-    def y(self) -> NDArray[np.int64]:
-        return np.arange(len(self.data.y))
-
-    @property
-    def y_valid(self) -> NDArray[np.int64] | None:
-        places = np.arange(len(self.data.y), len(self.loss.targets))
-        return places if len(places) else None
-
-    def rows(
-        self, matrix: NDArray[Any], valid: NDArray[Any] | None, held_out: NDArray[np.intp]
-    ) -> NumberRows:
-        X = matrix if valid is None else np.concatenate([matrix, valid])
-        y, weight = self.loss.targets, np.ones(len(X))
-        if self.data.weight is not None:
+        n_rows = len(data.y)
+        self._auto_price = float(np.log(n_rows) / (2 * n_rows))
+        X, targets, places = matrix, data.targets, None
+        if valid is not None and told is not None:
+            X, targets = np.concatenate([matrix, valid]), np.concatenate([targets, told])
+            places = np.arange(n_rows, len(targets))
+        weight = np.ones(len(X))
+        if data.weight is not None:
             # As in training, weights count by their ratios: a row is a row.
-            weight[: len(self.data.y)] = self.data.weight / self.data.weight.mean()
-        return NumberRows(X, y, weight, self.loss)
+            weight[:n_rows] = data.weight / data.weight.mean()
+        loss = replace(self._loss, targets=targets)
+        rows = NumberRows(X, targets, weight, loss)
+        return Task(replace(config, loss=loss), np.arange(n_rows), places, None, rows)

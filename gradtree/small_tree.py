@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from copy import copy
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -29,8 +29,7 @@ from gradtree.competing import (
     table_of,
     tree_of,
 )
-from gradtree.editing import EditableTree
-from gradtree.encoding import ColumnLearner
+from gradtree.estimator import TreeEstimator
 from gradtree.inputs.folds import dealt_folds
 from gradtree.regression import Regression
 from gradtree.regressor import GradTreeRegressor
@@ -44,32 +43,21 @@ LOSS_OF_SCORE = {
 }
 
 
-class SmallTree(ColumnLearner):
+@dataclass(eq=False, repr=False)
+class SmallTree(TreeEstimator):
     """The best of several families of small trees; subclasses say what they predict."""
 
     _families: ClassVar[dict[str, BaseEstimator]]
 
-    def __init__(
-        self,
-        max_leaf_nodes: int | None = 16,
-        families: Mapping[str, BaseEstimator] | Sequence[str] | None = None,
-        scoring: Any = None,
-        cv: Any = 5,
-        time_limit: float | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.families = families
-        self.scoring = scoring
-        self.cv = cv
-        self.time_limit = time_limit
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    max_leaf_nodes: int | None = 16
+    families: Mapping[str, BaseEstimator] | Sequence[str] | None = None
+    scoring: Any = None
+    cv: Any = 5
+    time_limit: float | None = None
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Let the families compete and fit the winner to all rows.
@@ -81,9 +69,7 @@ class SmallTree(ColumnLearner):
         sample_weight : array-like of shape (n_rows,), optional
             Counts in fits and scores; rows of weight 0 are left out.
         """
-        learned = copy(self)
-        learned._learn(X, y, sample_weight)
-        return self._become(learned)
+        return self._fitted(X, y, sample_weight)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         limit = self.time_limit
@@ -109,7 +95,7 @@ class SmallTree(ColumnLearner):
         self._note(data)
         tree = tree_of(winner)
         self.columns_ = table_of(tree, getattr(self, "feature_names_in_", None))
-        if isinstance(winner, EditableTree):
+        if isinstance(winner, TreeEstimator):
             self._finish, self._grown = winner._finish, winner._grown
             self._keep(winner._kept)
         else:

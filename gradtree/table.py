@@ -116,7 +116,7 @@ class TabularGradTree(GradTreeClassifier):
             raise ValueError(f"no column of the table can be used: {self.left_out_}")
         if self.left_out_:
             told = "; ".join(f"{name} ({why})" for name, why in self.left_out_.items())
-            warn(f"columns left out: {told}", stacklevel=4)
+            warn(f"columns left out: {told}", stacklevel=5)
         kept = [column for column in columns if column.name not in self.left_out_]
         self.feature_names_in_ = np.array([column.name for column in kept], dtype=object)
         if any(chosen):

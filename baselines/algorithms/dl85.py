@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import time
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from baselines.algorithms.solvers import DL85_SOLVERS
 from baselines.algorithms.yes_no_tree import Node, relabelled
 
 
+@dataclass(eq=False, repr=False)
 class DL85Classifier(SearchedTreeClassifier):
     """DL8.5: the tree with the fewest training errors among all of a depth, or nearly so.
 
@@ -48,21 +50,12 @@ class DL85Classifier(SearchedTreeClassifier):
         Training rows that the tree gets wrong, as the solver counts them.
     """
 
-    def __init__(
-        self,
-        max_depth: int = 4,
-        min_sup: int = 1,
-        time_limit: float | None = None,
-        solver: str = "compiled",
-        renumber: bool = True,
-        random_state: int | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.min_sup = min_sup
-        self.time_limit = time_limit
-        self.solver = solver
-        self.renumber = renumber
-        self.random_state = random_state
+    max_depth: int = 4
+    min_sup: int = 1
+    time_limit: float | None = None
+    solver: str = "compiled"
+    renumber: bool = True
+    random_state: int | None = None
 
     def _find(
         self, X: Matrix, labels: NDArray[np.intp], X_bins: Matrix, ranked: Binariser | None

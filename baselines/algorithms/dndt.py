@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from baselines.algorithms.classifier import TreeClassifier
 from gradtree.trees.tree import LEAF, Tree
 
 
+@dataclass(eq=False, repr=False)
 class DNDTClassifier(TreeClassifier):
     """A tree that tests every feature once, trained softly by gradient descent.
 
@@ -48,23 +50,13 @@ class DNDTClassifier(TreeClassifier):
 
     _dtype = np.float32
 
-    def __init__(
-        self,
-        learning_rate: float = 0.1,
-        temperature: float = 0.1,
-        batch_size: int = 512,
-        epochs: int = 1000,
-        patience: int = 25,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.temperature = temperature
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
+    learning_rate: float = 0.1
+    temperature: float = 0.1
+    batch_size: int = 512
+    epochs: int = 1000
+    patience: int = 25
+    validation_fraction: float = 0.2
+    random_state: Any = None
 
     def fit(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -88,6 +89,7 @@ class SearchedTreeClassifier(TreeClassifier):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class OptimalTreeClassifier(SearchedTreeClassifier):
     """The tree over quantile thresholds with the fewest training errors among all of a depth.
 
@@ -103,19 +105,11 @@ class OptimalTreeClassifier(SearchedTreeClassifier):
         The search has no chance in it.
     """
 
-    def __init__(
-        self,
-        max_depth: int = 4,
-        n_thresholds: int = 5,
-        min_samples_leaf: int = 1,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.n_thresholds = n_thresholds
-        self.min_samples_leaf = min_samples_leaf
-        self.time_limit = time_limit
-        self.random_state = random_state
+    max_depth: int = 4
+    n_thresholds: int = 5
+    min_samples_leaf: int = 1
+    time_limit: float | None = None
+    random_state: int | None = None
 
     def _find(
         self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
@@ -127,6 +121,7 @@ class OptimalTreeClassifier(SearchedTreeClassifier):
         return binariser, found.tree
 
 
+@dataclass(eq=False, repr=False)
 class SolverTreeClassifier(SearchedTreeClassifier):
     """The tree that a solver finds for a depth and a price of a leaf, over guessed columns.
 
@@ -151,21 +146,12 @@ class SolverTreeClassifier(SearchedTreeClassifier):
         Of the forest that guesses the columns.
     """
 
-    def __init__(
-        self,
-        solver: str = "dl85",
-        max_depth: int = 4,
-        complexity: float = 0.0,
-        work: float = 1e9,
-        time_limit: float = 60.0,
-        random_state: int | None = None,
-    ) -> None:
-        self.solver = solver
-        self.max_depth = max_depth
-        self.complexity = complexity
-        self.work = work
-        self.time_limit = time_limit
-        self.random_state = random_state
+    solver: str = "dl85"
+    max_depth: int = 4
+    complexity: float = 0.0
+    work: float = 1e9
+    time_limit: float = 60.0
+    random_state: int | None = None
 
     def fit(
         self,
@@ -205,6 +191,7 @@ class SolverTreeClassifier(SearchedTreeClassifier):
 SOLVERS: dict[str, Solver] = {"dl85": solve, "streed": by_streed, "licketysplit": by_licketysplit}
 
 
+@dataclass(eq=False, repr=False)
 class ConTreeClassifier(SearchedTreeClassifier):
     """ConTree: an optimal tree whose thresholds are not guessed beforehand, by ``pycontree``.
 
@@ -219,17 +206,10 @@ class ConTreeClassifier(SearchedTreeClassifier):
         The search has no chance in it.
     """
 
-    def __init__(
-        self,
-        max_depth: int = 3,
-        complexity: float = 0.0,
-        time_limit: float = 60.0,
-        random_state: int | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.complexity = complexity
-        self.time_limit = time_limit
-        self.random_state = random_state
+    max_depth: int = 3
+    complexity: float = 0.0
+    time_limit: float = 60.0
+    random_state: int | None = None
 
     def _find(
         self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None

@@ -142,7 +142,7 @@ def learn_columns(
     told = [_told(column, given) for column, given in zip(columns, raw, strict=True)]
     done = "; ".join(words for words in told if words)
     if done:
-        warn(f"{done}. Name columns in categorical_features to keep them as they are", stacklevel=6)
+        warn(f"{done}. Name columns in categorical_features to keep them as they are", stacklevel=7)
     if all(column.left_out for column in columns):
         raise ValueError(f"no column can be used: {done}")
     return columns

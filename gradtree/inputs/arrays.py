@@ -173,6 +173,10 @@ class TrainingRows:
         """What is to be predicted, as it was given."""
         return np.asarray(self.classes[self.y])
 
+    def told(self, y: Any, name: str) -> NDArray[Any]:
+        """Class indices of other rows, or the numbers to predict of them, checked."""
+        return class_indices(read_labels(y, name), self.classes, name)
+
     def folds(self, cv: Any) -> Any:
         """The folds that are asked for, if these rows are enough for them."""
         return cv
@@ -218,12 +222,6 @@ def read_weighted_labels(
     labels = read_labels(y, "y")
     check_consistent_length(np.empty(n_rows), labels)
     return class_indices(labels, classes, "y"), read_weights(sample_weight, n_rows)
-
-
-def has_categories(estimator: Any) -> bool:
-    """Whether a fitted estimator knows columns that are no numbers."""
-    columns = getattr(estimator, "columns_", ())
-    return any(column.kind != "number" or column.from_text for column in columns)
 
 
 def _some(rows: Rows, used: NDArray[np.intp]) -> Rows:
@@ -359,15 +357,16 @@ def class_weights(
 
 
 def read_validation(
-    estimator: Any, X_valid: Any, y_valid: Any, classes: NDArray[Any], by_column: bool
-) -> tuple[Rows, NDArray[np.int64]]:
-    """Validation rows and their class indices."""
+    estimator: Any, X_valid: Any, y_valid: Any, data: TrainingRows
+) -> tuple[Rows, NDArray[Any]]:
+    """Validation rows, and their class indices or the numbers to predict."""
     if X_valid is None or y_valid is None:
         raise ValueError("X_valid and y_valid belong together; pass both or neither")
+    by_column = not isinstance(data.rows, np.ndarray)
     rows = read_rows(estimator, X_valid, reset=False, by_column=by_column)
-    labels = read_labels(y_valid, "y_valid")
-    check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], labels)
-    return rows, class_indices(labels, classes, "y_valid")
+    told = data.told(y_valid, "y_valid")
+    check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], told)
+    return rows, told
 
 
 def _remedy(message: str, estimator: str) -> str:

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_consistent_length
 
 from gradtree.columns.frames import read_column
-from gradtree.inputs.arrays import Rows, TrainingRows, read_rows, read_weighted_rows
+from gradtree.inputs.arrays import TrainingRows, read_weighted_rows
 
 # Larger numbers have no squares.
 LARGEST = 1e150
@@ -40,6 +39,11 @@ class TrainingNumbers(TrainingRows):
     @property
     def truth(self) -> NDArray[Any]:
         return self.targets[:, 0] if self.targets.shape[1] == 1 else self.targets
+
+    def told(self, y: Any, name: str) -> NDArray[Any]:
+        numbers = read_numbers(y, name)
+        check_targets(numbers, self.targets.shape[1], name)
+        return numbers
 
     def folds(self, cv: Any) -> Any:
         # Of a single row, no R² is known.
@@ -84,20 +88,6 @@ def read_training_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) ->
     n_strata = max(1, min(STRATA, n_rows // STRATUM_ROWS))
     strata = (rankdata(targets[:, 0], method="ordinal") - 1) * n_strata // n_rows
     return TrainingNumbers(rows, strata.astype(np.int64), own, np.empty(0), None, own, targets)
-
-
-def read_valid_numbers(
-    estimator: Any, X_valid: Any, y_valid: Any, data: TrainingNumbers
-) -> tuple[Rows, NDArray[np.float64]]:
-    """Validation rows and their numbers."""
-    if X_valid is None or y_valid is None:
-        raise ValueError("X_valid and y_valid belong together; pass both or neither")
-    by_column = not isinstance(data.rows, np.ndarray)
-    rows = read_rows(estimator, X_valid, reset=False, by_column=by_column)
-    targets = read_numbers(y_valid, "y_valid")
-    check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], targets)
-    check_targets(targets, data.targets.shape[1], "y_valid")
-    return rows, targets
 
 
 def check_targets(targets: NDArray[np.float64], n_targets: int, name: str) -> None:

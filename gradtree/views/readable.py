@@ -15,24 +15,20 @@ from gradtree.views.rules import Rule
 
 
 class ReadableTree:
-    """Mixin for estimators with ``tree_`` and ``classes_``: rules, text, drawings.
+    """Mixin for estimators with ``tree_`` and, of classes, ``classes_``: rules, text, drawings.
 
     Names of features and classes are filled in.
     """
 
     tree_: Tree
-    classes_: Any
 
-    def _class_names(self) -> Sequence[Any]:
-        return list(self.classes_)
-
-    def _feature_names(self) -> Any:
-        """Names of the columns of the tree, where there are any."""
-        return getattr(self, "feature_names_in_", None)
+    def _class_names(self) -> Sequence[Any] | None:
+        labels = getattr(self, "classes_", None)
+        return None if labels is None else list(labels)
 
     def _named(self, options: dict[str, Any]) -> dict[str, Any]:
         check_is_fitted(self)
-        names = None if self.tree_.columns else self._feature_names()
+        names = None if self.tree_.columns else getattr(self, "feature_names_in_", None)
         return {"feature_names": names, "class_names": self._class_names()} | options
 
     def rules(self, **options: Any) -> list[Rule]:
@@ -52,11 +48,12 @@ class ReadableTree:
         return f"{text}\n{note}" if note else text
 
     def _decision_note(self, class_names: Sequence[Any]) -> str:
-        tree, weights = self.tree_, self._class_weights()
+        tree, weights = self.tree_, getattr(self, "class_weight_", None)
+        if tree.decision is None:
+            return ""
         most = tree.value if tree.class_counts is None else tree.class_counts
-        leaves = tree.children_left == LEAF
         chosen = most[np.arange(tree.node_count), tree.labels]
-        if tree.decision is None or (chosen == most.max(axis=1))[leaves].all():
+        if (chosen == most.max(axis=1))[tree.children_left == LEAF].all():
             return ""
         if weights is None:
             return "Leaves predict what costs least by the loss, not the class of most rows."
@@ -65,9 +62,6 @@ class ReadableTree:
         )
         return f"Leaves predict the class of most weight, not of most rows: {told}."
 
-    def _class_weights(self) -> Any:
-        return getattr(self, "class_weight_", None)
-
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
         named = self._named(options)
@@ -75,21 +69,24 @@ class ReadableTree:
 
     def export_sql(self, **options: Any) -> str:
         """The tree as an expression of SQL; see :func:`gradtree.export_sql`."""
-        return export_sql(self.tree_, **self._coded(options))
+        named = self._coded(options)
+        return export_sql(self.tree_, **named)
 
     def export_python(self, **options: Any) -> str:
         """The tree as a function of Python; see :func:`gradtree.export_python`."""
-        return export_python(self.tree_, **self._coded(options))
+        named = self._coded(options)
+        return export_python(self.tree_, **named)
 
     def _coded(self, options: dict[str, Any]) -> dict[str, Any]:
-        named = self._named(options)
-        return named | {"class_names": options.get("class_names", list(self.classes_))}
+        """Names as in a table: classes by their labels."""
+        return self._named({"class_names": ReadableTree._class_names(self)} | options)
 
     def export_svg(self, **options: Any) -> str:
         """The drawing of :meth:`plot` as SVG."""
         from gradtree.views.plot import export_svg
 
-        return export_svg(self.tree_, **self._named(options))
+        named = self._named(options)
+        return export_svg(self.tree_, **named)
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
@@ -103,8 +100,11 @@ class ReadableTree:
         ``probabilities``.
         """
         check_is_fitted(self)
-        labels = {"classes": self.classes_, "feature_names": self._feature_names()}
-        return self.tree_.to_sklearn(**labels, probabilities=probabilities)
+        return self.tree_.to_sklearn(
+            classes=getattr(self, "classes_", None),
+            feature_names=getattr(self, "feature_names_in_", None),
+            probabilities=probabilities,
+        )
 
     def get_depth(self) -> int:
         """Splits on the longest way from the root to a leaf."""

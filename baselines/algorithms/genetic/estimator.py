@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from gradtree.trees.tree import Tree
 LARGEST_CUT = np.iinfo(np.int16).max
 
 
+@dataclass(eq=False, repr=False)
 class GeneticTreeClassifier(TreeClassifier):
     """A decision tree bred by selection, mutation and crossing of subtrees.
 
@@ -49,27 +50,15 @@ class GeneticTreeClassifier(TreeClassifier):
 
     _dtype = np.float32
 
-    def __init__(
-        self,
-        n_thresholds: int = 10,
-        n_trees: int = 400,
-        max_iter: int = 500,
-        cross_prob: float = 0.6,
-        mutation_prob: float = 0.4,
-        n_elitism: int = 3,
-        patience: int = 100,
-        depth_penalty: float = 0.01,
-        random_state: Any = None,
-    ) -> None:
-        self.n_thresholds = n_thresholds
-        self.n_trees = n_trees
-        self.max_iter = max_iter
-        self.cross_prob = cross_prob
-        self.mutation_prob = mutation_prob
-        self.n_elitism = n_elitism
-        self.patience = patience
-        self.depth_penalty = depth_penalty
-        self.random_state = random_state
+    n_thresholds: int = 10
+    n_trees: int = 400
+    max_iter: int = 500
+    cross_prob: float = 0.6
+    mutation_prob: float = 0.4
+    n_elitism: int = 3
+    patience: int = 100
+    depth_penalty: float = 0.01
+    random_state: Any = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> GeneticTreeClassifier:
         """Breed a tree for the rows of ``X``, which are taken as ``float32``.

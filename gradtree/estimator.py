@@ -1,0 +1,264 @@
+"""What all estimators share: columns of any table, a tree over them, and changes to it by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.metrics import get_scorer
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from gradtree.columns.coding import Column, coded_matrix
+from gradtree.columns.frames import printed_names
+from gradtree.inputs.arrays import (
+    TrainingRows,
+    categorical_mask,
+    coded_rows,
+    learned_columns,
+    read_rows,
+)
+from gradtree.settings.config import FinishConfig
+from gradtree.training.finishing import Grown
+from gradtree.trees.simplify import PruningPath, rebuilt
+from gradtree.trees.traversal import leaves_reached, passed_nodes
+from gradtree.trees.tree import LEAF, Tree
+from gradtree.units.inner import inner_matrix, learn_inner, table_tree
+from gradtree.units.scales import InnerColumn
+from gradtree.views.readable import ReadableTree
+
+MODEL_FORMAT = "gradtree.Model/1"
+
+
+class TreeEstimator(ReadableTree, BaseEstimator):
+    """An estimator that walks its rows down ``tree_``, a tree over the columns as they came.
+
+    What it predicts is up to ``Classification`` and ``Regression``, and how its tree is grown to
+    ``TreeLearner``, ``Cart`` and ``SmallTree``. Changes after ``fit`` are made in place.
+    """
+
+    scale: str | None
+    categorical_features: Any
+    random_state: Any
+    columns_: tuple[Column, ...]
+    n_features_in_: int
+    # What sizes are compared by, unless another score is named.
+    _scoring: ClassVar[str]
+    # Attributes of a model that no training made.
+    _untrained: ClassVar[dict[str, Any]] = {}
+    # What can be pruned, what is left of it, and how.
+    _grown: Grown
+    _kept: Grown
+    _finish: FinishConfig
+    # How columns become those of the training matrix; None if they are.
+    _inner: tuple[InnerColumn, ...] | None
+
+    # What subclasses say: learn from rows; read rows (X, y, weights, classes, their weights); keep
+    # what is to be known of labels or targets; what categories of rows are ordered by; a tree with
+    # its rows counted; predict by a tree of any origin.
+    _learn: Callable[..., None]
+    _read: Callable[..., Any]
+    _note: Callable[[Any], None]
+    _labels: Callable[..., Any]
+    _counted: Callable[..., Grown]
+    _take: Callable[[Tree], Any]
+    from_tree: Callable[..., Any]
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Index of the leaf of ``tree_`` that each row reaches."""
+        check_is_fitted(self)
+        by_column = any(column.kind != "number" or column.from_text for column in self.columns_)
+        rows = read_rows(self, X, reset=False, by_column=by_column)
+        if isinstance(rows, np.ndarray):
+            return leaves_reached(self.tree_, rows)
+        # Only columns in use are coded, side by side; of the others, the kind is checked.
+        used = np.unique(self.tree_.feature[self.tree_.feature != LEAF])
+        for place in set(range(self.n_features_in_)) - set(used.tolist()):
+            column, given = self.columns_[place], rows[place]
+            if column.kind != "number" or given.values.dtype.kind not in "iufb":
+                column.coded(given)
+        places = np.zeros(self.n_features_in_, dtype=np.int32)
+        places[used] = np.arange(len(used))
+        some = [rows[place] for place in used]
+        if not some:
+            return np.zeros(len(rows[0]), dtype=np.intp)
+        coded = coded_matrix(some, [self.columns_[place] for place in used])
+        return leaves_reached(self.tree_, coded, places)
+
+    def decision_path(self, X: Any) -> Any:
+        """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""
+        leaves = self.apply(X)
+        return passed_nodes(self.tree_, leaves)
+
+    @property
+    def path_(self) -> PruningPath:
+        """Prices of leaves at which the fitted tree shrinks; see ``ccp_alpha``."""
+        check_is_fitted(self)
+        return self._grown.path(self._finish)
+
+    def prune(
+        self,
+        *,
+        max_leaf_nodes: int | None = None,
+        ccp_alpha: float | None = None,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        scoring: Any = None,
+    ) -> Self:
+        """Cut the tree that was trained to another size, smaller or larger than it is now.
+
+        Parameters
+        ----------
+        max_leaf_nodes : int, optional
+            Join the cheapest pairs of leaves until there are no more than this.
+        ccp_alpha : float, optional
+            Another price of a leaf; see ``path_``. None keeps the estimator's own, or, with
+            ``max_leaf_nodes`` alone, asks none.
+        X, y : optional
+            Rows that the tree has not seen. Instead of a price, the size that scores best on them
+            is taken, the smallest of equals.
+        scoring : str or callable, optional
+            The score for that, as in scikit-learn; "f1_macro" or "r2" without it.
+        """
+        check_is_fitted(self)
+        price = ccp_alpha
+        if price is None:
+            price = self._finish.ccp_alpha if max_leaf_nodes is None else 0.0
+        finish = replace(self._finish, ccp_alpha=price, max_leaf_nodes=max_leaf_nodes)
+        if X is not None:
+            scorer = get_scorer(self._scoring if scoring is None else scoring)
+            finish = replace(finish, ccp_alpha=self._best_price(X, y, scorer, finish))
+        return self._keep(self._grown.cut(finish))
+
+    def _best_price(self, X: Any, y: Any, scorer: Any, finish: FinishConfig) -> float:
+        """The price whose tree scores best, the highest of equals."""
+        prices = self._grown.path(finish).ccp_alphas
+        kept, scores = self._kept, []
+        try:
+            for price in prices:
+                self._keep(self._grown.cut(replace(finish, ccp_alpha=float(price))))
+                scores.append(scorer(self, X, y))
+        finally:
+            self._keep(kept)
+        return float(prices[len(prices) - 1 - int(np.argmax(scores[::-1]))])
+
+    def collapse(self, node: int) -> Self:
+        """Make a node of ``tree_`` a leaf; it predicts what its rows say."""
+        tree = self._checked(node).tree_
+        is_leaf = tree.children_left == LEAF
+        if is_leaf[node]:
+            raise ValueError(f"node {node} is a leaf already")
+        is_leaf[node] = True
+        return self._edit(self._kept.some(*rebuilt(tree, is_leaf)))
+
+    def to_json(self) -> str:
+        """The tree with the labels of its classes, as JSON; :meth:`from_json` reads it."""
+        check_is_fitted(self)
+        given = getattr(self, "classes_", ())
+        labels = [label.item() if hasattr(label, "item") else label for label in given]
+        content: dict[str, Any] = {"format": MODEL_FORMAT, "classes": labels}
+        content["tree"] = self.tree_.to_dict()
+        names = getattr(self, "feature_names_in_", None)
+        content["feature_names"] = None if names is None else [str(name) for name in names]
+        return json.dumps(content, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """An estimator that predicts as the one that :meth:`to_json` was called on."""
+        content = json.loads(text)
+        if not isinstance(content, dict) or content.get("format") != MODEL_FORMAT:
+            raise ValueError(
+                f"not a model: expected JSON of format {MODEL_FORMAT!r}, as to_json of an "
+                "estimator writes it; a tree alone is read by Tree.from_json"
+            )
+        tree = Tree.from_dict(content["tree"])
+        labels = {"classes": content["classes"]} if content["classes"] else {}
+        return cls.from_tree(tree, feature_names=content["feature_names"], **labels)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _fitted(self, *rows: Any) -> Self:
+        """Learn in a copy and take that over: a fit that fails leaves a model as it was."""
+        learned = copy(self)
+        learned._learn(*rows)
+        self.__dict__ = learned.__dict__
+        return self
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _learn_columns(self, data: TrainingRows, trained: NDArray[np.intp]) -> None:
+        """Learn what the columns hold and how they become those of the training matrix."""
+        names = getattr(self, "feature_names_in_", None)
+        mask = categorical_mask(self.categorical_features, data.rows, names)
+        self.columns_ = learned_columns(data.rows, trained, mask, names)
+        self._learn_inner(data, coded_rows(data.rows, self.columns_), trained)
+
+    def _learn_inner(
+        self, data: TrainingRows, coded: NDArray[Any], trained: NDArray[np.intp]
+    ) -> None:
+        """Learn how known columns become those of the training matrix."""
+        numbers = all(column.kind == "number" for column in self.columns_)
+        if self.scale is None and numbers and not np.isnan(coded).any():
+            self._inner = None
+            return
+        weight = np.ones(len(data.y)) if data.weight is None else data.weight
+        weight = weight[trained] / weight[trained].mean()
+        labels = self._labels(data, trained, weight)
+        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale)
+
+    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
+        """What the tree is grown on."""
+        return coded if self._inner is None else inner_matrix(coded, self._inner)
+
+    def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
+        """A tree over the training matrix as one over the columns, its rows counted."""
+        if self._inner is not None:
+            grown = grown.some(*table_tree(grown.tree, self._inner, self.columns_, coded))
+        return self._counted(grown, coded, y)
+
+    def _made_of(self, tree: Tree, feature_names: Sequence[Any] | None) -> Self:
+        """Predict by a tree of any origin, as if fitted."""
+        given = feature_names is not None
+        names = printed_names(list(feature_names or range(tree.n_features)))
+        if given or tree.columns is not None:
+            own = [column.name for column in tree.columns or ()]
+            self.feature_names_in_ = np.array(names if given else own, dtype=object)
+        self.columns_ = tree.columns or tuple(Column(name) for name in names)
+        self.n_features_in_ = tree.n_features
+        self.__dict__.update(self._untrained)
+        self._finish = self._finish_config()
+        self._take(tree)
+        return self
+
+    def _finish_config(self) -> FinishConfig:
+        return FinishConfig(refit_leaves=True, smoothing=0.0, probabilities="shares")
+
+    def _checked(self, node: int, is_leaf: bool = False) -> Self:
+        check_is_fitted(self)
+        if not 0 <= node < self.tree_.node_count:
+            raise ValueError(f"there is no node {node}; nodes go from 0 to the tree's node_count")
+        if is_leaf and self.tree_.children_left[node] != LEAF:
+            raise ValueError(f"node {node} is no leaf; see apply, or the rules' leaf")
+        return self
+
+    def _keep(self, grown: Grown) -> Self:
+        self._kept, self.tree_ = grown, grown.tree
+        return self
+
+    def _edit(self, grown: Grown) -> Self:
+        """From now on, this is the tree to prune."""
+        self._grown = grown
+        return self._keep(grown)
