@@ -77,13 +77,7 @@ def learners() -> dict[str, Learner]:
 
 
 def learner(slug: str) -> Learner:
-    """The learner of that slug.
-
-    Raises
-    ------
-    KeyError
-        Naming the nearest slugs, when there is no such learner.
-    """
+    """The learner of that slug; a ``KeyError`` names the nearest ones if there is none."""
     registry = _registry()
     if slug not in registry:
         near = difflib.get_close_matches(slug.lower(), registry, n=2) or list(registry)
@@ -92,20 +86,10 @@ def learner(slug: str) -> Learner:
 
 
 def published_params(slug: str, dataset_name: str, task: Task) -> dict[str, Any]:
-    """Complete parameters of the paper's tuned experiment.
+    """Complete parameters of the paper's tuned experiment on a dataset, by the name it prints.
 
-    Parameters
-    ----------
-    slug : learner.
-    dataset_name : the dataset's name as the paper prints it.
-    task : ``"binary"`` or ``"multi"``.
-
-    Returns
-    -------
-    dict
-        The learner's defaults, overridden by what the paper publishes for this
-        dataset. A learner the paper did not tune, or a dataset it gives no row
-        for (DNDT above 12 features), has just the defaults.
+    The learner's defaults, overridden by what the paper publishes. A learner the paper did not
+    tune, or a dataset it gives no row for (DNDT above 12 features), has just the defaults.
     """
     chosen = learner(slug)
     params = chosen.defaults(task)

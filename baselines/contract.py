@@ -119,12 +119,7 @@ class Learner:
 def class_probabilities(estimator: Any, X: ArrayLike, n_classes: int) -> NDArray[np.float64]:
     """``estimator.predict_proba`` with one column per class of the dataset.
 
-    An estimator knows the classes of its training rows only; a class that has
-    no row there gets probability 0.
-
-    Returns
-    -------
-    ndarray of shape (rows, n_classes)
+    An estimator knows the classes of its training rows only; others get probability 0.
     """
     seen = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     return spread(seen, np.asarray(estimator.classes_), n_classes)

@@ -110,9 +110,7 @@ def winner(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The candidate with the best mean macro F1 over folds, and what the record keeps of it.
 
-    Parameters
-    ----------
-    fitted : models and their folds, fold by fold, the candidates in their order.
+    Models come with their folds, fold by fold, the candidates in their order.
     """
     from baselines.algorithms.inner_folds import best_of, macro_f1
 

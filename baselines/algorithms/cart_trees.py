@@ -43,12 +43,8 @@ def grid_of(X: NDArray[Any]) -> ThresholdGrid:
 class WeightedTreeClassifier(DecisionTreeClassifier):
     """CART whose classes weigh as the square roots of their shares among real rows.
 
-    Parameters
-    ----------
-    class_shares : sequence of float, optional
-        Shares of the classes, in sorted order, before any rebalancing; those of
-        the training rows when not given.
-    criterion, ccp_alpha, max_leaf_nodes, random_state : as in scikit-learn's tree.
+    ``class_shares`` are those before any rebalancing, in sorted order; by default those of the
+    training rows.
     """
 
     def __init__(
@@ -92,12 +88,6 @@ class ShrunkTreeClassifier(DecisionTreeClassifier):
     After Agarwal, Tan, Ronen, Singh and Yu (ICML 2022). The difference between a
     node and its parent counts for 1 / (1 + shrinkage / rows of the parent), so
     what few rows say about a leaf is tempered by what more rows say above it.
-
-    Parameters
-    ----------
-    shrinkage : float
-        Rows of a parent at which the step to its child counts for half.
-    criterion, ccp_alpha, random_state : as in scikit-learn's tree.
     """
 
     def __init__(

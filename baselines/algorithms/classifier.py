@@ -14,14 +14,9 @@ from gradtree.trees.tree import Tree
 
 
 class TreeClassifier(ClassifierMixin, BaseEstimator):
-    """Checks what it is given, and predicts by its tree.
+    """Checks what it is given, and predicts by its tree."""
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    tree_ : Tree
-    """
-
+    classes_: NDArray[Any]
     tree_: Tree
     _dtype: DTypeLike = np.float64
 

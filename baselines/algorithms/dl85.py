@@ -21,41 +21,24 @@ from baselines.algorithms.yes_no_tree import Node, relabelled
 class DL85Classifier(SearchedTreeClassifier):
     """DL8.5: the tree with the fewest training errors among all of a depth, or nearly so.
 
-    The search is that of ``pydl8.5``, which passes over some trees whose leaves
-    are as small as ``min_sup`` allows (see ``baselines.algorithms.branch_and_bound``).
-
-    Parameters
-    ----------
-    max_depth : int
-    min_sup : int
-        Fewest training rows in a leaf.
-    time_limit : float, optional
-        Seconds for the search. With a limit, depths 1, 2, … are solved in turn
-        and the best tree is kept, since a search of full depth that is cut
-        short may be worse than a finished one of less.
-    solver : {"compiled", "pydl8.5", "pytrees-rs", "streed"}
-        The first two find the same tree, the others one with as few errors or
-        fewer. pydl8.5 is many times slower than ours, counts ``time_limit`` in
-        whole seconds, and nothing in Python can interrupt it.
-    renumber : bool
-        Number the classes that occur in the training rows 0, 1, … for the
-        solver. It mislabels leaves when one of the smaller numbers does not
-        occur, as happened in the authors' experiments.
-    random_state : ignored
-        The search has no chance in it.
-
-    Attributes
-    ----------
-    error_ : int
-        Training rows that the tree gets wrong, as the solver counts them.
+    The search is that of ``pydl8.5``, which passes over some trees whose leaves are as small as
+    ``min_sup`` allows (see ``baselines.algorithms.branch_and_bound``). ``error_`` are the training
+    rows that the tree gets wrong, as the solver counts them.
     """
 
     max_depth: int = 4
-    min_sup: int = 1
+    min_sup: int = 1  # fewest training rows in a leaf
+    # Seconds for the search. With a limit, depths 1, 2, … are solved in turn and the best tree is
+    # kept, since a search of full depth that is cut short may be worse than a finished one of less.
     time_limit: float | None = None
+    # "compiled" and "pydl8.5" find the same tree, "pytrees-rs" and "streed" one with as few errors
+    # or fewer. pydl8.5 is many times slower than ours, counts ``time_limit`` in whole seconds, and
+    # nothing in Python can interrupt it.
     solver: str = "compiled"
+    # Number the classes that occur in the training rows 0, 1, … for the solver. It mislabels leaves
+    # when one of the smaller numbers does not occur, as happened in the authors' experiments.
     renumber: bool = True
-    random_state: int | None = None
+    random_state: int | None = None  # ignored: the search has no chance in it
 
     def _find(
         self, X: Matrix, labels: NDArray[np.intp], X_bins: Matrix, ranked: Binariser | None

@@ -21,42 +21,20 @@ from gradtree.trees.tree import LEAF, Tree
 class DNDTClassifier(TreeClassifier):
     """A tree that tests every feature once, trained softly by gradient descent.
 
-    A row belongs to the two sides of each cut to some degree while training,
-    and to one of them for predictions.
-
-    Parameters
-    ----------
-    learning_rate, temperature : float
-        The smaller the temperature, the harder the cuts are in training.
-    batch_size : int
-        Batches are consecutive rows, in the same order in every epoch.
-    epochs, patience : int
-        Training ends after ``epochs``, or when the validation loss has not
-        sunk for ``patience`` of them; the best weights return only then.
-    validation_fraction : float
-        Share of the rows to watch when ``fit`` gets no validation rows.
-    random_state : int, RandomState or None
-        42 makes the draws of the paper's experiments.
-
-    Attributes
-    ----------
-    cuts_ : ndarray of shape (n_features,)
-    tree_ : Tree
-        Level i tests feature i against its cut.
-    size_ : int
-        2n + 2^n, as the paper counts: two bins per feature, and the leaves.
-    n_epochs_ : int
+    A row belongs to the two sides of each cut to some degree while training, and to one of them
+    for predictions. Level i of ``tree_`` tests feature i against ``cuts_[i]``; ``size_`` is
+    2n + 2^n, as the paper counts: two bins per feature, and the leaves.
     """
 
     _dtype = np.float32
 
     learning_rate: float = 0.1
-    temperature: float = 0.1
-    batch_size: int = 512
+    temperature: float = 0.1  # the smaller, the harder the cuts are in training
+    batch_size: int = 512  # consecutive rows, in the same order in every epoch
     epochs: int = 1000
-    patience: int = 25
-    validation_fraction: float = 0.2
-    random_state: Any = None
+    patience: int = 25  # epochs without a lower validation loss; the best weights return only then
+    validation_fraction: float = 0.2  # of the rows, when fit gets no validation rows
+    random_state: Any = None  # 42 makes the draws of the paper's experiments
 
     def fit(
         self,
@@ -67,18 +45,10 @@ class DNDTClassifier(TreeClassifier):
         classes: ArrayLike | None = None,
         weights: ArrayLike | None = None,
     ) -> Self:
-        """Train the tree.
+        """Train the tree on rows of at most 12 features.
 
-        Parameters
-        ----------
-        X, y : array-likes of shapes (n_rows, n_features) and (n_rows,)
-            At most 12 features.
-        X_valid, y_valid : array-likes, optional
-            Rows whose loss decides when to stop.
-        classes : array-like, optional
-            All class labels, in case some occur in none of the rows.
-        weights : array-like of shape (n_rows,), optional
-            Of the rows of ``X`` in the loss; only ratios matter. Validation rows weigh the same.
+        The loss of validation rows, which all weigh the same, decides when to stop. ``classes`` are
+        all labels, in case some occur in none of the rows; of ``weights`` only ratios matter.
         """
         from baselines.algorithms import dndt_training as training
 

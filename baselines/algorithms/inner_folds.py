@@ -128,12 +128,9 @@ def macro_f1(truth: NDArray[np.int64], predicted: NDArray[Any], n_classes: int) 
 
 
 def best_of(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> Candidate:
-    """The candidate with the best mean over folds; of equal ones the first.
+    """The candidate with the best mean over folds; of equal ones the first, so the smallest tree.
 
-    Parameters
-    ----------
-    candidates : from the smallest tree to the largest.
-    scores : shape (n_folds, n_candidates)
+    ``scores`` has the shape (n_folds, n_candidates).
     """
     means = np.round(scores.mean(axis=0), 12)  # equal folds in another order are equal
     return candidates[int(means.argmax())]
@@ -146,16 +143,9 @@ def tuned(
     n_classes: int,
     seconds: float,
 ) -> tuple[Candidate, int]:
-    """Fit every candidate to every fold, smallest first, and choose.
+    """Fit every candidate to every fold, smallest first, and choose; how many were compared.
 
-    Parameters
-    ----------
-    fit : an estimator fitted to a fold's rows; it predicts class numbers.
-    seconds : of the processor, after which no further candidate is begun.
-
-    Returns
-    -------
-    candidate, number of candidates that were compared
+    After so many ``seconds`` of the processor no further candidate is begun.
     """
     began = time.process_time()
     scores: list[list[float]] = []

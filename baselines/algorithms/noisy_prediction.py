@@ -29,18 +29,10 @@ BLOCK_ROWS = 512
 class NoisyPrediction:
     """A trained GradTree that predicts with Gumbel noise on the choices of its nodes.
 
-    The noise is a function of ``entropy`` and the number of the block of rows
-    alone. So all predictions for the same rows agree, and runs repeat; the
-    first block of test rows meets the same noise as that of validation rows.
-
-    Parameters
-    ----------
-    estimator : GradTreeClassifier
-        Fitted and pruned.
-    X_train : ndarray of shape (n_rows, n_features)
-        The rows it was trained on, without those it held out.
-    entropy : sequence of int
-        What the noise is drawn from.
+    ``X_train`` are the rows it was trained on, without those it held out. The noise is a function
+    of ``entropy`` and the number of the block of rows alone. So all predictions for the same rows
+    agree, and runs repeat; the first block of test rows meets the same noise as that of
+    validation rows.
     """
 
     def __init__(

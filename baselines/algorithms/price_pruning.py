@@ -56,9 +56,7 @@ class Priced:
     def between(self, most: int, most_leaves: int | None = None) -> list[float]:
         """Up to ``most`` prices, largest first, halfway between those at which the tree changes.
 
-        Parameters
-        ----------
-        most_leaves : leave out prices that leave more leaves than that.
+        Prices that leave more than ``most_leaves`` are left out.
         """
         changes = np.unique(np.append(self.price[self.tree.children_left != LEAF], 0.0))
         apart = np.diff(changes) > SAME * changes[-1]  # rounding parts what is one change
@@ -116,9 +114,7 @@ def price_scores(
 ) -> NDArray[np.float64]:
     """Macro F1 on the held-out rows, shape (folds, prices x values).
 
-    Parameters
-    ----------
-    values : ways to read a grown tree, each one matrix of class values per node.
+    ``values`` are ways to read a grown tree, each one matrix of class values per node.
     """
     scores = []
     for fold in folds:

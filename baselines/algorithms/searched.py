@@ -38,18 +38,9 @@ Labels = NDArray[np.intp]
 class SearchedTreeClassifier(TreeClassifier):
     """Binarise the features, search a tree over the yes/no columns; subclasses say how.
 
-    Attributes
-    ----------
-    binariser_ : Binariser
-    found_ : Node
-        The tree over the columns of ``binariser_``.
-    size_ : int
-        Its inner nodes and leaves: the size that the paper reports.
-    tree_ : Tree
-        The same decisions as thresholds on the features, which may take more
-        nodes than ``size_``.
-    proved_ : bool
-        Whether the search ended by itself, which is the solver's proof.
+    ``found_`` is the tree over the columns of ``binariser_``, ``size_`` its inner nodes and leaves,
+    the size that the paper reports, and ``tree_`` the same decisions as thresholds on the features,
+    which may take more nodes. ``proved_``: the search ended by itself, which is the solver's proof.
     """
 
     @abstractmethod
@@ -68,16 +59,9 @@ class SearchedTreeClassifier(TreeClassifier):
     ) -> Self:
         """Search the tree.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        classes : array-like, optional
-            All class labels, in case some occur in none of the rows.
-        X_bins : array-like of shape (any, n_features), optional
-            The rows that bins are made from, if not those of ``X``.
-        ranked : Binariser, optional
-            What ``ranked_columns`` guesses for these rows, where that is known.
+        ``classes`` are all labels, in case some occur in none of the rows, ``X_bins`` the rows that
+        bins are made from, if not those of ``X``, and ``ranked`` what ``ranked_columns`` guesses
+        for these rows, where that is known.
         """
         rows, labels = self._checked(X, y, classes)
         bins = rows if X_bins is None else validate_data(self, X_bins, dtype=float, reset=False)
@@ -91,25 +75,13 @@ class SearchedTreeClassifier(TreeClassifier):
 
 @dataclass(eq=False, repr=False)
 class OptimalTreeClassifier(SearchedTreeClassifier):
-    """The tree over quantile thresholds with the fewest training errors among all of a depth.
-
-    Parameters
-    ----------
-    max_depth : int
-    n_thresholds : int
-        Most thresholds that are tried per feature.
-    min_samples_leaf : int
-    time_limit : float, optional
-        Seconds for the search, by STreeD, after which the best tree so far is taken.
-    random_state : ignored
-        The search has no chance in it.
-    """
+    """The tree over quantile thresholds with the fewest training errors among all of a depth."""
 
     max_depth: int = 4
-    n_thresholds: int = 5
+    n_thresholds: int = 5  # most that are tried per feature
     min_samples_leaf: int = 1
-    time_limit: float | None = None
-    random_state: int | None = None
+    time_limit: float | None = None  # seconds for STreeD, after which its best tree so far is taken
+    random_state: int | None = None  # ignored: the search has no chance in it
 
     def _find(
         self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
@@ -129,29 +101,16 @@ class SolverTreeClassifier(SearchedTreeClassifier):
     depth d gets the best columns such that rows x columns^d stays within
     ``work``. So what it takes is bounded on every dataset by a rule that gives the
     same tree on any machine; ``time_limit`` is there for what the rule misjudges.
-
-    Parameters
-    ----------
-    solver : {"dl85", "streed", "licketysplit"}
-    max_depth : int
-    complexity : float
-        The share of the training rows that one more leaf must get right to be
-        worth having. ``dl85`` cuts its tree back at that price; the others
-        count it in their search.
-    work : float
-        Rows x columns^depth that a search may cost.
-    time_limit : float
-        Seconds for one search, after which the best tree so far is taken.
-    random_state : int, optional
-        Of the forest that guesses the columns.
     """
 
-    solver: str = "dl85"
+    solver: str = "dl85"  # a name of SOLVERS
     max_depth: int = 4
+    # The share of the training rows that one more leaf must get right to be worth having. "dl85"
+    # cuts its tree back at that price; the others count it in their search.
     complexity: float = 0.0
     work: float = 1e9
-    time_limit: float = 60.0
-    random_state: int | None = None
+    time_limit: float = 60.0  # seconds for one search, after which the best tree so far is taken
+    random_state: int | None = None  # of the forest that guesses the columns
 
     def fit(
         self,
@@ -193,23 +152,12 @@ SOLVERS: dict[str, Solver] = {"dl85": solve, "streed": by_streed, "licketysplit"
 
 @dataclass(eq=False, repr=False)
 class ConTreeClassifier(SearchedTreeClassifier):
-    """ConTree: an optimal tree whose thresholds are not guessed beforehand, by ``pycontree``.
-
-    Parameters
-    ----------
-    max_depth : int
-    complexity : float
-        The share of the training rows that one more split must get right.
-    time_limit : float
-        Seconds, after which the best tree so far is taken.
-    random_state : ignored
-        The search has no chance in it.
-    """
+    """ConTree: an optimal tree whose thresholds are not guessed beforehand, by ``pycontree``."""
 
     max_depth: int = 3
-    complexity: float = 0.0
-    time_limit: float = 60.0
-    random_state: int | None = None
+    complexity: float = 0.0  # the share of the training rows that one more split must get right
+    time_limit: float = 60.0  # seconds, after which the best tree so far is taken
+    random_state: int | None = None  # ignored: the search has no chance in it
 
     def _find(
         self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None

@@ -69,23 +69,11 @@ def with_shares(
 
 
 def on_features(node: Node, binariser: Binariser, X: NDArray[np.float64]) -> Tree:
-    """The canonical tree of thresholds that decides as ``node`` does.
+    """The canonical tree of thresholds that decides as ``node`` does, with the rows of X counted.
 
-    Parameters
-    ----------
-    node : Node
-        With shares in its leaves.
-    binariser : Binariser
-        Says which feature and interval each column stands for.
-    X : ndarray of shape (n_rows, n_features)
-        Training rows, to be counted in every node.
-
-    Returns
-    -------
-    Tree
-        An interval that is open to one side takes one threshold. One that is
-        closed takes two, with the subtree of the rows outside once below and
-        once above it; thresholds that the path already decides are left out.
+    The leaves of ``node`` have shares. An interval that is open to one side takes one threshold.
+    One that is closed takes two, with the subtree of the rows outside once below and once above
+    it; thresholds that the path already decides are left out.
     """
     nodes = _Nodes(binariser)
     nodes.grow(node, {})

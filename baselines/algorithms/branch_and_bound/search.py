@@ -95,13 +95,9 @@ def open_level(
 ) -> bool:
     """Settle a node if that takes no branching; else open its level and say so.
 
-    Parameters
-    ----------
-    support_at_hand : rows of the node, but of its parent if the node was known
-        before: the library looks at these to see if there is anything to split.
-    limit : errors that a tree must stay below to be of use.
-    candidates : columns that split the parent's rows.
-    last : the column of the condition that leads here.
+    ``support_at_hand`` are rows of the node, but of its parent if the node was known before: the
+    library looks at these to see if there is anything to split. ``candidates`` split the parent's
+    rows; ``last`` is the column of the condition that leads here.
     """
     nodes, levels, min_rows = search.nodes, search.levels, search.min_rows
     if nodes.error[node] < np.inf or limit <= nodes.bound[node] or limit <= 0:

@@ -37,15 +37,10 @@ def solve(
     min_sup: int = 1,
     seconds: float | None = None,
 ) -> Solved:
-    """The tree over yes/no columns that DL8.5 finds.
+    """The tree over yes/no columns that DL8.5 finds, with at least ``min_sup`` rows in a leaf.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_rows, n_columns)
-    labels : ndarray of shape (n_rows,)
-        Class numbers; see ``rows.encode`` for what happens if they have gaps.
-    min_sup : fewest rows in a leaf.
-    seconds : after which the best tree so far is taken; without them there is no limit.
+    See ``rows.encode`` for what happens if the class numbers have gaps. After ``seconds`` the best
+    tree so far is taken; without them there is no limit.
     """
     kind = count_type(*columns.shape)
     compile_kernels(kind)

@@ -30,44 +30,25 @@ class GeneticTreeClassifier(TreeClassifier):
     are mutated, a leaf without a clear majority keeps the class the search gave it, and fitness
     that is not positive is raised to the smallest absolute one before parents are selected by it.
 
-    Parameters
-    ----------
-    n_thresholds : candidate thresholds per feature, evenly spaced order statistics.
-    n_trees : parents selected per generation.
-    max_iter : generations at most.
-    cross_prob : probability of each parent to be crossed with a random other one.
-    mutation_prob : share of the parents to mutate.
-    n_elitism : best trees that survive a generation unchanged.
-    patience : generations over which the best fitness has to rise, else the search stops.
-    depth_penalty : fitness is accuracy minus this times the depth; 0 for accuracy alone.
-    random_state : seed or ``RandomState``.
-
-    Attributes
-    ----------
-    n_iter_ : generations bred.
-    best_fitness_ : best fitness of the first and of every later generation.
+    ``n_iter_`` generations are bred; ``best_fitness_`` is that of the first and every later one.
     """
 
     _dtype = np.float32
 
-    n_thresholds: int = 10
-    n_trees: int = 400
-    max_iter: int = 500
-    cross_prob: float = 0.6
-    mutation_prob: float = 0.4
-    n_elitism: int = 3
-    patience: int = 100
-    depth_penalty: float = 0.01
+    n_thresholds: int = 10  # candidates per feature, evenly spaced order statistics
+    n_trees: int = 400  # parents selected per generation
+    max_iter: int = 500  # generations at most
+    cross_prob: float = 0.6  # of each parent to be crossed with a random other one
+    mutation_prob: float = 0.4  # share of the parents to mutate
+    n_elitism: int = 3  # best trees that survive a generation unchanged
+    patience: int = (
+        100  # generations over which the best fitness has to rise, else the search stops
+    )
+    depth_penalty: float = 0.01  # fitness is accuracy minus this times the depth
     random_state: Any = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> GeneticTreeClassifier:
-        """Breed a tree for the rows of ``X``, which are taken as ``float32``.
-
-        Raises
-        ------
-        ValueError
-            With a single feature or class: a mutation has nothing else to choose.
-        """
+        """Breed a tree for the rows of ``X``, which are taken as ``float32``."""
         rows, coded = self._checked(X, y)
         settings = self._settings()
         self._check_shape(rows.shape[1], len(self.classes_))
@@ -131,16 +112,10 @@ def canonical(
 ) -> Tree:
     """The canonical tree, whose leaves predict the majority of their training rows.
 
-    Of equally frequent classes a leaf keeps the one the search gave it, and a
-    leaf without rows keeps its class, too. That class is put first among equals
-    by the smallest possible increment of its share.
-
-    Parameters
-    ----------
-    left, right : children in any numbering with root 0.
-    feature : column of an inner node, class index of a leaf.
-    threshold : of inner nodes.
-    X, y : the training rows and their class indices.
+    Children have any numbering with root 0; the ``feature`` of a leaf is its class. Of equally
+    frequent classes a leaf keeps the one the search gave it, and a leaf without rows keeps its
+    class, too. That class is put first among equals by the smallest possible increment of its
+    share.
     """
     order = _depth_first(left, right)
     place = np.empty(len(order), dtype=np.int64)

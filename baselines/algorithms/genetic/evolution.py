@@ -84,11 +84,7 @@ def next_generation(
 ) -> tuple[Trees, Brood]:
     """Let the children that are selected, or are the fittest, grow up and have children.
 
-    Parameters
-    ----------
-    trees, brood : grown trees, and the children they are to have.
-    fitness : of the children.
-    spare : room for nodes that nobody needs any more.
+    ``spare`` is room for nodes that nobody needs any more.
     """
     chosen = choose(fitness, settings, random)
     trees = grow(trees, brood, chosen.adults, data, spare)
@@ -148,10 +144,7 @@ def select(
 ) -> tuple[NDArray[np.int64], int]:
     """Stochastic universal selection: ``n`` equidistant pointers on the stacked fitness shares.
 
-    Returns
-    -------
-    selected : indices, each one once, in order, then the repetitions.
-    n_different : how many are no repetitions.
+    Indices, each one once, in order, then the repetitions; and how many are no repetitions.
     """
     found, selected = np.empty((2, n), dtype=np.int64)
     edges = np.empty(len(fitness))

@@ -41,9 +41,7 @@ STUMP = 3
 def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]:
     """Trees of one random split and two random classes, each drawn from its own seed.
 
-    Returns
-    -------
-    trees, brood : the stumps, and all of them as their own survivors.
+    All of them are their own survivors.
     """
     start, n_nodes, depth, hits = np.zeros((4, len(seeds)), dtype=np.int64)
     start[:], n_nodes[:] = STUMP * np.arange(len(seeds)), STUMP

@@ -115,16 +115,9 @@ def depth_without(nodes: Nodes, top: Index, depth: Index, work: Surgery) -> Inde
 def graft(
     child: Nodes, count: Index, point: Index, donor: Nodes, branch: Index, work: Surgery
 ) -> Index:
-    """Replace the subtree at ``point`` of the child by the donor's at ``branch``.
+    """Replace the subtree at ``point`` (not the root) by the donor's at ``branch``; its number.
 
-    Parameters
-    ----------
-    child : the recipient's ``count`` nodes, with room for those to come.
-    point : the node to replace, not the root.
-
-    Returns
-    -------
-    top : the grafted branch's number.
+    ``child`` holds the recipient's ``count`` nodes, with room for those to come.
     """
     parent: Index = np.int64(child[point].parent)
     is_left = child[parent].left == point
