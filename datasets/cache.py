@@ -31,10 +31,7 @@ class Cache:
     def read(self, name: str, sha256: str) -> bytes | None:
         """The verified bytes of a file, ``None`` if there is none.
 
-        Raises
-        ------
-        RefusedError
-            if there is a file of that name with other bytes, or one that cannot be read.
+        A file of that name with other bytes, or one that cannot be read, is refused.
         """
         for folder in (self.folder, *_spare_folders):
             path = folder / name

@@ -41,13 +41,7 @@ CONTEXT: dict[str, Any] = {
 
 
 def describe(record: Record, table: bytes) -> dict[str, Any]:
-    """The description of a dataset as JSON-LD.
-
-    Parameters
-    ----------
-    record : of the dataset.
-    table : the bytes of ``<slug>.csv``, whose hash is part of the description.
-    """
+    """The description of a dataset as JSON-LD, with the hash of its ``<slug>.csv``."""
     kinds = f"{record.n_features} features, {len(record.categorical)} of them categorical"
     counts = ", ".join(f"{label.name} {label.rows}" for label in record.classes)
     target = f"Rows per class: {counts}." if counts else f"To predict: the number {record.label}."

@@ -38,15 +38,9 @@ _KINDS = (
 
 
 def read_file(path: Path, limit: int = LARGEST_FILE) -> bytes:
-    """The bytes of a regular file of at most ``limit`` bytes.
+    """The bytes of a regular file of at most ``limit`` bytes; a ``SourceError`` if there is none.
 
-    Raises
-    ------
-    SourceError
-        if there is no such file.
-    RefusedError
-        if it is no regular file (opening a pipe would wait for ever), too large, or cannot
-        be read.
+    Refused if it is no regular file (opening a pipe would wait for ever), or cannot be read.
     """
     try:
         _check(path.stat(), path, limit)

@@ -62,10 +62,7 @@ _REQUIRED |= {"files", "citation", "licence", "link"}
 def read_record(path: Path, papers: Sequence[str] = ()) -> Record:
     """Read and check one record file; ``papers`` are the slugs of the paper's datasets.
 
-    Raises
-    ------
-    RecordError
-        whatever is wrong with the file.
+    Whatever is wrong with the file is a ``RecordError``.
     """
     try:
         facts = tomllib.loads(read_file(path, LARGEST_RECORD).decode())

@@ -65,12 +65,7 @@ def record(slug: str) -> Record:
 def resolve(text: str) -> str:
     """The slug that ``text`` stands for: a slug or a printed name, in any case.
 
-    Raises
-    ------
-    UnknownDatasetError
-        if there is none; the message suggests the nearest.
-    RecordError
-        if its record has an error; the message says which.
+    An ``UnknownDatasetError`` suggests the nearest; a ``RecordError`` says what is wrong with it.
     """
     known = _records()
     wanted = "-".join(text.casefold().replace("_", " ").replace("-", " ").split())

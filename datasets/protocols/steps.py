@@ -65,19 +65,11 @@ def strata(y: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class FillMissing(TransformerMixin, BaseEstimator):
-    """Fill each column with one value learned from the rows it is fitted on.
+    """Fill ``columns``, or those with gaps, each with one value of the rows it is fitted on.
 
-    Parameters
-    ----------
-    rule : "none", "category" (missing is a category of its own), "mode" (most frequent
-        value, the smallest of equally frequent ones), or "mean" (of numbers; the mode of
-        categories).
-    columns : those to fill, ``None`` for those with gaps in the rows it is fitted on.
-
-    Attributes
-    ----------
-    values_ : the fill value of each of these columns. Without any value to learn it from,
-        it is 0 for numbers and a category of its own for categories.
+    The rule is "none", "category" (missing is a category of its own), "mode" (most frequent value,
+    the smallest of equally frequent ones), or "mean" (of numbers; the mode of categories). Without
+    any value to learn from, it is 0 for numbers and a category of its own for categories.
     """
 
     def __init__(self, rule: Missing = "none", columns: Sequence[str] | None = None) -> None:

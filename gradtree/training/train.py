@@ -28,28 +28,15 @@ __all__ = ["Progress", "RunHistory", "TrainConfig", "TrainResult", "train"]
 
 @dataclass(frozen=True, eq=False)
 class RunHistory:
-    """How one run went.
-
-    Attributes
-    ----------
-    seed : seed of the run.
-    train_loss, valid_loss : ndarray of shape (epochs,)
-        Means over batches. Without validation rows ``valid_loss`` is ``nan`` and the training loss
-        decides.
-    best_epoch : index of the epoch with the lowest loss, -1 if none was a number.
-    best_loss : that loss.
-    stopped_early : whether patience ran out before the epochs did.
-    valid_f1 : ndarray of shape (epochs,)
-        Macro F1 of the validation rows; ``nan`` where it does not count.
-    """
+    """How one run went; losses are means over the batches of an epoch."""
 
     seed: int
-    train_loss: NDArray[np.float64]
-    valid_loss: NDArray[np.float64]
-    best_epoch: int
+    train_loss: NDArray[np.float64]  # (epochs,)
+    valid_loss: NDArray[np.float64]  # nan without validation rows; then the training loss decides
+    best_epoch: int  # that with the lowest loss, -1 if none was a number
     best_loss: float
-    stopped_early: bool
-    valid_f1: NDArray[np.float64]
+    stopped_early: bool  # patience ran out before the epochs did
+    valid_f1: NDArray[np.float64]  # macro F1 of the validation rows; nan where it does not count
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,24 +168,12 @@ def train(
 ) -> TrainResult:
     """Train a tree.
 
-    Parameters
-    ----------
-    X : ndarray of shape (rows, n_features)
-        Used without a copy if it is C-contiguous and of type ``config.dtype``.
-    y : ndarray of shape (rows,)
-        Class indices below ``n_classes``, or places among the targets of a ``NumberLoss``.
-    X_valid, y_valid : arrays like ``X`` and ``y``, optional
-        Validation rows. Without any, the training loss decides when to stop.
-    sample_weight, valid_weight : ndarray of shape (rows,), optional
-        Only ratios matter. Those of the classes are included.
-    class_weight : ndarray of shape (n_classes,), optional
-        The part of the weights that belongs to classes, which does not count in scores.
-    valid_rows : ndarray of int, optional
-        Rows of ``X`` that serve as validation rows instead of ``X_valid`` and are not trained on.
-    start : DenseTree, optional
-        Initial parameters of the first run instead of random ones.
-    progress : callable, optional
-        Called with a ``Progress`` several times a second, or with several threads once a run.
+    ``X`` is not copied if it is C-contiguous and of type ``config.dtype``; ``y`` are class indices
+    below ``n_classes``, or places among the targets of a ``NumberLoss``. Validation rows are given
+    or are the rows ``valid_rows`` of ``X``; without any, the training loss decides when to stop. Of
+    weights, which include those of the classes, only ratios matter; ``class_weight`` is the part of
+    them that does not count in scores. The first run goes on from ``start``, if there is one.
+    ``progress`` is called several times a second, or with several threads once a run.
     """
     held_out = np.asarray([] if valid_rows is None else valid_rows, dtype=np.int64)
     if X_valid is not None and len(held_out):

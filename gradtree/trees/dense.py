@@ -18,16 +18,11 @@ class DenseTree:
     Nodes are numbered like a heap: the root is 0, the children of ``i`` are ``2i + 1`` (left) and
     ``2i + 2`` (right). Node ``i`` tests the feature with its largest logit and sends a sample to
     the left if that feature is *below* the threshold of the same column.
-
-    Attributes
-    ----------
-    thresholds, logits : ndarray, shape (2**d - 1, n_features)
-    leaves : ndarray, shape (2**d,) for two classes, else (2**d, n_classes)
-        Logits, from left to right: of class 1 against class 0, or of every class.
     """
 
-    thresholds: Floats
-    logits: Floats
+    thresholds: Floats  # (2**d - 1, n_features)
+    logits: Floats  # (2**d - 1, n_features)
+    # Logits, from left to right: of class 1 against class 0, (2**d,), or (2**d, n_classes).
     leaves: Floats
 
     def __post_init__(self) -> None:

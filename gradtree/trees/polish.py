@@ -62,16 +62,9 @@ class ClassLosses:
 
 
 def polished(tree: Tree, X: NDArray[Any], losses: RowLosses, price: float) -> Tree:
-    """The tree after some passes.
+    """The tree, over a matrix of numbers, after some passes.
 
-    Parameters
-    ----------
-    tree : Tree
-        Over a matrix of numbers.
-    X : ndarray of shape (n_rows, n_features)
-    losses : RowLosses
-    price : float
-        Of a leaf, in parts of the loss of a tree without splits.
+    A leaf has a price, in parts of the loss of a tree without splits.
     """
     unit = losses.unit(tree)
     for _ in range(PASSES):

@@ -38,15 +38,9 @@ class Labelled:
 
 @dataclass(frozen=True, eq=False)
 class PruningPath:
-    """The prices at which leaves become too dear, and the impurity of what is left.
+    """The prices at which leaves become too dear, and the impurity of what is left. Both ascend."""
 
-    Attributes
-    ----------
-    ccp_alphas, impurities : ndarray of shape (n_steps,)
-        Both ascend; the first price is 0, of the tree before pruning.
-    """
-
-    ccp_alphas: NDArray[np.float64]
+    ccp_alphas: NDArray[np.float64]  # (n_steps,); the first is 0, of the tree before pruning
     impurities: NDArray[np.float64]
 
 

@@ -68,18 +68,9 @@ def table_tree(
 ) -> tuple[Tree, NDArray[np.intp]]:
     """A tree over the training matrix as one over the table, and where its nodes come from.
 
-    Parameters
-    ----------
-    tree : Tree
-    inner : sequence of InnerColumn
-        What the columns of the training matrix are made of.
-    columns : sequence of Column
-    coded : ndarray of shape (n_rows, n_columns)
-        Training rows, all of which take the same way through both trees. They also decide
-        how cuts are printed, and are counted.
-    simplify : bool, default=True
-        Whether to leave out the splits that send all of these rows to one side. Else every node
-        keeps its number.
+    The training rows ``coded`` all take the same way through both trees. They also decide how cuts
+    are printed, and are counted. With ``simplify``, splits that send all of them to one side are
+    left out; else every node keeps its number.
     """
 
     @cache
