@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from baselines.algorithms.inner_folds import SplitLike as SplitLike
 from baselines.algorithms.inner_folds import Task as Task
-from baselines.algorithms.labels import over_classes as over_classes
-from baselines.algorithms.labels import spread
+from baselines.algorithms.inner_folds import over_classes as over_classes
+from baselines.algorithms.inner_folds import spread
 
 if TYPE_CHECKING:
     from gradtree.trees.tree import Tree

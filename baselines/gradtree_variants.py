@@ -142,7 +142,7 @@ def fit_tuned(split: SplitLike, params: Params, seed: int) -> Fitted:
     cuts weakest links, in folds too.
     """
     from baselines.algorithms.gradtree_trainings import Trainings
-    from baselines.algorithms.inner_folds import best_of, inner_folds, macro_f1, real_rows
+    from baselines.algorithms.inner_folds import best_of, inner_folds, real_rows
     from gradtree import PAPER
 
     trainings = Trainings(split, params, seed)
@@ -158,7 +158,7 @@ def fit_tuned(split: SplitLike, params: Params, seed: int) -> Fitted:
         X, y = fold.X[:own], fold.y[:own]
         models = [trainings.get(each, number, X, y, classes=classes) for each in trained]
         labels = [t.predict(fold.X_held) for one in models for t in cut_back(one, X, y, most)]
-        scores.append([macro_f1(fold.y_held, each, split.n_classes) for each in labels])
+        scores.append([fold.score(each) for each in labels])
     chosen = best_of(candidates, np.array(scores))
     final = {name: value for name, value in params.items() if name in NEW_DEFAULTS}
     fitted = grown(split, {**final, **chosen, "max_leaf_nodes": most}, seed, trainings)

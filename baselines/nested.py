@@ -64,7 +64,7 @@ def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
         for fold in folds
         for one in drawn
     )
-    chosen, extra = winner(drawn, held, split)
+    chosen, extra = winner(drawn, held)
     fitted = cart.fit(split, {**cart.defaults(split.task), **chosen}, seed)
     return replace(fitted, extra=extra)
 
@@ -72,7 +72,7 @@ def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
 def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
     drawn = candidates(GRADTREE_SPACE, split, params, seed)
     published = gradtree_learner.defaults(split.task, "entmax")
-    chosen, extra = winner(drawn, _gradtrees(drawn, published, split, params, seed), split)
+    chosen, extra = winner(drawn, _gradtrees(drawn, published, split, params, seed))
     final = {**published, **chosen, "restarts": gradtree_learner.TUNED_RESTARTS}
     return replace(gradtree_learner.fit(split, final, seed), extra=extra)
 
@@ -106,20 +106,16 @@ def _gradtrees(
 
 
 def winner(
-    drawn: Sequence[dict[str, Any]], fitted: Iterator[tuple[Any, Any]], split: SplitLike
+    drawn: Sequence[dict[str, Any]], fitted: Iterator[tuple[Any, Any]]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The candidate with the best mean macro F1 over folds, and what the record keeps of it.
 
     Models come with their folds, fold by fold, the candidates in their order.
     """
-    from baselines.algorithms.inner_folds import best_of, macro_f1
+    from baselines.algorithms.inner_folds import best_of
 
-    scores = np.array(
-        [
-            macro_f1(fold.y_held, model.predict(fold.X_held), split.n_classes)
-            for model, fold in fitted
-        ]
-    ).reshape(-1, len(drawn))
+    every = [fold.score(model.predict(fold.X_held)) for model, fold in fitted]
+    scores = np.array(every).reshape(-1, len(drawn))
     chosen = best_of(drawn, scores)
     inner = float(scores.mean(axis=0)[list(drawn).index(chosen)])
     return chosen, {"chosen": chosen, "candidates": len(drawn), "inner_f1": round(inner, 6)}

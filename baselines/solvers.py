@@ -73,19 +73,17 @@ def fit_guessed(split: SplitLike, params: Params, seed: int, solver: str) -> Fit
 
     depth = depth_for(params["max_leaves"])
     if solver == "dl85":
-        chosen, compared = cut_back(depth, fit, folds, split.n_classes)
+        chosen, compared = cut_back(depth, fit, folds)
     else:
-        chosen, compared = tuned(sizes(depth), fit, folds, split.n_classes, params["tuning_limit"])
+        chosen, compared = tuned(sizes(depth), fit, folds, params["tuning_limit"])
     estimator = SolverTreeClassifier(solver, **chosen, **limits)
     estimator.fit(split.X_train_valid, split.y_train_valid, classes)
     return result(split, estimator, chosen=chosen, compared=compared)
 
 
-def cut_back(
-    max_depth: int, fit: Any, folds: list[Any], n_classes: int
-) -> tuple[dict[str, Any], int]:
+def cut_back(max_depth: int, fit: Any, folds: list[Any]) -> tuple[dict[str, Any], int]:
     """The best depth and price; one search per depth and fold answers for every price."""
-    from baselines.algorithms.inner_folds import best_of, macro_f1
+    from baselines.algorithms.inner_folds import best_of
     from baselines.algorithms.price_pruning import error_risk, predictions, priced
 
     candidates: list[dict[str, Any]] = []
@@ -97,7 +95,7 @@ def cut_back(
             tree = fit({"max_depth": depth, "complexity": 0.0}, fold).tree_
             path = priced(tree, error_risk(tree))
             found = predictions(path, fold.X_held, (*PRICES, 0.0), tree.value)
-            rows.append([macro_f1(fold.y_held, labels, n_classes) for labels in found])
+            rows.append([fold.score(labels) for labels in found])
         scores.append(np.array(rows))
     return best_of(candidates, np.hstack(scores)), len(candidates)
 
@@ -116,7 +114,7 @@ def fit_contree(split: SplitLike, params: Params, seed: int) -> Fitted:
     depths = range(2, deepest + 1)
     candidates = [{"max_depth": d, "complexity": price} for d in depths for price in PRICES]
     folds = inner_folds(split, seed)
-    chosen, compared = tuned(candidates, fit, folds, split.n_classes, params["tuning_limit"])
+    chosen, compared = tuned(candidates, fit, folds, params["tuning_limit"])
     return result(split, fit(chosen, Fold(X, y, X, y)), chosen=chosen, compared=compared)
 
 

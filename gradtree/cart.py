@@ -88,7 +88,7 @@ class Cart(TreeEstimator):
         for train, test in dealt_folds(data.folds(self.cv), data.y, used, grower.random_state):
             fold = copy(self)
             # The order of categories must not know the labels of rows that are scored.
-            fold._learn_inner(data, coded, train)
+            fold._learn_encoding(data, coded, train)
             matrix = fold._matrix(coded)
             weight = None if data.sample_weight is None else data.sample_weight[test]
             for place, price in enumerate(prices):

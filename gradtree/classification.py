@@ -17,7 +17,7 @@ from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.traversal import leaves_reached
 from gradtree.trees.tree import Tree
-from gradtree.units.scales import Labels
+from gradtree.units.encoding import Labels
 
 
 class Classification(ClassifierMixin, TreeEstimator):

@@ -30,8 +30,7 @@ from gradtree.training.finishing import Grown
 from gradtree.trees.simplify import PruningPath, rebuilt
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import LEAF, Tree
-from gradtree.units.inner import inner_matrix, learn_inner, table_tree
-from gradtree.units.scales import InnerColumn
+from gradtree.units.encoding import EncodedColumn, encoded_matrix, learn_encoding, table_tree
 from gradtree.views.readable import ReadableTree
 
 MODEL_FORMAT = "gradtree.Model/1"
@@ -58,7 +57,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):
     _kept: Grown
     _finish: FinishConfig
     # How columns become those of the training matrix; None if they are.
-    _inner: tuple[InnerColumn, ...] | None
+    _encoding: tuple[EncodedColumn, ...] | None
 
     # What subclasses say: learn from rows; read rows (X, y, weights, classes, their weights); keep
     # what is to be known of labels or targets; what categories of rows are ordered by; a tree with
@@ -204,29 +203,29 @@ class TreeEstimator(ReadableTree, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         mask = categorical_mask(self.categorical_features, data.rows, names)
         self.columns_ = learned_columns(data.rows, trained, mask, names)
-        self._learn_inner(data, coded_rows(data.rows, self.columns_), trained)
+        self._learn_encoding(data, coded_rows(data.rows, self.columns_), trained)
 
-    def _learn_inner(
+    def _learn_encoding(
         self, data: TrainingRows, coded: NDArray[Any], trained: NDArray[np.intp]
     ) -> None:
         """Learn how known columns become those of the training matrix."""
         numbers = all(column.kind == "number" for column in self.columns_)
         if self.scale is None and numbers and not np.isnan(coded).any():
-            self._inner = None
+            self._encoding = None
             return
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
         weight = weight[trained] / weight[trained].mean()
         labels = self._labels(data, trained, weight)
-        self._inner = learn_inner(coded, trained, labels, self.columns_, self.scale)
+        self._encoding = learn_encoding(coded, trained, labels, self.columns_, self.scale)
 
     def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
         """What the tree is grown on."""
-        return coded if self._inner is None else inner_matrix(coded, self._inner)
+        return coded if self._encoding is None else encoded_matrix(coded, self._encoding)
 
     def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
         """A tree over the training matrix as one over the columns, its rows counted."""
-        if self._inner is not None:
-            grown = grown.some(*table_tree(grown.tree, self._inner, self.columns_, coded))
+        if self._encoding is not None:
+            grown = grown.some(*table_tree(grown.tree, self._encoding, self.columns_, coded))
         return self._counted(grown, coded, y)
 
     def _made_of(self, tree: Tree, feature_names: Sequence[Any] | None) -> Self:

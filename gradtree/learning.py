@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.arrays import TrainingRows, as_training_type, coded_rows, read_validation
-from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.folds import hold_out
 from gradtree.inputs.memory import check_depth, check_fits, check_width
 from gradtree.inputs.parameters import check_parameters, finish_config, train_config
 from gradtree.settings.config import FinishConfig, TrainConfig

@@ -12,11 +12,16 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gradtree.engines.scores import macro_f1
+
+if TYPE_CHECKING:
+    from gradtree.trees.tree import Tree
 
 N_FOLDS = 5
 Task = Literal["binary", "multi", "regression"]
@@ -71,6 +76,10 @@ class Fold:
         """The same fold with changed features."""
         return Fold(change(self.X), self.y, change(self.X_held), self.y_held)
 
+    def score(self, predicted: NDArray[Any]) -> float:
+        """Macro F1 of what is predicted of the held-out rows."""
+        return macro_f1(self.y_held, predicted)
+
 
 def real_rows(split: SplitLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Training and validation rows without those that rebalancing appended."""
@@ -118,15 +127,6 @@ def rebalanced(
     return np.concatenate([np.arange(len(y)), *copies])
 
 
-def macro_f1(truth: NDArray[np.int64], predicted: NDArray[Any], n_classes: int) -> float:
-    """Mean F1 over the classes that occur in the truth or among the predictions."""
-    counts = np.bincount(truth * n_classes + predicted, minlength=n_classes**2)
-    counts = counts.reshape(n_classes, n_classes)
-    occurrences = counts.sum(axis=0) + counts.sum(axis=1)
-    seen = occurrences > 0
-    return float(np.mean(2 * np.diag(counts)[seen] / occurrences[seen]))
-
-
 def best_of(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> Candidate:
     """The candidate with the best mean over folds; of equal ones the first, so the smallest tree.
 
@@ -140,7 +140,6 @@ def tuned(
     candidates: Sequence[Candidate],
     fit: Callable[[Candidate, Fold], Any],
     folds: Sequence[Fold],
-    n_classes: int,
     seconds: float,
 ) -> tuple[Candidate, int]:
     """Fit every candidate to every fold, smallest first, and choose; how many were compared.
@@ -153,7 +152,17 @@ def tuned(
         if scores and time.process_time() - began > seconds:
             break
         fitted = [(fit(candidate, fold), fold) for fold in folds]
-        scores.append(
-            [macro_f1(fold.y_held, model.predict(fold.X_held), n_classes) for model, fold in fitted]
-        )
+        scores.append([fold.score(model.predict(fold.X_held)) for model, fold in fitted])
     return best_of(candidates[: len(scores)], np.array(scores).T), len(scores)
+
+
+def over_classes(tree: Tree, classes: NDArray[Any], n_classes: int) -> Tree:
+    """``tree``, whose values follow ``classes``, with one value per class of the dataset."""
+    return replace(tree, value=spread(tree.value, classes, n_classes))
+
+
+def spread(seen: NDArray[np.float64], classes: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+    """Put column i of ``seen`` at column ``classes[i]`` of a matrix of ``n_classes`` columns."""
+    every = np.zeros((len(seen), n_classes))
+    every[:, classes.astype(np.intp)] = seen
+    return every

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.inner_folds import Fold, macro_f1
-from baselines.algorithms.labels import over_classes
+from baselines.algorithms.inner_folds import Fold, over_classes
 from gradtree.compiling import entry_kernel
 from gradtree.trees.simplify import rebuilt
 from gradtree.trees.tree import LEAF, Tree
@@ -120,10 +119,7 @@ def price_scores(
     for fold in folds:
         tree = grown(grower, fold.X, fold.y, n_classes)
         per_value = [
-            [
-                macro_f1(fold.y_held, labels, n_classes)
-                for labels in predictions(tree, fold.X_held, prices, value)
-            ]
+            [fold.score(labels) for labels in predictions(tree, fold.X_held, prices, value)]
             for value in values(tree.tree)
         ]
         scores.append(np.array(per_value).T.ravel())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datasets.split import Split
     from gradtree.columns.coding import Column
     from gradtree.trees.tree import Tree
-    from gradtree.units.scales import InnerColumn
+    from gradtree.units.encoding import EncodedColumn
 
 
 def tree_entry(
@@ -64,7 +64,7 @@ def in_raw_units(tree: Tree, preprocessing: Any, raw: pd.DataFrame) -> Tree:
     """
     from gradtree.columns.coding import coded_matrix, learn_columns
     from gradtree.columns.frames import frame_columns
-    from gradtree.units.inner import table_tree
+    from gradtree.units.encoding import table_tree
 
     def transformed(rows: pd.DataFrame) -> NDArray[np.float32]:
         return np.asarray(preprocessing.transform(rows)).astype(np.float32)
@@ -88,9 +88,9 @@ def in_raw_units(tree: Tree, preprocessing: Any, raw: pd.DataFrame) -> Tree:
 
 def _observed(
     source: int, column: Column, values: NDArray[Any], numbers: NDArray[np.float32]
-) -> InnerColumn:
+) -> EncodedColumn:
     """What the preprocessing makes of the values of one column."""
-    from gradtree.units.scales import InnerColumn, between
+    from gradtree.units.encoding import EncodedColumn, between
 
     gaps = np.isnan(values)
     missing = float(numbers[gaps][0]) if gaps.any() else float(np.median(numbers))
@@ -99,9 +99,9 @@ def _observed(
     if column.kind == "category":
         every = np.full(len(column.categories), missing, dtype=np.float32)
         every[points.astype(np.intp)] = scores
-        return InnerColumn(source, None, every, missing)
+        return EncodedColumn(source, None, every, missing)
     if (np.diff(scores) < 0).any():
         raise ValueError(f"the preprocessing does not keep the order of {column.name!r}")
     if not len(points):
         points, scores = np.zeros(1), np.array([missing], dtype=np.float32)
-    return InnerColumn(source, between(points), scores, missing)
+    return EncodedColumn(source, between(points), scores, missing)

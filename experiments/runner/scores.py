@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.inner_folds import macro_f1
 from experiments.runs.predictions import NO_PROBABILITIES, Prediction
+from gradtree.engines.scores import macro_f1
 
 if TYPE_CHECKING:
     from baselines.contract import Fitted
@@ -58,7 +58,7 @@ def scores_of(
     rows = np.bincount(truth, minlength=n_classes)
     hits = np.bincount(truth[truth == predicted], minlength=n_classes)
     scores: dict[str, float | None] = {
-        "test_f1": macro_f1(truth, predicted, n_classes),
+        "test_f1": macro_f1(truth, predicted),
         "test_accuracy": float(np.mean(truth == predicted)),
         "test_balanced_accuracy": float(np.mean(hits[rows > 0] / rows[rows > 0])),
     }
@@ -94,7 +94,7 @@ def measure(fitted: Fitted, split: Split) -> tuple[dict[str, Any], Prediction, d
 
 
 def f1_on(estimator: Any, X: NDArray[np.float64], y: Labels, n_classes: int) -> float:
-    return macro_f1(y, predict(estimator, X, n_classes), n_classes)
+    return macro_f1(y, predict(estimator, X, n_classes))
 
 
 def predict(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Labels:

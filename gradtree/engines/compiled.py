@@ -24,13 +24,14 @@ from gradtree.engines.run import (
     Rows,
     Run,
     Slope,
+    Watch,
     new_clock,
     new_score,
     new_snapshots,
+    new_watch,
 )
 from gradtree.engines.selection import Extras, Selection, new_extras
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
-from gradtree.engines.stopping import Watch, new_watch
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.selectors import SELECTORS, as_selector
 from gradtree.settings.splits import SPLITS

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.stopping import Watch
+from gradtree.engines.run import Watch
 from gradtree.engines.streams import Order
 from gradtree.engines.vectors import LANES
 from gradtree.trees.dense import DenseTree

@@ -19,10 +19,9 @@ from gradtree.engines.paths import (
     sum_over_rows,
     threshold_slopes,
 )
-from gradtree.engines.run import Rows, Run
+from gradtree.engines.run import Rows, Run, improves
 from gradtree.engines.selection import GUMBEL, Extras, choose_plainly, refresh_splits
 from gradtree.engines.state import Batch, TreeArrays
-from gradtree.engines.stopping import improves
 from gradtree.engines.streams import shuffle_epoch
 from gradtree.engines.vectors import prefetch
 

@@ -22,8 +22,8 @@ from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.engines.reference_losses import sample_losses
+from gradtree.engines.run import Watch, improves, new_watch
 from gradtree.engines.scores import macro_f1
-from gradtree.engines.stopping import Watch, improves, new_watch
 from gradtree.engines.streams import shuffle_epoch
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.selectors import as_selector

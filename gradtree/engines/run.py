@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.compiling import Floats, Integers
+from gradtree.compiling import Floats, Integers, kernel
 from gradtree.engines.adam import Pace
 from gradtree.engines.selection import Selection
 from gradtree.engines.state import Batch, Model, TreeArrays, new_tree
-from gradtree.engines.stopping import Watch, new_watch
 from gradtree.engines.streams import Order
 from gradtree.trees.dense import DenseTree
 
@@ -47,6 +46,14 @@ class Slope(NamedTuple):
 
     code: int
     steepness: Any
+
+
+class Watch(NamedTuple):
+    """The best loss so far and how long ago it was, in arrays of one entry that can change."""
+
+    best_loss: NDArray[np.float64]
+    best_epoch: NDArray[np.int64]
+    stale_epochs: NDArray[np.int64]
 
 
 class Score(NamedTuple):
@@ -102,6 +109,22 @@ def new_clock() -> Clock:
     """The beginning."""
     epoch, row, step, batches = np.zeros((4, 1), dtype=np.int64)
     return Clock(epoch, row, step, batches, np.zeros(1))
+
+
+def new_watch() -> Watch:
+    return Watch(np.array([np.inf]), np.array([-1]), np.array([0]))
+
+
+@kernel()
+def improves(watch: Watch, epoch: int, loss: float) -> bool:
+    """Take note of an epoch's loss; whether it is strictly the best one."""
+    if loss < watch.best_loss[0]:
+        watch.best_loss[0] = loss
+        watch.best_epoch[0] = epoch
+        watch.stale_epochs[0] = 0
+        return True
+    watch.stale_epochs[0] += 1
+    return False
 
 
 def new_score(n_classes: int, epochs: int) -> Score:

@@ -1,4 +1,4 @@
-"""Folds of rows, and the score of a model on some of them."""
+"""Folds of rows, rows held out, and the score of a model on some of them."""
 
 from __future__ import annotations
 
@@ -53,3 +53,21 @@ def score_of(
             "the scorer gave nan on a fold; take fewer folds (cv), or a scorer that fits the labels"
         )
     return score
+
+
+def hold_out(y: NDArray[np.int64], fraction: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Ascending positions of rows to stop by: a fraction of each class, of which one row is left.
+
+    None, if the classes have too few rows to spare any.
+    """
+    counts = np.bincount(y)
+    spare, ideal = np.maximum(counts - 1, 0), fraction * counts
+    # Rounded down, then the rest by the largest remainders.
+    wanted = np.minimum(ideal.astype(np.intp), spare)
+    rest = round(fraction * int(counts.sum())) - int(wanted.sum())
+    candidates = np.argsort(wanted - ideal, kind="stable")
+    eligible = candidates[wanted[candidates] < spare[candidates]]
+    wanted[eligible[: max(rest, 0)]] += 1
+    order = rng.permutation(len(y))
+    drawn = [order[y[order] == label][:number] for label, number in enumerate(wanted)]
+    return np.sort(np.concatenate(drawn))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from gradtree.training.choosing import judged
 from gradtree.training.numbers import judged_numbers
 from gradtree.training.own_loss import guarded, refuse_loss
 from gradtree.training.rounding import Grid
-from gradtree.training.threads import each
 from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
 
@@ -197,7 +198,7 @@ def train(
     task = _Task(samples, valid, n_classes, config, columns, start, progress, costs)
     offers: dict[int, _Offer] = {}
     n_threads = config.n_jobs if config.engine == "compiled" else 1
-    for number, offer in each(task.run, config.restarts + 1, n_threads):
+    for number, offer in _each(task.run, config.restarts + 1, n_threads):
         offers[number] = offer
     # Runs may end in any order; of equals the first counts, as one after the other.
     ranked = sorted(offers, key=lambda number: (offers[number].score[:2], -number), reverse=True)
@@ -217,3 +218,27 @@ def train(
         config.run_seeds(),
         tuple(zip(near[1:], trees[1:], strict=True)) if config.tolerance > 0 else (),
     )
+
+
+def _each(
+    work: Callable[[int, Callable[[], bool]], _Offer | None], n_runs: int, n_threads: int
+) -> Iterator[tuple[int, _Offer]]:
+    """Do every run, in threads or one after the other, and give its number and offer as it ends."""
+    if min(n_threads, n_runs) == 1:
+        for number in range(n_runs):
+            offer = work(number, lambda: False)
+            assert offer is not None
+            yield number, offer
+        return
+    stop = Event()
+    with ThreadPoolExecutor(min(n_threads, n_runs)) as pool:
+        try:
+            waiting = {pool.submit(work, number, stop.is_set): number for number in range(n_runs)}
+            for done in as_completed(waiting):
+                offer = done.result()
+                assert offer is not None
+                yield waiting.pop(done), offer
+        finally:
+            # After an error or an interrupt, nobody waits for the other runs to come to an end.
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -11,7 +11,7 @@ import pytest
 from small_problems import boxes, quick
 
 from gradtree import PAPER, GradTreeClassifier
-from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.folds import hold_out
 from gradtree.inputs.parameters import settled, train_config
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import Progress, train

@@ -9,7 +9,7 @@ import pytest
 from small_problems import passengers, quick
 
 from gradtree import TabularGradTree, fit_table
-from gradtree.inputs.holdout import hold_out
+from gradtree.inputs.folds import hold_out
 
 SETTINGS = {"epochs": 150, "patience": 50, "restarts": 1, "random_state": 0, "lr_leaf": 0.05}
 

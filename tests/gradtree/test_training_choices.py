@@ -27,6 +27,8 @@ def test_macro_f1_is_that_of_scikit_learn():
         weight = RNG.uniform(0.1, 2, 50)
         expected = f1_score(y, guess, average="macro", sample_weight=weight)
         assert macro_f1(y, guess, weight) == pytest.approx(expected, rel=1e-12)
+        expected = f1_score(y, guess, average="macro")
+        assert macro_f1(y, guess) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

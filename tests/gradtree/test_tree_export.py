@@ -14,8 +14,8 @@ from tree_samples import random_tree, stump
 
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.cuts import number_text
-from gradtree.views.layout import tidy_positions
 from gradtree.views.palette import OKABE_ITO, PALEST, STRONGEST, blend, node_colour
+from gradtree.views.plot import tidy_positions
 
 NAMES = {"feature_names": ["age", "fare"], "class_names": ["died", "survived"]}
 

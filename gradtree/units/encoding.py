@@ -1,4 +1,4 @@
-"""Columns of a table as the numbers that a tree is trained on.
+"""Columns of a table as those of the matrix that a tree is trained on, and a tree back again.
 
 A gradient needs columns of one scale. So every column becomes steps: numbers
 are cut into steps that each have a score, and so is every category. Scores of
@@ -9,12 +9,19 @@ Both are exact: which side a value takes is decided by its step alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+
+from gradtree.columns.coding import Column, Kind
+from gradtree.trees.simplify import rebuilt
+from gradtree.trees.tree import LEAF, Tree
+from gradtree.units.cuts import cut_between, too_fine
 
 # A column of numbers has at most so many steps, learned from about so many rows.
 MOST_STEPS = 10_000
@@ -28,7 +35,7 @@ PARTS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class InnerColumn:
+class EncodedColumn:
     """A column of the training matrix, made of one column of the table."""
 
     source: int  # position of that column
@@ -70,12 +77,12 @@ def number_columns(
     rows: NDArray[np.intp],
     labels: Labels,
     scale: str | None,
-) -> list[InnerColumn]:
+) -> list[EncodedColumn]:
     """The steps of a column of numbers, and a column that marks its gaps if it has any."""
     sample = values[:: max(1, len(values) // ROWS_FOR_STEPS)].astype(np.float64)
     known = sample[~np.isnan(sample)]
     if not len(known):
-        return [InnerColumn(source, np.empty(0), np.zeros(1, np.float32), 0.0)]
+        return [EncodedColumn(source, np.empty(0), np.zeros(1, np.float32), 0.0)]
     known.sort()
     first = np.flatnonzero(np.diff(known, prepend=-np.inf) != 0)
     points, counts = known[first], np.diff(first, append=len(known))
@@ -83,7 +90,7 @@ def number_columns(
         places = np.rint(np.linspace(0, 1, MOST_STEPS) * (len(known) - 1)).astype(np.intp)
         points = np.unique(known[places])
         counts = np.diff(np.searchsorted(known, points, side="right"), prepend=0)
-    column = InnerColumn(source, between(points), scaled(points, counts, scale), 0.0)
+    column = EncodedColumn(source, between(points), scaled(points, counts, scale), 0.0)
     own = values[rows]
     gaps, middle = np.isnan(own), len(own) // 2
     if not gaps.any():  # scores rise with the numbers
@@ -91,7 +98,7 @@ def number_columns(
         return [replace(column, missing=float(column.of(median)[0]))]
     own = column.of(own)
     marks = scaled(np.array([0.0, 1.0]), np.array([np.sum(~gaps), np.sum(gaps)]), scale)
-    marker = InnerColumn(source, np.empty(0), marks[:1], float(marks[1]))
+    marker = EncodedColumn(source, np.empty(0), marks[:1], float(marks[1]))
     return [replace(column, missing=_like_gaps(own, gaps, labels)), marker]
 
 
@@ -103,14 +110,14 @@ def between(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def category_column(
     source: int, codes: NDArray[Any], n_categories: int, labels: Labels, scale: str | None
-) -> InnerColumn:
+) -> EncodedColumn:
     """Categories in the order of what they tell about the label."""
     group = np.where(np.isnan(codes), n_categories, codes).astype(np.intp)
     told = category_scores(labels.shares(group, n_categories + 1))
     points, place = np.unique(told, return_inverse=True)
     counts = np.bincount(place[group], minlength=len(points))
     scores = scaled(points, counts, scale)[place]
-    return InnerColumn(source, None, scores[:-1], float(scores[-1]))
+    return EncodedColumn(source, None, scores[:-1], float(scores[-1]))
 
 
 def ordered_columns(
@@ -120,11 +127,11 @@ def ordered_columns(
     rows: NDArray[np.intp],
     labels: Labels,
     scale: str | None,
-) -> list[InnerColumn]:
+) -> list[EncodedColumn]:
     """Categories in the order that they have, and a column that marks gaps if there are any."""
     every = np.arange(n_categories, dtype=np.float64)
     columns = number_columns(source, codes, rows, labels, scale)
-    return [InnerColumn(source, None, column.of(every), column.missing) for column in columns]
+    return [EncodedColumn(source, None, column.of(every), column.missing) for column in columns]
 
 
 def category_scores(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -184,3 +191,127 @@ def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], labels: Lab
     distance[weights[:-1].sum(axis=1) == 0] = np.inf
     members = np.sort(scores[part == distance.argmin()])
     return float(members[len(members) // 2])
+
+
+def learn_encoding(
+    coded: NDArray[Any],
+    rows: NDArray[np.intp],
+    labels: Labels,
+    columns: Sequence[Column],
+    scale: str | None,
+) -> tuple[EncodedColumn, ...]:
+    """How the columns of a table become those of the training matrix.
+
+    Learned from the ``rows`` that the tree is trained on, with their labels.
+    """
+    inner: list[EncodedColumn] = []
+    for source, column in enumerate(columns):
+        values = coded[:, source]
+        if column.left_out:
+            continue
+        if column.ordered:
+            width = len(column.categories)
+            inner += ordered_columns(source, values, width, rows, labels, scale)
+        elif column.kind == "category":
+            width = len(column.categories)
+            inner.append(category_column(source, values[rows], width, labels, scale))
+        else:
+            inner += number_columns(source, values, rows, labels, scale)
+    varying = [c for c in inner if np.ptp([*c.scores, c.missing]) > 0]
+    return tuple(varying or inner[:1])
+
+
+def encoded_matrix(coded: NDArray[Any], inner: Sequence[EncodedColumn]) -> NDArray[np.float32]:
+    """The training matrix, shape (n_rows, n_inner_columns)."""
+    matrix = np.empty((len(coded), len(inner)), dtype=np.float32)
+    for place, column in enumerate(inner):
+        matrix[:, place] = column.of(coded[:, column.source])
+    return matrix
+
+
+def table_tree(
+    tree: Tree,
+    inner: Sequence[EncodedColumn],
+    columns: Sequence[Column],
+    coded: NDArray[Any],
+    simplify: bool = True,
+) -> tuple[Tree, NDArray[np.intp]]:
+    """A tree over the training matrix as one over the table, and where its nodes come from.
+
+    The training rows ``coded`` all take the same way through both trees. They also decide how cuts
+    are printed, and are counted. With ``simplify``, splits that send all of them to one side are
+    left out; else every node keeps its number.
+    """
+
+    @cache
+    def known(source: int) -> NDArray[np.float64]:
+        values = coded[:, source].astype(np.float64)
+        return np.unique(values[~np.isnan(values)])
+
+    n_nodes = tree.node_count
+    feature, threshold = np.full(n_nodes, LEAF), np.full(n_nodes, np.nan)
+    missing, fine = np.zeros((2, n_nodes), dtype=bool)
+    counts, origin = np.zeros(n_nodes, dtype=np.int64), np.arange(n_nodes)
+    members: dict[int, NDArray[np.bool_]] = {}
+    instead, reach = origin.copy(), {0: np.arange(len(coded))}
+    for node in range(n_nodes):
+        rows = reach.pop(node)
+        counts[node] = len(rows)
+        if tree.children_left[node] == LEAF:
+            continue
+        column, border = inner[tree.feature[node]], tree.threshold[node]
+        source = feature[node] = column.source
+        values, steps_left = coded[rows, source], column.scores <= border
+        gaps = np.isnan(values)
+        if column.cuts is None:
+            members[node] = steps_left
+            left = steps_left[np.where(gaps, 0, values).astype(np.intp)]
+        else:
+            n_left, kind = int(steps_left.sum()), columns[source].kind
+            threshold[node], fine[node] = _cut(column, n_left, known(source), kind)
+            left = values <= values.dtype.type(threshold[node])
+        if not np.array_equal(left[~gaps], column.of(values[~gaps]) <= border):
+            raise RuntimeError(f"a split of {columns[source].name!r} lost its way")
+        missing[node] = 2 * np.count_nonzero(left[~gaps]) >= np.count_nonzero(~gaps)
+        if columns[source].gaps:
+            missing[node] = column.missing <= border
+        left[gaps] = missing[node]
+        below = int(tree.children_left[node]), int(tree.children_right[node])
+        reach[below[0]], reach[below[1]] = rows[left], rows[~left]
+        if left.all() or not left.any():
+            instead[node] = below[0] if left.all() else below[1]
+    if simplify:
+        tree, origin = rebuilt(tree, instead=instead)
+    sets = {place: members[node] for place, node in enumerate(origin.tolist()) if node in members}
+    table = np.zeros((len(origin), max(map(len, sets.values()), default=0)), dtype=bool)
+    for place, left in sets.items():
+        table[place, : len(left)] = left
+    unsure = set(feature[origin][fine[origin]].tolist())
+    changed = replace(
+        tree,
+        feature=feature[origin],
+        threshold=threshold[origin],
+        n_features=len(columns),
+        n_node_samples=counts[origin],
+        missing_left=missing[origin],
+        members=table if sets else None,
+        columns=tuple(replace(c, fine=place in unsure) for place, c in enumerate(columns)),
+        class_counts=None,
+    )
+    return changed, origin
+
+
+def _cut(
+    column: EncodedColumn, n_left: int, known: NDArray[np.float64], kind: Kind
+) -> tuple[float, bool]:
+    """The number that parts the steps on the left from the others, and whether that is fine."""
+    assert column.cuts is not None
+    if n_left == 0 or n_left == len(column.scores):
+        return (np.inf if n_left else -np.inf), False
+    cut = float(column.cuts[n_left - 1])
+    place = int(np.searchsorted(known, cut, side="right"))
+    if place == 0 or place == len(known):
+        return cut, False
+    low, high = float(known[place - 1]), float(known[place])
+    short = cut_between(low, high, kind)
+    return short, too_fine(low, short, high)
