@@ -47,57 +47,30 @@ class Fitted:
     shared_seconds: float = 0.0
 
 
-def _as_given(params: Params, task: Task) -> dict[str, Any]:
-    return dict(params)
-
-
-def _anything_goes(n_features: int, n_classes: int) -> str | None:
-    return None
-
-
 @dataclass(frozen=True)
 class Learner:
-    """A named method with everything the experiments need to know about it.
-
-    Attributes
-    ----------
-    slug, name : identifier, and the name printed in the paper's tables.
-    version : bumped whenever the same parameters may give other numbers.
-    defaults : parameters of the paper's default experiment for a task.
-    fit : trains on a split with given parameters and a seed.
-    skip : the reason why a shape (features, classes) cannot be handled,
-        printed in the table cell, else ``None``.
-    published : CSV in ``results/paper`` with the tuned parameters.
-    translate : turns a row of that CSV into parameters, those only that the
-        tuned experiment sets differently from the defaults.
-    space : the search space, parameter name to candidate values.
-    simplify : the same parameters without what makes no difference for a task, so
-        that a search does not score equal candidates twice.
-    in_paper : whether the method belongs to the paper's tables.
-    needs : importable modules without which the learner is skipped.
-    installs : the optional extra of this project that brings them.
-    group : heading above its column in the paper's tables.
-    takes_weights : whether it can weigh rows; without, it is skipped by protocols that weigh
-        the rows of rare classes.
-    family : name shared by learners that share work on a split (``Fitted.shared_seconds``), so
-        that a runner has them follow each other in one worker; ``None`` shares with itself only.
-    """
+    """A named method with everything the experiments need to know about it."""
 
     slug: str
-    name: str
-    version: str
-    defaults: Callable[[Task], dict[str, Any]]
-    fit: Callable[[SplitLike, Params, int], Fitted]
-    skip: Callable[[int, int], str | None] = _anything_goes
-    published: str | None = None
+    name: str  # as printed in the paper's tables
+    version: str  # bumped whenever the same parameters may give other numbers
+    defaults: Callable[[Task], dict[str, Any]]  # of the paper's default experiment
+    fit: Callable[[SplitLike, Params, int], Fitted]  # with parameters and a seed
+    # Why a shape (features, classes) cannot be handled, printed in the table cell, else ``None``.
+    skip: Callable[[int, int], str | None] = lambda n_features, n_classes: None
+    published: str | None = None  # CSV in ``results/paper`` with the tuned parameters
+    # From a row of that CSV to those parameters that the tuned experiment sets differently.
     translate: Callable[[Mapping[str, str], Task], dict[str, Any]] | None = None
-    space: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    simplify: Callable[[Params, Task], dict[str, Any]] = _as_given
-    in_paper: bool = False
-    needs: tuple[str, ...] = ()
-    installs: str | None = None
-    group: str = "Beyond the paper"
-    takes_weights: bool = False
+    space: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # what a search tries
+    # Parameters without what makes no difference for a task, so that no search scores equals twice.
+    simplify: Callable[[Params, Task], dict[str, Any]] = lambda params, task: dict(params)
+    in_paper: bool = False  # the method belongs to the paper's tables
+    needs: tuple[str, ...] = ()  # importable modules without which the learner is skipped
+    installs: str | None = None  # the optional extra of this project that brings them
+    group: str = "Beyond the paper"  # heading above its column in the paper's tables
+    takes_weights: bool = False  # without, protocols that weigh rows of rare classes skip it
+    # Name shared by learners that share work on a split (``Fitted.shared_seconds``), so that a
+    # runner has them follow each other in one worker; ``None`` shares with itself only.
     family: str | None = None
 
     def missing(self) -> tuple[str, ...]:

@@ -53,31 +53,23 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "CartClassifier": "cart",
-    "CartRegressor": "cart",
-    "CustomLoss": "settings.losses",
-    "GradTreeClassifier": "classifier",
-    "GradTreeRegressor": "regressor",
-    "Loss": "settings.losses",
-    "PAPER": "settings.presets",
-    "RegressionTree": "trees.regression_tree",
-    "Rule": "views.rules",
-    "Selector": "settings.selectors",
-    "SmallTreeClassifier": "small_tree",
-    "SmallTreeRegressor": "small_tree",
-    "TabularGradTree": "table",
-    "Tree": "trees.tree",
-    "decision_rules": "views.rules",
-    "export_graphviz": "views.export",
-    "export_python": "views.code",
-    "export_sql": "views.code",
-    "export_svg": "views.plot",
-    "export_text": "views.export",
-    "fit_table": "table",
-    "plot_history": "views.plot",
-    "plot_tree": "views.plot",
+_NAMES = {
+    "cart": ("CartClassifier", "CartRegressor"),
+    "classifier": ("GradTreeClassifier",),
+    "regressor": ("GradTreeRegressor",),
+    "settings.losses": ("CustomLoss", "Loss"),
+    "settings.presets": ("PAPER",),
+    "settings.selectors": ("Selector",),
+    "small_tree": ("SmallTreeClassifier", "SmallTreeRegressor"),
+    "table": ("TabularGradTree", "fit_table"),
+    "trees.regression_tree": ("RegressionTree",),
+    "trees.tree": ("Tree",),
+    "views.code": ("export_python", "export_sql"),
+    "views.export": ("export_graphviz", "export_text"),
+    "views.plot": ("export_svg", "plot_history", "plot_tree"),
+    "views.rules": ("Rule", "decision_rules"),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

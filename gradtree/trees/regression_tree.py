@@ -34,20 +34,14 @@ class RegressionTree(Tree):
     def labels(self) -> NDArray[np.intp]:
         raise AttributeError("a regression tree has no classes; see value")
 
-    @property
-    def feature_importances(self) -> NDArray[np.float64]:
-        """Share of every column in the spread of the predictions; they sum to 1, or are all 0.
+    def impurities(self) -> NDArray[np.float64]:
+        """The spread of the predictions below every node, by their rows.
 
-        With means in the leaves, that is the decrease of the squared error, as in scikit-learn.
+        With means in the leaves, it falls by what the squared error does, as in scikit-learn.
         """
         rows, variance = self.spread()
         whole = np.where(variance[0] > 0, variance[0], 1.0)
-        impurity = rows * (variance / whole).sum(axis=1)
-        inner = np.flatnonzero(self.children_left != LEAF)
-        below = impurity[self.children_left[inner]] + impurity[self.children_right[inner]]
-        gain = np.bincount(self.feature[inner], impurity[inner] - below, self.n_features)
-        gain = np.maximum(gain, 0.0)
-        return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain)
+        return np.asarray(rows * (variance / whole).sum(axis=1))
 
     def spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rows of every node, and the variance of the predictions below it, by target.

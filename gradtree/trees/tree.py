@@ -125,18 +125,21 @@ class Tree:
 
     @property
     def feature_importances(self) -> NDArray[np.float64]:
-        """Share of every column in the decrease of Gini impurity; they sum to 1, or are all 0.
-
-        Of the class probabilities of the nodes, weighted by training rows (all leaves alike
-        where those are unknown), as in scikit-learn.
-        """
-        weight, value = weights_and_values(self)
-        impurity = weight * (1.0 - (value**2).sum(axis=1))
+        """Share of every column in the decrease of impurity; they sum to 1, or are all 0."""
+        impurity = self.impurities()
         inner = np.flatnonzero(self.children_left != LEAF)
         below = impurity[self.children_left[inner]] + impurity[self.children_right[inner]]
         gain = np.bincount(self.feature[inner], impurity[inner] - below, self.n_features)
         gain = np.maximum(gain, 0.0)
         return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain)
+
+    def impurities(self) -> NDArray[np.float64]:
+        """Gini impurity of the class probabilities of every node, by its training rows.
+
+        All leaves weigh alike where their rows are unknown, as in scikit-learn.
+        """
+        weight, value = weights_and_values(self)
+        return np.asarray(weight * (1.0 - (value**2).sum(axis=1)))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Index of the leaf that each row reaches: of numbers, or of a table with its columns."""

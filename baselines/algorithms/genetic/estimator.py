@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from baselines.algorithms.classifier import TreeClassifier
 from baselines.algorithms.genetic.evolution import Settings, evolve
-from baselines.algorithms.genetic.nodes import LEAF, Nodes
+from baselines.algorithms.genetic.nodes import LEAF
 from baselines.algorithms.genetic.rows import encode, thresholds_of
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.tree import Tree
@@ -56,7 +56,10 @@ class GeneticTreeClassifier(TreeClassifier):
         data = encode(rows, coded, thresholds, len(self.classes_))
         random = check_random_state(self.random_state)
         evolved = evolve(data, len(rows), settings, random)
-        self.tree_: Tree = to_tree(evolved.nodes, thresholds, rows, coded, len(self.classes_))
+        nodes = evolved.nodes
+        cuts = thresholds[np.where(nodes["left"] == LEAF, 0, nodes["feature"]), nodes["cut"]]
+        shape = nodes["left"], nodes["right"], nodes["feature"], cuts
+        self.tree_: Tree = canonical(*shape, rows, coded, len(self.classes_))
         self.best_fitness_ = evolved.best_fitness
         self.n_iter_ = len(evolved.best_fitness) - 1
         return self
@@ -86,19 +89,6 @@ class GeneticTreeClassifier(TreeClassifier):
         if self.n_thresholds > LARGEST_CUT:
             raise ValueError(f"n_thresholds = {self.n_thresholds} exceeds {LARGEST_CUT}")
         return Settings(*(getattr(self, name) for name in Settings._fields))
-
-
-def to_tree(
-    nodes: Nodes,
-    thresholds: NDArray[np.float32],
-    X: NDArray[np.float32],
-    y: NDArray[np.intp],
-    n_classes: int,
-) -> Tree:
-    """The canonical tree of node records; see :func:`canonical`."""
-    leaf = nodes["left"] == LEAF
-    cuts = thresholds[np.where(leaf, 0, nodes["feature"]), nodes["cut"]]
-    return canonical(nodes["left"], nodes["right"], nodes["feature"], cuts, X, y, n_classes)
 
 
 def canonical(
