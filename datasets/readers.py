@@ -59,16 +59,12 @@ def _reorder(cells: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     if layout.rows is not None:
         cells = cells.iloc[: layout.rows]
     if layout.permutation is not None:
-        order = _permutation(layout.permutation)
+        lines = read_file(PERMUTATIONS / layout.permutation).decode("ascii").splitlines()
+        order = np.array([int(row) for line in lines[1:] for row in line.split()])
         if not np.array_equal(np.sort(order), np.arange(len(cells))):
             raise RefusedError(f"{len(cells)} rows do not fit the permutation {layout.permutation}")
         cells = cells.iloc[order]
     return cells
-
-
-def _permutation(name: str) -> NDArray[np.int64]:
-    lines = read_file(PERMUTATIONS / name).decode("ascii").splitlines()
-    return np.array([int(row) for line in lines[1:] for row in line.split()], dtype=np.int64)
 
 
 def _tidy(texts: pd.Series, recode: Mapping[str, str]) -> pd.Series:

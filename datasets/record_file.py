@@ -88,13 +88,18 @@ def parse_record(slug: str, facts: Mapping[str, Any], papers: Sequence[str] = ()
     layout = _layout(facts, None)
     features = _features(facts, layout.columns)
     sources = [_source(slug, entry, layout, facts) for entry in _tables(facts, "sources", slug)]
+    classes = []
+    for entry in _tables(facts, "classes", slug):
+        _check_keys(entry, {"name", "values", "rows"}, {"name", "rows"}, f"{slug}, classes")
+        texts = tuple(entry.get("values", [entry["name"]]))
+        classes.append(ClassLabel(entry["name"], texts, entry["rows"]))
     record = Record(
         slug=slug,
         task=_choice(facts["task"], Task, slug),
         missing=_choice(facts.get("missing", "none"), Missing, slug),
         features=features,
         categorical=_categorical(facts, features),
-        classes=tuple(_class(slug, entry) for entry in _tables(facts, "classes", slug)),
+        classes=tuple(classes),
         layout=layout,
         sources=tuple(sources),
         in_paper=slug in papers,
@@ -166,11 +171,6 @@ def _categorical(facts: Mapping[str, Any], features: Sequence[str]) -> tuple[str
         numbers = set(expand(facts["numeric"]))
         return tuple(feature for feature in features if feature not in numbers)
     return expand(facts.get("categorical", []))
-
-
-def _class(slug: str, entry: Mapping[str, Any]) -> ClassLabel:
-    _check_keys(entry, {"name", "values", "rows"}, {"name", "rows"}, f"{slug}, classes")
-    return ClassLabel(entry["name"], tuple(entry.get("values", [entry["name"]])), entry["rows"])
 
 
 def _layout(facts: Mapping[str, Any], base: Layout | None) -> Layout:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold
@@ -27,7 +26,7 @@ from datasets.protocols.steps import (
     random_parts,
     stratified_parts,
 )
-from datasets.split import Encoding, Parts, Provenance, Rebalancing, Split, Target, Task
+from datasets.split import Encoding, Parts, Provenance, Rebalancing, Split, Task
 from datasets.table import Dataset
 
 _TARGET_TYPES: dict[Task, str] = {
@@ -54,7 +53,9 @@ def split_of(dataset: Dataset, rows: Parts, trial: int, encoding: Encoding = "ta
     X_train = prepare.fit_transform(X.iloc[rows.train], y_train)
     rebalanced: Rebalancing = "none"
     if dataset.record.classes and has_rare_class(y_train):
-        X_train, y_train, rebalanced = _rebalance(X_train, y_train, encoding, seed)
+        # As in the paper, but seeded by the trial, and without mixing 0/1 columns.
+        stream = None if encoding == "one-hot" else np.random.RandomState(seed)
+        X_train, y_train, rebalanced = oversample(X_train, y_train, smote_stream=stream, seed=seed)
     return Split(
         X_train=X_train,
         y_train=y_train,
@@ -106,11 +107,3 @@ def preparation(dataset: Dataset, encoding: Encoding, seed: int, n_rows: int) ->
         [("numbers", numbers, numeric), ("categories", categories, categorical)],
         verbose_feature_names_out=False,
     )
-
-
-def _rebalance(
-    X: NDArray[np.float64], y: Target, encoding: Encoding, seed: int
-) -> tuple[NDArray[np.float64], Target, Rebalancing]:
-    """As in the paper, but seeded by the trial, and without mixing 0/1 columns."""
-    stream = None if encoding == "one-hot" else np.random.RandomState(seed)
-    return oversample(X, y, smote_stream=stream, seed=seed)

@@ -24,7 +24,13 @@ from gradtree.compiling import (
     kernel,
 )
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
-from gradtree.engines.number_kernels import number_kernel, number_settings, own_number_kernel
+from gradtree.engines.number_kernels import (
+    HEADER,
+    number_kernel,
+    number_settings,
+    own_kernel,
+    own_number_kernel,
+)
 from gradtree.settings.losses import CLIP, LOSSES, AnyLoss, CustomLoss, NumberLoss
 
 FOCAL = LOSSES["focal"].code
@@ -289,24 +295,7 @@ def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
                 _through_softmax(p, slope)
                 slopes[b] = slope
 
-    def kernel(
-        logits: Any,
-        labels: Any,
-        rows: int,
-        outputs: int,
-        settings: Any,
-        losses: Any,
-        gradients: Any,
-    ) -> None:
-        evaluate(
-            carray(logits, (rows, outputs)),
-            carray(labels, (rows,)),
-            carray(settings, (3,)),
-            carray(losses, (rows,)),
-            carray(gradients, (rows, outputs)),
-        )
-
-    return evaluate if INTERPRETED else callback(kernel, _signature(dtype), keep=False)
+    return own_kernel(evaluate, _signature(dtype))
 
 
 def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray[np.float64]]:
@@ -317,7 +306,7 @@ def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray
         found = number_kernel(signature) if own is None else own_number_kernel(own, signature)
         return found, number_settings(loss)
     if isinstance(loss, CustomLoss):
-        return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(3)
+        return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(HEADER + 2 * n_classes)
     settings = np.array([LOSSES[loss.kind].code, loss.gamma, loss.poly_epsilon or 0.0])
     plain = loss.kind == "cross-entropy" and not loss.poly_epsilon
     return _built_in_kernel(np.dtype(dtype).type, n_classes == 2, plain), settings

@@ -81,7 +81,12 @@ def read_rows(
             )
         )
     except ValueError as error:
-        raise ValueError(f"{error}{_remedy(str(error), type(estimator).__name__)}") from error
+        if "convert" not in str(error) and "string" not in str(error):
+            raise
+        raise ValueError(
+            f"{error}\nGradTree: pass text as columns of a DataFrame, or say which columns of the "
+            f"array hold categories: {type(estimator).__name__}(categorical_features=[...])."
+        ) from error
 
 
 def _is_matrix(X: Any) -> bool:
@@ -367,13 +372,3 @@ def read_validation(
     told = data.told(y_valid, "y_valid")
     check_consistent_length(rows if isinstance(rows, np.ndarray) else rows[0], told)
     return rows, told
-
-
-def _remedy(message: str, estimator: str) -> str:
-    """What to do about rows that scikit-learn refuses."""
-    if "convert" not in message and "string" not in message:
-        return ""
-    return (
-        "\nGradTree: pass text as columns of a DataFrame, or say which columns of the array hold "
-        f"categories: {estimator}(categorical_features=[...])."
-    )

@@ -80,11 +80,6 @@ WITH_OWN_LOSS: dict[str, Any] = {"class_weight": None, "choose_by": "loss"}
 UNWEIGHTED: dict[str, Any] = {"choose_by": "neg_log_loss"}
 
 
-def size_for(n_classes: int) -> dict[str, Any]:
-    """Depth and price of a leaf where they are ``"auto"``: every class needs leaves of its own."""
-    return {"depth": 7 if n_classes <= 2 else 9, "ccp_alpha": 0.015 / max(n_classes, 2)}
-
-
 def settled(params: Mapping[str, Any], n_classes: int) -> dict[str, Any]:
     """The parameters, with ``"auto"`` and other names of one thing made plain."""
     plain = dict(params)
@@ -92,7 +87,9 @@ def settled(params: Mapping[str, Any], n_classes: int) -> dict[str, Any]:
     auto = WITH_OWN_LOSS if callable(loss) or isinstance(loss, CustomLoss) else USUAL
     if params["class_weight"] is None and auto is USUAL:
         auto = UNWEIGHTED
-    for name, value in (auto | size_for(n_classes)).items():
+    # Every class needs leaves of its own.
+    size = {"depth": 7 if n_classes <= 2 else 9, "ccp_alpha": 0.015 / max(n_classes, 2)}
+    for name, value in (auto | size).items():
         if isinstance(params[name], str) and params[name] == "auto":
             plain[name] = value
     if params["max_depth"] is not None:

@@ -55,18 +55,14 @@ def own_losses(
     _over_rows(loss)(np.ascontiguousarray(prediction), np.ascontiguousarray(y), losses, slopes)
     if np.isnan(losses).any():
         row = int(np.isnan(losses).argmax())
-        _refuse_numbers(loss, prediction[row], y[row])
+        told, target = np.array(prediction[row]), np.array(y[row])
+        with np.errstate(all="ignore"):
+            getattr(loss.function, "py_func", loss.function)(told, target, np.zeros(len(target)))
+        raise FloatingPointError(
+            f"the loss was not a number for a prediction of {prediction[row].tolist()} and a "
+            f"target of {y[row].tolist()}: a loss of your own must be finite for all numbers"
+        )
     return losses, slopes
-
-
-def _refuse_numbers(loss: CustomLoss, prediction: Any, target: Any) -> NoReturn:
-    function = getattr(loss.function, "py_func", loss.function)
-    with np.errstate(all="ignore"):
-        function(prediction.copy(), target.copy(), np.zeros(len(target)))
-    raise FloatingPointError(
-        f"the loss was not a number for a prediction of {prediction.tolist()} and a target of "
-        f"{target.tolist()}: a loss of your own must be finite for all numbers"
-    )
 
 
 def refuse_loss(loss: CustomLoss | NumberLoss, n_classes: int, epoch: int) -> NoReturn:

@@ -63,14 +63,11 @@ class Rule:
         return np.asarray(np.logical_and.reduce(answers))
 
     def __str__(self) -> str:
-        way = " and ".join(_bracketed(str(condition)) for condition in self.conditions)
+        told = [str(condition) for condition in self.conditions]
+        way = " and ".join(f"({one})" if one.endswith(" or missing") else one for one in told)
         facts = self.probability, self.n_predicted, self.n_samples
         verdict = verdict_text(self.prediction, *facts)
         return f"if {way} then {verdict}" if way else f"always {verdict}"
-
-
-def _bracketed(condition: str) -> str:
-    return f"({condition})" if condition.endswith(" or missing") else condition
 
 
 def decision_rules(
@@ -102,7 +99,11 @@ def decision_rules(
         node, way = waiting.pop()
         split = splits.get(node)
         if split is None:
-            rules.append(_rule(tree, node, way, classes, digits))
+            _, share, count, n_rows = node_facts(tree, node)
+            conditions = tuple(alone(condition) for condition in way.values())
+            told = predicted_text(tree, node, classes, digits)
+            numbers = tuple(tree.value[node].tolist()) if isinstance(tree, RegressionTree) else None
+            rules.append(Rule(conditions, node, told, share, n_rows, count, numbers))
             continue
         for child, side in (
             (tree.children_right[node], split.right),
@@ -218,13 +219,3 @@ def verdict_text(
         rows = f"{n_rows} {'row' if n_rows == 1 else 'rows'}"
         facts.append(rows if count is None else f"{count} of {rows}")
     return f"{prediction} ({', '.join(facts)})" if facts else prediction
-
-
-def _rule(
-    tree: Tree, leaf: int, way: dict[str, Condition], classes: Sequence[str], digits: int
-) -> Rule:
-    _, share, count, n_rows = node_facts(tree, leaf)
-    conditions = tuple(alone(condition) for condition in way.values())
-    told = predicted_text(tree, leaf, classes, digits)
-    numbers = tuple(tree.value[leaf].tolist()) if isinstance(tree, RegressionTree) else None
-    return Rule(conditions, leaf, told, share, n_rows, count, numbers)
