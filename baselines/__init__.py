@@ -10,8 +10,6 @@ imported on first use and import their own library only when they fit, so
 neither ``import baselines`` nor ``learners()`` needs any learner's library.
 """
 
-from __future__ import annotations
-
 import csv
 import difflib
 import functools

@@ -1,7 +1,5 @@
 """Beyond the paper: histogram gradient boosting, to see what having one small tree costs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task

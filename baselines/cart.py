@@ -4,8 +4,6 @@ The authors fit it to the rebalanced training part and the validation part
 together, since it needs no early stopping.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

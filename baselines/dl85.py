@@ -10,8 +10,6 @@ experiment uses the same parameters.
 others with libraries, to check and to time the former: pydl8.5, pytrees-rs, STreeD.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -4,8 +4,6 @@ The parameters that the paper does not tune are those of the authors' code,
 whose patience is 25 where the paper reads as 200, and which makes no restarts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ validation part together. Given their seed, ours grows the tree that their
 library grows; see ``baselines.algorithms.genetic``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

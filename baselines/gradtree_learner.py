@@ -19,8 +19,6 @@ Two parameters are the suite's own and not the estimator's:
     TF32 arithmetic of a GPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -6,8 +6,6 @@ are compared without restarts, as the authors did; the winner is fitted with the
 as the published learner is. No row of the test part takes part in any choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -6,8 +6,6 @@
 Records and versions are known at once; pandas and scikit-learn are imported on first use.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -3,8 +3,6 @@
 A cache that cannot be written is replaced, for the running process, by a temporary folder.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import hashlib

@@ -4,8 +4,6 @@
 so that any Croissant loader reads the same values.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A dataset from a table that the caller has, instead of from a record and its sources."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Hashable, Sequence
 from typing import Any

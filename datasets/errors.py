@@ -1,7 +1,5 @@
 """What can go wrong between a raw file and a table, each with its remedy in the message."""
 
-from __future__ import annotations
-
 LONGEST_MESSAGE = 300
 
 

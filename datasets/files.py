@@ -5,8 +5,6 @@ of zip archives are read into memory: nothing is unpacked to disk or run, and no
 number of bytes is ever unpacked.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import stat

@@ -1,7 +1,5 @@
 """Load a dataset from the first source that has it, verified, or say what to do."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence

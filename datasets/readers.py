@@ -1,7 +1,5 @@
 """From the bytes of a source's files to text cells, and from those to the canonical table."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A dataset record: everything known about one dataset without its data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args

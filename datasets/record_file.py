@@ -13,8 +13,6 @@ files, of ``Layout`` (both in ``record.py``):
 - ``"pixel 1..36"`` in a list of columns stands for 36 of them.
 """
 
-from __future__ import annotations
-
 import codecs
 import difflib
 import re

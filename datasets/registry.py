@@ -4,8 +4,6 @@ The paper's 36 are those that ``paper.toml`` lists. A record with an error is le
 warning and does no harm to the others.
 """
 
-from __future__ import annotations
-
 import difflib
 import tomllib
 import warnings

@@ -4,8 +4,6 @@ Names are imported when they are first used, so that ``import gradtree`` itself
 takes no time and needs no scikit-learn, Numba, pandas, matplotlib or TensorFlow.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """CART for any table: scikit-learn's greedy tree, pruned, as a tree over the columns as given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace

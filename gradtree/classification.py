@@ -1,7 +1,5 @@
 """What estimators of classes have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self

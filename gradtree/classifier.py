@@ -1,7 +1,5 @@
 """The classifier: what it is called with. How it learns is in ``learning``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 

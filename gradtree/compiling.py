@@ -10,8 +10,6 @@ so, once. Damaged files are discarded, and what was in them is compiled again. W
 ``NUMBA_DISABLE_JIT=1`` all kernels are plain Python functions.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import warnings

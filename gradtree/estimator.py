@@ -1,7 +1,5 @@
 """What all estimators share: columns of any table, a tree over them, and changes to it by hand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from copy import copy

@@ -1,7 +1,5 @@
 """How the estimators learn: from rows as they come to the tree it predicts with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """The regressor: what it is called with. How it learns is in ``learning``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, ClassVar, Self

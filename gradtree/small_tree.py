@@ -1,7 +1,5 @@
 """One call for the best small tree on one's own rows: families of trees compete in folds."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Every yes/no column asks whether one feature lies in one interval, so a tree
 over such columns is a tree of thresholds on the features themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Sets of rows as bits of 64-bit words, and how many bits of a word are set."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two kinds of CART beyond scikit-learn's: with shrinkage, and with class weights."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

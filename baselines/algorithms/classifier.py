@@ -1,7 +1,5 @@
 """What classifiers have in common whose model is one canonical tree."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

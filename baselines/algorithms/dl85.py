@@ -1,7 +1,5 @@
 """DL8.5, the provably optimal tree of small depth, by our kernels or by a library."""
 
-from __future__ import annotations
-
 import numbers
 import time
 from dataclasses import dataclass

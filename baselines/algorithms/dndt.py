@@ -1,7 +1,5 @@
 """DNDT, the deep neural decision tree: one learned cut per feature, all 2^n leaves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -6,8 +6,6 @@ features are formed, and the leaf scores are contracted with one after the
 other: the same logits without ever holding a rows x 2^n matrix.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any, NamedTuple
 

@@ -7,8 +7,6 @@ stands there. A node then tests its own one of n features with probability
 e / (e + n - 1) only, and any other with the threshold that training left there.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Classifiers whose tree is searched over yes/no columns by a solver."""
 
-from __future__ import annotations
-
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass

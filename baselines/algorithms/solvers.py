@@ -1,7 +1,5 @@
 """Searches for trees over yes/no columns: our DL8.5 and the solvers of others, called alike."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

@@ -6,8 +6,6 @@ means that training rows get are cross-fitted: a row's numbers come from folds i
 in, so that none sees its own label.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

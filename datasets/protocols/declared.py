@@ -4,8 +4,6 @@ A variant is protocol ``paper`` with one quirk (a step that a careful practition
 otherwise) replaced and all else, random draws included, as it was. It is named ``paper-<slug>``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -7,8 +7,6 @@ is one step; where a step differs from good practice or from the paper's text, i
 docstring says so under "Quirk". ``Steps`` names those that can be replaced one by one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

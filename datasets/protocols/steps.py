@@ -1,7 +1,5 @@
 """The steps that protocols are made of: parts, filling, encoding, quantiles, rebalancing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 

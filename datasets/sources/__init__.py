@@ -1,7 +1,5 @@
 """The places a dataset can be had from, all ending in the same canonical table."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

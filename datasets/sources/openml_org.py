@@ -1,7 +1,5 @@
 """OpenML, through the ``openml`` package, by the pinned number of a dataset."""
 
-from __future__ import annotations
-
 import tempfile
 import textwrap
 

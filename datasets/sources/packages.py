@@ -5,8 +5,6 @@ folder, its hash is checked, and single members are read from it. It is never in
 or run, and source distributions, whose build would run code, are not accepted.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

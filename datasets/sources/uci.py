@@ -3,8 +3,6 @@
 It is fetched into memory, trying again after passing faults.
 """
 
-from __future__ import annotations
-
 import http.client
 import time
 import urllib.error

@@ -1,7 +1,5 @@
 """Numbers and dates that are written as text, and text that only names rows."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

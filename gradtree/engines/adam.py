@@ -11,8 +11,6 @@ Gradients and moments too small to matter next to Adam's epsilon are set to zero
 are very slow on denormal numbers.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

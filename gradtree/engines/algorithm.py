@@ -3,8 +3,6 @@
 Shapes: ``B`` samples, ``n`` features, ``N = 2**d - 1`` nodes, ``M = 2**d`` leaves.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

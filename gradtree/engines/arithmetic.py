@@ -4,8 +4,6 @@ For ``float32`` they are short polynomials, within two units in the last place o
 and the same on every machine; for ``float64`` they are those of the C library.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ only if a value lies below a threshold by less than about 1e-7 in float32 (1e-16
 logistic function is then one half to the last digit, and the reference sends the row to the right.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

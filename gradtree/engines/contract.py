@@ -1,7 +1,5 @@
 """What an engine gets and what it offers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property

@@ -5,8 +5,6 @@
 ``diag(r) - r r' / sum(r)`` are functions of ``r = sqrt(entmax(x))``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The training loop of the compiled engine: batches, epochs, validation, stopping."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ respect to the sample's logits. All losses, built in or the user's, share one C 
 the training loop is compiled once and calls them through a pointer.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

@@ -4,8 +4,6 @@ Mixtures are computed at the nodes where rows arrive, on their own path or on a 
 there for a block of rows at once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from gradtree.compiling import Numbers, kernel

@@ -5,8 +5,6 @@ which sum of a logit and its noise is the largest needs the noise with a few dig
 logarithm, unless two sums are close.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

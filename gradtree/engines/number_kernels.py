@@ -3,8 +3,6 @@
 Labels are places of rows among the targets, which stand at the end of the settings.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

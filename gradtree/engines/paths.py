@@ -7,8 +7,6 @@ of them agree with the row. Hence only the nodes on the row's own path have a gr
 needs two leaves: the one reached, and the one reached if its decision alone were flipped.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """The reference engine: slow, dense and plain TensorFlow. It is the specification of the other."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 

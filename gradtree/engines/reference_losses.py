@@ -1,7 +1,5 @@
 """The losses in TensorFlow, one value per sample, from the logits of a batch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

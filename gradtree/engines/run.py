@@ -1,7 +1,5 @@
 """One run of the compiled engine: the nouns that its training loop works on."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

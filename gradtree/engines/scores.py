@@ -1,7 +1,5 @@
 """The score by which epochs and runs can be chosen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

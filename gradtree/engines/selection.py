@@ -1,7 +1,5 @@
 """Feature selection inside the compiled engine: choices before a batch, weights after it."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

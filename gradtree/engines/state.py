@@ -3,8 +3,6 @@
 Everything is a named tuple of arrays, which is what a compiled function can take.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ uniform generator for the initial parameters and its ``RandomShuffle`` kernel fo
 both built on the counter-based generator Philox 4x32-10 (Salmon et al., SC 2011).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

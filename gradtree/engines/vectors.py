@@ -1,7 +1,5 @@
 """What the compiler is told outright, because it does not find it by itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

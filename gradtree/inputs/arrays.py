@@ -1,7 +1,5 @@
 """Reading what users pass to the estimator, with errors that say what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real

@@ -1,7 +1,5 @@
 """Folds of rows, rows held out, and the score of a model on some of them."""
 
-from __future__ import annotations
-
 import warnings
 from inspect import signature
 from numbers import Integral

@@ -1,7 +1,5 @@
 """Whether a tree fits into memory, asked before the attempt."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

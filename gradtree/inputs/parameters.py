@@ -1,7 +1,5 @@
 """The parameters of the estimator: what is allowed, and what "auto" means for a task."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """Reading numbers to predict."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any

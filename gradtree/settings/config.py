@@ -1,7 +1,5 @@
 """The settings of a training, and of what is made of its outcome."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

@@ -15,8 +15,6 @@ binary focal loss from the logits, without clipping. Only the multi-class focal 
 Keras', sees probabilities, and it clips them at ``CLIP``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

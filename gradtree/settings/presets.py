@@ -1,7 +1,5 @@
 """The parameters of the published experiments, all of them, whatever the defaults are today."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

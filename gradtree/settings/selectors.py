@@ -13,8 +13,6 @@ those of the cited works; the noise in validation is that of the authors' forwar
 no other mode. The trained tree has none: its nodes take the feature with the largest logit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SELECTORS: dict[str, int] = {"entmax": 0, "gumbel": 1, "annealed": 2, "softmax": 3}

@@ -12,8 +12,6 @@ passes through that step as if it were a smooth function of ``z`` (straight-thro
 reference engine, and a branch in ``gradtree.engines.arithmetic.split_slopes`` for the other one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Losses of users' own, which compiled code cannot raise the errors of."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, NoReturn
 

@@ -6,8 +6,6 @@ rounded to the nearest value of the validation rows; the thresholds found are th
 between two such values, where they split unrounded rows as training split rounded ones.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

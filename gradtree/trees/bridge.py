@@ -4,8 +4,6 @@
 converters all read a fitted ``DecisionTreeClassifier``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the nodes of a tree cost, as leaves: by impurity, by log loss, or by a loss of one's own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The dense, trainable form of a tree: one row of thresholds and logits per possible node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -7,8 +7,6 @@ rows to one side, a node gives way to its child, and so does one that saves less
 its other side cost. Then the leaves are refitted, and all is done once more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol

@@ -12,8 +12,6 @@ a threshold. The pruned tree keeps the splits of training: ``x < t`` becomes
 ``x <= s`` with the next smaller ``float32`` number ``s``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Cost-complexity pruning is that of Breiman and others (1984) as in scikit-learn:
 in costs and values; ``min_samples_leaf`` counts rows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trees as plain lists and numbers, for JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any

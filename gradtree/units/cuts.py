@@ -4,8 +4,6 @@ A cut between two values of a table is the shortest decimal number near their mi
 roundest date: what is printed is what is compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import timedelta
 

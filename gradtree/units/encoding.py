@@ -7,8 +7,6 @@ numbers, and a threshold on the scores of categories is a set of categories.
 Both are exact: which side a value takes is decided by its step alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Trees as programs: an expression of SQL, a function of Python."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

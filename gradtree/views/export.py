@@ -1,7 +1,5 @@
 """Trees as text: indented for people, in the DOT language for Graphviz."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

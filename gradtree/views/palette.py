@@ -1,7 +1,5 @@
 """Colours of classes and shades of numbers, distinguishable with any colour vision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import cycle, islice
 

@@ -1,7 +1,5 @@
 """What a fitted model with a tree can say about itself."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

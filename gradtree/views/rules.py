@@ -1,7 +1,5 @@
 """A tree in words: a description of every node, and one rule per leaf."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the search knows of each set of conditions it has come across."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 It is for a node with two levels left, and may be known of another node with the same rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """What a search works on: the path from the root to the node being searched, and its state."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -8,8 +8,6 @@ vector instructions. They go over whole blocks of columns: what is left over wou
 one. So arrays have room for a whole number of blocks, of which the last columns have no rows.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

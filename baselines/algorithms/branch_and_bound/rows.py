@@ -1,7 +1,5 @@
 """Training rows as sets of bits, sorted by class."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Branching over columns, with bounds, down to where two levels are left."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

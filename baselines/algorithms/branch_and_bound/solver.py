@@ -1,7 +1,5 @@
 """What Python calls: the search, its deadline, and the tree it found."""
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import dataclass

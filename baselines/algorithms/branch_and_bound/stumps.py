@@ -1,7 +1,5 @@
 """The best split of the rows on either side of every column, from counts of pairs of columns."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

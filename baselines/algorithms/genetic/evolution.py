@@ -4,8 +4,6 @@ Every draw is made in the original's order, from the same generators: NumPy's
 for the choice of parents, and for the rest that of the parent concerned.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Compiled judgement of children by what is new in them, and writing of those that grow up."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ Node numbers matter: the search picks a node by its number, so grafting has to
 number the nodes of a child exactly as the original does.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np

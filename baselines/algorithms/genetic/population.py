@@ -8,8 +8,6 @@ starts from a draw of the tree it is a copy of, so the order of copies and draws
 later one.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

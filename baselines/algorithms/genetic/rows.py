@@ -6,8 +6,6 @@ non-empty 64-bit words (their positions and their bits): near the root that is
 64 rows per step, deep down no more than the rows that are left.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
