@@ -53,9 +53,9 @@ def own_losses(
     _over_rows(loss)(np.ascontiguousarray(prediction), np.ascontiguousarray(y), losses, slopes)
     if np.isnan(losses).any():
         row = int(np.isnan(losses).argmax())
-        told, target = np.array(prediction[row]), np.array(y[row])
+        function: Any = getattr(loss.function, "py_func", loss.function)
         with np.errstate(all="ignore"):
-            getattr(loss.function, "py_func", loss.function)(told, target, np.zeros(len(target)))
+            function(np.array(prediction[row]), np.array(y[row]), np.zeros(y.shape[1]))
         raise FloatingPointError(
             f"the loss was not a number for a prediction of {prediction[row].tolist()} and a "
             f"target of {y[row].tolist()}: a loss of your own must be finite for all numbers"
