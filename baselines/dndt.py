@@ -26,10 +26,7 @@ def defaults(task: Task) -> dict[str, Any]:
 def translate(row: Mapping[str, str], task: Task) -> dict[str, Any]:
     if row["num_cut"] != "1":
         raise ValueError(f"one cut per feature is implemented, not {row['num_cut']}")
-    return {
-        "learning_rate": float(row["learning_rate"]),
-        "temperature": float(row["temperature"]),
-    }
+    return {"learning_rate": float(row["learning_rate"]), "temperature": float(row["temperature"])}
 
 
 def skip(n_features: int, n_classes: int) -> str | None:

@@ -164,10 +164,7 @@ LEARNERS = (
     variant("gradtree", "GradTree", "entmax"),
     variant("gradtree-gumbel", "ST Gumbel Softmax", "gumbel", "2", "gumbel", noisy_prediction=True),
     variant(
-        "gradtree-gumbel-noise-free",
-        "ST Gumbel Softmax (noise-free)",
-        "gumbel",
-        family="gumbel",
+        "gradtree-gumbel-noise-free", "ST Gumbel Softmax (noise-free)", "gumbel", family="gumbel"
     ),
     variant("gradtree-annealed", "Temperature Annealing", "annealed"),
 )

@@ -105,13 +105,7 @@ def grown(split: SplitLike, params: Params, seed: int, trainings: Trainings) -> 
         X, y = np.concatenate([X, split.X_valid]), np.concatenate([y, split.y_valid])
     tree = estimator.tree_
     return Fitted(
-        estimator,
-        X,
-        y,
-        tree,
-        tree.node_count,
-        estimator.n_epochs_,
-        shared_seconds=trainings.saved,
+        estimator, X, y, tree, tree.node_count, estimator.n_epochs_, shared_seconds=trainings.saved
     )
 
 

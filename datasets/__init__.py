@@ -17,19 +17,9 @@ from datasets.errors import (
     SourceError,
     UnknownDatasetError,
 )
-from datasets.protocols import (
-    PROTOCOLS,
-    make_split,
-    protocol,
-)
+from datasets.protocols import PROTOCOLS, make_split, protocol
 from datasets.record import SOURCES, Record
-from datasets.registry import (
-    all_records,
-    broken_records,
-    paper_datasets,
-    record,
-    resolve,
-)
+from datasets.registry import all_records, broken_records, paper_datasets, record, resolve
 from datasets.split import Split
 
 if TYPE_CHECKING:

@@ -98,12 +98,7 @@ def fitted(estimator: Any, rows: Rows) -> Any:
 
 
 def folds_of(
-    estimator: Any,
-    rows: Rows,
-    folds: Folds,
-    scorer: Any,
-    n_jobs: int | None,
-    seconds: float | None,
+    estimator: Any, rows: Rows, folds: Folds, scorer: Any, n_jobs: int | None, seconds: float | None
 ) -> list[FoldResult] | None:
     """Results of one family, or ``None`` if they would take longer than ``seconds``."""
     tasks = [(estimator, rows, train, test, scorer) for train, test in folds]

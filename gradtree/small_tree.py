@@ -18,15 +18,7 @@ from gradtree.cart import CartClassifier, CartRegressor
 from gradtree.classification import Classification
 from gradtree.classifier import GradTreeClassifier
 from gradtree.columns.frames import as_table, is_frame
-from gradtree.competing import (
-    FoldResult,
-    Rows,
-    fitted,
-    folds_of,
-    standings,
-    table_of,
-    tree_of,
-)
+from gradtree.competing import FoldResult, Rows, fitted, folds_of, standings, table_of, tree_of
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.folds import dealt_folds
 from gradtree.regression import Regression

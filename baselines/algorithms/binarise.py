@@ -88,10 +88,7 @@ def ranked_columns(X: NDArray[np.float64], labels: NDArray[np.intp], seed: int |
     from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(
-        N_TREES,
-        max_leaf_nodes=LEAVES,
-        max_samples=min(1.0, MOST_ROWS / len(X)),
-        random_state=seed,
+        N_TREES, max_leaf_nodes=LEAVES, max_samples=min(1.0, MOST_ROWS / len(X)), random_state=seed
     ).fit(X, labels)
     gains: dict[tuple[int, int], dict[float, float]] = {}
     quantiles = np.quantile(X, np.linspace(0, 1, CELLS + 1)[1:-1], axis=0)

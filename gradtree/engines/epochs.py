@@ -85,15 +85,7 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
         model.thresholds, model.tree.feature, visits, n_visited, selection, extras, step, pace
     )
     logit_slopes(
-        model.tree,
-        logits,
-        model.settled,
-        visits,
-        n_visited,
-        selection,
-        extras,
-        step,
-        pace,
+        model.tree, logits, model.settled, visits, n_visited, selection, extras, step, pace
     )
     n_outputs = model.tree.leaves.shape[1]
     adam.activate(leaves, batch.leaf[:rows], n_outputs, step, pace)

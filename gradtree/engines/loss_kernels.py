@@ -13,14 +13,7 @@ import numpy as np
 from numba import carray, njit, types
 from numpy.typing import NDArray
 
-from gradtree.compiling import (
-    INTERPRETED,
-    Floats,
-    Integers,
-    Real,
-    callback,
-    kernel,
-)
+from gradtree.compiling import INTERPRETED, Floats, Integers, Real, callback, kernel
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
 from gradtree.engines.number_kernels import (
     HEADER,

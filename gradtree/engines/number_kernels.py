@@ -76,11 +76,7 @@ def _numbers(
 
 
 def _numbers_plainly(
-    outputs: Floats,
-    rows: Integers,
-    settings: NDArray[np.float64],
-    losses: Floats,
-    slopes: Floats,
+    outputs: Floats, rows: Integers, settings: NDArray[np.float64], losses: Floats, slopes: Floats
 ) -> None:
     """Without pointers, for a Numba that compiles nothing."""
     flat = np.zeros(slopes.size, dtype=slopes.dtype)

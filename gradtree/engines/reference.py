@@ -33,12 +33,7 @@ class ReferenceRun:
     """One run of training; see ``gradtree.engines.contract.EngineRun``."""
 
     def __init__(
-        self,
-        initial: DenseTree,
-        train: Samples,
-        valid: Samples,
-        seeds: Seeds,
-        config: TrainConfig,
+        self, initial: DenseTree, train: Samples, valid: Samples, seeds: Seeds, config: TrainConfig
     ) -> None:
         self._config, self._seeds = config, seeds
         self._selector = as_selector(config.selector)

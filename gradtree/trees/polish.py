@@ -73,13 +73,7 @@ def polished(tree: Tree, X: NDArray[Any], losses: RowLosses, price: float) -> Tr
     return tree
 
 
-def _one_pass(
-    tree: Tree,
-    X: NDArray[Any],
-    losses: RowLosses,
-    price: float,
-    worth: float,
-) -> Tree:
+def _one_pass(tree: Tree, X: NDArray[Any], losses: RowLosses, price: float, worth: float) -> Tree:
     leaf = tree.apply(X)
     loss_at = losses.at(tree, leaf)
     threshold, instead = tree.threshold.copy(), np.arange(tree.node_count)

@@ -19,12 +19,7 @@ import gradtree
 from gradtree.columns.coding import Column, coded_matrix
 from gradtree.columns.frames import array_columns, frame_columns, is_frame
 from gradtree.trees.traversal import LEAF as LEAF
-from gradtree.trees.traversal import (
-    leaves_reached,
-    node_depths,
-    passed_nodes,
-    weights_and_values,
-)
+from gradtree.trees.traversal import leaves_reached, node_depths, passed_nodes, weights_and_values
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -70,11 +70,7 @@ class Labels:
 
 
 def number_columns(
-    source: int,
-    values: NDArray[Any],
-    rows: NDArray[np.intp],
-    labels: Labels,
-    scale: str | None,
+    source: int, values: NDArray[Any], rows: NDArray[np.intp], labels: Labels, scale: str | None
 ) -> list[EncodedColumn]:
     """The steps of a column of numbers, and a column that marks its gaps if it has any."""
     sample = values[:: max(1, len(values) // ROWS_FOR_STEPS)].astype(np.float64)

@@ -5,11 +5,7 @@ from typing import Any
 
 from gradtree.trees.tree import Tree
 from gradtree.views.palette import class_colours, leaf_fill
-from gradtree.views.rules import (
-    checked_class_names,
-    describe,
-    node_verdict,
-)
+from gradtree.views.rules import checked_class_names, describe, node_verdict
 
 
 def export_text(

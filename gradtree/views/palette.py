@@ -10,16 +10,7 @@ from gradtree.trees.tree import LEAF, Tree
 from gradtree.views.rules import node_facts
 
 # The palette of Okabe and Ito, blue and orange first because binary trees are most common.
-OKABE_ITO = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#D55E00",
-    "#F0E442",
-    "#999999",
-)
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 
 # Shares of colour in the background of unsure and sure nodes: black text stays readable on both.
 PALEST, STRONGEST = 0.15, 0.7

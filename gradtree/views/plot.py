@@ -150,12 +150,7 @@ class _TreeArtist:
         self.digits = digits
 
     def split(
-        self,
-        node: int,
-        x: float,
-        y: float,
-        split: Split,
-        positions: dict[int, tuple[float, int]],
+        self, node: int, x: float, y: float, split: Split, positions: dict[int, tuple[float, int]]
     ) -> None:
         for child, side in (
             (int(self.tree.children_left[node]), split.left),

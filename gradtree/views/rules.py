@@ -11,14 +11,7 @@ from gradtree.columns.coding import Column
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
 from gradtree.trees.tree import LEAF, Tree
-from gradtree.units.conditions import (
-    Condition,
-    Split,
-    alone,
-    category_split,
-    joined,
-    number_split,
-)
+from gradtree.units.conditions import Condition, Split, alone, category_split, joined, number_split
 from gradtree.units.cuts import cut_text, distinct_text, number_text
 
 
