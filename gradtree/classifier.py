@@ -190,11 +190,8 @@ class GradTreeClassifier(Classification, TreeLearner):
     joined by dots, and repeated ones numbered; names of which only some are text are refused,
     as in scikit-learn.
 
-    *Monotonic constraints* (scikit-learn's ``monotonic_cst``) are not offered. Splits and leaves
-    are trained together by gradients that pass through all of a tree at once, so no bound on a
-    leaf follows from a split, as it does where trees grow from the top down; pushing leaf values
-    into order afterwards would give a monotone tree, but not the one that was trained and chosen
-    by the validation rows.
+    *Monotonic constraints* (scikit-learn's ``monotonic_cst``) are not offered: splits and leaves
+    are trained together, so no bound on a leaf follows from a split.
 
     Where the paper's text and the code that produced its tables differ, this class with the
     parameters of :data:`gradtree.PAPER` does what the code does:

@@ -33,8 +33,6 @@ class GradTreeRegressor(Regression, TreeLearner):
     ----------
     depth : int, default=7
         Levels of splits before pruning, at most 16.
-    max_depth : int, optional
-        Another name of ``depth``, as scikit-learn has it; if given, it counts.
     loss : str, CustomLoss or callable, default="squared_error"
         What is minimised by splits, leaves, the choice of run and epoch, and pruning:
         "squared_error" (leaves are means), "absolute_error" (medians), "huber", "quantile" or
@@ -49,16 +47,6 @@ class GradTreeRegressor(Regression, TreeLearner):
         times the median distance from the median).
     lr_index, lr_values, lr_leaf : float, default=0.25, 0.025, 0.05
         Learning rates of the feature choices, of the thresholds and of the leaves.
-    batch_size : int, default=512
-        Rows per batch, but at most half of the training rows.
-    epochs : int, default=300
-        Upper limit of passes over the rows, per run.
-    patience : int, default=50
-        A run ends after so many epochs without a lower validation loss.
-    max_row_visits : int, optional, default=3000000
-        A run ends after about so many rows, every pass counting all of them.
-    restarts : int, default=15
-        Further runs from other initial draws.
     choose_by : "auto", "loss", str or callable, default="auto"
         How to choose a run. "auto": by the sum of the loss of the validation rows, with leaves of
         the training rows, and of the loss of all rows, with leaves of the rows of other folds;
@@ -77,29 +65,14 @@ class GradTreeRegressor(Regression, TreeLearner):
         the mean of the target.
     leaf_smoothing : float, default=1.0
         So many rows with the prediction of its parent join every node.
-    min_samples_leaf : int or float, default=1
-        Leaves of fewer rows give way to their siblings, after training; below 1, a share of rows.
-    polish : bool, default=True
-        Whether thresholds are re-fitted after training, by the loss of all rows and in the middle
-        between two values, and splits removed that do not save the price of their leaves.
     ccp_alpha : float or "auto", default="auto"
         Price of a leaf in minimal cost-complexity pruning after training: a split must save this
         part of the loss of a tree without splits. "auto" is log(n) / 2n for n rows, as the
         Bayesian information criterion asks where half of that loss stays. See ``path_`` and
         :meth:`prune`.
-    max_leaf_nodes : int, optional
-        The cheapest pairs of leaves are joined until there are no more than this.
-    engine : "compiled" or "tensorflow", default="compiled"
-        The fast engine, or the reference that reads like the paper's Algorithm 1.
-    random_state : int, RandomState or None, default=None
-        Seed of the initial weights, batch orders and the validation rows.
-    n_jobs : int, optional
-        Runs that train at the same time, in threads; -1 takes all processors. The tree is the same
-        with any number.
-    verbose : int, default=0
-        1 shows a progress bar.
-    dtype : "float32" or "float64", default="float32"
-        Precision of training.
+    max_depth, batch_size, epochs, patience, max_row_visits, restarts, min_samples_leaf, polish, \
+max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
+        As in :class:`GradTreeClassifier`, with the loss in place of log loss and F1.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ from gradtree.engines.number_kernels import (
 )
 from gradtree.settings.losses import CLIP, LOSSES, AnyLoss, CustomLoss, NumberLoss
 
-FOCAL = LOSSES["focal"].code
+FOCAL = LOSSES["focal"]
 
 
 @kernel()
@@ -298,7 +298,7 @@ def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray
         return found, number_settings(loss)
     if isinstance(loss, CustomLoss):
         return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(HEADER + 2 * n_classes)
-    settings = np.array([LOSSES[loss.kind].code, loss.gamma, loss.poly_epsilon or 0.0])
+    settings = np.array([LOSSES[loss.kind], loss.gamma, loss.poly_epsilon or 0.0])
     plain = loss.kind == "cross-entropy" and not loss.poly_epsilon
     return _built_in_kernel(np.dtype(dtype).type, n_classes == 2, plain), settings
 

@@ -25,24 +25,11 @@ from numpy.typing import NDArray
 CLIP = 1e-7
 
 
-@dataclass(frozen=True)
-class LossKind:
-    """An entry of ``LOSSES``: the number by which kernels know it, and its other names."""
-
-    code: int
-    about: str
-    aliases: tuple[str, ...] = ()
-
-
-LOSSES: dict[str, LossKind] = {
-    "cross-entropy": LossKind(0, "-log(p_t)", ("crossentropy", "log_loss")),
-    "focal": LossKind(1, "(1 - p_t)**gamma * -log(p_t)"),
-}
-"""Every built-in loss. Parameter checks, engines and messages take the names from here."""
-
-LOSS_NAMES: dict[str, str] = {
-    name: kind for kind, entry in LOSSES.items() for name in (kind, *entry.aliases)
-}
+LOSSES: dict[str, int] = {"cross-entropy": 0, "focal": 1}
+"""Every built-in loss of classes, and the number by which kernels know it."""
+LOSS_NAMES = {name: name for name in LOSSES} | dict.fromkeys(
+    ("crossentropy", "log_loss"), "cross-entropy"
+)
 
 
 @dataclass(frozen=True)
