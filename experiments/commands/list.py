@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from functools import cache
 from typing import Any
 
 from experiments.commands.arguments import flag, option, verb
 from experiments.errors import DONE
 from experiments.runner import registry
-from experiments.runner.experiments import Profile, jobs_in, searches_in, unique
+from experiments.runner.experiments import Profile, jobs_in, profile_of, searches_in, unique
 from experiments.runner.plan import make_plan, search_seconds
-from experiments.runs.job import Limits
+from experiments.runs.job import Job, Limits
 from experiments.runs.schema import BY_NAME
 from experiments.text import duration
 
@@ -57,11 +58,17 @@ def cost(profile: Profile) -> tuple[int, float, float]:
 
     What the other jobs of a family share was spent by the first of them.
     """
-    jobs, searches = unique(jobs_in(profile)), searches_in(profile)
+    jobs = unique(job for leaf in profile.leaves() for job in _jobs_in(leaf.slug))
+    searches = searches_in(profile)
     plan = make_plan(jobs, {}, Limits())
     searching = sum(search_seconds(*each) for each in searches)
     count = len(jobs) + sum(trials for _, trials in searches)
     return count, plan.core_seconds + searching, plan.wall_seconds(2) + searching / 2
+
+
+@cache
+def _jobs_in(leaf: str) -> list[Job]:
+    return jobs_in(profile_of(leaf))
 
 
 def _cost(profile: Profile) -> str:

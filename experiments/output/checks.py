@@ -9,9 +9,10 @@ are not, the environments say what differs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,16 @@ from experiments.analysis.answer import Answer
 from experiments.analysis.runs import Runs, load
 from experiments.output import files, readme
 from experiments.runs import archive, predictions
-from experiments.runs.schema import BadRunError, check, disagreement
+from experiments.runs.job import IDENTITY
+from experiments.runs.schema import (
+    BY_NAME,
+    COLUMNS,
+    SCORES,
+    BadRunError,
+    checked,
+    consistent,
+    disagreement,
+)
 from experiments.runs.store import FILE, Store
 
 TOLERANCE = 1e-9
@@ -101,16 +111,28 @@ def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
 
 
 def rows(folder: Path) -> Check:
-    """Every row of an archive or a store against the schema, its key among them."""
+    """Every row of an archive or a store against the schema: each different value of a column
+    once, and what the columns of a row have to do with each other.
+    """
     table = runs_of(folder)
     twice = table["key"][table["key"].duplicated()]
     found = Check("Rows of the table of runs", len(table), [f"{key}: there twice" for key in twice])
-    for run in archive.rows(table):
-        try:
-            check(run)
-        except BadRunError as problem:
-            found.wrong.append(f"{run.get('key')}: {problem}")
+    found.wrong += [f"unknown column {name!r}" for name in table if name not in BY_NAME]
+    for column in COLUMNS:
+        firsts = table.drop_duplicates(column.name)
+        values = [run[column.name] for run in archive.rows(firsts[[column.name]])]
+        found.wrong += _bad(firsts["key"], values, partial(checked, column))
+    related = archive.rows(table[[*IDENTITY, "key", "status", *SCORES]])
+    found.wrong += _bad(table["key"], related, consistent)
     return found
+
+
+def _bad(keys: Iterable[str], found: Iterable[Any], check: Callable[[Any], Any]) -> Iterator[str]:
+    for key, each in zip(keys, found, strict=True):
+        try:
+            check(each)
+        except BadRunError as problem:
+            yield f"{key}: {problem}"
 
 
 def runs_of(folder: Path) -> pd.DataFrame:

@@ -73,6 +73,12 @@ def check(values: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(set(values) - set(BY_NAME)):
         raise BadRunError(f"unknown column {unknown[0]!r}: written by a newer version?")
     row = {name: checked(column, values.get(name)) for name, column in BY_NAME.items()}
+    consistent(row)
+    return row
+
+
+def consistent(row: Run) -> None:
+    """``BadRunError`` for columns that contradict each other."""
     scored = [name for name in SCORES if row[name] is not None]
     if row["status"] == "ok":
         needed = "test_f1" if row["evaluation"] == HOLDOUT else "valid_f1"
@@ -84,7 +90,6 @@ def check(values: Mapping[str, Any]) -> dict[str, Any]:
 
     if key_of(row) != row["key"]:
         raise BadRunError(f"its key {row['key']} is not that of its columns")
-    return row
 
 
 def checked(column: Column, value: Any) -> Any:
