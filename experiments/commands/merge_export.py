@@ -24,7 +24,7 @@ from experiments.commands.arguments import (
     words,
 )
 from experiments.errors import DONE, FAILED, UserError
-from experiments.runner.search_scores import folder_of, merge_scores
+from experiments.runner.candidates import folder_of, merge_scores
 from experiments.runs import archive, predictions
 from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store

@@ -10,11 +10,10 @@ from experiments.commands import arguments
 from experiments.commands.arguments import flag, group, limits_of, option, verb, whole, words
 from experiments.errors import DONE, WORK_LEFT, NothingToDoError, check_names
 from experiments.runner import registry
-from experiments.runner.candidates import space_of
+from experiments.runner.candidates import FOLDER, WINNERS, folder_of, space_of
 from experiments.runner.display import Progress
 from experiments.runner.experiments import METHODS, Subject, can_search, paper_datasets, unique
 from experiments.runner.plan import search_seconds, seconds_of
-from experiments.runner.search_scores import FOLDER, WINNERS, folder_of
 from experiments.runner.session import SessionSummary, drive
 from experiments.runs.store import Store
 from experiments.text import duration, same_command, say

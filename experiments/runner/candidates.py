@@ -1,21 +1,28 @@
-"""The candidates of a search: the space, the draw (a pure function of what it is for), the job, and
-its cross-validation.
+"""The candidates of a search (the space, the draw, the job and its cross-validation) and what
+searches found, small enough to commit.
 
 Under ``paper``, folds are cut as the authors did for the baselines: from the encoded, rebalanced
 training and validation rows of the split, so that a row's copies and its leaking codes fall on
 both sides. Under ``clean``, folds are cut from the raw rows and everything is learned inside them.
+
+``<folder>/<protocol>/<dataset>.csv`` has one line per candidate and, per method, its mean macro F1
+over the folds (or how it failed) and the processor seconds it took, none where it equals an
+earlier candidate. ``<folder>/winners.csv`` has the best candidate of every finished search.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import astuple, replace
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from datasets.split import Parts, Split
@@ -24,10 +31,10 @@ from experiments.runner import registry
 from experiments.runner.experiments import MODEL_SEED, Subject, identity_of, params_of
 from experiments.runner.run_job import cannot, load_split, timed_fit
 from experiments.runner.scores import f1_on
+from experiments.runs.archive import COMMITTED
 from experiments.runs.job import Job, canonical_json
 
 SEED = 42
-TRIALS = 300
 FOLDS = 3
 DURING_SEARCH: Mapping[str, Mapping[str, Any]] = {"gradtree": {"restarts": 0}}
 """Candidates are compared without restarts; the winner gets the paper's number of them."""
@@ -35,6 +42,11 @@ FIRST_TRIAL = 0
 """The paper tuned on the split of data seed 42 alone."""
 STOPPING_SHARE = 0.1
 """Of a fold's training rows, for learners that stop early; the others train on all of them."""
+FOLDER = COMMITTED.parent / "search"
+WINNERS = "winners.csv"
+SECONDS = "_seconds"
+PLACE = ["protocol", "dataset", "method"]
+COLUMNS = [*PLACE, "sampler", "trials", "failed", "number", "score", "params", "published"]
 
 
 def draw(choices: Sequence[Any], *what_for: Any) -> Any:
@@ -68,7 +80,7 @@ def complete(subject: Subject, drawn: Mapping[str, Any]) -> dict[str, Any]:
 
 def candidate_job(subject: Subject, drawn: Mapping[str, Any]) -> Job:
     """Cross-validate one candidate."""
-    protocol, dataset, method = subject.protocol, subject.dataset, subject.method
+    protocol, dataset, method = astuple(subject)
     params = complete(subject, drawn) | dict(DURING_SEARCH.get(method, {}))
     simple = registry.learner(method).simplify(params, registry.facts(dataset).task)
     what = (protocol, "search", dataset, method, Job.freeze(simple), FIRST_TRIAL, MODEL_SEED)
@@ -86,13 +98,9 @@ def cross_validate(job: Job) -> dict[str, Any]:
         scores.append(f1_on(fitted.estimator, split.X_test, split.y_test, split.n_classes))
         wall += fold_wall
         cpu += fold_cpu
-    return job.run(
-        "ok",
-        valid_f1=float(np.mean(scores)),
-        wall_seconds=round(wall, 4),
-        cpu_seconds=round(cpu, 4),
-        extra=canonical_json({"folds": scores}),
-    )
+    spent = {"wall_seconds": round(wall, 4), "cpu_seconds": round(cpu, 4)}
+    extra = canonical_json({"folds": scores})
+    return job.run("ok", valid_f1=float(np.mean(scores)), extra=extra, **spent)
 
 
 @lru_cache(maxsize=2)
@@ -121,3 +129,115 @@ def cut(y: NDArray[np.int64], count: int) -> Iterator[tuple[NDArray[np.intp], ..
     for rest, test in StratifiedKFold(count, shuffle=True, random_state=SEED).split(y, y):
         train, stop = train_test_split(rest, test_size=STOPPING_SHARE, random_state=SEED)
         yield train, stop, test
+
+
+# What searches found
+
+
+def folder_of(store: Path) -> Path:
+    return store / "search"
+
+
+def read(path: Path) -> pd.DataFrame:
+    """A table of texts, read once until the file changes; empty if there is none."""
+    return _read(path, path.stat().st_mtime_ns) if path.is_file() else pd.DataFrame()
+
+
+@cache
+def _read(path: Path, modified: int) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def _replace(path: Path, table: pd.DataFrame) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".part")
+    table.to_csv(beside, lineterminator="\n", index=False)
+    beside.replace(path)
+
+
+def scores_file(folder: Path, subject: Subject) -> Path:
+    return folder / subject.protocol / f"{subject.dataset}.csv"
+
+
+def outcomes_of(folder: Path, subject: Subject) -> dict[int, tuple[str, str]]:
+    """Score (or how it failed) and seconds of the candidates of a search, by number."""
+    table = read(scores_file(folder, subject))
+    names = ["number", subject.method, subject.method + SECONDS]
+    columns = zip(*(table[name] for name in names), strict=True) if names[1] in table else ()
+    return {int(number): (score, seconds) for number, score, seconds in columns if score}
+
+
+def write_scores(folder: Path, subject: Subject, outcomes: Mapping[int, tuple[str, str]]) -> None:
+    """Put score and seconds of every candidate of one search into the table of its dataset."""
+    table = read(path := scores_file(folder, subject))
+    table = table.set_index(table["number"].astype(int)) if len(table) else table
+    names = [subject.method, subject.method + SECONDS]
+    new = pd.DataFrame.from_dict(dict(outcomes), orient="index", columns=names)
+    table = new.combine_first(table.drop(columns="number", errors="ignore")).fillna("").sort_index()
+    order = sorted(table, key=lambda name: (name.removesuffix(SECONDS), name))
+    _replace(path, table[order].rename_axis("number").reset_index())
+
+
+def merge_scores(source: Path, folder: Path) -> None:
+    """Add the scores and winners of another folder."""
+    for path in sorted(source.glob("*/*.csv")):
+        for method in [name for name in read(path) if f"{name}{SECONDS}" in read(path)]:
+            subject = Subject(path.parent.name, path.stem, method)
+            write_scores(folder, subject, outcomes_of(source, subject))
+    if len(theirs := read(source / WINNERS)):
+        write_winners(folder, theirs)
+
+
+def write_winners(folder: Path, new: pd.DataFrame) -> None:
+    """Add winners, replacing older ones of the same search; one found among more candidates stays,
+    since the shorter search is the beginning of the longer one.
+    """
+    both = pd.concat([read(folder / WINNERS), new], ignore_index=True)
+    both["new"], both["count"] = both.index, both["trials"].astype(int)
+    latest = both.groupby(PLACE)["sampler"].transform("last")
+    both = both[both["sampler"] == latest].sort_values([*PLACE, "count", "new"])
+    _replace(folder / WINNERS, both.drop_duplicates(PLACE, keep="last")[COLUMNS])
+
+
+def winning_params(
+    store: Path, protocol: str, dataset: str, method: str, budget: int | None = None
+) -> dict[str, Any]:
+    """All parameters of the winner, or of the best among the first ``budget`` candidates: as found
+    in the store where that has been searched, else as committed; the published ones where every
+    candidate was skipped.
+    """
+    subject, folders = Subject(protocol, dataset, method), (folder_of(store), FOLDER)
+    found = [own for folder in folders if (own := winners_of(folder).get(subject))]
+    outcomes = [outcomes_of(folder, subject) for folder in folders if budget or not found]
+    why = "has not been finished"
+    if found:
+        params, trials = found[0]
+        if budget is None or budget >= trials:
+            return complete(subject, params)
+        for known in outcomes:
+            if all(number in known for number in range(budget)):
+                scores = {n: float(known[n][0]) for n in range(budget) if known[n][0][0].isdigit()}
+                best = max(scores, key=lambda n: (scores[n], -n), default=0)
+                return complete(subject, candidate(dataset, method, best))
+        why = f"has kept too few scores to know the best of {budget}"
+    elif any({score for score, _ in known.values()} == {"skipped"} for known in outcomes):
+        return complete(subject, {})  # will be skipped, and say why
+    raise UserError(
+        f"the search of {method} on {dataset} under {protocol} {why}; run\n"
+        f"  python -m experiments search --protocol {protocol} --dataset {dataset} "
+        f"--method {method} --store {store}"
+    )
+
+
+def winners_of(folder: Path) -> dict[Subject, tuple[dict[str, Any], int]]:
+    """Parameters drawn by the winner of each search, and the number of its candidates."""
+    path = folder / WINNERS
+    return _winners(path, path.stat().st_mtime_ns) if path.is_file() else {}
+
+
+@cache
+def _winners(path: Path, modified: int) -> dict[Subject, tuple[dict[str, Any], int]]:
+    rows = read(path).to_dict("records")
+    subjects = [Subject(*(row[name] for name in PLACE)) for row in rows]
+    found = [(json.loads(row["params"]), int(row["trials"])) for row in rows]
+    return dict(zip(subjects, found, strict=True))

@@ -147,7 +147,7 @@ def params_of(
     facts, learner = registry.facts(dataset), registry.learner(method)
     searchable = learner.space and not learner.why_not(facts.n_features, len(facts.class_counts))
     if setting == "ours" and searchable:
-        from experiments.runner.search_scores import winning_params
+        from experiments.runner.candidates import winning_params
 
         return winning_params(store, protocol, dataset, method, budget)
     if setting != "default" and learner.published is not None:

@@ -14,10 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from experiments.runner import candidates as searched
 from experiments.runner import registry
-from experiments.runner import search_scores as scores
 from experiments.runner.candidates import Subject
 from experiments.runner.queue import to_do
 from experiments.runner.run_job import skip_reason
@@ -59,11 +57,9 @@ def seconds_of(method: str, dataset: str, folder: Path = archive.COMMITTED) -> f
 
 def search_seconds(subject: Subject, candidates: int) -> float:
     """Processor seconds that a search is expected to take, by the committed scores."""
-    found = scores.read_scores(scores.FOLDER, subject.protocol, subject.dataset)
-    name = subject.method + scores.SECONDS
-    if name in found:
-        known = pd.to_numeric(found[name], errors="coerce").fillna(0)
-        return float(known.mean()) * candidates
+    found = searched.outcomes_of(searched.FOLDER, subject).values()
+    if found:
+        return sum(float(seconds or 0) for _, seconds in found) / len(found) * candidates
     return 2 * seconds_of(subject.method, subject.dataset) * candidates
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,14 @@ import optuna
 import pandas as pd
 import sqlalchemy
 from optuna.distributions import BaseDistribution, CategoricalDistribution
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from experiments.errors import UserError, did_you_mean
-from experiments.runner import search_scores as scores
-from experiments.runner.candidates import SEED, Subject, candidate, candidate_job, draw, space_of
+from experiments.runner import candidates
+from experiments.runner.candidates import Subject, candidate, candidate_job, draw, space_of
 from experiments.runner.run_job import NO_DATA
-from experiments.runs.job import Job
+from experiments.runs.job import Job, canonical_json
+from experiments.runs.schema import Run
 from experiments.runs.store import BUSY_SECONDS, Store
 
 FILE = "studies.sqlite"
@@ -75,22 +76,17 @@ def storage_in(folder: Path) -> optuna.storages.RDBStorage:
     """Optuna's SQLite file in a folder, with a write-ahead log."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
-    storage = optuna.storages.RDBStorage(
-        f"sqlite:///{folder / FILE}", engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}}
-    )
-
-    def set_up(connection: Any, _: Any) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-
-    sqlalchemy.event.listen(storage.engine, "connect", set_up)
+    patient = {"connect_args": {"timeout": BUSY_SECONDS}}
+    storage = optuna.storages.RDBStorage(f"sqlite:///{folder / FILE}", engine_kwargs=patient)
+    pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+    sqlalchemy.event.listen(storage.engine, "connect", lambda one, _: one.executescript(pragmas))
     storage.engine.dispose()
     return storage
 
 
-@dataclass
+@dataclass(eq=False)
 class Search:
-    """One study and how far it is to be brought."""
+    """One study, how far it is to be brought, and how many of its trials wait for a job."""
 
     subject: Subject
     trials: int
@@ -99,16 +95,39 @@ class Search:
     storage: optuna.storages.RDBStorage
     known: Mapping[int, tuple[str, str]]
     """Outcomes by number of the candidate, read instead of fitted."""
+    out: int = 0
 
     @cached_property
     def study(self) -> optuna.Study:
-        return optuna.create_study(
+        study = optuna.create_study(
             storage=self.storage,
             study_name=f"{self.subject} {self.sampler} {self.seed}",
             sampler=sampler_of(self.sampler, self.subject, self.seed),
             direction="maximize",
             load_if_exists=True,
         )
+        for number in range(len(study.get_trials(deepcopy=False)), self.trials):
+            if number not in self.known:
+                break
+            text, seconds = self.known[number]
+            score = float(text) if text[0].isdigit() else None
+            trial = create_trial(
+                state=TrialState.FAIL if score is None else TrialState.COMPLETE,
+                value=score,
+                params=self.candidate(number),
+                distributions=self.space,
+                user_attrs={RUN: {"status": text if score is None else "ok", "seconds": seconds}},
+            )
+            study.add_trial(trial)
+        return study
+
+    @property
+    def space(self) -> dict[str, BaseDistribution]:
+        space = space_of(self.subject.method)
+        return {name: CategoricalDistribution(list(values)) for name, values in space.items()}
+
+    def candidate(self, number: int) -> dict[str, Any]:
+        return candidate(self.subject.dataset, self.subject.method, number, self.seed)
 
     def trials_that(self, *states: TrialState) -> list[FrozenTrial]:
         """Those of the wanted trials that are in one of these states."""
@@ -118,81 +137,71 @@ class Search:
     def done(self) -> int:
         return len(self.trials_that(*FINISHED))
 
-    def ask(self) -> optuna.Trial:
-        space = space_of(self.subject.method)
-        return self.study.ask({n: CategoricalDistribution(list(v)) for n, v in space.items()})
+    @cached_property
+    def left(self) -> int:
+        """Trials that had no outcome when the queue was made, or have got none since."""
+        return self.trials - self.done()
 
-    def tell(self, trial: optuna.Trial, score: float | None, status: str, seconds: str) -> None:
-        trial.set_user_attr(RUN, {"status": status, "seconds": seconds})
-        self.study.tell(trial, score, TrialState.FAIL if score is None else TrialState.COMPLETE)
+    @cached_property
+    def cut_off(self) -> list[FrozenTrial]:
+        """Trials that a killed process has left open."""
+        return self.trials_that(TrialState.RUNNING)
+
+    def next_trial(self) -> optuna.Trial | None:
+        if self.cut_off:
+            return optuna.Trial(self.study, self.cut_off.pop(0)._trial_id)
+        if self.left <= self.out or (self.out and self.sampler != NUMBERED):
+            return None
+        return self.study.ask(self.space)
+
+    def tell(self, trial: optuna.Trial, run: Run) -> None:
+        score, spent = run.get("valid_f1"), run.get("cpu_seconds")
+        seconds = "" if spent is None else f"{spent:.3g}"
+        trial.set_user_attr(RUN, {"status": run["status"], "seconds": seconds})
+        if run["status"] == "ok":
+            self.study.tell(trial, score)
+        else:
+            self.study.tell(trial, state=TrialState.FAIL)
 
     def jobs(self) -> list[Job]:
         """The jobs of candidates that have no score yet; none where a sampler must be asked."""
         if self.sampler != NUMBERED:
             return []
-        scored = {trial.number for trial in self.trials_that(*FINISHED)} | set(self.known)
-        place = (self.subject.dataset, self.subject.method)
-        drawn = (candidate(*place, n, self.seed) for n in range(self.trials) if n not in scored)
-        return [candidate_job(self.subject, each) for each in drawn]
+        scored = {trial.number for trial in self.trials_that(*FINISHED)}
+        numbers = [number for number in range(self.trials) if number not in scored]
+        return [candidate_job(self.subject, self.candidate(number)) for number in numbers]
 
     def keep(self, folder: Path) -> str:
         """Write scores and winner of a finished study; what became of it, in a line."""
         ended = self.trials_that(*FINISHED)
         if len(ended) < self.trials:
             return f"{self.subject}: {self.trials - len(ended)} of {self.trials} trials missing"
-        if self.sampler == NUMBERED:
-            runs = [(trial, trial.user_attrs[RUN]) for trial in ended]
-            outcomes = {
-                trial.number: (
-                    run["status"] if trial.value is None else repr(trial.value),
-                    run["seconds"],
-                )
-                for trial, run in runs
-            }
-            scores.write_scores(folder, self.subject, outcomes)
         scored = [trial for trial in ended if trial.value is not None]
+        if self.sampler == NUMBERED:
+            attributes = {trial.number: trial.user_attrs[RUN] for trial in ended}
+            texts = {n: (own["status"], own["seconds"]) for n, own in attributes.items()}
+            texts |= {t.number: (repr(t.value), texts[t.number][1]) for t in scored}
+            candidates.write_scores(folder, self.subject, texts)
         if not scored:
             return f"{self.subject}: no winner, since no candidate could be fitted and scored"
         best = max(scored, key=lambda trial: (trial.value, -trial.number))
-        won = (best.number, float(best.value or 0), dict(best.params))
-        failed = len(ended) - len(scored)
-        row = scores.winner(self.subject, self.sampler, self.trials, failed, won)
-        scores.write_winners(folder, pd.DataFrame([row]))
+        published = candidates.complete(self.subject, {})
+        row = {**asdict(self.subject), "sampler": self.sampler, "trials": str(self.trials)}
+        row |= {"failed": str(len(ended) - len(scored)), "number": str(best.number)}
+        row |= {"score": repr(best.value), "params": canonical_json(best.params)}
+        row["published"] = canonical_json({name: published.get(name) for name in self.space})
+        candidates.write_winners(folder, pd.DataFrame([row]))
         return f"{self.subject}: F1 {best.value:.4f} by candidate {best.number}, {best.params}"
 
 
 def open_searches(
-    subjects: Iterable[tuple[Subject, int]], seed: int, sampler: str, store: Path, folder: Path
+    subjects: Collection[tuple[Subject, int]], seed: int, sampler: str, store: Path, folder: Path
 ) -> list[Search]:
     """The studies of a store, each with its number of trials and the scores known in a folder."""
-    storage = storage_in(scores.folder_of(store))
-    ours = sampler == NUMBERED and seed == SEED
-    searches = []
-    for subject, trials in subjects:
-        table = scores.read_scores(folder, subject.protocol, subject.dataset)
-        known = scores.outcomes_of(table, subject.method) if ours else {}
-        searches.append(Search(subject, trials, seed, sampler, storage, known))
-    return searches
-
-
-@dataclass
-class _Open:
-    """A study that is not finished."""
-
-    search: Search
-    left: int
-    """Trials that have no outcome yet."""
-    cut_off: list[FrozenTrial]
-    """Those that a killed process has left open."""
-    out: int = 0
-    """Those that wait for the outcome of a job."""
-
-    def next_trial(self) -> optuna.Trial | None:
-        if self.cut_off:
-            return optuna.Trial(self.search.study, self.cut_off.pop(0)._trial_id)
-        if self.left <= self.out or (self.out and self.search.sampler != NUMBERED):
-            return None
-        return self.search.ask()
+    storage = storage_in(candidates.folder_of(store))
+    ours = sampler == NUMBERED and seed == candidates.SEED
+    known = {each: candidates.outcomes_of(folder, each) if ours else {} for each, _ in subjects}
+    return [Search(each, n, seed, sampler, storage, known[each]) for each, n in subjects]
 
 
 class SearchQueue:
@@ -204,20 +213,10 @@ class SearchQueue:
     """
 
     def __init__(self, searches: Iterable[Search], store: Store) -> None:
-        self._scored: dict[str, tuple[float | None, str, str]] = {}
-        """Score, status and seconds of cross-validations by key."""
-        if store.exists:
-            rows = store.connect().execute(
-                "SELECT key, valid_f1, cpu_seconds FROM runs "
-                "WHERE evaluation LIKE 'cv:%' AND status = 'ok'"
-            )
-            self._scored = {key: (f1, "ok", f"{spent or 0:.3g}") for key, f1, spent in rows}
-        self._turn = deque(
-            _Open(each, left, each.trials_that(TrialState.RUNNING))
-            for each in searches
-            if (left := each.trials - each.done())
-        )
-        self._waiting: dict[str, list[tuple[_Open, optuna.Trial]]] = {}
+        self._store = store if store.exists else None
+        self._ended: dict[str, Run] = {}
+        self._turn = deque(each for each in searches if each.left)
+        self._waiting: dict[str, list[tuple[Search, optuna.Trial]]] = {}
 
     def __len__(self) -> int:
         return sum(one.left - one.out for one in self._turn)
@@ -228,32 +227,28 @@ class SearchQueue:
             one = self._turn[0]
             self._turn.rotate(-1)
             while (trial := one.next_trial()) is not None:
-                job, known = candidate_job(one.search.subject, trial.params), one.search.known
-                if trial.number in known:
-                    text, seconds = known[trial.number]
-                    score = float(text) if text[0].isdigit() else None
-                    one.search.tell(trial, score, "ok" if score is not None else text, seconds)
+                job = candidate_job(one.subject, trial.params)
+                stored = self._store.run(job.key) if self._store else None
+                known = stored if stored and stored["status"] == "ok" else self._ended.get(job.key)
+                if known is not None:
+                    one.tell(trial, known)
                     one.left -= 1
-                elif job.key in self._scored:
-                    one.search.tell(trial, *self._scored[job.key])
-                    one.left -= 1
-                else:
-                    one.out += 1
-                    self._waiting.setdefault(job.key, []).append((one, trial))
-                    if len(self._waiting[job.key]) == 1:
-                        return job
+                    continue
+                one.out += 1
+                self._waiting.setdefault(job.key, []).append((one, trial))
+                if len(self._waiting[job.key]) == 1:
+                    return job
         return None
 
-    def finish(self, run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def finish(self, run: Run) -> list[dict[str, Any]]:
         """Tell the studies; where the data is missing, the trial stays open for another day."""
-        score = run.get("valid_f1") if run["status"] == "ok" else None
-        spent = run.get("cpu_seconds")
-        seconds = "" if spent is None else f"{spent:.3g}"
-        self._scored[run["key"]] = score, run["status"], ""
-        for one, trial in self._waiting.pop(run["key"], []):
+        no_data = run["status"] == "skipped" and run.get("reason") == NO_DATA
+        again = {**run, "cpu_seconds": None}  # an equal candidate takes none
+        for at, (one, trial) in enumerate(self._waiting.pop(run["key"], [])):
             one.out -= 1
             one.left -= 1
-            if run["status"] != "skipped" or run.get("reason") != NO_DATA:
-                one.search.tell(trial, score, run["status"], seconds)
-                seconds = ""  # an equal candidate took none
+            if not no_data:
+                one.tell(trial, again if at else run)
+        if not no_data:
+            self._ended[run["key"]] = again
         return []

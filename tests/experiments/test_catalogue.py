@@ -116,10 +116,10 @@ class TestParameters:
         assert under["clean"] - under["paper"] == {"boosting", "cart-pruned", "optimal-tree"}
 
     def test_the_best_of_few_candidates_is_what_the_scores_say(self) -> None:
-        from experiments.runner.candidates import candidate
-        from experiments.runner.search_scores import FOLDER, read_scores
+        from experiments.runner.candidates import FOLDER, candidate, read
 
-        scores = pd.to_numeric(read_scores(FOLDER, "paper", "iris")["cart"], errors="coerce")[:30]
+        table = read(FOLDER / "paper" / "iris.csv")
+        scores = pd.to_numeric(table["cart"], errors="coerce")[:30]
         (job,) = jobs_of("best-of-30", "paper", ["iris"], ["cart"], [0])
         drawn = candidate("iris", "cart", int(scores.idxmax()))
         assert drawn.items() <= job.parameters.items()

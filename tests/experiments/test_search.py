@@ -12,8 +12,8 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.runner import candidates, registry, study
-from experiments.runner import search_scores as scores
+from experiments.runner import candidates as scores
+from experiments.runner import registry, study
 from experiments.runner.candidates import Subject, candidate, candidate_job
 from experiments.runs.store import Store
 
@@ -38,7 +38,7 @@ def work(queue: study.SearchQueue, value: float = 0.5, most: int = 10_000) -> in
 class TestCandidates:
     def test_are_the_committed_ones(self) -> None:
         """The winners in results/search are what their numbers draw."""
-        winners = scores.read_winners(scores.FOLDER)
+        winners = scores.read(scores.FOLDER / scores.WINNERS)
         assert len(winners) > 200
         for row in winners[winners["sampler"] == "random"].to_dict("records"):
             drawn = candidate(row["dataset"], row["method"], int(row["number"]))
@@ -46,7 +46,7 @@ class TestCandidates:
 
     def test_a_study_asks_for_the_same_ones(self, tmp_path: Path) -> None:
         (search,) = opened(tmp_path, 5)
-        trials = [search.ask() for _ in range(5)]
+        trials = [search.next_trial() for _ in range(5)]
         assert [trial.params for trial in trials] == [
             candidate("iris", "cart", k) for k in range(5)
         ]
@@ -80,9 +80,9 @@ class TestStudies:
         assert work(queue) == 3  # of three depths
         (search,) = opened(tmp_path, 20, subject=MINE)
         search.keep(scores.folder_of(tmp_path))
-        table = scores.read_scores(scores.folder_of(tmp_path), "paper", "my-shop")
-        assert (table["shallow"] != "").all()
-        assert (table["shallow_seconds"] != "").sum() == 3
+        outcomes = scores.outcomes_of(scores.folder_of(tmp_path), MINE)
+        assert len(outcomes) == 20
+        assert sum(seconds != "" for _, seconds in outcomes.values()) == 3
 
     def test_scores_in_the_store_are_not_computed_again(self, tmp_path: Path) -> None:
         store = Store(tmp_path)
@@ -106,10 +106,10 @@ class TestStudies:
         queue = study.SearchQueue([search], Store(tmp_path))
         assert work(queue, 0.1) == 1
         search.keep(scores.folder_of(tmp_path))
-        (row,) = scores.read_winners(scores.folder_of(tmp_path)).to_dict("records")
+        (row,) = scores.read(scores.folder_of(tmp_path) / scores.WINNERS).to_dict("records")
         assert (row["number"], row["failed"], row["trials"]) == ("1", "1", "3")
-        table = scores.read_scores(scores.folder_of(tmp_path), "paper", "iris")
-        assert list(table["cart"]) == ["timeout", "0.5", "0.1"]
+        outcomes = scores.outcomes_of(scores.folder_of(tmp_path), CART).values()
+        assert [score for score, _ in outcomes] == ["timeout", "0.5", "0.1"]
 
     @pytest.mark.parametrize("name", ["tpe", "TPESampler", "RandomSampler", "grid"])
     def test_any_sampler_of_optuna(self, tmp_path: Path, name: str) -> None:
@@ -130,30 +130,32 @@ class TestScores:
         for name in ("paper/iris.csv", "clean/wine.csv"):
             source = scores.FOLDER / name
             (tmp_path / name).parent.mkdir(parents=True)
-            table = scores.read_scores(scores.FOLDER, *Path(name).with_suffix("").parts)
-            for method in [c for c in table if not c.endswith(scores.SECONDS)]:
+            for method in [
+                c for c in scores.read(source) if f"{c}{scores.SECONDS}" in scores.read(source)
+            ]:
                 subject = Subject(source.parent.name, source.stem, method)
-                scores.write_scores(tmp_path, subject, scores.outcomes_of(table, method))
+                scores.write_scores(tmp_path, subject, scores.outcomes_of(scores.FOLDER, subject))
             assert (tmp_path / name).read_bytes() == source.read_bytes()
 
     def test_winners_are_written_as_they_are_committed(self, tmp_path: Path) -> None:
-        scores.write_winners(tmp_path, scores.read_winners(scores.FOLDER))
+        scores.write_winners(tmp_path, scores.read(scores.FOLDER / scores.WINNERS))
         made = (tmp_path / scores.WINNERS).read_bytes()
         assert made == (scores.FOLDER / scores.WINNERS).read_bytes()
 
     def test_a_longer_search_is_not_replaced_by_its_beginning(self, tmp_path: Path) -> None:
         for trials, number in [(300, 17), (30, 4)]:
-            row = scores.winner(CART, "random", trials, 0, (number, 0.9, {"max_depth": 8}))
+            (row,) = scores.read(scores.FOLDER / scores.WINNERS).head(1).to_dict("records")
+            row |= {"trials": str(trials), "number": str(number)}
             scores.write_winners(tmp_path, pd.DataFrame([row]))
-        assert list(scores.read_winners(tmp_path)["number"]) == ["17"]
+        assert list(scores.read(tmp_path / scores.WINNERS)["number"]) == ["17"]
 
     def test_shards_are_merged(self, tmp_path: Path) -> None:
         for name, method in [("a", "cart"), ("b", "dndt")]:
             subject = Subject("paper", "iris", method)
             scores.write_scores(tmp_path / name, subject, {0: ("0.5", "1"), 1: ("error", "")})
             scores.merge_scores(tmp_path / name, tmp_path / "both")
-        table = scores.read_scores(tmp_path / "both", "paper", "iris")
-        assert list(table) == ["cart", "cart_seconds", "dndt", "dndt_seconds"]
+        table = scores.read(tmp_path / "both" / "paper" / "iris.csv")
+        assert list(table) == ["number", "cart", "cart_seconds", "dndt", "dndt_seconds"]
 
     def test_a_search_that_was_not_made_is_told(self, tmp_path: Path, plugged: Path) -> None:
         with pytest.raises(UserError, match="experiments search --protocol paper"):
@@ -162,7 +164,7 @@ class TestScores:
 
 class TestFolds:
     def test_part_the_rows_and_hold_a_tenth_back(self, plugged: Path) -> None:
-        made = candidates.make_folds("my-shop", "paper", 0, 3)
+        made = scores.make_folds("my-shop", "paper", 0, 3)
         split = registry.make_split("my-shop", "paper", 0)
         rows = len(split.y_train_valid)
         assert sum(len(fold.y_test) for fold in made) == rows
@@ -173,7 +175,7 @@ class TestFolds:
             assert shares[0] == pytest.approx(shares[1], abs=0.03)
 
     def test_under_clean_everything_is_learned_inside_them(self, plugged: Path) -> None:
-        made = candidates.make_folds("my-shop", "clean", 0, 3)
+        made = scores.make_folds("my-shop", "clean", 0, 3)
         tested = np.concatenate([fold.rows.test for fold in made if fold.rows is not None])
         assert len(np.unique(tested)) == len(tested)
 
@@ -193,6 +195,6 @@ def test_the_verb_gives_the_committed_scores(
     store = Store(tmp_path / "runs")
     planned = store.frame("planned")
     assert set(planned["experiment"]) == {"searched"}
-    winner = scores.read_winners(scores.folder_of(store.folder)).iloc[0]
+    winner = scores.read(scores.folder_of(store.folder) / scores.WINNERS).iloc[0]
     found = {store.run(key)["params"] for key in planned["key"]}
     assert found == {winner["params"]}

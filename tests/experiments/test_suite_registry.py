@@ -245,13 +245,10 @@ class TestNamedMethods:
     def test_winners_of_a_search_are_run(self, tmp_path: Path) -> None:
         import pandas as pd
 
-        from experiments.runner import search_scores as scores
-        from experiments.runner.candidates import Subject
+        from experiments.runner.candidates import COLUMNS, folder_of, write_winners
 
-        row = scores.winner(
-            Subject("paper", "my-shop", "shallow"), "random", 3, 0, (1, 0.9, {"max_depth": 3})
-        )
-        scores.write_winners(scores.folder_of(tmp_path), pd.DataFrame([row]))
+        row = ("paper", "my-shop", "shallow", "random", "3", "0", "1", "0.9", '{"max_depth":3}', "")
+        write_winners(folder_of(tmp_path), pd.DataFrame([row], columns=COLUMNS))
         chosen = Selection(
             experiments=["tuned"], methods=["shallow"], datasets=["my-shop"],
             setting="ours", store=tmp_path,
