@@ -1,7 +1,6 @@
 """What a question of the results returns: a title, sentences, tables and a figure.
 
-Tables hold unrounded numbers in pandas frames and know nothing of CSV, LaTeX or HTML; ``output``
-turns them into files. ``Table.frame`` is what the CSV holds.
+Tables hold unrounded numbers in pandas frames and know nothing of CSV, LaTeX or HTML.
 """
 
 from __future__ import annotations
@@ -24,14 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """How the numbers of one column are shown.
-
-    Attributes
-    ----------
-    kind : ``number``; ``change`` (with its sign); ``p`` (a p-value, never shown as zero);
-        ``count`` (whole, with thousands separators); ``text``.
-    best : which number of the column is set in bold.
-    group : heading above neighbouring columns.
+    """How the numbers of one column are shown: ``change`` has its sign, ``p`` is never shown as
+    zero, ``count`` is whole. ``best`` is set in bold; ``group`` is a heading above neighbouring
+    columns.
     """
 
     decimals: int = 3
@@ -42,15 +36,10 @@ class Format:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of results.
+    """A table of results: ``frame`` is what the CSV holds, its first column labels the lines.
 
-    Attributes
-    ----------
-    name : file stem, e.g. ``searched``; unique within its folder.
-    protocol : whose runs it shows, and the folder of its files; empty for several.
-    frame : one row per line; the first column labels it.
-    formats : by column; ``number`` with three decimals where not given.
-    best_in_row : where methods are columns, set the best number of a row in bold.
+    ``name`` is the file's stem; ``protocol`` is whose runs it shows, and the folder of its files,
+    empty for several. With ``best_in_row`` the best number of a row is bold.
     """
 
     name: str
@@ -103,12 +92,9 @@ class Declared:
 class Grid(Declared):
     """A dataset x method table that is filled.
 
-    Attributes
-    ----------
-    frame : a line per cell: task, dataset, method, mean, std, n, expected, rank, missing and,
-        where the paper prints the cell, paper_mean, paper_std, paper_missing, verdict.
-    summary : a line per task, statistic (Mean, MRR, MRD, Wins) and method.
-    methods : slugs in the order of the columns.
+    ``frame`` has a line per cell: task, dataset, method, mean, std, n, expected, rank, missing and,
+    where the paper prints the cell, paper_mean, paper_std, paper_missing, verdict; ``summary`` one
+    per task, statistic (Mean, MRR, MRD, Wins) and method.
     """
 
     protocol: str
@@ -130,12 +116,9 @@ class Figure:
 class Answer:
     """The answer to one question of the results, a section of report and README.
 
-    Attributes
-    ----------
-    question : slug, also the anchor of the section.
-    title : the question as a reader asks it.
-    sentences : the answer in plain words, the first one alone being enough; Markdown.
-    shown : names of the tables that the section shows; the others are only files.
+    ``question`` is a slug and the anchor of the section, ``title`` the question as a reader asks
+    it. The first of the ``sentences`` (Markdown) alone is enough. ``shown`` names the tables that
+    the section shows; the others are only files.
     """
 
     question: str
@@ -175,13 +158,8 @@ def table(
     declared: str = "",
     **words: str,
 ) -> Table:
-    """A table as ``tables.toml`` declares it, its numbers shown by column name.
-
-    Parameters
-    ----------
-    names : of learners, where the frame has slugs.
-    declared : its name there if not the file's own.
-    words : what stands in braces in its title and caption.
+    """A table as ``tables.toml`` declares it, under ``declared`` if not its own name; ``names`` are
+    those of learners, ``words`` stand in braces in its title and caption.
     """
     entry = dict(_declared()[declared or name])
     entry |= {key: entry[key].format(**words) for key in ("title", "caption") if words}

@@ -51,11 +51,8 @@ def answers(
     tables: Entries | None = None,
     papers: Entries | None = None,
 ) -> list[Answer]:
-    """What the runs answer; questions of which nothing has been run are left out.
-
-    Parameters
-    ----------
-    tables, papers : ``TABLES`` and ``PRINTED`` of a plug-in; their answer comes first.
+    """What the runs answer, after ``TABLES`` and ``PRINTED`` of a plug-in; questions of which
+    nothing has been run are left out.
     """
     names = [each.name for each in pkgutil.iter_modules(questions.__path__)]
     modules = [importlib.import_module(f"{questions.__name__}.{name}") for name in names]

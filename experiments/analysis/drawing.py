@@ -1,7 +1,5 @@
-"""One look for every figure, and forest plots.
-
-Figures are built without ``pyplot``, inside :func:`look`, so that neither global state nor a
-user's ``matplotlibrc`` changes them. ``output`` turns them into files.
+"""One look for every figure, and forest plots. Figures are built without ``pyplot``, inside
+:func:`look`, so that neither global state nor a user's ``matplotlibrc`` changes them.
 """
 
 from __future__ import annotations
@@ -87,12 +85,8 @@ def quiet(axes: Axes, *, left: bool = True) -> None:
 
 
 def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Figure:
-    """Lines from top to bottom under the headings of their groups.
-
-    Parameters
-    ----------
-    lines : each with ``group``, ``label``, ``difference``, ``low``, ``high``, ``filled`` (whether
-        the mark is) and ``note`` (a text at the right margin).
+    """Lines from top to bottom under the headings of their groups, each with ``group``, ``label``,
+    ``difference``, ``low``, ``high``, ``filled`` (the mark) and ``note`` (at the right margin).
     """
     with look():
         groups = list(dict.fromkeys(line["group"] for line in lines))

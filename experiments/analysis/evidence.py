@@ -31,9 +31,8 @@ class UndecidedError(Exception):
 
 
 class Finding(NamedTuple):
-    """Whether a sentence is true, the numbers that say so, and the size of its effect.
-
-    The effect is positive in the sentence's direction; NaN where there is no such number.
+    """Whether a sentence is true, the numbers that say so, and the size of its effect: positive in
+    the sentence's direction, NaN where there is no such number.
     """
 
     holds: bool | str

@@ -120,10 +120,9 @@ def check(table: Declared, runs: Runs) -> None:
 
 
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """By dataset and method: mean and population deviation of the runs that ended well.
-
-    ``n`` trials have a number, ``expected`` are planned; ``missing`` is shown instead of a number
-    and is empty while there may be one.
+    """By dataset and method: mean and population deviation of the runs that ended well; ``n``
+    trials have a number, ``expected`` are planned, ``missing`` is shown where there is and will be
+    none.
     """
     if metric not in rows:
         raise UserError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
@@ -144,10 +143,8 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _reason(planned: Sequence[tuple[str, str, float]]) -> str:
-    """What to show when no run gave a number; empty while one still may.
-
-    What refuses a dataset or exceeds its limits will do so in the open trials as well; after a
-    crash or an error the others are waited for.
+    """What to show when no run gave a number. What refuses a dataset or exceeds its limits will do
+    so in the open trials as well; after a crash or an error the others are waited for.
     """
     made = [end for end in planned if end[0]]
     if len(made) < len(planned) and not all(status in REPEATS_ITSELF for status, *_ in made):
@@ -200,9 +197,8 @@ def printed_grid(name: str, paper: Printed | None = None) -> Grid:
 
 
 def _as_far_as_printed(found: pd.DataFrame, theirs: pd.DataFrame, decimals: int) -> pd.DataFrame:
-    """In brackets, and in no rank or mean, where the paper has no number to compare with.
-
-    A faster solver would else bring a dataset into a column's ranks that the paper's lack.
+    """In brackets, and in no rank or mean, where the paper has no number: a faster solver would
+    else bring a dataset into a column's ranks that the paper's lack.
     """
     theirs = theirs[theirs["mean"].isna()].set_index(["dataset", "method"])
     more = found.index.isin(theirs.index) & found["mean"].notna()
@@ -229,10 +225,8 @@ def own_grid(
 
 
 def other_grids(runs: Runs, protocol: str) -> list[Grid]:
-    """Test F1 and size of every experiment with a dataset or learner that the suite's tables lack.
-
-    A new dataset has all learners that were run on it beside one another; a new learner has the
-    others on the datasets on which it was run.
+    """Test F1 and size of every experiment with a dataset or learner that the suite's tables lack:
+    a new dataset with all learners run on it, a new learner with the others on its datasets.
     """
     paper, named, grids = set(printed().datasets.index), declarations()["learners"], []
     experiments = {e for p, e in runs.places if p == protocol and not e.startswith(SEPARATE)}

@@ -80,9 +80,7 @@ def contrasts(
     runs: Runs, printed: Printed, places: Iterable[tuple[Line, Side, Side]], metric: str = "test_f1"
 ) -> pd.DataFrame:
     """Contrasts of pairs by task over the paper's datasets, Holm's correction over all of them.
-
-    ``places`` say what to call a line, and its two sides; ``mine`` and ``theirs`` are their means
-    of ``metric`` over the same datasets.
+    ``places`` are a line and its two sides; ``mine`` and ``theirs`` are their means of ``metric``.
     """
     lines = []
     for line, mine, other in places:
@@ -104,9 +102,8 @@ def with_holm(lines: Sequence[Line]) -> pd.DataFrame:
 
 
 def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
-    """A contrast with Student's interval, and what to expect of one more dataset.
-
-    For scores up to 1 it has the ``chances`` of a Bayesian signed-rank test as well.
+    """A contrast with Student's interval, what to expect of one more dataset and, for scores up to
+    1, the ``chances`` of a Bayesian signed-rank test.
     """
     known = list(values)
     line = contrast(known, stats.t_interval)
@@ -161,8 +158,7 @@ def compare(
     metrics: Sequence[Column],
     experiment: str = EXPERIMENT,
 ) -> Answer:
-    """Whether some learners are better than the first of the others, by each metric.
-
+    """Whether some learners are better than the first of the others, by each metric;
     ``extra["scores"]`` has the mean of every learner on every dataset that counts.
     """
     asked, reference, lines = mine or others[1:], runs.name(others[0]), list[Line]()

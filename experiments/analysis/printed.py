@@ -49,18 +49,10 @@ MISSING = {"ok": "", ">60min": ">60 min"}
 class Printed:
     """Everything the paper prints; learners and datasets by slug.
 
-    Attributes
-    ----------
-    cells : table, task, dataset, method, mean, std, n, rank, missing.
-    summaries : table, task, statistic, method, value, spread, rank.
-    datasets : slug (also the index), name, task, n_features, n_samples, class_counts (such as
-        ``178/570``), n_classes, source; in the paper's order, 22 binary then 14 multi-class.
-    summary : Table 3, a row per method: ``tree_size_binary``, ``train_test_diff_multi``, ...
-    ablation_summary : Table 4: setting, task, method, mean.
-    penalty : task, measure (``f1``, ``tree_size``), variant (``penalty``, ``no_penalty``), value.
-    hyperparameters : method -> a row per dataset, all as text.
-    inconsistencies : printed figures that the printed cells contradict: table, task, statistic
-        or dataset, method, field, printed, recomputed, reason.
+    ``cells`` and ``summaries`` are shaped like ours, ``datasets`` are in the paper's order (22
+    binary, then 14 multi-class), ``summary`` is Table 3 with a row per method, ``ablation_summary``
+    Table 4, ``penalty`` has variants ``penalty`` and ``no_penalty``, ``hyperparameters`` a frame of
+    texts per method, ``inconsistencies`` printed figures that the printed cells contradict.
     """
 
     cells: pd.DataFrame

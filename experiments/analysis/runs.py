@@ -22,15 +22,11 @@ WINNERS = Path("search") / "winners.csv"
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """All planned runs with their outcomes, and the facts about what they are of.
+    """All planned runs with their outcomes, and the facts about what they are of, by slug.
 
-    Attributes
-    ----------
-    frame : one row per experiment x planned run: ``experiment``, ``repeat`` and every column of
-        the table of runs. What has not been run has the status "" and no scores. Whole numbers
-        that may be missing are floats.
-    datasets, learners, environments : facts by slug (or identifier).
-    store : the folder they were read from.
+    ``frame`` has one row per experiment x planned run: ``experiment``, ``repeat`` and every column
+    of the table of runs. What has not been run has the status "" and no scores. Whole numbers that
+    may be missing are floats. ``store`` is the folder they were read from.
     """
 
     frame: pd.DataFrame
@@ -56,10 +52,8 @@ class Runs:
 
     @cached_property
     def winners(self) -> pd.DataFrame:
-        """The winners of our search; a store's own before the committed ones.
-
-        One row per protocol, dataset and method: sampler, trials (candidates), failed, number,
-        score, params and published (JSON).
+        """The winners of our search by protocol, dataset and method; a store's own before the
+        committed.
         """
         paths = dict.fromkeys((archive.COMMITTED.parent / WINNERS, self.store / WINNERS))
         parts = [pd.read_csv(path, keep_default_na=False) for path in paths if path.is_file()]
@@ -73,12 +67,8 @@ class Runs:
 def load(
     store: Path | str | None = None, params: Literal["published", "ours"] = "published"
 ) -> Runs:
-    """The runs of a folder: an archive of Parquet files, or a store that is being filled.
-
-    Parameters
-    ----------
-    store : the committed runs if not given.
-    params : ``ours`` takes what our search found for the tuned experiment.
+    """The runs of a folder (the committed ones if not given): an archive of Parquet files, or a
+    store that is being filled. ``ours`` takes what our search found for the tuned experiment.
     """
     folder = archive.COMMITTED if store is None else Path(store)
     if (folder / archive.PLAN).is_file():
@@ -120,9 +110,8 @@ def joined(plan: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_tuned(plan: pd.DataFrame) -> pd.DataFrame:
-    """A plan in which our search's winners stand where the published settings did.
-
-    DL8.5 has nothing to search and stays.
+    """A plan in which our search's winners stand where the published settings did; DL8.5, which has
+    nothing to search, stays.
     """
     kept = plan[(plan["experiment"] != "tuned") | (plan["method"] == "dl85")]
     return kept.assign(experiment=kept["experiment"].replace({"searched": "tuned"}))

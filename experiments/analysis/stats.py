@@ -97,9 +97,8 @@ def ranks_of(
     ties: pd.DataFrame | None = None,
     method: Literal["min", "first"] = "min",
 ) -> pd.DataFrame:
-    """1 for the best; equal scores share the better rank (1, 1, 3) or stand in column order.
-
-    The paper ranked unrounded means: where two only print alike, its own rank breaks the tie.
+    """1 for the best; equal scores share the better rank (1, 1, 3) or stand in column order. The
+    paper ranked unrounded means: where two only print alike, its own rank breaks the tie.
     """
     keys = scores * (1 if smaller else -1)
     return (keys if ties is None else keys + 1e-9 * ties).rank(axis=1, method=method)
@@ -151,10 +150,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def friedman(scores: pd.DataFrame, smaller_is_better: bool = False) -> tuple[list[float], float]:
-    """Do the methods differ at all? Average ranks, and p of Iman and Davenport's F statistic.
-
-    That F is the one of an analysis of variance of the ranks.
-    """
+    """Average ranks, and p of Iman and Davenport's F: that of an analysis of variance of the ranks."""
     n_datasets, n_methods = scores.shape
     if n_methods < 3 or n_datasets < 2 or scores.isna().any(axis=None):
         raise ValueError(
@@ -222,9 +218,8 @@ def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
 
 def new_dataset(differences: ArrayLike, level: float = 0.95) -> Interval:
-    """What to expect on one more dataset: Higgins's prediction interval of a random-effects mean.
-
-    All of the spread is taken for that between datasets; Student's t has n - 2 degrees of freedom.
+    """What to expect on one more dataset: Higgins's prediction interval of a random-effects mean,
+    with all of the spread taken for that between datasets, and n - 2 degrees of freedom.
     """
     sample = _sample(differences, 3)
     spread = math.sqrt(sample.var(ddof=1) * (1 + 1 / len(sample)))

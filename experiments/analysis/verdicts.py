@@ -75,9 +75,8 @@ CSV_COLUMNS = (
 def verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
     """All cells that the paper prints, in the order of its tables; ``CSV_COLUMNS`` and more.
 
-    ``counted`` are the cells held against the paper: numbers, not of another machine's seconds,
-    each once (some columns are printed in two tables). ``trials_needed`` are those of ours that
-    would decide an ``undecided`` cell whose means are equal.
+    ``counted`` are numbers held against the paper, each once and not of another machine's seconds;
+    ``trials_needed`` are those of ours that would decide an ``undecided`` cell of equal means.
     """
     parts = []
     for name, table in declarations()["paper"].items():
@@ -106,7 +105,6 @@ def judge(
     misprints: Mapping[tuple[str, str], str] | None = None,
 ) -> pd.DataFrame:
     """Verdicts on the cells of one table, in the order of ours; what the paper lacks has none.
-
     ``misprints`` tell what the printed reason of a cell should have been.
     """
     place, sides = ["dataset", "method"], ["mean", "std", "n", "missing"]
@@ -199,9 +197,8 @@ def _standard_error(cells: pd.DataFrame, table: Declared) -> tuple[Numbers, Numb
 
 
 def trials_needed(cells: pd.DataFrame, table: Declared) -> Numbers:
-    """How many trials of ours would show two equal means to be equivalent; infinite if none would.
-
-    The paper's own trials are fixed, so that where they are noisy no number of ours helps.
+    """How many trials of ours would show two equal means to be equivalent; infinite where the
+    paper's own, which are fixed, are too noisy.
     """
     every = cells.assign(difference=0.0).iloc[np.repeat(range(len(cells)), len(TRIALS_TRIED))]
     every = every.assign(ours_n=TRIALS_TRIED * len(cells))

@@ -1,6 +1,5 @@
-"""``bench``: speed of the GradTree engines and of the authors' package.
-
-Every fit is timed in a process of its own by ``scripts/time_fit.py``.
+"""``bench``: speed of the GradTree engines and of the authors' package, every fit in a process of
+its own by ``scripts/time_fit.py``.
 """
 
 from __future__ import annotations

@@ -24,9 +24,8 @@ KINDS = ("profiles", "experiments", "protocols", "learners", "datasets", "metric
     flag("--cost", "profiles with their jobs, core time and time on two idle cores, as recorded"),
 )
 def run(args: argparse.Namespace) -> int:
-    """List profiles, experiments, protocols, learners, datasets and metrics.
-
-    One per line, including what plug-ins offer.
+    """List profiles, experiments, protocols, learners, datasets and metrics, with those of
+    plug-ins.
     """
     for kind in [args.kind] if args.kind else KINDS:
         costs = kind == "profiles" and args.cost
@@ -54,10 +53,7 @@ def _about(kind: str, slug: str, each: Any) -> str:
 
 
 def cost(profile: Profile) -> tuple[int, float, float]:
-    """Jobs of a profile, and by the committed runs its seconds of core time and on two idle cores.
-
-    What the other jobs of a family share was spent by the first of them.
-    """
+    """Jobs of a profile, and by the committed runs its seconds of core time and on two idle cores."""
     jobs = unique(job for leaf in profile.leaves() for job in _jobs_in(leaf.slug))
     searches = searches_in(profile)
     plan = make_plan(jobs, {}, Limits())

@@ -64,9 +64,8 @@ def tables(args: argparse.Namespace) -> int:
 
 
 def profile_table() -> str:
-    """For experiments/README.md: what each profile runs, and what that takes.
-
-    Empty where the registry, which knows the jobs, cannot be imported.
+    """For experiments/README.md: what each profile runs, and what that takes; empty where the
+    registry, which knows the jobs, cannot be imported.
     """
     try:
         from experiments.commands.list import cost

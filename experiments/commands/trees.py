@@ -1,7 +1,6 @@
-"""``trees``: write the trees that the report draws, in the units of the raw data.
-
-The one part of the report that needs data, and learners where a store keeps no trees: only the
-fitted preprocessing knows what a threshold means. Its outcome is kept as JSON.
+"""``trees``: write the trees that the report draws, in the units of the raw data, as JSON. This
+needs the data, and learners where a store keeps no trees: only fitted preprocessing knows the
+units.
 """
 
 from __future__ import annotations

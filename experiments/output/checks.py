@@ -1,9 +1,6 @@
-"""What ``verify`` asks: do runs, tables, READMEs, figures and report say the same?
-
-Everything derived is made anew from the runs and compared with the committed files for equality.
-Runs of a store are compared with the committed ones fit by fit: the same key means the same data,
-protocol, learner, parameters, trial and seed, so scores must be equal to the last digit. Where they
-are not, the environments say what differs.
+"""What ``verify`` asks: are tables, READMEs, figures and report what the runs give? Is every fit of
+a store equal, to the last digit, to the committed one of the same key (the same data, protocol,
+learner, parameters, trial and seed), or what differs between the environments?
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Figures as files and inside a page: the same data gives the same bytes.
-
-Each file carries a hash of what it shows, which ``verify`` compares with the runs.
+"""Figures as files and inside a page: the same data gives the same bytes, and every file carries a
+hash of what it shows, which ``verify`` compares with the runs.
 """
 
 from __future__ import annotations
@@ -48,12 +47,8 @@ def data_hash(figure: Figure) -> str:
 
 
 def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
-    """The bytes of an ``svg``, ``pdf`` or ``png`` file, without date and version.
-
-    Parameters
-    ----------
-    inline : for a web page: text stays text and the background is left out. Otherwise text is
-        outlines, so that a viewer without the font shows the same picture.
+    """The bytes of an ``svg``, ``pdf`` or ``png`` file, without date and version. ``inline`` is for
+    a web page: text stays text (else outlines, which need no font), no background.
     """
     data = data_hash(figure)
     metadata: dict[str, dict[str, str | None]] = {
@@ -75,9 +70,8 @@ def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write ``stem.svg``, ``stem.pdf`` and ``stem.png``; nothing where they look so already.
-
-    The SVG tells: whatever changes the look changes its bytes, and it is drawn ten times as fast.
+    """Write ``stem.svg``, ``.pdf`` and ``.png``; nothing where they look so already, which the SVG
+    tells: whatever changes the look changes its bytes, and it is drawn ten times as fast.
     """
     paths = {kind: stem.with_name(f"{stem.name}.{kind}") for kind in FORMATS}
     drawn = render(figure, "svg")

@@ -88,12 +88,8 @@ def put(path: Path, content: bytes) -> Path:
 
 
 def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list[str]:
-    """Write files and, unless told to ``keep`` them, remove tables that no answer owns any more.
-
-    Returns
-    -------
-    list of str
-        The files that were removed, all below the folder of tables.
+    """Write files and, unless told to ``keep`` them, remove and return the names of tables that no
+    answer owns any more.
     """
     for name, text in files.items():
         put(folder / name, text.encode())

@@ -1,7 +1,4 @@
-"""How numbers are shown: LaTeX, Markdown, HTML and sentences all ask here.
-
-Each format adds its own marks (bold, escapes), none decides on digits. CSV keeps every digit.
-"""
+"""How numbers are shown: LaTeX, Markdown, HTML and sentences all ask here. CSV keeps every digit."""
 
 from __future__ import annotations
 
@@ -102,10 +99,8 @@ class Shown:
 
 
 def shown(table: Table) -> Shown:
-    """A table with its numbers as texts and the best ones in bold.
-
-    A column ``X spread`` is shown behind ± in column ``X``; ``X: low`` and ``X: high`` become one
-    column of intervals.
+    """A table with its numbers as texts and the best ones in bold. ``X spread`` is shown behind ±
+    in column ``X``; ``X: low`` and ``X: high`` become one column of intervals.
     """
     frame = table.frame
     names = [str(name) for name in frame]
@@ -148,10 +143,8 @@ def _values(column: pd.Series[Any]) -> dict[int, float]:
 def _best(
     table: Table, formats: list[Format], values: list[dict[int, float]]
 ) -> set[tuple[int, int]]:
-    """(row, column) of the numbers in bold.
-
-    Where the best of a row is asked for and some columns name it as theirs (``Format.best``),
-    only those compete; else all numbers that are no counts.
+    """(row, column) of the numbers in bold: the best of a column (``Format.best``), or of a row
+    among these columns, or else among all numbers that are no counts.
     """
     named = [at for at, how in enumerate(formats) if how.best]
     lines = [(formats[at].best, {(row, at): v for row, v in values[at].items()}) for at in named]

@@ -295,10 +295,9 @@ def macro_name(*parts: str) -> str:
 
 
 def macros(grids: Iterable[Grid], names: Runs, counts: Mapping[tuple[str, ...], int]) -> str:
-    r"""Single numbers to quote in a text, each a ``\newcommand``: summaries and counts.
-
-    A name is put together from what it stands for, e.g. ``TestFOneTunedBinaryMRRDLEightFive``;
-    tables of other protocols than ``paper`` begin with theirs.
+    r"""Single numbers to quote in a text, each a ``\newcommand`` named by what it stands for, such
+    as ``TestFOneTunedBinaryMRRDLEightFive``; but for protocol ``paper``, names begin with the
+    protocol.
     """
     found: dict[str, str] = {}
     for grid in grids:

@@ -126,9 +126,8 @@ def _scored(metric: Metric, rows: Prediction | None, n_classes: int) -> tuple[fl
 def scored(
     runs: Runs, rows: pd.DataFrame, metric: Metric, folders: Sequence[Path]
 ) -> tuple[pd.DataFrame, Mapping[str, int]]:
-    """Runs with a column of a metric, and how many of them lack it for which reason.
-
-    Predictions are those of the first of the folders that has any of a run.
+    """Runs with a column of a metric by the predictions that the first of the folders has, and how
+    many of them lack it for which reason.
     """
     if metric.score is None:
         return rows, {}

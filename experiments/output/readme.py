@@ -158,11 +158,8 @@ def raw_tables(path: Path) -> str:
 def blocks(
     answers: Sequence[Answer], profiles: str = "", root: Path = REPOSITORY
 ) -> dict[str, tuple[str, ...]]:
-    """What stands between the markers, by file and in the order of the markers.
-
-    Parameters
-    ----------
-    profiles : what experiments/README.md shows of them; left as it is where not given.
+    """What stands between the markers, by file and in the order of the markers; what
+    experiments/README.md shows of ``profiles`` is left as it is where not given.
     """
     sections = "\n\n".join(section(answer) for answer in answers if answer.sentences)
     found: dict[str, tuple[str, ...]] = {

@@ -1,7 +1,5 @@
 """The report: one page that loads nothing, with answers first, then tables, datasets and failures.
-
-The script of the page draws tables and trees when they are unfolded, from the JSON that is made
-here; ``web`` has the template, the styles and the scripts.
+Its script draws tables and trees when they are unfolded, from the JSON that is made here.
 """
 
 from __future__ import annotations
@@ -56,11 +54,8 @@ def write_report(runs: Runs, answers: Sequence[Answer], folder: Path, params: st
 
 
 def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
-    """The page as text. Trees are those of the same store: an own report shows no committed ones.
-
-    Parameters
-    ----------
-    params : where tuned hyperparameters come from, for the commands that repeat a cell.
+    """The page as text, with the trees of the same store; ``params`` says where tuned
+    hyperparameters come from, for the commands that repeat a cell.
     """
     sections = [answer for answer in answers if answer.question != TABLES]
     groups = _table_groups(answers)
@@ -137,9 +132,8 @@ def folds(answer: Answer) -> list[Table | Grid]:
 
 
 def _table_groups(answers: Sequence[Answer]) -> dict[str, list[Table | Grid]]:
-    """All dataset x method tables that no section shows, and the summaries of them, by title.
-
-    Those beside the paper's numbers come first; the others, by protocol, are one fold each.
+    """All dataset x method tables that no section shows, and the summaries of them, by title: those
+    beside the paper's numbers first, the others in one fold per protocol.
     """
     groups: dict[str, list[Table | Grid]] = {}
     for answer in answers:

@@ -66,11 +66,8 @@ def codes_note(dataset: Mapping[str, Any], protocol: str) -> str:
 
 
 def tree_data(entry: Entry, runs: Runs, dataset: str) -> dict[str, Any]:
-    """What the page draws: the root as nested lists.
-
-    An inner node is ``[column, left condition, right condition, left node, right node]``, a leaf
-    ``[class, share of it, training rows]``. The right condition is 0 where it is the opposite of
-    a left ``≤``.
+    """What the page draws: an inner node is ``[column, left condition, right condition, left node,
+    right node]``, with 0 for the opposite of a left ``≤``; a leaf ``[class, its share, rows]``.
     """
     tree = entry["tree"]
     size = "1 node" if len(tree["feature"]) == 1 else f"{len(tree['feature'])} nodes"

@@ -42,13 +42,8 @@ def name_of(job: Job) -> str:
 
 
 class Progress:
-    """Counts what has ended and estimates when the rest will have.
-
-    Parameters
-    ----------
-    jobs : everything this run has to do.
-    seconds : that each job is expected to take, by key.
-    workers : jobs that run at a time.
+    """Counts what has ended and estimates, by the ``seconds`` that each job is expected to take,
+    when the rest will have.
     """
 
     def __init__(

@@ -111,9 +111,8 @@ def make_plan(
 
 
 def note_plan(store: Store, jobs: Sequence[Job], stale: Collection[str] = ()) -> None:
-    """Let a store know what it is asked for, and the names and shapes that tables print.
-
-    Of learners whose code has changed since their runs (``stale``) the old facts stay.
+    """Let a store know what it is asked for, and the names and shapes that tables print; of
+    learners whose code has changed since their runs (``stale``) the old facts stay.
     """
     store.plan(jobs)
     datasets = dict.fromkeys(job.dataset for job in jobs)
@@ -135,10 +134,8 @@ def stale_learners(store: Store, jobs: Iterable[Job]) -> dict[str, int]:
 
 
 def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:
-    """Share ``index`` of ``count`` (from 1): whole groups, dealt out in turn.
-
-    Depends on the jobs alone and not on what is done, so that machines that shard the same
-    selection never do the same work.
+    """Share ``index`` of ``count`` (from 1): whole groups, dealt out in turn, whatever is done, so
+    that machines that shard the same selection never do the same work.
     """
     dealt: dict[tuple[str, ...], int] = {}
     return [job for job in jobs if dealt.setdefault(job.group, len(dealt)) % count == index - 1]

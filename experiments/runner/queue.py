@@ -1,8 +1,7 @@
 """Which jobs are still to be done, and in which order they leave for the workers.
 
-A failure is a run but never a result: errors and crashes are tried again by the next run. Only a
-job that exceeded a limit is left alone until it is granted more, or asked for, because it would
-end the same way.
+Errors and crashes are tried again by the next run. A job that exceeded a limit would end the same
+way: it is left alone until it is granted more, or asked for.
 """
 
 from __future__ import annotations
@@ -25,10 +24,8 @@ WORTH_TRYING = ("pending", "failed", "unavailable")
 
 
 def state_of(job: Job, run: Run | None, limits: Limits) -> State:
-    """Where a job stands, by its run in the store.
-
-    ``limited``: it exceeded the limits it would be given again. ``unavailable``: there was no
-    data for it, but there may be by now. ``failed``: it is worth another try.
+    """Where a job stands by its run in the store: ``limited`` exceeded limits it would be given
+    again, ``unavailable`` had no data, which may have come, ``failed`` is worth another try.
     """
     if run is None:
         return "pending"
@@ -78,17 +75,10 @@ class _Bundle:
 class Queue:
     """Hands out jobs, the longest first; ``take`` and ``finish`` cost the same however many.
 
-    Of every group (jobs that differ in trial or seed only) one goes ahead as a scout: where it
-    exceeds its limits, the others are settled without being tried. Jobs that may share work
-    follow each other, and run side by side only where there is nothing else to do. Jobs that are
-    measured alone come last, one at a time.
-
-    Parameters
-    ----------
-    jobs : in any order.
-    estimates : seconds per job by key; without, jobs keep their order.
-    harmless : groups that need no scout, because some of them ended within the limits before.
-    give_up : whether to settle groups; without, every job is tried.
+    Of every group (jobs that differ in trial or seed only) one goes ahead as a scout, unless the
+    group is ``harmless``: where it exceeds its limits, the others are settled without being tried,
+    if we may ``give_up``. Jobs that may share work follow each other, and run side by side only
+    where there is nothing else to do. Jobs that are measured alone come last, one at a time.
     """
 
     def __init__(

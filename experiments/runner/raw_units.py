@@ -1,7 +1,5 @@
-"""Trees over preprocessed numbers, as trees over the raw columns they come from.
-
-Which raw column a preprocessed one depends on, and how, is read off raw rows: the same rows,
-column by column exchanged among each other, tell which numbers change with it.
+"""Trees over preprocessed numbers, as trees over the raw columns they come from. Which column a
+number depends on is read off raw rows: it changes when these exchange their values of that column.
 """
 
 from __future__ import annotations
@@ -27,9 +25,7 @@ if TYPE_CHECKING:
 def tree_entry(
     tree: Tree, split: Split, raw: pd.DataFrame | None, run: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One entry of a file of trees: a learned tree with every split in words, in raw units or,
-    without ``raw``, in the numbers of training.
-    """
+    """One entry of a file of trees: every split in words, in raw units or the numbers of training."""
     from gradtree.units.conditions import NOTHING
     from gradtree.views.rules import describe
 
@@ -53,14 +49,10 @@ def tree_entry(
 
 
 def in_raw_units(tree: Tree, preprocessing: Any, raw: pd.DataFrame) -> Tree:
-    """The same tree over the columns of ``raw``, on whose rows both agree.
+    """The same tree over the columns of ``raw``, best the rows of training, on which both agree.
 
-    Parameters
-    ----------
-    tree : over the columns that ``preprocessing`` makes.
-    preprocessing : fitted; every column it makes depends on one raw column only, and rises with
-        it if that holds numbers.
-    raw : rows, best those of training: borders have as few digits as tell them apart.
+    Every column that the fitted ``preprocessing`` makes depends on one raw column only, and rises
+    with it if that holds numbers. Borders have as few digits as tell the rows apart.
     """
     from gradtree.columns.coding import coded_matrix, learn_columns
     from gradtree.columns.frames import frame_columns

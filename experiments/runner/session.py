@@ -1,8 +1,7 @@
 """Drive jobs through an executor into a store until all are done or someone says stop.
 
 Several sessions may work on one store: each claims a job before it starts it, and takes over what
-another one ends meanwhile. Whatever stops a session (Ctrl-C, a polite kill, a kill -9, a full
-disk), finished jobs are kept and the same command goes on.
+another one ends meanwhile. Whatever stops one, finished jobs are kept and the same command goes on.
 """
 
 from __future__ import annotations
@@ -83,10 +82,8 @@ def run_session(
     displays: Sequence[PlainDisplay | LiveDisplay] = (),
     again: bool = False,
 ) -> SessionSummary:
-    """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted.
-
-    The executor is closed in any case, so no process outlives the session. With ``again``, jobs
-    that ended well before are done once more, for their predictions or to compare.
+    """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted. The
+    executor is closed in any case. With ``again``, jobs that ended well before are done once more.
     """
     session = _Session(queue, store, executor, list(displays), again)
     try:
@@ -219,9 +216,8 @@ class _Session:
 
 
 def owner_name(number: int | None = None) -> str:
-    """A process (this one unless told otherwise), so that others can tell whether it still lives.
-
-    A number means one process on one machine since its last start, in one container.
+    """A process (this one unless told otherwise) on one machine since its last start, in one
+    container, so that others can tell whether it still lives.
     """
     process = psutil.Process(number)
     try:
@@ -251,9 +247,8 @@ def drive(
     title: str,
     again: bool = False,
 ) -> SessionSummary:
-    """Run a queue on the executor that was asked for, with the display that fits.
-
-    A polite kill ends it as cleanly as Ctrl-C does; a closed terminal does not end it.
+    """Run a queue on the executor that was asked for, with the display that fits. A polite kill
+    ends it as cleanly as Ctrl-C does; a closed terminal does not end it.
     """
 
     def interrupt(number: int, frame: object) -> None:

@@ -205,11 +205,9 @@ def open_searches(
 
 
 class SearchQueue:
-    """Hands out the jobs of studies that are not finished, study by study in turn.
-
-    Candidates by number do not depend on one another and are evaluated side by side; with
-    another sampler a trial waits for the one before it, so that the outcome does not depend on
-    the number of workers.
+    """Hands out the jobs of studies that are not finished, study by study in turn. Candidates by
+    number are evaluated side by side; with another sampler a trial waits for the one before it, so
+    that the outcome does not depend on the number of workers.
     """
 
     def __init__(self, searches: Iterable[Search], store: Store) -> None:

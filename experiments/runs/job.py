@@ -38,12 +38,9 @@ def key_of(work: Mapping[str, Any]) -> str:
 class Job:
     """Frozen and JSON-able; equal work has an equal ``key`` whatever experiment asks for it.
 
-    Attributes
-    ----------
-    params : parameters as canonical JSON.
-    measured : ``alone`` asks that no other job runs meanwhile, so that seconds may be compared.
-    evaluation : ``holdout``, or the cross-validation of a search (``cv:3``).
-    family : name of the group of learners that may share a training; the method by default.
+    ``params`` is canonical JSON. Measured ``alone`` no other job runs meanwhile, so that seconds
+    may be compared. ``evaluation`` is ``holdout`` or the cross-validation of a search (``cv:3``). A
+    ``family`` of learners may share a training.
     """
 
     protocol: str

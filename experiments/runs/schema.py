@@ -1,7 +1,5 @@
-"""Every column of the table of runs, declared once.
-
-The SQLite table, the Parquet files, the checks of what is read, the list of metrics and the
-documentation of the columns follow from ``columns.toml``.
+"""Every column of the table of runs, declared once, in ``columns.toml``. The SQLite table, the
+Parquet files, the checks of what is read, the list of metrics and the documentation follow from it.
 """
 
 from __future__ import annotations
@@ -65,10 +63,8 @@ LOG_ROUNDING = 1e-12
 
 
 def check(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A complete row from what a job or a file offers, or ``BadRunError``.
-
-    Columns that are not given are ``None``; unknown ones, wrong types and values out of range
-    are refused, and so is a key that its own fields do not give.
+    """A complete row from what a job or a file offers; ``BadRunError`` for unknown columns, wrong
+    types, values out of range and a key that its own fields do not give.
     """
     if unknown := sorted(set(values) - set(BY_NAME)):
         raise BadRunError(f"unknown column {unknown[0]!r}: written by a newer version?")
@@ -123,9 +119,8 @@ def checked(column: Column, value: Any) -> Any:
 
 
 def disagreement(ours: Run, theirs: Run) -> str:
-    """Where two successful runs of one job differ in a score; empty if they agree.
-
-    A score that only one of them has is no disagreement: older runs lack some.
+    """Where two successful runs of one job differ in a score; empty if they agree. A score that
+    only one of them has is no disagreement: older runs lack some.
     """
     pairs = [(name, ours[name], theirs[name]) for name in SCORES]
     rounding = {"test_log_loss": LOG_ROUNDING}

@@ -1,7 +1,5 @@
-"""Do the paper's conclusions hold: as printed, here, with other seeds, without the leak?
-
-How much of the printed effect is kept is what a claim is graded by. Fewer trials than the paper's
-judge nothing.
+"""Do the paper's conclusions hold: as printed, here, with other seeds, without the leak? Claims are
+graded by how much of the printed effect is kept; fewer trials than the paper's judge nothing.
 """
 
 from __future__ import annotations
@@ -62,9 +60,8 @@ def grade(outcome: str, kept: float) -> str:
 
 
 def other_draws(runs: Runs) -> list[Runs]:
-    """What claims about tuned learners look at, with GradTree's runs from each other seed.
-
-    Seeds that have all their runs; of the authors' stream where there are.
+    """What claims about tuned learners look at, with GradTree's runs from each other seed that has
+    all its runs; of the authors' stream where there are.
     """
     tuned, rest = (runs.of("paper", name) for name in ("tuned", "no-penalty"))
     kept = [tuned[tuned["method"] != "gradtree"], rest]
@@ -79,8 +76,7 @@ def other_draws(runs: Runs) -> list[Runs]:
 
 
 def check_claims(runs: Runs, paper: Printed) -> pd.DataFrame:
-    """What ``claims.csv`` holds: every sentence on the paper's numbers, ours, those of other
-    seeds, and without the leak."""
+    """Every sentence on the paper's numbers, ours, those of other seeds, and without the leak."""
     here, clean, printed = (
         Evidence(paper, own, protocol, runs.name)
         for own, protocol in ((runs, "paper"), (runs, "clean"), (None, "paper"))

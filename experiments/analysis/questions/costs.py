@@ -37,9 +37,8 @@ OUTCOME = ["train_f1", "valid_f1", "test_f1", "test_log_loss", "tree_size", "dep
 def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     """Hours per learner over all experiments, a shared run once; ours and by the printed runtimes.
 
-    The paper prints seconds of single runs with tuned hyperparameters: a training that was
-    restarted counts as many times, and what only the experiments of small trees use is not
-    compared.
+    The paper times single tuned runs: a training that was restarted counts as many times, and what
+    only the experiments of small trees use is not compared.
     """
     columns = ["key", "experiment", "dataset", "method", "params", "cpu_seconds"]
     rows = runs.frame.loc[runs.frame["status"] == "ok", columns]
@@ -157,9 +156,8 @@ def finished(runs: Runs, protocol: str, experiment: str) -> dict[tuple[str, str]
 
 
 def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
-    """Where pydl8.5 has run: trials that ended alike, and processor seconds of both.
-
-    Seconds are divided only where both ran on machines of one kind.
+    """Where pydl8.5 has run: trials that ended alike, and processor seconds of both, divided only
+    where both ran on machines of one kind.
     """
     fits, found = finished(runs, protocol, EXPERIMENT), cells(runs, protocol, EXPERIMENT, "test_f1")
     rows = {}

@@ -95,9 +95,8 @@ def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Gri
 
 
 def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
-    """A table with the printed cells, verdicts and stable trials beside ours.
-
-    Where the paper has no number, ours stands in the CSV too, without a rank.
+    """A table with the printed cells, verdicts and stable trials beside ours; where the paper has
+    no number, ours stands in the CSV too, without a rank.
     """
     made = with_verdicts(made, verdicts(runs, printed), printed)
     frame, caption = made.frame, made.caption
@@ -234,9 +233,8 @@ def penalty(runs: Runs, printed: Printed, protocol: str) -> Table | None:
 
 
 def hyperparameters(runs: Runs, printed: Printed, protocol: str, method: str) -> Table | None:
-    """Published values of every dataset; further columns for ours where a search was run.
-
-    The learners' own names of parameters differ from the printed ones, so ours stand under theirs.
+    """Published values of every dataset and, where a search was run, ours under the learners' own
+    names of parameters.
     """
     found = runs.winners[runs.winners["protocol"] == protocol]
     if protocol != "paper" and found.empty:

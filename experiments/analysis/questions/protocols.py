@@ -78,10 +78,7 @@ def leaks(runs: Runs, slugs: Any) -> Any:
 
 
 def changes(runs: Runs) -> pd.DataFrame:
-    """Every cell of the tables of test F1 under both protocols.
-
-    A cell with some of its trials only is left out: the trials differ in their splits.
-    """
+    """Every cell of the tables of test F1 under both protocols that has all its trials."""
     parts = []
     for name in TABLES:
         frames = {protocol: grid(runs, name, protocol).frame for protocol in PROTOCOLS}
@@ -244,10 +241,8 @@ def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
 
 
 def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
-    """Mean reciprocal ranks with and without each quirk, and GradTree minus CART.
-
-    Over the datasets on which every learner is settled both ways: a result from all trials both
-    times, or none for a reason both times.
+    """Mean reciprocal ranks with and without each quirk, and GradTree minus CART, over the datasets
+    on which every learner is settled both ways: all trials, or none for a reason.
     """
     lines: list[dict[str, Any]] = []
     wanted = pd.MultiIndex.from_product([("mean", "n", "expected", "missing"), METHODS])

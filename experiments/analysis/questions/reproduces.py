@@ -34,8 +34,7 @@ def columns(runs: Runs, found: pd.DataFrame) -> pd.DataFrame:
     """Every printed column beside ours: mean difference over datasets, and is it equivalent?
 
     ``margin`` is 0.01 of F1, or a tenth of the mean printed size; ``p`` that of two one-sided
-    t-tests over datasets that the mean difference is outside of it. Not ``counted`` are columns
-    that stand in an earlier table already; ``head`` those of test F1 with published settings.
+    t-tests. Not ``counted`` are columns that stand in an earlier table; ``head`` are tuned test F1.
     """
     lines = []
     judged = found[found["paper_mean"].notna() & found["difference"].notna()]
@@ -73,9 +72,8 @@ def learners(found: pd.DataFrame, by_column: pd.DataFrame) -> pd.DataFrame:
 
 
 def other_splits(found: pd.DataFrame) -> dict[str, float]:
-    """How far two means over ten trials of GradTree would be apart if both had splits of their own.
-
-    From the spread of trials: the mean distance of two normal means is 2 s / sqrt(pi n).
+    """How far two means over ten trials of GradTree would be apart if both had splits of their own:
+    2 s / sqrt(pi n) for normal trials that spread by s.
     """
     own = found[(found["table"] == "test-f1-tuned") & (found["method"] == draws.METHOD)]
     own = own[own["ours_n"] > 1]

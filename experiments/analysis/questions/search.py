@@ -60,9 +60,8 @@ def optimism(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
 
 
 def growth(runs: Runs, protocol: str) -> pd.DataFrame:
-    """Test F1 of the best of so many candidates, over the datasets that have every budget.
-
-    The quartiles, over datasets, are of its difference from the winner of the whole search.
+    """Test F1 of the best of so many candidates, over the datasets that have every budget, and
+    quartiles of its difference from the winner of the whole search.
     """
     lines = []
     for method in TUNED_METHODS:

@@ -24,9 +24,8 @@ class Running:
 class Executor(Protocol):
     """Starts jobs, of which every one ends in exactly one outcome.
 
-    ``free`` says how many more may be started now, ``running`` which are in flight. ``wait``
-    gives the outcomes since last asked, waiting up to ``seconds`` for the first. ``close`` stops
-    whatever runs and leaves no process behind.
+    ``free`` is how many more may be started; ``wait`` gives the outcomes since last asked, waiting
+    up to ``seconds`` for the first; ``close`` stops whatever runs and leaves no process behind.
     """
 
     def free(self) -> int: ...
@@ -60,10 +59,8 @@ class InlineExecutor:
 
 
 class LocalExecutor:
-    """Runs up to ``workers`` jobs at a time, each within its limits.
-
-    Workers are reused from job to job, so libraries are imported and compiled once, and splits
-    are prepared once for the jobs that need them; a job goes to a worker that has done similar.
+    """Runs up to ``workers`` jobs at a time, each within its limits, in workers that are reused: a
+    job goes to one that has done similar, and imports, compiles and splits once.
     """
 
     def __init__(self, workers: int, limits: Limits) -> None:

@@ -1,9 +1,8 @@
 """Jobs on a Dask cluster: the same supervised workers, on many machines.
 
-Processes of the cluster whose versions, datasets, protocols or learners differ from this one's
-are given no work. One that is lost is named, and its jobs are started again elsewhere. A cluster
-without a scheduler, or for long without a process that may work, ends the run; what is done is
-kept.
+Processes whose versions, datasets, protocols or learners differ from this one's are given no work.
+One that is lost is named, and its jobs are started again elsewhere. A cluster without a scheduler,
+or for long without a process that may work, ends the run; what is done is kept.
 """
 
 from __future__ import annotations

@@ -57,10 +57,8 @@ def worker_environment(threads: int) -> dict[str, str]:
 
 
 class Supervisor:
-    """A place with a name where one job at a time runs, within limits.
-
-    Nothing here waits for a worker: what it sends is read as it comes, and whatever is no answer
-    to the present job ends that job as a crash.
+    """A place with a name where one job at a time runs, within limits. Nothing here waits for a
+    worker, and whatever is no answer to the present job ends that job as a crash.
     """
 
     def __init__(self, name: str, limits: Limits) -> None:
@@ -256,9 +254,7 @@ class Supervisor:
         return self._end("timeout", f"more than {duration(self.limits.seconds)}")
 
     def _end(self, status: Status, reason: str) -> Outcome:
-        """End the present job, and its runner with it: give the keeper a moment to do so, then end
-        the keeper.
-        """
+        """End the present job and its runner: by its keeper or, if that takes long, with it."""
         assert self.job is not None
         job, deadline = self.job, time.monotonic() + KEEPER_SECONDS
         running = self._ended is None

@@ -1,11 +1,9 @@
 """The two processes of a worker: a keeper, and the runner that it forks to do jobs.
 
-The keeper imports what most jobs need and runs no learner, so that every runner begins clean and
-at once. It is the reaper of all that its runner starts: whatever a learner left, in whatever
-session, ends with its runner, and all of it ends with the supervisor, whose socket then closes.
-
-All of them exchange lines of JSON: nothing that a learner may have written into their sockets is
-ever unpickled.
+The keeper imports what most jobs need and runs no learner, so that every runner begins clean and at
+once. It is the reaper of all that its runner starts: whatever a learner left, in whatever session,
+ends with its runner, and all of it with the supervisor, whose socket then closes. They exchange
+lines of JSON: nothing that a learner may have written is ever unpickled.
 """
 
 from __future__ import annotations
