@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,8 +16,7 @@ import pytest
 from searched_problems import CASES, RECORDED, hard_problem, problem, text
 
 from baselines.algorithms.branch_and_bound import cache
-from baselines.algorithms.branch_and_bound.pair_counts import count_type
-from baselines.algorithms.branch_and_bound.rows import encode
+from baselines.algorithms.branch_and_bound.pair_counts import BLOCK, count_type
 from baselines.algorithms.branch_and_bound.solver import compile_kernels, solve
 from baselines.algorithms.dl85 import DL85Classifier
 from baselines.algorithms.solvers import by_pydl85
@@ -98,14 +98,24 @@ def test_the_same_tree_on_the_papers_splits(dataset: str) -> None:
         assert text(found[0]) == text(found[1])
 
 
-def test_rows_are_sorted_by_class_and_none_is_lost() -> None:
-    columns, labels = problem(3, 20)
-    rows = encode(columns, labels)
-    for number in range(len(rows.class_rows)):
-        words = rows.yes[:, rows.starts[number] : rows.starts[number + 1]]
-        counted = np.bitwise_count(words).sum(axis=1)
-        np.testing.assert_array_equal(counted, columns[labels == number].sum(axis=0))
-    assert np.bitwise_count(rows.everyone).sum() == len(labels)
+@pytest.mark.parametrize("depth", [2, 3])
+def test_many_columns_and_many_rows_change_nothing(depth: int) -> None:
+    """Pairs of columns are counted in blocks, and beyond 2**15 rows in 32 bits."""
+    for seed in range(12):
+        columns, labels = problem(seed, 30)
+        few, half = solve(columns, labels, depth), columns.shape[1] // 2
+        between = np.zeros((len(labels), 2 * BLOCK), dtype=bool)  # nothing to ask about
+        wide = solve(np.hstack([columns[:, :half], between, columns[:, half:]]), labels, depth)
+        renumbered = re.sub(
+            r"\((\d+)",
+            lambda m, half=half: f"({int(m[1]) + 2 * BLOCK * (int(m[1]) >= half)}",
+            text(few.tree),
+        )
+        assert (text(wide.tree), wide.error) == (renumbered, few.error), seed
+        copies = 2**15 // len(labels) + 1
+        rows = np.repeat(np.arange(len(labels)), copies)
+        often = solve(columns[rows], labels[rows], depth, copies)
+        assert (text(often.tree), often.error) == (text(few.tree), copies * few.error), seed
 
 
 def test_a_tree_that_the_library_passes_over_is_passed_over() -> None:

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.datasets
-from genetic_original import canonical_of
+from genetic_original import PYTHON, canonical_of, fit_original
 from sklearn.metrics import f1_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines
 from baselines.algorithms.genetic.estimator import GeneticTreeClassifier, canonical
-from baselines.algorithms.genetic.evolution import Settings, is_last
+from baselines.algorithms.genetic.evolution import Settings, is_last, next_generation
+from baselines.algorithms.genetic.growing import grow, plant_stumps
+from baselines.algorithms.genetic.nodes import LEAF, NO_PARENT, NODE
+from baselines.algorithms.genetic.rows import encode, thresholds_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RECORDED = json.loads((FIXTURES / "genetictree_original_trees.json").read_text())
@@ -29,6 +32,25 @@ def test_grows_the_tree_of_the_original(case: dict[str, Any]) -> None:
     model = GeneticTreeClassifier(**case["params"], random_state=case["seed"]).fit(X, y)
     assert model.tree_ == canonical_of(case["tree"], X, y)
     assert model.best_fitness_.tolist() == case["best_fitness"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(PYTHON is None, reason="GENETIC_TREE_PYTHON names no Python 3.8")
+@pytest.mark.parametrize("penalty", [0.01, 0.0])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("seed", [42, 5])
+def test_both_grow_the_same_tree(penalty: float, n_classes: int, seed: int) -> None:
+    """The library itself and ours, fitted to the same rows."""
+    rows, y = sklearn.datasets.make_classification(
+        600, 8, n_informative=6, n_classes=n_classes, flip_y=0.2, random_state=seed
+    )
+    params = {"n_trees": 150, "max_iter": 60, "cross_prob": 0.8, "mutation_prob": 0.6}
+    params["depth_penalty"] = penalty
+    theirs = fit_original(rows[:450], y[:450], params, seed, rows[450:])
+    ours = GeneticTreeClassifier(**params, random_state=seed).fit(rows[:450], y[:450])
+    assert ours.tree_ == canonical_of(theirs, rows[:450], y[:450])
+    assert ours.best_fitness_.tolist() == theirs["best_fitness"].tolist()
+    assert (ours.predict(rows[450:]) == theirs["predicted"]).all()
 
 
 def figures(slug: str, setting: str, trial: int) -> dict[str, str]:
@@ -128,25 +150,6 @@ def test_impossible_parameters_are_refused(
         small(**params).fit(*wine)
 
 
-def test_labels_may_be_words(wine: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = wine
-    words = np.array(["barbera", "barolo", "grignolino"])[y]
-    by_word, by_number = small().fit(X, words), small().fit(X, y)
-    assert by_word.tree_ == by_number.tree_
-    assert set(by_word.predict(X)) <= set(words)
-
-
-def test_without_penalty_trees_are_larger_and_fit_better(
-    wine: tuple[np.ndarray, np.ndarray],
-) -> None:
-    X, y = wine
-    lean = small(max_iter=100, n_trees=200).fit(X, y)
-    free = small(max_iter=100, n_trees=200, depth_penalty=0.0).fit(X, y)
-    assert free.tree_.node_count > 5 * lean.tree_.node_count
-    assert free.score(X, y) > lean.score(X, y)
-    assert baselines.learner("genetictree-no-penalty").defaults("binary")["depth_penalty"] == 0
-
-
 def generations(fitness: list[float], **settings: Any) -> int:
     return next(i for i in range(99) if is_last(fitness[: i + 1], Settings(**settings)))
 
@@ -181,3 +184,66 @@ def test_leaves_predict_majorities_and_keep_their_class_among_equals() -> None:
     assert tree.value[empty] == pytest.approx([1 / 3] * 3)
     assert tree.n_node_samples is not None
     assert tree.n_node_samples.tolist() == [7, 2, 5, 2, 3, 3, 0]
+
+
+def assert_consistent(tree: np.ndarray) -> None:
+    """Every node is somebody's child, one level below it, and the root nobody's."""
+    assert tree[0]["parent"] == NO_PARENT
+    assert tree[0]["depth"] == 0
+    inner = np.flatnonzero(tree["left"] != LEAF)
+    children = np.concatenate([tree["left"][inner], tree["right"][inner]])
+    assert sorted(children) == list(range(1, len(tree)))
+    for side in ("left", "right"):
+        assert (tree["parent"][tree[side][inner]] == inner).all()
+        assert (tree["depth"][tree[side][inner]] == tree["depth"][inner] + 1).all()
+
+
+def walk(tree: np.ndarray, thresholds: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """The leaf of every row, node by node."""
+    reached = []
+    for row in X:
+        node = 0
+        while tree[node]["left"] != LEAF:
+            here = tree[node]
+            side = (
+                "left"
+                if row[here["feature"]] <= thresholds[here["feature"], here["cut"]]
+                else "right"
+            )
+            node = here[side]
+        reached.append(node)
+    return np.array(reached)
+
+
+def ancestors(tree: np.ndarray, node: int) -> list[int]:
+    found = []
+    while tree[node]["parent"] >= 0:
+        node = int(tree[node]["parent"])
+        found.append(node)
+    return found
+
+
+@pytest.mark.parametrize("penalty", [0.01, 0.0])
+def test_what_is_known_of_children_is_true_of_them_grown_up(penalty: float) -> None:
+    """Three classes, ties among the values, and rows that do not fill the last word."""
+    X = np.random.default_rng(0).integers(0, 30, size=(333, 5)).astype(np.float32)
+    y = (X[:, 0] > 12).astype(np.intp) + ((X[:, 1] > 20) & (X[:, 2] < 9))
+    thresholds = thresholds_of(X, 10)
+    data = encode(X, y, thresholds, 3)
+    settings = Settings(n_trees=40, depth_penalty=penalty, mutation_prob=0.7, cross_prob=0.9)
+    random = np.random.RandomState(3)
+    trees, brood = plant_stumps(random.randint(10**8, size=40), data)
+    nothing = np.empty(0, dtype=NODE)
+    for _ in range(25):
+        fitness = brood.hits / len(y) - penalty * brood.depth
+        trees, brood = next_generation(trees, brood, fitness, data, settings, random, nothing)
+    assert brood.n_nodes.max() > 10
+    grown = grow(trees, brood, np.arange(len(brood.hits)), data, nothing)
+    for i in range(len(brood.hits)):
+        tree = grown.tree(i)
+        assert_consistent(tree)
+        leaves = walk(tree, thresholds, X)
+        assert brood.depth[i] == tree["depth"].max()
+        assert brood.hits[i] == (tree["feature"][leaves] == y).sum() == tree["hits"].sum()
+        reached = set(leaves) | {p for leaf in leaves for p in ancestors(tree, leaf)}
+        assert set(np.flatnonzero(tree["reached"])) == reached

@@ -25,12 +25,6 @@ def test_names_are_those_of_the_papers_tables() -> None:
     assert printed == {baselines.learner(slug).name for slug in PAPER_METHODS}
 
 
-def test_what_is_beyond_the_paper_says_so() -> None:
-    beyond = {slug for slug, learner in baselines.learners().items() if not learner.in_paper}
-    assert beyond >= {"cart-pruned", "optimal-tree", "boosting"}
-    assert not beyond & set(PAPER_METHODS)
-
-
 def test_an_unknown_learner_is_told_its_neighbours() -> None:
     with pytest.raises(KeyError, match="did you mean genetictree"):
         baselines.learner("GeneticTre")
@@ -54,31 +48,6 @@ def test_listing_learners_imports_none_of_their_libraries() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_published_parameters_override_the_defaults() -> None:
-    assert baselines.published_params("cart", "Titanic", "binary") == {
-        "max_depth": 7,
-        "criterion": "entropy",
-        "max_features": None,
-        "min_samples_leaf": 1,
-        "min_samples_split": 50,
-        "ccp_alpha": 0.0,
-    }
-    banknote = baselines.published_params("gradtree", "Banknote Authentication", "binary")
-    assert (banknote["loss"], banknote["poly_epsilon"], banknote["restarts"]) == ("focal", 2.0, 3)
-    titanic = baselines.published_params("gradtree-gumbel", "Titanic", "binary")
-    assert (titanic["loss"], titanic["poly_epsilon"]) == ("cross-entropy", None)
-    assert titanic["selector"] == "gumbel"
-    assert baselines.published_params("dndt", "Rice", "binary")["learning_rate"] == 0.1
-    assert baselines.published_params("dndt", "Rice", "binary")["temperature"] == 0.01
-
-
-def test_without_a_published_row_the_defaults_stay() -> None:
-    for slug in ("dndt", "dl85"):
-        assert baselines.published_params(slug, "Splice", "multi") == baselines.learner(
-            slug
-        ).defaults("multi")
-
-
 @pytest.mark.parametrize("slug", ["gradtree", "dndt", "cart"])
 def test_every_published_value_is_in_the_search_space(slug: str) -> None:
     learner = baselines.learner(slug)
@@ -88,13 +57,6 @@ def test_every_published_value_is_in_the_search_space(slug: str) -> None:
             tuned = baselines.published_params(slug, row["dataset"], "binary")
             for name, values in learner.space.items():
                 assert tuned[name] in values, (row["dataset"], name)
-
-
-def test_gradtree_defaults_differ_between_the_tasks() -> None:
-    binary = baselines.learner("gradtree").defaults("binary")
-    multi = baselines.learner("gradtree").defaults("multi")
-    assert (binary["lr_leaf"], binary["loss"], binary["restarts"]) == (0.005, "cross-entropy", 5)
-    assert (multi["lr_leaf"], multi["loss"], multi["restarts"]) == (0.05, "focal", 3)
 
 
 def test_dndt_is_refused_above_twelve_features() -> None:
