@@ -158,11 +158,15 @@ def tuned(
 
 def over_classes(tree: Tree, classes: NDArray[Any], n_classes: int) -> Tree:
     """``tree``, whose values follow ``classes``, with one value per class of the dataset."""
-    return replace(tree, value=spread(tree.value, classes, n_classes))
+    every = {"value": tree.value, "decision": tree.decision, "class_counts": tree.class_counts}
+    changes: dict[str, Any] = {
+        name: spread(part, classes, n_classes) for name, part in every.items() if part is not None
+    }
+    return replace(tree, **changes)
 
 
-def spread(seen: NDArray[np.float64], classes: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+def spread(seen: NDArray[Any], classes: NDArray[Any], n_classes: int) -> NDArray[Any]:
     """Put column i of ``seen`` at column ``classes[i]`` of a matrix of ``n_classes`` columns."""
-    every = np.zeros((len(seen), n_classes))
+    every = np.zeros((len(seen), n_classes), dtype=seen.dtype)
     every[:, classes.astype(np.intp)] = seen
     return every

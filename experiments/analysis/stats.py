@@ -150,7 +150,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def friedman(scores: pd.DataFrame, smaller_is_better: bool = False) -> tuple[list[float], float]:
-    """Average ranks, and p of Iman and Davenport's F: that of an analysis of variance of the ranks."""
+    """Average ranks, and p of Iman and Davenport's F: an analysis of variance of the ranks."""
     n_datasets, n_methods = scores.shape
     if n_methods < 3 or n_datasets < 2 or scores.isna().any(axis=None):
         raise ValueError(

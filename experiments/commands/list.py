@@ -53,7 +53,7 @@ def _about(kind: str, slug: str, each: Any) -> str:
 
 
 def cost(profile: Profile) -> tuple[int, float, float]:
-    """Jobs of a profile, and by the committed runs its seconds of core time and on two idle cores."""
+    """Jobs of a profile, and by the committed runs its core seconds and those on two idle cores."""
     jobs = unique(job for leaf in profile.leaves() for job in _jobs_in(leaf.slug))
     searches = searches_in(profile)
     plan = make_plan(jobs, {}, Limits())

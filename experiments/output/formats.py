@@ -1,4 +1,4 @@
-"""How numbers are shown: LaTeX, Markdown, HTML and sentences all ask here. CSV keeps every digit."""
+"""How numbers are shown: LaTeX, Markdown, HTML and sentences ask here. CSV keeps every digit."""
 
 from __future__ import annotations
 

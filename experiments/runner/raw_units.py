@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def tree_entry(
     tree: Tree, split: Split, raw: pd.DataFrame | None, run: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One entry of a file of trees: every split in words, in raw units or the numbers of training."""
+    """One entry of a file of trees: every split in words, in raw units or those of training."""
     from gradtree.units.conditions import NOTHING
     from gradtree.views.rules import describe
 

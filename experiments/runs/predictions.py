@@ -11,7 +11,8 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.runs.archive import PREDICTIONS
-from experiments.runs.store import Store
+from experiments.runs.store import FILE, Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,11 +134,22 @@ def read(folder: Path) -> Mapping[str, Prediction]:
     return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
 
 
+def some(folder: Path, keys: Collection[str]) -> Mapping[str, Prediction]:
+    """Those of some runs of a store or an archive, as far as they are kept."""
+    if (folder / FILE).is_file():
+        with closing(Store(folder)) as store:
+            found = {key: of(store, key) for key in keys}
+        return {key: each for key, each in found.items() if each is not None}
+    path = folder / PREDICTIONS
+    return _read(path, path.stat().st_mtime_ns, frozenset(keys)) if path.is_file() else {}
+
+
 @lru_cache(maxsize=2)
-def _read(path: Path, changed: int) -> dict[str, Prediction]:
+def _read(path: Path, changed: int, keys: frozenset[str] | None = None) -> dict[str, Prediction]:
     import pyarrow.parquet as pq
 
-    frame = pq.read_table(path, columns=list(COLUMNS)).to_pandas()
+    wanted = None if keys is None else [("key", "in", {"", *keys})]
+    frame = pq.read_table(path, columns=list(COLUMNS), filters=wanted).to_pandas()
     rows = list(frame.itertuples(index=False, name=None))
     truths = {tuple(row[:3]): row[6] for row in rows if not row[3]}
     found = {}

@@ -104,7 +104,7 @@ class Store:
         connection.execute("COMMIT")
 
     def add(self, runs: Iterable[Run], predictions: Mapping[str, bytes] | None = None) -> Added:
-        """Add checked runs, and what they predicted, in one transaction; nothing if one is no run."""
+        """Add checked runs and what they predicted in one transaction; nothing if one is no run."""
         added = Added()
         rows = [check(run) for run in runs]
         with self.writing() as connection:

@@ -9,6 +9,9 @@ are, are ``gradtree-gumbel-noise-free``.
 
 from __future__ import annotations
 
+from itertools import combinations
+
+import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Answer, Table, table
@@ -16,6 +19,7 @@ from experiments.analysis.pairwise import PROTOCOLS, contrasts, rows, told
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
+from experiments.runs import predictions
 
 NOISY, NOISE_FREE, ANNEALED = "gradtree-gumbel", "gradtree-gumbel-noise-free", "gradtree-annealed"
 OTHERS = {NOISY: "with noise, as printed", NOISE_FREE: "without", ANNEALED: "temperature annealing"}
@@ -32,6 +36,9 @@ CHOICES = {
     f"{NEW}-free-leaves": ("a price per leaf", "no price"),
 }
 """Learner -> what the new defaults do, and what it does instead."""
+STORY = "same-story"
+STEADY = (NEW, "gradtree-estimator", "cart-pruned")
+MEASURES = ["test_f1", "test_accuracy", "test_roc_auc", "test_log_loss", "tree_size"]
 
 
 def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataFrame:
@@ -135,4 +142,46 @@ def _worth(found: pd.DataFrame) -> list[str]:
     ]
 
 
-QUESTIONS = {50: new_defaults, 80: feature_selection}
+def steadiness(runs: Runs) -> pd.DataFrame:
+    """Learners over seeds: scores, nodes, and test rows on which two seeds agree.
+
+    Means over the datasets, binary and of more classes, that all learners have finished.
+    """
+    fits = runs.of("clean", STORY)
+    fits = fits[fits["status"] == "ok"].assign(agreement=0.0)
+    kept = predictions.some(runs.store, set(fits["key"]))
+    for _, own in fits.groupby(["method", "dataset", "trial"]):
+        drawn = [kept[key].predicted for key in own["key"] if key in kept]
+        pairs = [(one == other).mean() for one, other in combinations(drawn, 2)]
+        fits.loc[own.index, "agreement"] = np.mean(pairs) if pairs else np.nan
+    places = fits.groupby(["method", "dataset"])
+    whole = places.size().unstack("method").dropna()
+    whole = whole[whole.eq(whole.max().max()).all(axis=1)].index
+    means = places[[*MEASURES, "agreement"]].mean().reset_index()
+    means = means[means["dataset"].isin(whole)]
+    means["scope"] = [runs.datasets[slug]["task"] for slug in means["dataset"]]
+    both = pd.concat([means, means.assign(scope="all")]).groupby(["scope", "method"], sort=False)
+    found = both[[*MEASURES, "agreement"]].mean().assign(n=both.size())
+    order = pd.MultiIndex.from_product([("binary", "multi", "all"), STEADY])
+    return found.reindex([place for place in order if place in found.index]).reset_index()
+
+
+def same_story(runs: Runs, printed: Printed) -> Answer | None:
+    found = steadiness(runs)
+    if found.empty:
+        return None
+    lines = found[found["scope"] == "all"].set_index("method")
+    told = [
+        f"{runs.name(method)} {100 * line['agreement']:.1f} % (test F1 {line['test_f1']:.3f}, "
+        f"{line['tree_size']:.0f} nodes)"
+        for method, line in lines.iterrows()
+    ]
+    sentence = (
+        f"On average over {lines['n'].iloc[0]} datasets (protocol clean), two seeds agree on so "
+        f"many test rows: {', '.join(told)}."
+    )
+    title = "Do other seeds give the same tree?"
+    return Answer(STORY, title, [sentence], [table(STORY, found, runs.name)], (), [STORY])
+
+
+QUESTIONS = {50: new_defaults, 55: same_story, 80: feature_selection}

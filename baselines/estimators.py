@@ -1,0 +1,89 @@
+"""Beyond the paper: the package's estimators as a user calls them, on the rows before rebalancing.
+
+Both get training and validation rows together and deal with them as they do for anybody.
+``small-tree`` lets pruned CART, CART with balanced classes and GradTree compete in folds of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baselines.contract import Fitted, Learner, Params, SplitLike, Task, over_classes
+
+DEFAULTS: dict[str, Any] = {
+    "depth": "auto",
+    "lr_index": 0.25,
+    "lr_values": 0.025,
+    "lr_leaf": 0.2,
+    "loss": "cross-entropy",
+    "selector": "softmax",
+    "split": "softsign",
+    "steepness": 2.0,
+    "first_thresholds": "quantiles",
+    "batch_size": 512,
+    "epochs": 300,
+    "patience": 50,
+    "max_row_visits": 3_000_000,
+    "restarts": 15,
+    "choose_by": "auto",
+    "tolerance": 1.0,
+    "validation_fraction": 0.2,
+    "scale": "quantile",
+    "refit_leaves": True,
+    "leaf_smoothing": 1.0,
+    "min_samples_leaf": 1,
+    "polish": True,
+    "merge_leaves": "alike",
+    "criterion": "log_loss",
+    "ccp_alpha": "auto",
+    "max_leaf_nodes": None,
+    "class_weight": "auto",
+}
+"""What ``GradTreeClassifier()`` has today, so that a job says what it ran."""
+
+
+def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
+    from gradtree import GradTreeClassifier
+
+    return fitted(split, GradTreeClassifier(**params, random_state=seed))
+
+
+def fit_small_tree(split: SplitLike, params: Params, seed: int) -> Fitted:
+    from gradtree import CartClassifier, GradTreeClassifier, SmallTreeClassifier
+
+    own = {name: value for name, value in params.items() if name in DEFAULTS}
+    families = {
+        "cart": CartClassifier(),
+        "cart-balanced": CartClassifier(class_weight="balanced"),
+        "gradtree": GradTreeClassifier(**own),
+    }
+    most, folds = params["max_leaf_nodes"], params["cv"]
+    model = SmallTreeClassifier(most, families, cv=folds, random_state=seed)
+    found = fitted(split, model)
+    board = {each.family: [each.score, each.noise] for each in model.leaderboard_}
+    return Fitted(
+        model, found.X_fit, found.y_fit, found.tree, found.size,
+        extra={"chosen": model.best_family_, "folds": board},
+    )  # fmt: skip
+
+
+def fitted(split: SplitLike, estimator: Any) -> Fitted:
+    """An estimator and its tree after its fit to the real rows."""
+    from baselines.algorithms.inner_folds import real_rows
+
+    X, y = real_rows(split)
+    estimator.fit(X, y)
+    tree = over_classes(estimator.tree_, estimator.classes_, split.n_classes)
+    return Fitted(estimator, X, y, tree, tree.node_count)
+
+
+def small_tree_defaults(task: Task) -> dict[str, Any]:
+    return {**DEFAULTS, "cv": 5}
+
+
+LEARNERS = (
+    Learner(
+        "gradtree-estimator", "GradTreeClassifier", "1", lambda task: dict(DEFAULTS), fit_gradtree
+    ),
+    Learner("small-tree", "SmallTreeClassifier", "1", small_tree_defaults, fit_small_tree),
+)
