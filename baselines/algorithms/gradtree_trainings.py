@@ -6,14 +6,11 @@ the trainings of the last split that was fitted; fits that differ in what follow
 here and say how many processor seconds that saved them.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from gradtree import GradTreeClassifier
+from gradtree import GradTreeClassifier
 
 
 class _Kept:
@@ -51,8 +48,6 @@ class Trainings:
 
         It is shared, too: copy it before you change it.
         """
-        from gradtree import GradTreeClassifier
-
         name = _spelled(settings, which)
         if name in self._done:
             estimator, seconds = self._done[name]

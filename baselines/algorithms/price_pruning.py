@@ -5,22 +5,19 @@ all of them. One grown tree then answers for every price that is tried: CART is
 grown once per fold and scored at every price.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
 
 from baselines.algorithms.inner_folds import Fold, over_classes
 from gradtree.compiling import entry_kernel
 from gradtree.trees.simplify import rebuilt
 from gradtree.trees.tree import LEAF, Tree
-
-if TYPE_CHECKING:
-    from sklearn.tree import DecisionTreeClassifier
 
 MOST_PRICES = 20
 SAME = 1e-9
@@ -96,8 +93,6 @@ def grown(
     grower: DecisionTreeClassifier, X: NDArray[Any], y: NDArray[Any], n_classes: int
 ) -> Priced:
     """The tree that a copy of ``grower`` grows, with the price of each of its nodes."""
-    from sklearn.base import clone
-
     model = clone(grower).fit(X, y)
     inside = model.tree_
     risk = inside.impurity * inside.weighted_n_node_samples / inside.weighted_n_node_samples[0]

@@ -1,18 +1,16 @@
 """What a run begins with: samples, seeds, a first tree, an engine."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.engines.compiled import CompiledRun
+from gradtree.engines.contract import EngineRun, Samples, Seeds
+from gradtree.engines.streams import noise_key, stream
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NumberLoss
 from gradtree.trees.dense import DenseTree
-
-if TYPE_CHECKING:
-    from gradtree.engines.contract import EngineRun, Samples, Seeds
 
 _ENOUGH_ROWS = 10_000
 
@@ -37,8 +35,6 @@ def samples_of(
     class_weight: NDArray[Any] | None = None,
 ) -> Samples:
     """The listed rows as an engine takes them; ``weight`` includes that of the classes."""
-    from gradtree.engines.contract import Samples
-
     rows, labels = np.asarray(rows, dtype=np.int64), np.asarray(y, dtype=np.int64)
     X = np.ascontiguousarray(X, dtype=dtype)
     worth = weight
@@ -52,8 +48,6 @@ def begin(
 ) -> EngineRun:
     """A run of the engine that is asked for."""
     if config.engine == "compiled":
-        from gradtree.engines.compiled import CompiledRun
-
         return CompiledRun(initial, train, valid, seeds, config)
     try:
         from gradtree.engines.reference import ReferenceRun
@@ -67,9 +61,6 @@ def begin(
 
 def seeds_of(seed: int, config: TrainConfig) -> Seeds:
     """Where the draws of a run come from."""
-    from gradtree.engines.contract import Seeds
-    from gradtree.engines.streams import noise_key, stream
-
     return Seeds(stream(config.stream).order(seed), noise_key(seed))
 
 
@@ -77,8 +68,6 @@ def first_tree(
     seed: int, columns: NDArray[Any] | None, n_features: int, n_classes: int, config: TrainConfig
 ) -> DenseTree:
     """The initial draw of a run; ``columns`` are sorted values to start thresholds from."""
-    from gradtree.engines.streams import stream
-
     drawn = stream(config.stream).initial(seed, config.depth, n_features, n_classes)
     if isinstance(config.loss, NumberLoss) and drawn.leaves.ndim == 2:
         leaves = drawn.leaves[:, : config.loss.targets.shape[1]]  # two, where three were drawn

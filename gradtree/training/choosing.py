@@ -14,17 +14,16 @@ break them by log loss, judged in the same way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
+from gradtree.engines.contract import Samples
+from gradtree.engines.scores import macro_f1
 from gradtree.trees.dense import DenseTree
-
-if TYPE_CHECKING:
-    from gradtree.engines.contract import Samples
 
 # A probability of zero counts as this in ties.
 SMALLEST = 1e-6
@@ -99,8 +98,6 @@ class _Answers(ClassifierMixin, BaseEstimator):
         return self.proba
 
     def score(self, choose_by: Any) -> float:
-        from gradtree.engines.scores import macro_f1
-
         if isinstance(choose_by, str) and choose_by in ("f1", "f1_macro"):
             return macro_f1(self.y, self.label, self.worth)
         more = {} if np.ptp(self.worth) == 0 else {"sample_weight": self.worth}

@@ -3,10 +3,8 @@
 Everything here is in the units of the targets; losses are in the scale of training.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +14,7 @@ from scipy.stats import chi2
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 
+from gradtree.engines.contract import Samples
 from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.settings.losses import NumberLoss
 from gradtree.training.finishing import REAL, Grown
@@ -26,9 +25,6 @@ from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.simplify import without_small_leaves
 from gradtree.trees.tree import LEAF, Tree
-
-if TYPE_CHECKING:
-    from gradtree.engines.contract import Samples
 
 Numbers = NDArray[np.float64]
 

@@ -1,13 +1,10 @@
 """A line that shows how far a training is."""
 
-from __future__ import annotations
-
 import sys
 import time
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-if TYPE_CHECKING:
-    from gradtree.training.train import Progress
+from gradtree.training.train import Progress
 
 BAR_CHARACTERS = 20
 

@@ -1,16 +1,15 @@
 """Training a tree: runs from several initial draws, of which the best is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.engines.contract import EngineRun, Samples
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss, NumberLoss
 from gradtree.training.beginning import begin, columns_of, first_tree, samples_of, seeds_of
@@ -20,9 +19,6 @@ from gradtree.training.own_loss import guarded, refuse_loss
 from gradtree.training.rounding import Grid
 from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
-
-if TYPE_CHECKING:
-    from gradtree.engines.contract import EngineRun, Samples
 
 __all__ = ["Progress", "RunHistory", "TrainConfig", "TrainResult", "train"]
 

@@ -1,9 +1,7 @@
 """The genetic tree as a scikit-learn classifier, and the canonical tree of a search's winner."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,7 +45,7 @@ class GeneticTreeClassifier(TreeClassifier):
     depth_penalty: float = 0.01  # fitness is accuracy minus this times the depth
     random_state: Any = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> GeneticTreeClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Breed a tree for the rows of ``X``, which are taken as ``float32``."""
         rows, coded = self._checked(X, y)
         settings = self._settings()
