@@ -69,11 +69,12 @@ def search_all_rows(
     """The tree at the price that folds of all rows prefer."""
     from sklearn.base import clone
 
-    from baselines.algorithms.inner_folds import Fold, stratified
+    from baselines.algorithms.inner_folds import Fold
     from baselines.algorithms.price_pruning import price_scores
+    from gradtree.inputs.folds import dealt_folds
 
     alphas = candidate_alphas(grower, X, y, params["n_alphas"])
-    parts = stratified(y, params["folds"], seed)
+    parts = dealt_folds(params["folds"], y, np.arange(len(y)), seed)
     folds = [Fold(X[inside], y[inside], X[held], y[held]) for inside, held in parts]
     scores = price_scores(grower, folds, alphas, int(y.max()) + 1)
     best = alphas[int(scores.mean(axis=0).argmax())]

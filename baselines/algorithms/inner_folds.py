@@ -10,7 +10,6 @@ copies of the fold's own rows, so that no copy of a held-out row is learned.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -90,26 +89,16 @@ def real_rows(split: SplitLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]
 
 def inner_folds(split: SplitLike, seed: int, n_folds: int = N_FOLDS) -> list[Fold]:
     """Stratified folds of the real rows, the same for every learner."""
+    from gradtree.inputs.folds import dealt_folds
+
     X, y = real_rows(split)
     shares = np.bincount(split.y_train_valid, minlength=split.n_classes)
     random = np.random.default_rng(seed)
     folds = []
-    for inside, held in stratified(y, n_folds, seed):
+    for inside, held in dealt_folds(n_folds, y, np.arange(len(y)), seed):
         rows = inside[rebalanced(y[inside], shares, random)]
         folds.append(Fold(X[rows], y[rows], X[held], y[held]))
     return folds
-
-
-def stratified(
-    y: NDArray[Any], n_folds: int, seed: int
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Positions inside and outside of each of some folds with like shares of the classes."""
-    from sklearn.model_selection import StratifiedKFold
-
-    dealt = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        return list(dealt.split(y, y))
 
 
 def rebalanced(
