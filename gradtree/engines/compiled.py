@@ -17,16 +17,16 @@ from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.loss_kernels import loss_kernel
 from gradtree.engines.run import (
+    EarlyStopping,
     Limits,
     Rates,
     Rows,
     Run,
-    Slope,
-    Watch,
+    SplitFunction,
     new_clock,
     new_score,
     new_snapshots,
-    new_watch,
+    new_stopping,
 )
 from gradtree.engines.selection import Extras, Selection, new_extras
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
@@ -66,11 +66,11 @@ class CompiledRun:
             order=seeds.order,
             shuffled=np.empty(len(train.rows), dtype=np.int64),
             rates=Rates(config.lr_index, config.lr_values, config.lr_leaf),
-            slope=Slope(SPLITS[config.split].code, dtype.type(config.steepness)),
+            slope=SplitFunction(SPLITS[config.split].code, dtype.type(config.steepness)),
             pace=new_pace(dtype),
             limits=limits,
             clock=new_clock(),
-            watch=new_watch(),
+            watch=new_stopping(),
             score=new_score(initial.n_classes if scored else 0, n_epochs),
             snapshots=new_snapshots(initial, dtype, scored),
             settings=settings,
@@ -109,7 +109,7 @@ class CompiledRun:
         return self._run, self._extras, self._kernel
 
     @property
-    def watch(self) -> Watch:
+    def watch(self) -> EarlyStopping:
         return self._run.watch
 
     @property

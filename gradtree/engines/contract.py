@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.run import Watch
+from gradtree.engines.run import EarlyStopping
 from gradtree.engines.streams import Order
 from gradtree.engines.vectors import LANES
 from gradtree.trees.dense import DenseTree
@@ -70,7 +70,7 @@ class EngineRun(Protocol):
         ...
 
     @property
-    def watch(self) -> Watch: ...
+    def watch(self) -> EarlyStopping: ...
 
     @property
     def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

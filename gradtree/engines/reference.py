@@ -20,7 +20,7 @@ from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Samples, Seeds, Status
 from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.engines.reference_losses import sample_losses
-from gradtree.engines.run import Watch, improves, new_watch
+from gradtree.engines.run import EarlyStopping, improves, new_stopping
 from gradtree.engines.scores import macro_f1
 from gradtree.engines.streams import shuffle_epoch
 from gradtree.settings.config import TrainConfig
@@ -48,7 +48,7 @@ class ReferenceRun:
         self._step = self._epoch = 0
         self._last_epoch = config.epochs_for(len(train.rows))
         self._status = Status.RUNNING
-        self._watch, self._f1_watch = new_watch(), new_watch()
+        self._watch, self._f1_watch = new_stopping(), new_stopping()
         self._scored = config.choose_by == "f1" and len(valid.rows) > 0
         self._best_f1 = self._best
         self._f1: list[float] = []
@@ -203,7 +203,7 @@ class ReferenceRun:
     # A run
 
     @property
-    def watch(self) -> Watch:
+    def watch(self) -> EarlyStopping:
         return self._watch
 
     @property

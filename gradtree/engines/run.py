@@ -39,14 +39,14 @@ class Rates(NamedTuple):
     leaves: float
 
 
-class Slope(NamedTuple):
+class SplitFunction(NamedTuple):
     """The split function, by its code in ``SPLITS``, and its steepness."""
 
     code: int
     steepness: Any
 
 
-class Watch(NamedTuple):
+class EarlyStopping(NamedTuple):
     """The best loss so far and how long ago it was, in arrays of one entry that can change."""
 
     best_loss: NDArray[np.float64]
@@ -62,7 +62,7 @@ class Score(NamedTuple):
 
     tally: NDArray[np.float64]  # (n_classes, 3)
     f1: NDArray[np.float64]  # (epochs,)
-    watch: Watch
+    watch: EarlyStopping
 
 
 class Snapshots(NamedTuple):
@@ -91,11 +91,11 @@ class Run(NamedTuple):
     order: Order
     shuffled: Integers
     rates: Rates
-    slope: Slope
+    slope: SplitFunction
     pace: Pace
     limits: Limits
     clock: Clock
-    watch: Watch
+    watch: EarlyStopping
     score: Score
     snapshots: Snapshots
     settings: NDArray[np.float64]
@@ -109,12 +109,12 @@ def new_clock() -> Clock:
     return Clock(epoch, row, step, batches, np.zeros(1))
 
 
-def new_watch() -> Watch:
-    return Watch(np.array([np.inf]), np.array([-1]), np.array([0]))
+def new_stopping() -> EarlyStopping:
+    return EarlyStopping(np.array([np.inf]), np.array([-1]), np.array([0]))
 
 
 @kernel()
-def improves(watch: Watch, epoch: int, loss: float) -> bool:
+def improves(watch: EarlyStopping, epoch: int, loss: float) -> bool:
     """Take note of an epoch's loss; whether it is strictly the best one."""
     if loss < watch.best_loss[0]:
         watch.best_loss[0] = loss
@@ -127,7 +127,9 @@ def improves(watch: Watch, epoch: int, loss: float) -> bool:
 
 def new_score(n_classes: int, epochs: int) -> Score:
     """Nothing counted yet; with 0 classes, nothing to count."""
-    return Score(np.zeros((n_classes, 3)), np.full(epochs if n_classes else 0, np.nan), new_watch())
+    return Score(
+        np.zeros((n_classes, 3)), np.full(epochs if n_classes else 0, np.nan), new_stopping()
+    )
 
 
 def new_snapshots(start: DenseTree, dtype: Any, scored: bool) -> Snapshots:
