@@ -6,7 +6,7 @@ are compared without restarts, as the authors did; the winner is fitted with the
 as the published learner is. No row of the test part takes part in any choice.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,70 +53,47 @@ def candidates(
 def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
-    from baselines.algorithms.inner_folds import inner_folds
+    def fit(one: Params, fold: Any) -> Any:
+        return DecisionTreeClassifier(**one, random_state=seed).fit(fold.X, fold.y)
 
-    drawn = candidates(CART_SPACE, split, params, seed)
-    folds = inner_folds(split, seed, params["folds"])
-    held = (
-        (DecisionTreeClassifier(**one, random_state=seed).fit(fold.X, fold.y), fold)
-        for fold in folds
-        for one in drawn
-    )
-    chosen, extra = winner(drawn, held)
+    chosen, extra = winner(CART_SPACE, fit, split, params, seed)
     fitted = cart.fit(split, {**cart.defaults(split.task), **chosen}, seed)
     return replace(fitted, extra=extra)
 
 
 def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
-    drawn = candidates(GRADTREE_SPACE, split, params, seed)
+    """Of the own rows of a fold, a fifth decides when to stop."""
+    from sklearn.model_selection import train_test_split
+
+    from baselines.algorithms.inner_folds import real_rows, rebalanced
+    from gradtree import PAPER, GradTreeClassifier
+
     published = gradtree_learner.defaults(split.task, "entmax")
-    chosen, extra = winner(drawn, _gradtrees(drawn, published, split, params, seed))
+    usual = {**PAPER, **published, "restarts": 0, "random_state": seed}
+    shares = np.bincount(split.y_train_valid, minlength=split.n_classes)
+    n_real, classes = len(real_rows(split)[1]), np.arange(split.n_classes)
+
+    def fit(one: Params, fold: Any) -> Any:
+        own = n_real - len(fold.y_held)  # copies stand behind the rows of the fold
+        train, stop = train_test_split(np.arange(own), test_size=STOPPING_SHARE, random_state=seed)
+        train = train[rebalanced(fold.y[train], shares, np.random.default_rng(seed))]
+        (X, y), beside = (fold.X[train], fold.y[train]), (fold.X[stop], fold.y[stop])
+        return GradTreeClassifier(**{**usual, **one}).fit(X, y, None, *beside, classes)
+
+    chosen, extra = winner(GRADTREE_SPACE, fit, split, params, seed)
     final = {**published, **chosen, "restarts": gradtree_learner.TUNED_RESTARTS}
     return replace(gradtree_learner.fit(split, final, seed), extra=extra)
 
 
-def _gradtrees(
-    drawn: Sequence[Params], published: Params, split: SplitLike, params: Params, seed: int
-) -> Iterator[tuple[Any, Any]]:
-    """Every candidate fitted to every fold, a fifth of whose own rows decides when to stop."""
-    from sklearn.model_selection import train_test_split
-
-    from baselines.algorithms.inner_folds import inner_folds, real_rows, rebalanced
-    from gradtree import PAPER, GradTreeClassifier
-
-    classes = np.arange(split.n_classes)
-    shares = np.bincount(split.y_train_valid, minlength=split.n_classes)
-    n_real = len(real_rows(split)[1])
-    for fold in inner_folds(split, seed, params["folds"]):
-        own = n_real - len(fold.y_held)  # copies stand behind the rows of the fold
-        train, stop = train_test_split(np.arange(own), test_size=STOPPING_SHARE, random_state=seed)
-        train = train[rebalanced(fold.y[train], shares, np.random.default_rng(seed))]
-        for one in drawn:
-            settings = {**PAPER, **published, **one, "restarts": 0, "random_state": seed}
-            model = GradTreeClassifier(**settings).fit(
-                fold.X[train],
-                fold.y[train],
-                X_valid=fold.X[stop],
-                y_valid=fold.y[stop],
-                classes=classes,
-            )
-            yield model, fold
-
-
 def winner(
-    drawn: Sequence[dict[str, Any]], fitted: Iterator[tuple[Any, Any]]
+    space: Mapping[str, Sequence[Any]], fit: Any, split: SplitLike, params: Params, seed: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The candidate with the best mean macro F1 over folds, and what the record keeps of it.
+    """The candidate with the best mean macro F1 over folds, and what the record keeps of it."""
+    from baselines.algorithms.inner_folds import inner_folds, tuned
 
-    Models come with their folds, fold by fold, the candidates in their order.
-    """
-    from baselines.algorithms.inner_folds import best_of
-
-    every = [fold.score(model.predict(fold.X_held)) for model, fold in fitted]
-    scores = np.array(every).reshape(-1, len(drawn))
-    chosen = best_of(drawn, scores)
-    inner = float(scores.mean(axis=0)[list(drawn).index(chosen)])
-    return chosen, {"chosen": chosen, "candidates": len(drawn), "inner_f1": round(inner, 6)}
+    drawn = candidates(space, split, params, seed)
+    chosen, compared, inner = tuned(drawn, fit, inner_folds(split, seed, params["folds"]))
+    return chosen, {"chosen": chosen, "candidates": compared, "inner_f1": round(inner, 6)}
 
 
 LEARNERS = (

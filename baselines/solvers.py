@@ -75,7 +75,7 @@ def fit_guessed(split: SplitLike, params: Params, seed: int, solver: str) -> Fit
     if solver == "dl85":
         chosen, compared = cut_back(depth, fit, folds)
     else:
-        chosen, compared = tuned(sizes(depth), fit, folds, params["tuning_limit"])
+        chosen, compared, _ = tuned(sizes(depth), fit, folds, params["tuning_limit"])
     estimator = SolverTreeClassifier(solver, **chosen, **limits)
     estimator.fit(split.X_train_valid, split.y_train_valid, classes)
     return result(split, estimator, chosen=chosen, compared=compared)
@@ -114,7 +114,7 @@ def fit_contree(split: SplitLike, params: Params, seed: int) -> Fitted:
     depths = range(2, deepest + 1)
     candidates = [{"max_depth": d, "complexity": price} for d in depths for price in PRICES]
     folds = inner_folds(split, seed)
-    chosen, compared = tuned(candidates, fit, folds, params["tuning_limit"])
+    chosen, compared, _ = tuned(candidates, fit, folds, params["tuning_limit"])
     return result(split, fit(chosen, Fold(X, y, X, y)), chosen=chosen, compared=compared)
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from baselines.algorithms.binarise import Binariser, paper_binariser
 from baselines.algorithms.branch_and_bound.pair_counts import count_type
 from baselines.algorithms.branch_and_bound.solver import Solved, compile_kernels
-from baselines.algorithms.searched import Matrix, SearchedTreeClassifier
+from baselines.algorithms.searched import Found, Labels, Matrix, SearchedTreeClassifier
 from baselines.algorithms.solvers import DL85_SOLVERS
-from baselines.algorithms.yes_no_tree import Node, relabelled
+from baselines.algorithms.yes_no_tree import relabelled
 
 
 @dataclass(eq=False, repr=False)
@@ -38,9 +38,7 @@ class DL85Classifier(SearchedTreeClassifier):
     renumber: bool = True
     random_state: int | None = None  # ignored: the search has no chance in it
 
-    def _find(
-        self, X: Matrix, labels: NDArray[np.intp], X_bins: Matrix, ranked: Binariser | None
-    ) -> tuple[Binariser, Node]:
+    def _find(self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None) -> Found:
         if self.solver not in DL85_SOLVERS:
             raise ValueError(f"solver must be one of {sorted(DL85_SOLVERS)}, not {self.solver!r}")
         for name in ("max_depth", "min_sup"):
@@ -64,7 +62,7 @@ class DL85Classifier(SearchedTreeClassifier):
         return binariser, relabelled(best.tree, names)
 
     def _solve_in_turn(
-        self, columns: NDArray[np.bool_], labels: NDArray[np.intp], seconds: float
+        self, columns: NDArray[np.bool_], labels: Labels, seconds: float
     ) -> Solved | None:
         """The best of depths 1, 2, …; of equally good ones the shallowest."""
         compile_kernels(count_type(*columns.shape))
@@ -84,11 +82,7 @@ class DL85Classifier(SearchedTreeClassifier):
         return best
 
     def _solve(
-        self,
-        columns: NDArray[np.bool_],
-        labels: NDArray[np.intp],
-        depth: int,
-        seconds: float | None,
+        self, columns: NDArray[np.bool_], labels: Labels, depth: int, seconds: float | None
     ) -> Solved | None:
         """The best tree of a depth, or ``None`` if none was found in time."""
         return DL85_SOLVERS[self.solver](columns, labels, depth, self.min_sup, seconds)

@@ -129,9 +129,9 @@ def tuned(
     candidates: Sequence[Candidate],
     fit: Callable[[Candidate, Fold], Any],
     folds: Sequence[Fold],
-    seconds: float,
-) -> tuple[Candidate, int]:
-    """Fit every candidate to every fold, smallest first, and choose; how many were compared.
+    seconds: float = np.inf,
+) -> tuple[Candidate, int, float]:
+    """Fit every candidate to every fold and choose: it, how many were compared, its mean score.
 
     After so many ``seconds`` of the processor no further candidate is begun.
     """
@@ -140,9 +140,12 @@ def tuned(
     for candidate in candidates:
         if scores and time.process_time() - began > seconds:
             break
-        fitted = [(fit(candidate, fold), fold) for fold in folds]
-        scores.append([fold.score(model.predict(fold.X_held)) for model, fold in fitted])
-    return best_of(candidates[: len(scores)], np.array(scores).T), len(scores)
+        models = [fit(candidate, fold) for fold in folds]
+        told = [model.predict(fold.X_held) for model, fold in zip(models, folds, strict=True)]
+        scores.append([fold.score(each) for fold, each in zip(folds, told, strict=True)])
+    table = np.array(scores).T
+    best = best_of(range(len(scores)), table)
+    return candidates[best], len(scores), float(table.mean(axis=0)[best])
 
 
 def over_classes(tree: Tree, classes: NDArray[Any], n_classes: int) -> Tree:

@@ -31,6 +31,8 @@ from baselines.algorithms.yes_no_tree import (
 
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.intp]
+Found = tuple[Binariser, Node]
+"""Columns, and the tree over them."""
 
 
 class SearchedTreeClassifier(TreeClassifier):
@@ -42,10 +44,8 @@ class SearchedTreeClassifier(TreeClassifier):
     """
 
     @abstractmethod
-    def _find(
-        self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
-    ) -> tuple[Binariser, Node]:
-        """The columns, and the tree over them."""
+    def _find(self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None) -> Found:
+        """Binarise and search."""
 
     def fit(
         self,
@@ -81,9 +81,7 @@ class OptimalTreeClassifier(SearchedTreeClassifier):
     time_limit: float | None = None  # seconds for STreeD, after which its best tree so far is taken
     random_state: int | None = None  # ignored: the search has no chance in it
 
-    def _find(
-        self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
-    ) -> tuple[Binariser, Node]:
+    def _find(self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None) -> Found:
         binariser = threshold_binariser(X_bins, self.n_thresholds)
         columns, least = binariser.transform(X), self.min_samples_leaf
         found = by_streed(columns, labels, self.max_depth, least, self.time_limit)
@@ -126,9 +124,7 @@ class SolverTreeClassifier(SearchedTreeClassifier):
         self.size_ = self.tree_.node_count
         return self
 
-    def _find(
-        self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
-    ) -> tuple[Binariser, Node]:
+    def _find(self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None) -> Found:
         ranked = ranked or ranked_columns(X, labels, self.random_state)
         power = 2 if self.solver == "licketysplit" else self.max_depth  # whatever its depth
         binariser = first_columns(ranked, len(X), power, self.work)
@@ -157,9 +153,7 @@ class ConTreeClassifier(SearchedTreeClassifier):
     time_limit: float = 60.0  # seconds, after which the best tree so far is taken
     random_state: int | None = None  # ignored: the search has no chance in it
 
-    def _find(
-        self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None
-    ) -> tuple[Binariser, Node]:
+    def _find(self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None) -> Found:
         """Every split of the tree is a column of its own."""
         from pycontree import ConTree
 

@@ -79,7 +79,7 @@ def test_tuning_stops_when_its_time_is_up() -> None:
     def stump(depth: int, fold: object) -> DecisionTreeClassifier:
         return DecisionTreeClassifier(max_depth=depth).fit(fold.X, fold.y)  # type: ignore[attr-defined]
 
-    assert tuned([1, 2, 3], stump, folds, seconds=0.0) == (1, 1)
+    assert tuned([1, 2, 3], stump, folds, seconds=0.0)[:2] == (1, 1)
     assert tuned([1, 2, 3], stump, folds, seconds=60.0)[1] == 3
 
 
