@@ -8,14 +8,12 @@ for numbers (NaN = missing), ``int32`` category codes (-1 = missing), and last t
 content hash of the dataset; the cache stores the very bytes, so one check serves both.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -62,7 +60,7 @@ class Table:
         return b"".join(parts)
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> Table:
+    def from_bytes(cls, content: bytes) -> Self:
         """Inverse of :meth:`to_bytes`; the caller has verified the hash of ``content``."""
         line, _, body = content.partition(b"\n")
         try:

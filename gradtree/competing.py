@@ -1,12 +1,10 @@
 """Families of trees in the same folds: their fits, their scores, and who is chosen."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -32,9 +30,9 @@ class Rows:
     weight: NDArray[np.float64] | None
     classes: NDArray[Any]
 
-    def some(self, places: NDArray[np.intp]) -> Rows:
+    def some(self, places: NDArray[np.intp]) -> Self:
         weight = None if self.weight is None else self.weight[places]
-        return Rows(_safe_indexing(self.X, places), self.y[places], weight, self.classes)
+        return replace(self, X=_safe_indexing(self.X, places), y=self.y[places], weight=weight)
 
 
 class FoldResult(NamedTuple):

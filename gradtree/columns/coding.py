@@ -5,14 +5,12 @@ microseconds, categories as their positions among those of training. What is
 missing is ``nan``, and so is a category that training did not see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from warnings import warn
 
 import numpy as np
@@ -47,7 +45,7 @@ class Column:
         return asdict(self) | {"categories": list(self.categories)}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Column:
+    def from_dict(cls, content: dict[str, Any]) -> Self:
         return cls(**(content | {"categories": tuple(content["categories"])}))
 
     def some(self, chosen: NDArray[np.bool_]) -> tuple[Category, ...]:

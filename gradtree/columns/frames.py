@@ -1,11 +1,9 @@
 """Tables of any make, read column by column by narwhals."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -34,7 +32,7 @@ class RawColumn:
             return self.values
         return objects([*self.levels, None])[self.values]
 
-    def some(self, rows: NDArray[Any]) -> RawColumn:
+    def some(self, rows: NDArray[Any]) -> Self:
         """Some of the rows."""
         return replace(self, values=self.values[rows])
 

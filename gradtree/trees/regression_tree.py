@@ -1,9 +1,7 @@
 """The canonical tree with numbers in its leaves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +19,7 @@ class RegressionTree(Tree):
     """
 
     @classmethod
-    def of(cls, tree: Tree, value: NDArray[np.float64]) -> RegressionTree:
+    def of(cls, tree: Tree, value: NDArray[np.float64]) -> Self:
         """The splits of any tree, with numbers at its nodes."""
         parts = {field.name: getattr(tree, field.name) for field in fields(Tree)}
         return cls(**parts | {"value": value, "decision": None, "class_counts": None})
