@@ -11,13 +11,14 @@ from scipy.stats import chi2
 from gradtree.settings.losses import CustomLoss
 
 CRITERIA = ("gini", "log_loss")
+Floats = NDArray[np.float64]
 
 # A loss of one's own is minimised in so many steps, from shares drawn this far from the corners.
 STEPS = 40
 FROM_CORNERS = 1e-3
 
 
-def gini_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def gini_costs(weight: Floats) -> Floats:
     """Share of the weight times Gini impurity, as in scikit-learn.
 
     ``weight``, here and below: of every class at every node, the root first.
@@ -27,7 +28,7 @@ def gini_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((total - squares) / total[0])
 
 
-def log_loss_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_loss_costs(weight: Floats) -> Floats:
     """Log loss of the class shares of every node, in parts of that of the root."""
     total = weight.sum(axis=1, keepdims=True)
     shares = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
@@ -35,11 +36,11 @@ def log_loss_costs(weight: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(loss / loss[0] if loss[0] > 0 else loss)
 
 
-def cost_matrix(loss: CustomLoss, n_classes: int) -> NDArray[np.float64] | None:
+def cost_matrix(loss: CustomLoss, n_classes: int) -> Floats | None:
     """Costs by true and predicted class, of a loss that is linear in the probabilities; or None."""
     gradient, corners = np.zeros(n_classes), np.eye(n_classes)
 
-    def at(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def at(p: Floats) -> Floats:
         return np.array([float(loss.function(p, k, gradient)) for k in range(n_classes)])
 
     costs = np.array([at(corner) for corner in corners]).T
@@ -48,9 +49,7 @@ def cost_matrix(loss: CustomLoss, n_classes: int) -> NDArray[np.float64] | None:
     return costs if linear else None
 
 
-def least_loss(
-    loss: CustomLoss, weight: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def least_loss(loss: CustomLoss, weight: Floats) -> tuple[Floats, Floats]:
     """The outputs with which every node has the lowest loss, and that loss in parts of the root's.
 
     Of a leaf's rows only the weights of the classes count. All of it on one class, the shares
@@ -75,9 +74,7 @@ def least_loss(
     return outputs, costs / abs(costs[0]) if costs[0] != 0 else costs
 
 
-def leaf_losses(
-    sums: NDArray[np.float64], smoothing: float, loss: CustomLoss | None
-) -> NDArray[np.float64]:
+def leaf_losses(sums: Floats, smoothing: float, loss: CustomLoss | None) -> Floats:
     """What a row of each class loses at each node, if the node says what suits its rows best.
 
     ``smoothing`` rows with the shares of the root join every node. Log loss, if there is no other.
@@ -91,9 +88,7 @@ def leaf_losses(
     return np.array([[float(loss.function(p, k, gradient)) for k in classes] for p in outputs])
 
 
-def _loss_at(
-    loss: CustomLoss, parts: NDArray[np.float64], p: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+def _loss_at(loss: CustomLoss, parts: Floats, p: Floats) -> tuple[float, Floats]:
     """The loss of all rows of a node with one output, and its gradient."""
     total, slope, own = 0.0, np.zeros(len(p)), np.zeros(len(p))
     for label in np.flatnonzero(parts).tolist():
@@ -106,13 +101,11 @@ def _loss_at(
     return total, slope
 
 
-def _descended(
-    loss: CustomLoss, parts: NDArray[np.float64], shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _descended(loss: CustomLoss, parts: Floats, shares: Floats) -> Floats:
     """Where a descent over softmax logits ends that begins at the shares."""
     inside = (1 - FROM_CORNERS) * shares + FROM_CORNERS / len(shares)
 
-    def objective(logits: NDArray[np.float64]) -> tuple[float, Any]:
+    def objective(logits: Floats) -> tuple[float, Any]:
         p = np.asarray(softmax(logits))
         value, slope = _loss_at(loss, parts, p)
         return value, p * (slope - slope @ p)
@@ -123,7 +116,7 @@ def _descended(
     return np.asarray(softmax(found.x))
 
 
-def chance_of(table: NDArray[np.float64]) -> float:
+def chance_of(table: Floats) -> float:
     """The chance that two leaves of one mind differ as much: a likelihood-ratio test.
 
     The table has a row for each, with the rows of every class that occurs.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.settings.losses import CustomLoss
-from gradtree.trees.costs import leaf_losses
+from gradtree.trees.costs import Floats, leaf_losses
 from gradtree.trees.simplify import class_sums, rebuilt
 from gradtree.trees.tree import LEAF, Tree
 
@@ -24,8 +24,8 @@ PASSES = 3
 WORTH = 1e-9
 SMOOTHING = 1.0
 
-
-LossesAt = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
+Places = NDArray[np.intp]
+LossesAt = Callable[[Places, Places], Floats]
 
 
 class RowLosses(Protocol):
@@ -35,7 +35,7 @@ class RowLosses(Protocol):
         """The loss of all rows in a tree without splits."""
         ...
 
-    def at(self, tree: Tree, leaf: NDArray[np.intp]) -> LossesAt:
+    def at(self, tree: Tree, leaf: Places) -> LossesAt:
         """The loss of rows at leaves, in pairs, if the leaves suit the rows that reach them."""
         ...
 
@@ -45,7 +45,7 @@ class ClassLosses:
     """Log loss of rows of classes, or a loss of the user's."""
 
     y: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    weight: Floats
     own: CustomLoss | None = None
 
     def unit(self, tree: Tree) -> float:
@@ -53,7 +53,7 @@ class ClassLosses:
         alone = leaf_losses(total, SMOOTHING, self.own)[0]
         return abs(float(total[0][total[0] > 0] @ alone[total[0] > 0]))
 
-    def at(self, tree: Tree, leaf: NDArray[np.intp]) -> LossesAt:
+    def at(self, tree: Tree, leaf: Places) -> LossesAt:
         sums = class_sums(tree, leaf, self.y, self.weight)
         loss = leaf_losses(sums, SMOOTHING, self.own)
         return lambda leaves, rows: self.weight[rows] * loss[leaves, self.y[rows]]
@@ -96,7 +96,7 @@ def _one_pass(tree: Tree, X: NDArray[Any], losses: RowLosses, price: float, wort
     return rebuilt(replace(tree, threshold=threshold), instead=instead)[0]
 
 
-def rows_by_node(tree: Tree, leaf: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def rows_by_node(tree: Tree, leaf: Places) -> list[Places]:
     """The rows that pass each node, by the leaves that they reach."""
     reach: list[Any] = [None] * tree.node_count
     order = np.argsort(leaf, kind="stable")
@@ -111,13 +111,8 @@ def rows_by_node(tree: Tree, leaf: NDArray[np.intp]) -> list[NDArray[np.intp]]:
 
 
 def _leaf_below(
-    tree: Tree,
-    threshold: NDArray[np.float64],
-    instead: NDArray[np.intp],
-    start: int,
-    X: NDArray[Any],
-    rows: NDArray[np.intp],
-) -> NDArray[np.intp]:
+    tree: Tree, threshold: Floats, instead: Places, start: int, X: NDArray[Any], rows: Places
+) -> Places:
     """The leaf that rows reach from a node, with thresholds and nodes as changed so far."""
     leaf = np.empty(len(rows), dtype=np.intp)
     waiting = [(int(start), np.arange(len(rows)))]
@@ -135,11 +130,7 @@ def _leaf_below(
 
 
 def _best_threshold(
-    values: NDArray[Any],
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    now: float,
-    worth: float,
+    values: NDArray[Any], left: Floats, right: Floats, now: float, worth: float
 ) -> tuple[float, float]:
     """Where to part the rows, and their loss then; as now, if nothing is better by ``worth``."""
     goes = values <= now

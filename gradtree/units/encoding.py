@@ -21,6 +21,9 @@ from gradtree.trees.simplify import rebuilt
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.cuts import cut_between, too_fine
 
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
 # A column of numbers has at most so many steps, learned from about so many rows.
 MOST_STEPS = 10_000
 ROWS_FOR_STEPS = 100_000
@@ -37,7 +40,7 @@ class EncodedColumn:
     """A column of the training matrix, made of one column of the table."""
 
     source: int  # position of that column
-    cuts: NDArray[np.float64] | None  # ascending borders of steps of numbers; None for categories
+    cuts: Floats | None  # ascending borders of steps of numbers; None for categories
     scores: NDArray[np.float32]  # one per step (one more than cuts, ascending), or per category
     missing: float  # the score of a gap, and of a category that training did not see
 
@@ -59,10 +62,10 @@ class Labels:
     """Classes and weights of the rows that scores are learned from."""
 
     y: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    weight: Floats
     n_classes: int
 
-    def shares(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+    def shares(self, group: Places, n_groups: int) -> Floats:
         """Weight of every class in every group of rows, shape (n_groups, n_classes)."""
         cells = group * self.n_classes + self.y
         weights = np.bincount(cells, self.weight, n_groups * self.n_classes)
@@ -70,7 +73,7 @@ class Labels:
 
 
 def number_columns(
-    source: int, values: NDArray[Any], rows: NDArray[np.intp], labels: Labels, scale: str | None
+    source: int, values: NDArray[Any], rows: Places, labels: Labels, scale: str | None
 ) -> list[EncodedColumn]:
     """The steps of a column of numbers, and a column that marks its gaps if it has any."""
     sample = values[:: max(1, len(values) // ROWS_FOR_STEPS)].astype(np.float64)
@@ -96,7 +99,7 @@ def number_columns(
     return [replace(column, missing=_like_gaps(own, gaps, labels)), marker]
 
 
-def between(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def between(points: Floats) -> Floats:
     """The middles between ascending points, each below the larger of its two."""
     middles = points[:-1] / 2 + points[1:] / 2
     return np.where((middles >= points[1:]) | (middles < points[:-1]), points[:-1], middles)
@@ -118,7 +121,7 @@ def ordered_columns(
     source: int,
     codes: NDArray[Any],
     n_categories: int,
-    rows: NDArray[np.intp],
+    rows: Places,
     labels: Labels,
     scale: str | None,
 ) -> list[EncodedColumn]:
@@ -128,7 +131,7 @@ def ordered_columns(
     return [EncodedColumn(source, None, column.of(every), column.missing) for column in columns]
 
 
-def category_scores(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def category_scores(weights: Floats) -> Floats:
     """What categories tell about the label, as one number each, by the weights of their classes.
 
     Their smoothed shares of classes: of the second class, if there are two, else along the
@@ -150,9 +153,7 @@ def category_scores(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.round(centred @ (first * np.sign(first[np.abs(first).argmax()])), 12)
 
 
-def scaled(
-    points: NDArray[np.float64], counts: NDArray[np.intp], scale: str | None
-) -> NDArray[np.float32]:
+def scaled(points: Floats, counts: Places, scale: str | None) -> NDArray[np.float32]:
     """Scores of ascending points that so many rows have."""
     if scale is None:
         with np.errstate(over="ignore"):
@@ -188,11 +189,7 @@ def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], labels: Lab
 
 
 def learn_encoding(
-    coded: NDArray[Any],
-    rows: NDArray[np.intp],
-    labels: Labels,
-    columns: Sequence[Column],
-    scale: str | None,
+    coded: NDArray[Any], rows: Places, labels: Labels, columns: Sequence[Column], scale: str | None
 ) -> tuple[EncodedColumn, ...]:
     """How the columns of a table become those of the training matrix.
 
@@ -229,7 +226,7 @@ def table_tree(
     columns: Sequence[Column],
     coded: NDArray[Any],
     simplify: bool = True,
-) -> tuple[Tree, NDArray[np.intp]]:
+) -> tuple[Tree, Places]:
     """A tree over the training matrix as one over the table, and where its nodes come from.
 
     The training rows ``coded`` all take the same way through both trees. They also decide how cuts
@@ -238,7 +235,7 @@ def table_tree(
     """
 
     @cache
-    def known(source: int) -> NDArray[np.float64]:
+    def known(source: int) -> Floats:
         values = coded[:, source].astype(np.float64)
         return np.unique(values[~np.isnan(values)])
 
@@ -295,9 +292,7 @@ def table_tree(
     return changed, origin
 
 
-def _cut(
-    column: EncodedColumn, n_left: int, known: NDArray[np.float64], kind: Kind
-) -> tuple[float, bool]:
+def _cut(column: EncodedColumn, n_left: int, known: Floats, kind: Kind) -> tuple[float, bool]:
     """The number that parts the steps on the left from the others, and whether that is fine."""
     assert column.cuts is not None
     if n_left == 0 or n_left == len(column.scores):
