@@ -29,16 +29,23 @@ if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
 
 Params = Mapping[str, Any]
+CLASSES: tuple[Task, ...] = ("binary", "multi")
+NUMBERS: tuple[Task, ...] = ("regression",)
+QUANTILES = (0.1, 0.5, 0.9)
+"""What ``predict_quantiles`` of a learner of numbers predicts, a column each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A trained estimator and the rows that count as its training rows (train F1)."""
 
-    estimator: Any  # has ``classes_``, ``predict`` (class indices) and ``predict_proba``
+    # Has ``classes_``, ``predict`` (class indices) and ``predict_proba``; of numbers, ``predict``
+    # and, if it predicts the ``QUANTILES``, ``predict_quantiles``.
+    estimator: Any
     X_fit: NDArray[np.float64]
-    y_fit: NDArray[np.int64]
-    # The canonical tree over the split's features; one ``value`` column per class of the dataset.
+    y_fit: NDArray[Any]
+    # The canonical tree over the split's features, one ``value`` column per class of the dataset,
+    # or a ``RegressionTree``.
     tree: Tree | None
     size: int | None  # nodes as the paper counts them; ``None`` for what is no tree
     epochs: int | None = None  # passes over the data, for learners that make passes
@@ -72,6 +79,7 @@ class Learner:
     # Name shared by learners that share work on a split (``Fitted.shared_seconds``), so that a
     # runner has them follow each other in one worker; ``None`` shares with itself only.
     family: str | None = None
+    tasks: tuple[Task, ...] = CLASSES  # what it can learn: classes, or ``NUMBERS``
 
     def missing(self) -> tuple[str, ...]:
         """Those of ``needs`` that are not installed here."""
@@ -84,9 +92,17 @@ class Learner:
         command = f"; pip install -e '.[{self.installs}]'" if self.installs else ""
         return f"{', '.join(self.missing())} not installed{command}"
 
+    def unfit(self, n_classes: int) -> str | None:
+        """Why it cannot learn so many classes, or, with 0, numbers; ``None`` if it can."""
+        task: Task = "multi" if n_classes > 2 else "binary" if n_classes else "regression"
+        if task in self.tasks:
+            return None
+        known = {CLASSES: "classes", NUMBERS: "numbers"}
+        return f"{known.get(self.tasks, ' and '.join(self.tasks))} only"
+
     def why_not(self, n_features: int, n_classes: int) -> str | None:
         """Why this learner cannot be fitted to such data here, or ``None`` if it can."""
-        return self.skip(n_features, n_classes) or self.absence()
+        return self.unfit(n_classes) or self.skip(n_features, n_classes) or self.absence()
 
 
 def class_probabilities(estimator: Any, X: ArrayLike, n_classes: int) -> NDArray[np.float64]:
