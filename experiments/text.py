@@ -56,10 +56,11 @@ def outcome(run: Mapping[str, Any]) -> str:
     """How one job ended, in a few words."""
     if run["status"] != "ok":
         return f"{run['status']}: {run.get('reason')}"
-    score = run.get("test_f1") if run.get("test_f1") is not None else run.get("valid_f1")
+    names = {"test_f1": "F1", "test_r2": "R²", "valid_f1": "F1"}
+    known = [(word, run[name]) for name, word in names.items() if run.get(name) is not None]
     size, seconds = run.get("tree_size"), run.get("wall_seconds")
     parts = [
-        None if score is None else f"F1 {score:.3f}",
+        *(f"{word} {score:.3f}" for word, score in known[:1]),
         None if size is None else f"{size} nodes",
         None if seconds is None else duration(seconds),
     ]

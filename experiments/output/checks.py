@@ -32,6 +32,8 @@ from experiments.runs.schema import (
 )
 from experiments.runs.store import FILE, Store
 
+PINBALL = "test_pinball_"
+"""Scores of quantiles are called by this and a percentage."""
 TOLERANCE = 1e-9
 """Between a stored score and the same score computed anew from predictions."""
 RESULTS = archive.COMMITTED.parent
@@ -196,7 +198,8 @@ def scores(folder: Path) -> Check:
         if kept is None:
             continue
         found.compared += 1
-        for name, score in _scores(kept.truth, kept.predicted, kept.proba).items():
+        compute = _number_scores if kept.of_numbers else _scores
+        for name, score in compute(kept.truth, kept.predicted, kept.proba).items():
             stored = run[name]
             if stored is not None and not math.isclose(stored, score, abs_tol=TOLERANCE):
                 told = f"{name} is {stored}, its predictions give {score}"
@@ -227,4 +230,19 @@ def _scores(truth: Any, predicted: Any, proba: Any) -> dict[str, float]:
         if against:
             areas = [metrics.roc_auc_score(hot[:, c], proba[:, c]) for c in against]
             found["test_roc_auc"] = float(np.mean(areas))
+    return found
+
+
+def _number_scores(truth: Any, predicted: Any, quantiles: Any) -> dict[str, float]:
+    from sklearn import metrics
+
+    found = {
+        "test_r2": metrics.r2_score(truth, predicted),
+        "test_mae": metrics.mean_absolute_error(truth, predicted),
+    }
+    if quantiles is not None:
+        names = [name for name in SCORES if name.startswith(PINBALL)]
+        for name, told in zip(names, quantiles.T, strict=True):
+            share = int(name.removeprefix(PINBALL)) / 100
+            found[name] = metrics.mean_pinball_loss(truth, told, alpha=share)
     return found

@@ -1,4 +1,5 @@
-"""Check what a fitted learner predicts, and score it, with the paper's macro F1 first.
+"""Check what a fitted learner predicts, and score it: classes by the paper's macro F1 first,
+numbers by R².
 
 Metrics are written on the confusion matrix and on ranks: the runner takes all of them for every
 job, and scikit-learn's checks would cost more than the sums. Tests hold them equal to its own.
@@ -7,11 +8,13 @@ job, and scikit-learn's checks would cost more than the sums. Tests hold them eq
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.contract import QUANTILES
 from experiments.runs.predictions import NO_PROBABILITIES, Prediction
 from gradtree.engines.scores import macro_f1
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 Labels = NDArray[np.int64]
 Probabilities = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 
 class PredictionError(ValueError):
@@ -72,8 +76,40 @@ def scores_of(
     return scores
 
 
+def number_scores(
+    truth: Numbers, predicted: Numbers, quantiles: Numbers | None
+) -> dict[str, float]:
+    """Every score of test rows with numbers: R², mean absolute error and, of quantiles, pinball
+    losses. Where all rows have the same number, R² is 1 or 0, as scikit-learn has it.
+    """
+    off, spread = truth - predicted, float(np.mean((truth - truth.mean()) ** 2))
+    error = float(np.mean(off**2))
+    scores = {
+        "test_r2": 1 - error / spread if spread > 0 else float(error == 0),
+        "test_mae": float(np.mean(np.abs(off))),
+    }
+    if quantiles is not None:
+        for share, told in zip(QUANTILES, quantiles.T, strict=True):
+            losses = np.maximum(share * (truth - told), (share - 1) * (truth - told))
+            scores[f"test_pinball_{100 * share:.0f}"] = float(np.mean(losses))
+    return scores
+
+
 def measure(fitted: Fitted, split: Split) -> tuple[dict[str, Any], Prediction, dict[str, Any]]:
     """Every score of a run by column, checked predictions, and remarks for ``extra``."""
+    kept, remarks, scores = (_numbers if split.task == "regression" else _classes)(fitted, split)
+    scores["tree_size"] = None if fitted.size is None else operator.index(fitted.size)
+    scores["epochs"] = None if fitted.epochs is None else operator.index(fitted.epochs)
+    if fitted.tree is not None:
+        scores |= shape_of(fitted.tree, split.X_test)
+    return scores, kept, remarks
+
+
+Measured = tuple[Prediction, dict[str, Any], dict[str, Any]]
+"""Predictions, remarks and scores."""
+
+
+def _classes(fitted: Fitted, split: Split) -> Measured:
     n_classes, estimator = split.n_classes, fitted.estimator
     predicted = predict(estimator, split.X_test, n_classes)
     proba, remarks = None, dict[str, Any]()
@@ -85,12 +121,18 @@ def measure(fitted: Fitted, split: Split) -> tuple[dict[str, Any], Prediction, d
         "train_f1": f1_on(estimator, fitted.X_fit, fitted.y_fit, n_classes),
         "valid_f1": f1_on(estimator, split.X_valid, split.y_valid, n_classes),
         **scores_of(split.y_test, predicted, proba, n_classes),
-        "tree_size": None if fitted.size is None else operator.index(fitted.size),
-        "epochs": None if fitted.epochs is None else operator.index(fitted.epochs),
     }
-    if fitted.tree is not None:
-        scores |= shape_of(fitted.tree, split.X_test)
-    return scores, Prediction(split.y_test, predicted, proba), remarks
+    return Prediction(split.y_test, predicted, proba), remarks, scores
+
+
+def _numbers(fitted: Fitted, split: Split) -> Measured:
+    predicted, quantiles = predict_numbers(fitted.estimator.predict, split.X_test, ()), None
+    if callable(asked := getattr(fitted.estimator, "predict_quantiles", None)):
+        quantiles = predict_numbers(asked, split.X_test, (len(QUANTILES),))
+    train = predict_numbers(fitted.estimator.predict, fitted.X_fit, ())
+    scores: dict[str, Any] = {**number_scores(split.y_test, predicted, quantiles)}
+    scores["train_r2"] = number_scores(fitted.y_fit, train, None)["test_r2"]
+    return Prediction(split.y_test, predicted, quantiles), {}, scores
 
 
 def f1_on(estimator: Any, X: NDArray[np.float64], y: Labels, n_classes: int) -> float:
@@ -108,6 +150,19 @@ def predict(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Labels:
             f"predict returned values that are no class indices 0..{n_classes - 1}"
         )
     return labels
+
+
+def predict_numbers(
+    asked: Callable[[Numbers], Any], X: NDArray[np.float64], columns: tuple[int, ...]
+) -> Numbers:
+    """Finite numbers of shape (rows, *columns), or an error that says what came instead."""
+    answer = np.asarray(asked(X))
+    name = getattr(asked, "__name__", "predict")
+    if answer.shape != (len(X), *columns):
+        raise PredictionError(f"{name} returned shape {answer.shape} for {len(X)} rows")
+    if not np.issubdtype(answer.dtype, np.number) or not np.isfinite(answer).all():
+        raise PredictionError(f"{name} returned values that are no finite numbers")
+    return answer.astype(np.float64)
 
 
 def predict_proba(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Probabilities:

@@ -38,8 +38,9 @@ def read_runs(folder: Path = COMMITTED, columns: Iterable[str] | None = None) ->
     ]
     wanted = None if columns is None else list(columns)
     parts = [pd.read_parquet(path, columns=wanted) for path in files]
-    empty = pd.DataFrame(columns=wanted or list(NAMES))
-    return typed(pd.concat(parts, ignore_index=True) if parts else empty)
+    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    later = [name for name in wanted or NAMES if name not in frame]  # than these files
+    return typed(frame.reindex(columns=[*frame.columns, *later]))
 
 
 def read_plan(folder: Path = COMMITTED) -> pd.DataFrame:

@@ -3,7 +3,8 @@
 A tree gives few different answers, so what is kept of a run is a table of its different (class,
 probabilities) pairs and one code per test row. In a store, every job leaves that with the truth
 and its tree, packed; in an archive, ``predictions.parquet`` has a row for every run, and one
-without a key for the truth of every protocol, dataset and trial.
+without a key for the truth of every protocol, dataset and trial. A regression has no classes: the
+table then has numbers, the prediction and the quantiles behind it, and so has that of the truth.
 """
 
 from __future__ import annotations
@@ -45,26 +46,35 @@ def why_no_probabilities(extra: str) -> str:
 class Prediction:
     """Test rows of one run: true and predicted classes, and probabilities where there are any.
 
-    ``truth`` and ``predicted`` have shape (rows,), ``proba`` has shape (rows, n_classes).
+    ``truth`` and ``predicted`` have shape (rows,), ``proba`` has shape (rows, n_classes). In a
+    regression, they are numbers, and ``proba`` has the predicted quantiles, if any.
     """
 
-    truth: NDArray[np.int64]
-    predicted: NDArray[np.int64]
+    truth: NDArray[Any]
+    predicted: NDArray[Any]
     proba: NDArray[np.float64] | None = None
 
-    def coded(self) -> tuple[NDArray[np.int16], NDArray[np.float64] | None, NDArray[Any]]:
+    @property
+    def of_numbers(self) -> bool:
+        return self.truth.dtype.kind == "f"
+
+    def coded(self) -> tuple[NDArray[np.int16] | None, NDArray[np.float64] | None, NDArray[Any]]:
         """Classes and probabilities of the different answers, and which one each row got."""
         parts = [self.predicted[:, None].astype(np.float64)]
         if self.proba is not None:
             parts.append(self.proba)
         answers, codes = np.unique(np.hstack(parts), axis=0, return_inverse=True)
+        codes = codes.ravel().astype(np.uint16 if len(answers) <= 1 << 16 else np.uint32)
+        if self.of_numbers:
+            return None, answers, codes
         table = None if self.proba is None else answers[:, 1:]
-        wide = np.uint16 if len(answers) <= 1 << 16 else np.uint32
-        return answers[:, 0].astype(np.int16), table, codes.ravel().astype(wide)
+        return answers[:, 0].astype(np.int16), table, codes
 
     @classmethod
     def decoded(cls, truth: Any, classes: Any, table: Any, codes: Any) -> Prediction | None:
         """What ``coded`` took apart; ``None`` where the parts do not fit together."""
+        if classes is None:
+            return cls._numbers(*(np.asarray(part) for part in (truth, table, codes)))
         truth, classes, codes = (np.asarray(part) for part in (truth, classes, codes))
         whole = all(part.ndim == 1 and part.dtype.kind in "iu" for part in (truth, classes, codes))
         if not whole or not len(truth) or len(truth) != len(codes) or codes.max() >= len(classes):
@@ -78,11 +88,24 @@ class Prediction:
         proba = None if table is None else table[codes]
         return cls(truth.astype(np.int64), classes.astype(np.int64)[codes], proba)
 
+    @classmethod
+    def _numbers(
+        cls, truth: NDArray[Any], table: NDArray[Any], codes: NDArray[Any]
+    ) -> Prediction | None:
+        if [part.dtype.kind for part in (truth, table, codes)] != ["f", "f", "u"]:
+            return None
+        many = int(codes.max()) + 1 if len(codes) else 0
+        if not many or truth.shape != codes.shape or table.size % many or not table.size:
+            return None
+        answers = table.reshape(many, -1)[codes]
+        return cls(truth, answers[:, 0], answers[:, 1:] if answers.shape[1] > 1 else None)
+
 
 def pack(prediction: Prediction, tree: Any = None) -> bytes:
     """One job's predictions and its tree as an ``.npz``; equal arrays give equal bytes."""
     classes, table, codes = prediction.coded()
-    arrays: dict[str, Any] = {"truth": prediction.truth.astype(np.int16)}
+    truth = prediction.truth
+    arrays: dict[str, Any] = {"truth": truth if prediction.of_numbers else truth.astype(np.int16)}
     arrays |= {"classes": classes, "probabilities": table, "codes": codes}
     if tree is not None:
         arrays |= {f"tree_{part.name}": getattr(tree, part.name) for part in fields(tree)}
@@ -151,7 +174,9 @@ def _read(path: Path, changed: int, keys: frozenset[str] | None = None) -> dict[
     wanted = None if keys is None else [("key", "in", {"", *keys})]
     frame = pq.read_table(path, columns=list(COLUMNS), filters=wanted).to_pandas()
     rows = list(frame.itertuples(index=False, name=None))
-    truths = {tuple(row[:3]): row[6] for row in rows if not row[3]}
+    truths = {
+        tuple(row[:3]): row[6] if row[5] is None else row[5][row[6]] for row in rows if not row[3]
+    }
     found = {}
     for *place, key, kept, table, codes in rows:
         if key and tuple(place) in truths:
@@ -168,17 +193,23 @@ def write(folder: Path, kept: Iterable[tuple[Place, str, Prediction]]) -> Path:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    truths: dict[Place, NDArray[np.int64]] = {}
-    rows: list[tuple[Any, ...]] = []
+    truths: dict[Place, NDArray[Any]] = {}
+    parts: list[tuple[Place, str, tuple[Any, Any, Any]]] = []
     for place, key, prediction in kept:
         if not np.array_equal(truths.setdefault(place, prediction.truth), prediction.truth):
             raise ValueError(
                 f"{' '.join(map(str, place))}: two runs were scored on different test rows; the "
                 "store mixes versions of the data or the protocol"
             )
-        answers, table, codes = prediction.coded()
-        rows.append((*place, key, answers, None if table is None else table.ravel(), codes))
-    rows += [(*place, "", None, None, truth.astype(np.uint16)) for place, truth in truths.items()]
+        parts.append((place, key, prediction.coded()))
+    for place, truth in truths.items():
+        alone = Prediction(truth, truth)
+        classes = (None, None, truth.astype(np.uint16))
+        parts.append((place, "", alone.coded() if alone.of_numbers else classes))
+    rows = [
+        (*place, key, answers, None if table is None else table.ravel(), codes)
+        for place, key, (answers, table, codes) in parts
+    ]
     rows.sort(key=lambda row: row[:4])
     kinds = (pa.string(), pa.string(), pa.int16(), pa.string())
     lists = (pa.list_(pa.int16()), pa.list_(pa.float64()), pa.list_(pa.uint16()))

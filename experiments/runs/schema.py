@@ -58,6 +58,8 @@ LONGEST_JSON = BY_NAME["extra"].longest
 SCORES: tuple[str, ...] = tuple(c.name for c in COLUMNS if c.kind == "score")
 METRICS: tuple[str, ...] = tuple(c.name for c in COLUMNS if c.better)
 """Columns that a table can be made of."""
+MAIN_SCORES = ("test_f1", "test_r2")
+"""Of classes and of numbers; every successful run has one of them."""
 LOG_ROUNDING = 1e-12
 """Of log losses, whose last digits differ between processors."""
 
@@ -77,9 +79,9 @@ def consistent(row: Run) -> None:
     """``BadRunError`` for columns that contradict each other."""
     scored = [name for name in SCORES if row[name] is not None]
     if row["status"] == "ok":
-        needed = "test_f1" if row["evaluation"] == HOLDOUT else "valid_f1"
-        if row[needed] is None:
-            raise BadRunError(f"ok, but without {needed}")
+        needed = MAIN_SCORES if row["evaluation"] == HOLDOUT else ("valid_f1",)
+        if all(row[name] is None for name in needed):
+            raise BadRunError(f"ok, but without {' or '.join(needed)}")
     elif scored:
         raise BadRunError(f"{row['status']}, but with {scored[0]}")
     from experiments.runs.job import key_of

@@ -83,6 +83,11 @@ class Store:
             self._connection.row_factory = sqlite3.Row
             pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
             self._connection.executescript(pragmas + _SCHEMA)
+            known = [row["name"] for row in self._connection.execute("PRAGMA table_info(runs)")]
+            for column in (each for each in COLUMNS if each.name not in known):  # an older store
+                with contextlib.suppress(sqlite3.OperationalError):  # another process was faster
+                    added = f'"{column.name}" {_TYPES[column.type]}'
+                    self._connection.execute(f"ALTER TABLE runs ADD COLUMN {added}")
         return self._connection
 
     def close(self) -> None:
