@@ -52,15 +52,20 @@ def counts(statuses: Mapping[str, int]) -> str:
     return ", ".join(parts) or "nothing"
 
 
+def main_score(run: Mapping[str, Any]) -> str:
+    """Its test F1 or R², or the F1 of a search's folds; empty without any."""
+    names = {"test_f1": "test F1", "test_r2": "test R²", "valid_f1": "F1"}
+    known = [f"{word} {run[n]:.3f}" for n, word in names.items() if run.get(n) is not None]
+    return known[0] if known else ""
+
+
 def outcome(run: Mapping[str, Any]) -> str:
     """How one job ended, in a few words."""
     if run["status"] != "ok":
         return f"{run['status']}: {run.get('reason')}"
-    names = {"test_f1": "F1", "test_r2": "R²", "valid_f1": "F1"}
-    known = [(word, run[name]) for name, word in names.items() if run.get(name) is not None]
     size, seconds = run.get("tree_size"), run.get("wall_seconds")
     parts = [
-        *(f"{word} {score:.3f}" for word, score in known[:1]),
+        main_score(run).removeprefix("test "),
         None if size is None else f"{size} nodes",
         None if seconds is None else duration(seconds),
     ]

@@ -27,7 +27,8 @@ from experiments.commands.run import REFIT, run_jobs  # noqa: E402
 from experiments.commands.trees import draw_trees  # noqa: E402
 from experiments.errors import CannotGoOnError, check_names  # noqa: E402
 from experiments.runner import registry  # noqa: E402
-from experiments.runner.experiments import jobs_of  # noqa: E402
+from experiments.runner.experiments import check_task, jobs_of  # noqa: E402
+from experiments.runs.schema import BY_NAME  # noqa: E402
 from experiments.runs.store import Store  # noqa: E402
 from experiments.text import program, say  # noqa: E402
 
@@ -38,8 +39,8 @@ PRINTED = {
 """Experiment -> the paper's table of its test F1."""
 OPTIONS = (
     option("dataset", "name or slug, e.g. titanic", metavar="DATASET"),
-    option("--experiment", "default: tuned,default", words, "A,B", ["tuned", "default"]),
-    option("--protocol", "protocol (default: paper)", default="paper"),
+    option("--experiment", "default: tuned,default; of numbers regression", words, "A,B"),
+    option("--protocol", "protocol (default: paper; of numbers clean)"),
     option("--method", "default: all of the experiment, and those of plug-ins", words, "A,B"),
     option("--trial", "default: all ten", arguments.trials, "0-4,7", list(range(10))),
     option("--output", "where to write (default: .runs/datasets/<slug>)", Path, "FOLDER"),
@@ -56,10 +57,15 @@ def main() -> int:
         add(parser)
     args = parser.parse_args()
     registry.use(args.plugin)
+    dataset = registry.resolve_dataset(args.dataset)
+    numbers = registry.facts(dataset).task == "regression"
+    args.protocol = args.protocol or ("clean" if numbers else "paper")
+    args.experiment = args.experiment or (["regression"] if numbers else ["tuned", "default"])
     check_names("experiment", args.experiment, registry.entries("experiment"))
     check_names("method", args.method, registry.learners())
     check_names("protocol", [args.protocol], registry.entries("protocol"))
-    dataset = registry.resolve_dataset(args.dataset)
+    for method in args.method or ():
+        check_task(method, [dataset])
     try:
         registry.load_dataset(dataset)
     except DatasetUnavailable as problem:
@@ -72,10 +78,12 @@ def main() -> int:
     status, whole = run_jobs(args, dataset, jobs)
     folder = args.output or args.store / "datasets" / dataset
     folder.mkdir(parents=True, exist_ok=True)
+    metric = BY_NAME["test_r2" if numbers else "test_f1"]
     for name in args.experiment:
-        found = compared(args.store, args.protocol, name, dataset, set(args.trial))
+        found = compared(args.store, args.protocol, name, dataset, set(args.trial), metric.name)
         found.to_csv(folder / f"{name}.csv", index=False)
-        say(f"\n{registry.facts(dataset).name}, {name}, test F1 (protocol {args.protocol}):")
+        title = f"{registry.facts(dataset).name}, {name}, {metric.in_tables}"
+        say(f"\n{title} (protocol {args.protocol}):")
         say(found.to_string(index=False, float_format="{:.3f}".format, na_rep="–"))
     if whole:
         draw_trees(folder, jobs, Store(args.store))
@@ -84,16 +92,16 @@ def main() -> int:
 
 
 def compared(
-    store: Path, protocol: str, experiment: str, dataset: str, trials: set[int]
+    store: Path, protocol: str, experiment: str, dataset: str, trials: set[int], metric: str
 ) -> pd.DataFrame:
-    """Mean and deviation of every learner's test F1 over trials, beside the paper's."""
+    """Mean and deviation of every learner's score over trials, beside the paper's."""
     runs = load(store)
     rows = runs.of(protocol, experiment)
     rows = rows[(rows["dataset"] == dataset) & rows["trial"].isin(trials)]
     cells = printed().of(PRINTED.get(experiment, "")).set_index(["dataset", "method"])
     lines = []
     for method, some in rows.groupby("method", sort=False):
-        scores = some["test_f1"].dropna()
+        scores = some[metric].dropna()
         line = {
             "method": runs.name(str(method)),
             "mean": scores.mean(),

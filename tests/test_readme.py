@@ -41,6 +41,7 @@ CUT_DOWN = {
         f"{PYTHON} scripts/run_dataset.py wine --method cart --trial 0 --experiment tuned "
         "--inline --store STORE"
     ),
+    "scripts/run_dataset.py servo": f"{PYTHON} scripts/run_dataset.py --help",
     "--shard 1/2": f"{PYTHON} -m experiments run --profile quick --shard 1/2 "
     "--store STORE --dataset wine --method cart --inline",
     "--shard 2/2": f"{PYTHON} -m experiments run --profile quick --shard 2/2 "

@@ -33,14 +33,16 @@ class Mark:
 
 
 _MARKERS = {
-    BLUE: {"gradtree": "o", "gradtree-new-defaults": "d", "gradtree-tuned": "*"},
-    VERMILION: {"cart": "s", "cart-pruned": "P", "cart-shrunk": "X", "cart-weighted": "<"},
+    BLUE: {"gradtree": "o", "gradtree-new-defaults": "d", "gradtree-tuned": "*"}
+    | {"gradtree-regression": "o"},
+    VERMILION: {"cart": "s", "cart-pruned": "P", "cart-shrunk": "X", "cart-weighted": "<"}
+    | {"cart-regression": "s", "cart-pruned-regression": "P"},
     ORANGE: {"dndt": "v", "cart-weighted-grid": ">"},
     PURPLE: {"genetictree": "D", "licketysplit": "s", "contree": "^"},
     GREEN: {"dl85": "^", "dl85-tuned": "v", "streed": "D"},
     SKY: {"gradtree-gumbel": "P", "gradtree-gumbel-noise-free": "p"},
     GREY: {"gradtree-annealed": "X"},
-    BLACK: {"boosting": "o"},
+    BLACK: {"boosting": "o", "boosting-regression": "D"},
 }
 MARKS: dict[str, Mark] = {
     slug: Mark(colour, marker) for colour, own in _MARKERS.items() for slug, marker in own.items()

@@ -42,7 +42,7 @@ REPEATS_ITSELF = ("skipped", "timeout", "memory")
 """How a run ends for reasons that lie in the learner and the dataset, not in the trial."""
 NOT_A_TREE = "n/a"
 """Shown where a learner has a result but not this metric, e.g. the size of an ensemble."""
-SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults")
+SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults", "regression")
 """Experiments whose runs are no trials of one cell, or which have tables of their own."""
 AS_PRINTED = "paper, as printed"
 """The protocol of a table of the paper's own numbers."""
@@ -288,7 +288,8 @@ def _fill(
     name_of: Callable[[str], str] = str,
 ) -> Grid:
     """A table from its cells: ranks of its methods, and summary lines."""
-    rows = [slug for task in TASKS for slug in tasks if tasks[slug] == task]
+    order = (*TASKS, "regression")
+    rows = sorted(tasks, key=lambda slug: order.index(tasks[slug]))
     columns, ranked = [*table.methods, *table.beside], list(table.methods)
     places = pd.MultiIndex.from_product([rows, columns], names=["dataset", "method"])
     frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""}).reset_index()
@@ -312,14 +313,14 @@ def _fill(
             _summary(table, name, part, stds.loc[block], broken).assign(task=task)
             for name in table.summaries
         ]
-    order = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
+    first = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
     lines = ["task", "statistic", "method", "value", "spread", "n", "rank"]
     every = pd.concat(summary, ignore_index=True) if summary else pd.DataFrame(columns=lines)
     given = {**vars(table), "caption": caption, "methods": tuple(columns)}
     return Grid(
         **given,
         protocol=protocol,
-        frame=frame[order].astype({"n": int, "expected": int, "rank": "Int64"}),
+        frame=frame[first].astype({"n": int, "expected": int, "rank": "Int64"}),
         summary=every[lines].astype({"rank": "Int64"}),
         trials=trials,
     )

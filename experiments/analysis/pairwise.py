@@ -143,10 +143,12 @@ def listed(parts: Sequence[str]) -> str:
 NAME, EXPERIMENT = "comparison", "default"
 
 
-def gathered(store: Path, done: pd.DataFrame, protocol: str, keys: Collection[str]) -> Runs:
+def gathered(
+    store: Path, done: pd.DataFrame, protocol: str, keys: Collection[str], experiment: str
+) -> Runs:
     """The runs of some jobs: those of a store beside those that are done elsewhere."""
     own = load(store)
-    frame = pd.concat([done, own.of(protocol, EXPERIMENT)]).drop_duplicates("key")
+    frame = pd.concat([done, own.of(protocol, experiment)]).drop_duplicates("key")
     return replace(own, frame=frame[frame["key"].isin(keys)].reset_index(drop=True))
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
+from baselines.contract import NUMBERS
 from experiments.analysis.answer import Answer, Table
 from experiments.analysis.pairwise import EXPERIMENT, compare, gathered
 from experiments.analysis.runs import load
@@ -16,12 +17,14 @@ from experiments.commands.run import REFIT, run_jobs
 from experiments.errors import DONE, UserError, check_names
 from experiments.output import files, formats, latex, metrics, readme
 from experiments.runner import registry
-from experiments.runner.experiments import jobs_of, paper_datasets
+from experiments.runner.experiments import check_task, jobs_of, paper_datasets
 from experiments.runs import predictions
 from experiments.runs.schema import BY_NAME, Column
 from experiments.text import say
 
 FEW_ROWS, SCORES, AGAINST = 1000, ["test_f1", "test_roc_auc"], ["cart", "cart-pruned", "gradtree"]
+OF_NUMBERS = ["cart-regression", "cart-pruned-regression", "gradtree-regression"]
+"""The others, where the plug-in's learners are of numbers."""
 STYLE = "<style>body{font:16px sans-serif;margin:2em}td{padding:.2em .6em}</style>"
 
 
@@ -31,9 +34,9 @@ STYLE = "<style>body{font:16px sans-serif;margin:2em}td{padding:.2em .6em}</styl
     option("--dataset", f"default: the paper's under {FEW_ROWS} rows, yours", words, "A,B"),
     option("--protocol", "default: clean", default="clean"),
     option("--trial", "default: 0-9", arguments.trials, "0-4,7", list(range(10))),
-    option("--metric", f"default: {','.join(SCORES)}", words, "A,B", SCORES),
-    option("--reference", "whom to test against (default: cart)", default="cart"),
-    option("--against", f"default: {','.join(AGAINST)}", words, "A,B", AGAINST),
+    option("--metric", f"default: {','.join(SCORES)}; of numbers test_r2", words, "A,B"),
+    option("--reference", "whom to test against (default: cart; of numbers cart-regression)"),
+    option("--against", f"default: {','.join(AGAINST)}; those of numbers", words, "A,B"),
     REFIT,
     arguments.STORE,
     arguments.group("how", *arguments.HOW),
@@ -47,19 +50,26 @@ def run(args: argparse.Namespace) -> int:
     probabilities are made anew. See `run`.
     """
     registry.use([args.file])
-    check_names("method", [args.reference, *args.against], registry.learners())
+    learners, own = registry.from_plugins("learner"), registry.from_plugins("dataset")
+    numbers = bool(learners) and all(each.tasks == NUMBERS for each in learners.values())
+    experiment, usual = ("regression", OF_NUMBERS) if numbers else (EXPERIMENT, AGAINST)
+    others = list(dict.fromkeys([args.reference or usual[0], *(args.against or usual)]))
+    check_names("method", others, registry.learners())
     check_names("protocol", [args.protocol], registry.entries("protocol"))
-    others = list(dict.fromkeys([args.reference, *args.against]))
-    mine = [slug for slug in registry.from_plugins("learner") if slug not in others]
-    own = registry.from_plugins("dataset")
-    if not (own or registry.from_plugins("learner")) or len([*mine, *others]) == 1:
+    mine = [slug for slug in learners if slug not in others]
+    if not (own or learners) or len([*mine, *others]) == 1:
         raise UserError(f"{args.file} offers no learner or dataset to compare {others[0]} on")
     offered = registry.from_plugins("metric")
-    wanted = [metrics.find(name, {}, offered) for name in args.metric]
-    few = [slug for slug in paper_datasets() if registry.facts(slug).n_rows < FEW_ROWS]
+    asked = args.metric or (["test_r2"] if numbers else SCORES)
+    wanted = [metrics.find(name, {}, offered) for name in asked]
+    every = registry.entries("dataset")
+    ours = [slug for slug in every if every[slug].task in NUMBERS] if numbers else paper_datasets()
+    few = [slug for slug in ours if every[slug].n_rows < FEW_ROWS]
     chosen = arguments.datasets(args.dataset) or [*few, *own]
-    jobs = jobs_of(EXPERIMENT, args.protocol, chosen, [*mine, *others], args.trial)
-    done = load().of(args.protocol, EXPERIMENT).query("status != ''")
+    for method in (*mine, *others):
+        check_task(method, chosen)
+    jobs = jobs_of(experiment, args.protocol, chosen, [*mine, *others], args.trial)
+    done = load().of(args.protocol, experiment).query("status != ''")
     kept = "committed"
     if any(metric.score for metric in wanted):
         kept, found = "committed with probabilities", predictions.read(COMMITTED).items()
@@ -74,14 +84,14 @@ def run(args: argparse.Namespace) -> int:
         status, whole = DONE, True
     if whole:
         store = args.store if todo else COMMITTED
-        runs = gathered(store, done, args.protocol, {job.key for job in jobs})
+        runs = gathered(store, done, args.protocol, {job.key for job in jobs}, experiment)
         for metric in wanted:
             frame, why = metrics.scored(runs, runs.frame, metric, [store, COMMITTED])
             runs = replace(runs, frame=frame)
             for reason, count in why.items():
                 say(f"{count:,} runs have no {metric.name}: {reason}.")
         columns = [BY_NAME.get(metric.name) or column_of(metric) for metric in wanted]
-        write(compare(runs, args.protocol, mine, others, columns), args.store)
+        write(compare(runs, args.protocol, mine, others, columns, experiment), args.store)
     return status
 
 

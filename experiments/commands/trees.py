@@ -23,9 +23,10 @@ from experiments.runner.experiments import Setting, jobs_of
 from experiments.runner.raw_units import in_raw_units, tree_entry
 from experiments.runner.run_job import load_split, timed_fit
 from experiments.runs.job import Job
-from experiments.runs.predictions import tree_parts
+from experiments.runs.predictions import tree_parts, unpack
 from experiments.runs.store import Store
-from experiments.text import NO_NEW_ROW, say
+from experiments.text import NO_NEW_ROW, main_score, say
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.tree import Tree
 
 METHODS = ("gradtree", "cart", "dl85", "genetictree")
@@ -86,7 +87,8 @@ def kept_tree(store: Store, key: str) -> Tree | None:
     """The tree that a run left in a store, where it did."""
     packed = store.predictions(key) if store.exists else None
     parts = tree_parts(packed) if packed else None
-    return Tree(**parts) if parts else None
+    numbers = packed is not None and (kept := unpack(packed)) is not None and kept.of_numbers
+    return (RegressionTree if numbers else Tree)(**parts) if parts else None
 
 
 def _raw(job: Job) -> pd.DataFrame | None:
@@ -118,10 +120,13 @@ def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> None:
         with drawing.look():
             figure = drawing.canvas(max(width, drawing.PAGE_WIDTH), height + 0.8)
             axes = figure.add_subplot()
-            labels: dict[str, Any] = {"class_names": split.class_names, "max_depth": DRAWN_DEPTH}
+            labels: dict[str, Any] = {
+                "class_names": split.class_names or None,
+                "max_depth": DRAWN_DEPTH,
+            }
             names = split.feature_names if raw is None else None
             plot_tree(shown, feature_names=names, ax=axes, **labels)
-            axes.set_title(f"{name}, trial {job.trial}, test F1 {outcome['test_f1']:.3f}")
+            axes.set_title(f"{name}, trial {job.trial}, {main_score(outcome)}")
             note = codes_note(datasets.get(job.dataset, {}), job.protocol)
             figure.supxlabel(note.replace(NO_NEW_ROW, NOTHING), fontsize=7, wrap=True)
         figures.save(figure, folder / job.method)

@@ -37,6 +37,7 @@ class Metric:
     smaller_is_better: bool
     score: Callable[[Prediction, int], float | None] | None = None
     """``None`` for a score of the table of runs."""
+    of_numbers: bool = False
 
 
 def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Any]) -> Metric:
@@ -60,18 +61,19 @@ def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Any]) -> M
         near = did_you_mean(name, [*METRICS, *plugins, *known])
         raise UserError(f"unknown metric {name!r}; {near}")
     kind = function.__module__.rpartition(".")[2]
-    if kind not in ("_classification", "_ranking"):
-        compared = "numbers" if kind == "_regression" else "clusters or distances"
-        raise UserError(f"{name} compares {compared}; classes have no such order or distance")
-    found = Metric(name, name.endswith(("loss", "error")), _scorer(name, function, options))
+    if kind not in ("_classification", "_ranking", "_regression"):
+        raise UserError(f"{name} compares clusters or distances, not predictions")
+    numbers, less = kind == "_regression", name.endswith(("loss", "error", "deviance"))
+    found = Metric(name, less, _scorer(name, function, options), numbers)
     problem = ""
-    for n_classes in (2, 3):
-        truth = np.arange(12) % n_classes
-        rows = Prediction(truth, truth, np.eye(n_classes)[truth] * 0.8 + 0.2 / n_classes)
-        problem = _scored(found, rows, n_classes)[1]
+    for n_classes in (0,) if numbers else (2, 3):
+        truth = np.arange(1.0, 13.0) if numbers else np.arange(12) % n_classes
+        share = None if numbers else np.eye(n_classes)[truth] * 0.8 + 0.2 / n_classes
+        problem = _scored(found, Prediction(truth, truth, share), n_classes)[1]
         if not problem:
             return found
-    raise UserError(f"{name} gives no score of classes or probabilities: {problem}")
+    of = "numbers" if numbers else "classes or probabilities"
+    raise UserError(f"{name} gives no score of {of}: {problem}")
 
 
 def _scorer(
@@ -112,6 +114,8 @@ def _scored(metric: Metric, rows: Prediction | None, n_classes: int) -> tuple[fl
     """The score of one run, or why there is none."""
     if rows is None or metric.score is None:
         return None, "no predictions are kept"
+    if rows.of_numbers != metric.of_numbers:
+        return None, f"it compares {'numbers' if metric.of_numbers else 'classes'}"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of classes that a small test part lacks

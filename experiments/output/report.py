@@ -247,14 +247,16 @@ def _datasets(runs: Runs) -> list[Data]:
     for slug in (slug for slug in order if slug in used):
         facts = runs.datasets.get(slug, {})
         counts = facts.get("class_counts", [])
+        labels = f"{len(counts)} classes" if counts else str(facts.get("task", "0 classes"))
+        if len(counts) == 2:
+            labels = "classes " + " / ".join(f"{count:,}" for count in counts)
         found.append(
             {
                 "slug": slug,
                 "name": runs.name(slug),
-                "n_classes": len(counts),
                 "rows": facts.get("n_rows", 0),
                 "features": facts.get("n_features", 0),
-                "classes": " / ".join(f"{count:,}" for count in counts) if len(counts) == 2 else "",
+                "labels": labels,
                 "trees": [tree_data(entry, runs, slug) for entry in read_trees(folder, slug)],
             }
         )

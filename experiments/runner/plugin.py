@@ -198,7 +198,7 @@ def _wrong_with(learner: Learner) -> Iterator[str]:
         if not isinstance(values, list | tuple) or not values:
             yield f"space[{key!r}] is {values!r:.80}\nWrite a list of values."
         drawn += [("space", key, value) for value in values]
-    for task in ("binary", "multi"):
+    for task in learner.tasks:
         try:
             drawn += [("defaults", *pair) for pair in dict(learner.defaults(task)).items()]
         except Exception as problem:

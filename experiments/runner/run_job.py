@@ -240,11 +240,12 @@ def skip_reason(job: Job) -> str | None:
     weighs = variant is not None and variant.steps.rare_classes == "weigh"
     if weighs and not learner.takes_weights:
         return NO_WEIGHTS
+    known = registry.facts(job.dataset)
+    n_classes = len(known.class_counts)
     # Elsewhere encoding may change the number of features.
     if registry.find("protocol", job.protocol).base == "paper":
-        known = registry.facts(job.dataset)
-        return learner.why_not(known.n_features, len(known.class_counts))
-    return learner.absence()
+        return learner.why_not(known.n_features, n_classes)
+    return learner.unfit(n_classes) or learner.absence()
 
 
 def check_versions(job: Job) -> None:

@@ -24,6 +24,14 @@ def made_up_split(
     return split_of(X, y.astype(np.int64), n_classes, protocol)
 
 
+def made_up_numbers(n_rows: int = 150, seed: int = 0) -> Split:
+    """A number that two of four features tell in a tree-like way, with noise."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_rows, 4))
+    y = 5.0 * (X[:, 0] > 0.3) + 2.0 * (X[:, 1] > -0.2) + 0.5 * random.normal(size=n_rows)
+    return split_of(X, y, 0, "clean")
+
+
 def split_of(X: np.ndarray, y: np.ndarray, n_classes: int, protocol: str) -> Split:
     """The first 60 % of the rows, the next 20 %, the rest."""
     first, second = int(0.6 * len(X)), int(0.8 * len(X))

@@ -1,4 +1,4 @@
-"""What every learner of the suite must do, whatever it is."""
+"""What every learner of classes must do, whatever it is."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from sklearn.preprocessing import FunctionTransformer
 
 import baselines
 from baselines import Fitted, Learner, class_probabilities, estimators
+from baselines.contract import CLASSES
 from datasets.split import Split
 from experiments.runner.raw_units import in_raw_units, tree_entry
 from gradtree import GradTreeClassifier
 from gradtree.trees.tree import LEAF
 from gradtree.views.plot import plot_tree
 
-LEARNERS = baselines.learners()
+LEARNERS = {s: one for s, one in baselines.learners().items() if one.tasks == CLASSES}
 TASKS = {"binary": 2, "multi": 3}
 GRADTREE = {"depth": 4, "epochs": 60, "patience": 30, "restarts": 1, "lr_leaf": 0.1}
 GENETIC = {"n_trees": 40, "max_iter": 15}

@@ -65,6 +65,14 @@ def test_dndt_is_refused_above_twelve_features() -> None:
     assert dndt.why_not(13, 2) == "n>12"
 
 
+def test_classes_and_numbers_are_not_mixed_up() -> None:
+    cart, numbers = baselines.learner("cart"), baselines.learner("cart-regression")
+    assert (cart.why_not(4, 2), cart.why_not(4, 7)) == (None, None)
+    assert (cart.why_not(4, 0), numbers.why_not(4, 2)) == ("classes only", "numbers only")
+    assert numbers.why_not(4, 0) is None
+    assert replace(cart, tasks=("multi",)).why_not(4, 2) == "multi only"
+
+
 def test_a_missing_library_is_a_reason_to_skip() -> None:
     cart = baselines.learner("cart")
     assert cart.why_not(4, 2) is None

@@ -55,15 +55,17 @@ class TestProfiles:
     def test_every_profile_is_well_formed(self) -> None:
         for slug, profile in declared_profiles().items():
             assert profile.leaves(), slug
-            chosen = Selection(datasets=["iris"], trials=[0])
+            chosen = Selection(datasets=["iris", "servo"], trials=[0])
             assert jobs_in(profile, chosen) or searches_in(profile, chosen), slug
 
     def test_regressions_are_planned_where_a_part_asks_for_them_only(self) -> None:
         known = registry.entries("dataset")
         numbers = {slug for slug in known if known[slug].task == "regression"}
-        planned = {job.dataset for job in jobs_in(profile_of("full"))}
-        planned |= {subject.dataset for subject, _ in searches_in(profile_of("full"))}
-        assert planned == set(known) - numbers
+        planned = jobs_in(profile_of("full"))
+        assert {job.dataset for job in planned} == set(known)
+        asking = {job.experiment for job in planned if job.dataset in numbers}
+        assert asking == {"regression", "regression-quantiles"}
+        assert not numbers & {subject.dataset for subject, _ in searches_in(profile_of("full"))}
         part = {"experiment": "default", "protocol": "clean", "methods": ["cart"], "trials": 1}
         asked = profile_from("own", {"parts": [{**part, "datasets": "regression"}]})
         assert {job.dataset for job in jobs_in(asked)} == numbers

@@ -81,7 +81,7 @@ def test_options_and_directions() -> None:
     ("name", "options", "told"),
     [
         ("mathews_corrcoef", {}, "did you mean matthews_corrcoef"),
-        ("mean_squared_error", {}, "compares numbers"),
+        ("mean_squared_error", {"multioutput": "raw_values"}, "gives no score of numbers"),
         ("adjusted_rand_score", {}, "compares clusters"),
         ("confusion_matrix", {}, "not one number"),
         ("hinge_loss", {}, "decision values"),

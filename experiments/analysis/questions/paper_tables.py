@@ -14,6 +14,7 @@ import pandas as pd
 from experiments.analysis import stats
 from experiments.analysis.answer import Answer, Grid, Table, table
 from experiments.analysis.grids import (
+    KINDS,
     added,
     cells,
     declarations,
@@ -60,7 +61,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
 
 def protocols(runs: Runs) -> list[str]:
     """The paper's protocol, and others with runs of an experiment that has tables."""
-    kinds = (declarations()[kind].values() for kind in ("paper", "beyond"))
+    kinds = (declarations()[kind].values() for kind in KINDS)
     experiments = {each.experiment for tables in kinds for each in tables}
     made = {p for (p, e), part in runs.places.items() if e in experiments and any(part["status"])}
     return ["paper", *sorted(made - {"paper"}, key=lambda name: (name != "clean", name))]
