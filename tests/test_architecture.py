@@ -1,7 +1,5 @@
 """Data goes one way: who may import whom, read off the sources."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys
@@ -51,7 +49,7 @@ def _names(node: ast.AST) -> list[str]:
     return []
 
 
-def test_no_folder_imports_a_folder_that_imports_it() -> None:
+def test_no_folder_imports_a_folder_that_imports_it():
     found = imports()
     after: dict[str, set[str]] = defaultdict(set)
     for own, other in found:
@@ -72,7 +70,7 @@ def test_no_folder_imports_a_folder_that_imports_it() -> None:
 
 
 @pytest.mark.parametrize("own", PURE)
-def test_what_comes_after_the_record_knows_no_learner_and_no_data(own: str) -> None:
+def test_what_comes_after_the_record_knows_no_learner_and_no_data(own):
     known = {
         other: places
         for (mine, other), places in imports().items()
@@ -109,9 +107,7 @@ raise SystemExit(main({arguments}))
     ],
     ids=lambda words: words[0],
 )
-def test_tables_report_and_verdicts_import_nothing_that_learns(
-    words: list[str], tmp_path: Path
-) -> None:
+def test_tables_report_and_verdicts_import_nothing_that_learns(words, tmp_path):
     blocked = (*LEARNING, "tensorflow", "numba")
     output = [] if words[0] == "verify" else ["--output", str(tmp_path)]
     program = BLOCKER.format(blocked=set(blocked), arguments=[*words, *output])

@@ -1,8 +1,7 @@
 """Wheel and source archive: what is in them, and that they work where nothing else is."""
 
-from __future__ import annotations
-
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -48,7 +47,7 @@ def built(folder: Path) -> tuple[Path, Path]:
 
 @pytest.mark.network
 @pytest.mark.parametrize("kind", ["wheel", "archive"])
-def test_the_readmes_example_runs_in_an_empty_environment(kind: str, tmp_path: Path) -> None:
+def test_the_readmes_example_runs_in_an_empty_environment(kind, tmp_path):
     wheel, archive = built(tmp_path)
     with zipfile.ZipFile(wheel) as contents:
         names = contents.namelist()
@@ -64,10 +63,8 @@ def test_the_readmes_example_runs_in_an_empty_environment(kind: str, tmp_path: P
     assert [line.rstrip() for line in printed.rstrip().splitlines()] == OUTPUT.splitlines()
 
 
-def test_the_example_needs_the_package_alone(tmp_path: Path) -> None:
+def test_the_example_needs_the_package_alone(tmp_path):
     """A copy of ``gradtree`` outside the checkout, beside libraries that are installed here."""
-    import shutil
-
     shutil.copytree(
         REPOSITORY / "gradtree", tmp_path / "gradtree", ignore=shutil.ignore_patterns("*.nb?")
     )
@@ -84,7 +81,7 @@ def test_the_example_needs_the_package_alone(tmp_path: Path) -> None:
     assert (tmp_path / "gradtree" / "py.typed").is_file()
 
 
-def test_what_is_installed_is_named_by_version_and_hash() -> None:
+def test_what_is_installed_is_named_by_version_and_hash():
     """Each pin of the constraints file has hashes, and every package of pyproject.toml a pin."""
     pins = re.split(r"\n(?=\S)", (REPOSITORY / "constraints.txt").read_text(encoding="utf-8"))
     pins = [pin for pin in pins if not pin.startswith("#")]
@@ -105,7 +102,7 @@ def test_what_is_installed_is_named_by_version_and_hash() -> None:
     assert plain <= {pin.split("==")[0] for pin in pins}
 
 
-def test_actions_are_pinned_by_commit() -> None:
+def test_actions_are_pinned_by_commit():
     text = (REPOSITORY / ".github/workflows/tests.yml").read_text(encoding="utf-8")
     uses = re.findall(r"uses: (\S+)", text)
     assert uses

@@ -1,7 +1,5 @@
 """Every command and snippet of the READMEs runs; what they print and link to is so."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
@@ -105,12 +103,7 @@ def runnable(command: str, store: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_command(
-    command: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_command(command, tmp_path, monkeypatch, capsys):
     (tmp_path / "store").mkdir()
     monkeypatch.chdir(REPOSITORY)
     monkeypatch.setenv("GRADTREE_SOURCES", "mirror,cache,installed")
@@ -133,16 +126,14 @@ def ended(words: list[str]) -> int | str | None:
 
 
 @pytest.mark.parametrize(("place", "code"), snippets(), ids=[place for place, _ in snippets()])
-def test_a_snippet_prints_what_stands_below_it(place: str, code: str) -> None:
+def test_a_snippet_prints_what_stands_below_it(place, code):
     printed = readme.output_of(code)
     shown = dict(readme.SNIPPET.findall(text_of(Path(place.rpartition("-")[0]))))
     assert shown.get(code) == printed, "run `python -m experiments tables --results --snippets`"
 
 
 @pytest.mark.parametrize("language", ["sql", "r"])
-def test_other_languages_read_what_python_reads(
-    language: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_languages_read_what_python_reads(language, monkeypatch):
     """One cell, one prediction and the root of one tree, where the tool is at hand."""
     monkeypatch.chdir(REPOSITORY)
     text = text_of(Path("results") / "README.md")
@@ -169,7 +160,7 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", PROSE, ids=str)
-def test_local_links_lead_somewhere(path: Path) -> None:
+def test_local_links_lead_somewhere(path):
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text_of(path)):
         file, _, fragment = link.partition("#")
         target = (REPOSITORY / path).parent / file if file else REPOSITORY / path
@@ -178,7 +169,7 @@ def test_local_links_lead_somewhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PROSE, ids=str)
-def test_prose_is_short(path: Path) -> None:
+def test_prose_is_short(path):
     assert len(readme.BLOCK.sub("", text_of(path)).splitlines()) < LONGEST
 
 
@@ -187,7 +178,7 @@ def numbers(text: str) -> set[str]:
     return {number.lstrip("0") for number in re.findall(r"\d*\.\d+", text)}
 
 
-def test_every_number_of_the_first_screen_is_in_a_table() -> None:
+def test_every_number_of_the_first_screen_is_in_a_table():
     """Rounded as it is shown there."""
     (block,) = readme.BLOCK.findall(text_of(Path("README.md")))
     words = re.sub(r"GradTree|DL8\.5|\(.*?\.png\)|F1|±0\.01|95 %", "", block)
@@ -199,14 +190,14 @@ def test_every_number_of_the_first_screen_is_in_a_table() -> None:
     assert numbers(words) - known == set()
 
 
-def test_the_citation_names_the_version() -> None:
+def test_the_citation_names_the_version():
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {project['version']}\n" in citation
     assert "doi: 10.1609/aaai.v38i13.29345" in citation
 
 
-def test_every_command_of_the_makefile_is_understood() -> None:
+def test_every_command_of_the_makefile_is_understood():
     text = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     commands = re.findall(r"\$\(PY\) -m experiments ([^\n}]*)", text)
     assert len(commands) > 5
@@ -224,7 +215,7 @@ def documented() -> list[str]:
 
 
 @pytest.mark.parametrize("command", documented())
-def test_documented_commands_work_as_they_are_written(command: str) -> None:
+def test_documented_commands_work_as_they_are_written(command):
     """Understood by the parser and, where they run jobs, with something to run."""
     words = shlex.split(command)
     args = build_parser(words[0]).parse_args(words)

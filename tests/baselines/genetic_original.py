@@ -5,8 +5,6 @@ of the interpreter that ``GENETIC_TREE_PYTHON`` names: a Python 3.8 with ``genet
 ``numpy==1.23.5`` (1.24 dropped the alias np.int, which the library uses) and ``scipy<1.11``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Small made-up splits for the tests of learners."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from datasets.split import Provenance, Split

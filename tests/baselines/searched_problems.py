@@ -1,7 +1,5 @@
 """Problems for searched trees, and the trees that pydl8.5 finds on them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """DNDT: its draws, its training loop against a plain one, its refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from baselines.algorithms.dndt_training import (  # noqa: E402
 )
 
 
-def test_draws_are_those_of_tensorflow_after_setting_its_seed() -> None:
+def test_draws_are_those_of_tensorflow_after_setting_its_seed():
     for seed, n_features, n_classes in ((42, 4, 3), (7, 12, 2)):
         tf.random.set_seed(seed)
         cuts = [float(tf.random.uniform([1])[0]) for _ in range(n_features)]
@@ -66,7 +64,7 @@ def plain_training(
 
 
 @pytest.mark.parametrize(("n_features", "n_classes"), [(1, 2), (3, 2), (5, 3)])
-def test_the_compiled_loop_is_the_plain_one(n_features: int, n_classes: int) -> None:
+def test_the_compiled_loop_is_the_plain_one(n_features, n_classes):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(50, n_features)), random.integers(0, n_classes, 50)
     start = initial_weights(42, n_features, n_classes)
@@ -96,7 +94,7 @@ def noisy_run(epochs: int, patience: int) -> tuple[Trained, float]:
     return trained, float(tf.reduce_mean(losses))
 
 
-def test_the_best_weights_return_only_when_patience_ends_the_run() -> None:
+def test_the_best_weights_return_only_when_patience_ends_the_run():
     stopped, loss = noisy_run(epochs=500, patience=6)
     assert stopped.stopped
     assert stopped.epochs < 500
@@ -107,7 +105,7 @@ def test_the_best_weights_return_only_when_patience_ends_the_run() -> None:
     assert last_loss > ended.best_loss * 1.001
 
 
-def test_predictions_use_hard_cuts() -> None:
+def test_predictions_use_hard_cuts():
     split = made_up_split(3, n_features=3)
     model = DNDTClassifier(epochs=20, random_state=0).fit(
         split.X_train, split.y_train, split.X_valid, split.y_valid
@@ -118,13 +116,13 @@ def test_predictions_use_hard_cuts() -> None:
     assert model.size_ == 2 * 3 + 2**3
 
 
-def test_too_many_features_are_refused() -> None:
+def test_too_many_features_are_refused():
     split = made_up_split(2, n_features=13)
     with pytest.raises(ValueError, match="at most 12"):
         DNDTClassifier().fit(split.X_train, split.y_train)
 
 
-def test_validation_rows_come_with_their_labels() -> None:
+def test_validation_rows_come_with_their_labels():
     split = made_up_split(2)
     with pytest.raises(ValueError, match="pass both or neither"):
         DNDTClassifier().fit(split.X_train, split.y_train, X_valid=split.X_valid)
@@ -132,5 +130,5 @@ def test_validation_rows_come_with_their_labels() -> None:
 
 @pytest.mark.slow
 @parametrize_with_checks([DNDTClassifier(epochs=300)])
-def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+def test_scikit_learns_own_checks(estimator, check):
     check(estimator)

@@ -1,7 +1,5 @@
 """What every learner of classes must do, whatever it is."""
 
-from __future__ import annotations
-
 import functools
 import json
 from dataclasses import replace
@@ -48,7 +46,7 @@ WEIGHED = ("gradtree-estimator", "small-tree")
 SEED = 42
 
 
-def test_the_estimator_is_fitted_with_its_own_defaults() -> None:
+def test_the_estimator_is_fitted_with_its_own_defaults():
     own = GradTreeClassifier().get_params()
     assert {name: own[name] for name in estimators.DEFAULTS} == estimators.DEFAULTS
 
@@ -78,7 +76,7 @@ def fitted(slug: str, task: str) -> tuple[Split, Fitted]:
 
 @every_learner
 @every_task
-def test_learns_more_than_the_largest_class(slug: str, task: str) -> None:
+def test_learns_more_than_the_largest_class(slug, task):
     _, model = fitted(slug, task)
     accuracy = np.mean(model.estimator.predict(model.X_fit) == model.y_fit)
     assert accuracy > np.bincount(model.y_fit).max() / len(model.y_fit) + 0.1
@@ -86,7 +84,7 @@ def test_learns_more_than_the_largest_class(slug: str, task: str) -> None:
 
 @every_learner
 @every_task
-def test_probabilities_and_predictions_agree(slug: str, task: str) -> None:
+def test_probabilities_and_predictions_agree(slug, task):
     split, model = fitted(slug, task)
     probabilities = class_probabilities(model.estimator, split.X_test, split.n_classes)
     assert probabilities.shape == (len(split.X_test), split.n_classes)
@@ -99,7 +97,7 @@ def test_probabilities_and_predictions_agree(slug: str, task: str) -> None:
 
 @every_learner
 @every_task
-def test_the_tree_predicts_what_the_estimator_predicts(slug: str, task: str) -> None:
+def test_the_tree_predicts_what_the_estimator_predicts(slug, task):
     split, model = fitted(slug, task)
     if model.tree is None:
         assert model.size is None
@@ -113,7 +111,7 @@ def test_the_tree_predicts_what_the_estimator_predicts(slug: str, task: str) -> 
 
 @every_learner
 @every_task
-def test_its_tree_can_be_drawn_in_raw_units(slug: str, task: str) -> None:
+def test_its_tree_can_be_drawn_in_raw_units(slug, task):
     """Whatever the order of a learner's nodes: splits and drawing number them alike."""
     split, model = fitted(slug, task)
     if model.tree is None:
@@ -133,7 +131,7 @@ def test_its_tree_can_be_drawn_in_raw_units(slug: str, task: str) -> None:
 
 @every_learner
 @every_task
-def test_the_same_seed_gives_the_same_model(slug: str, task: str) -> None:
+def test_the_same_seed_gives_the_same_model(slug, task):
     split, model = fitted(slug, task)
     again = fit(slug, split)
     assert again.tree == model.tree
@@ -144,7 +142,7 @@ def test_the_same_seed_gives_the_same_model(slug: str, task: str) -> None:
 
 @every_learner
 @every_task
-def test_size_is_counted_as_in_the_paper(slug: str, task: str) -> None:
+def test_size_is_counted_as_in_the_paper(slug, task):
     split, model = fitted(slug, task)
     if slug == "dndt":
         assert model.size == 2 * split.n_features + 2**split.n_features
@@ -161,7 +159,7 @@ def count_nodes(node: Any) -> int:
 
 
 @every_learner
-def test_estimators_take_frames_and_arrays(slug: str) -> None:
+def test_estimators_take_frames_and_arrays(slug):
     split, model = fitted(slug, "binary")
     names = list(split.feature_names)
     frame, test_frame = (pd.DataFrame(X, columns=names) for X in (split.X_train, split.X_test))
@@ -174,7 +172,7 @@ def test_estimators_take_frames_and_arrays(slug: str) -> None:
 
 
 @every_learner
-def test_a_class_without_training_rows(slug: str) -> None:
+def test_a_class_without_training_rows(slug):
     """Its probability may be anything small, but the columns stay in their places."""
     split = made_up_split(3)
     shifted = split_of(
@@ -199,7 +197,7 @@ def test_a_class_without_training_rows(slug: str) -> None:
 
 @every_learner
 @every_task
-def test_parameters_are_complete_and_can_be_written_down(slug: str, task: Any) -> None:
+def test_parameters_are_complete_and_can_be_written_down(slug, task):
     learner = LEARNERS[slug]
     defaults = learner.defaults(task)
     tuned = baselines.published_params(slug, "Iris", task)

@@ -1,7 +1,5 @@
 """Cells of the paper: DL8.5 and GeneticTree to the printed digits, DNDT within a deviation."""
 
-from __future__ import annotations
-
 import csv
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -10,7 +8,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 import baselines
-from baselines.genetic_tree import translate
+from datasets import load_dataset, make_split, record, resolve
 
 HALF_A_DIGIT = 0.0005 + 1e-9
 
@@ -52,8 +50,6 @@ def printed(table: str, method: str) -> dict[str, tuple[float, float]]:
 
 def tuned_scores(slug: str, dataset: str) -> dict[str, np.ndarray]:
     """Test F1, train F1 and size of the ten trials with the published parameters."""
-    from datasets import load_dataset, make_split, record, resolve
-
     data, learner = load_dataset(resolve(dataset)), baselines.learner(slug)
     params = baselines.published_params(slug, dataset, record(resolve(dataset)).task)
     scores: dict[str, list[float]] = {"test": [], "train": [], "size": []}
@@ -70,7 +66,7 @@ def tuned_scores(slug: str, dataset: str) -> dict[str, np.ndarray]:
 @pytest.mark.mirror
 @pytest.mark.slow
 @pytest.mark.parametrize("dataset", names(DL85_AS_PRINTED))
-def test_dl85_equals_the_paper(dataset: str) -> None:
+def test_dl85_equals_the_paper(dataset):
     scores = tuned_scores("dl85", dataset)
     for part in ("test", "train"):
         mean, deviation = printed(f"{part}_f1_optimized.csv", "DL8.5")[dataset]
@@ -81,7 +77,7 @@ def test_dl85_equals_the_paper(dataset: str) -> None:
 @pytest.mark.mirror
 @pytest.mark.slow
 @pytest.mark.parametrize("dataset", DL85_OF_TODAY)
-def test_dl85_of_today_where_it_differs_from_the_paper(dataset: str) -> None:
+def test_dl85_of_today_where_it_differs_from_the_paper(dataset):
     scores = tuned_scores("dl85", dataset)
     assert scores["test"].mean() == pytest.approx(DL85_OF_TODAY[dataset], abs=0.00005 + 1e-9)
 
@@ -89,7 +85,7 @@ def test_dl85_of_today_where_it_differs_from_the_paper(dataset: str) -> None:
 @pytest.mark.mirror
 @pytest.mark.slow
 @pytest.mark.parametrize("dataset", printed("test_f1_optimized.csv", "DNDT"))
-def test_dndt_is_within_a_printed_deviation(dataset: str) -> None:
+def test_dndt_is_within_a_printed_deviation(dataset):
     scores = tuned_scores("dndt", dataset)
     mean, deviation = printed("test_f1_optimized.csv", "DNDT")[dataset]
     assert scores["test"].mean() == pytest.approx(mean, abs=deviation)
@@ -98,7 +94,7 @@ def test_dndt_is_within_a_printed_deviation(dataset: str) -> None:
 
 @pytest.mark.mirror
 @pytest.mark.parametrize("dataset", names(GENETIC))
-def test_genetictree_equals_the_paper(dataset: str) -> None:
+def test_genetictree_equals_the_paper(dataset):
     scores = tuned_scores("genetictree", dataset)
     for part in ("test", "train"):
         expected = printed(f"{part}_f1_optimized.csv", "GeneticTree")[dataset]
@@ -112,12 +108,3 @@ def cell(values: np.ndarray, digits: int) -> tuple[float, float]:
     rounded = (Decimal(f"{statistic:.3f}") for statistic in (values.mean(), values.std()))
     mean, deviation = (float(value.quantize(unit, ROUND_HALF_UP)) for value in rounded)
     return mean, deviation
-
-
-def test_share_of_mutants_is_the_one_that_was_searched() -> None:
-    """One mutant more of 500 where the search's arithmetic rounded up."""
-    row = {"n_thresholds": "10", "n_trees": "500", "max_iter": "500", "cross_prob": "0.8"}
-    expected = {"0.3": 150, "0.4": 200, "0.6": 301, "0.7": 351, "0.9": 450}
-    for share, mutants in expected.items():
-        params = translate({**row, "mutation_prob": share}, "binary")
-        assert np.ceil(500 * params["mutation_prob"]) == mutants

@@ -1,7 +1,5 @@
 """DL8.5 and the optimal tree over thresholds."""
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import time
@@ -46,7 +44,7 @@ def fewest_errors(columns: np.ndarray, y: np.ndarray, depth: int) -> int:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_no_tree_of_that_depth_has_fewer_errors(n_classes: int) -> None:
+def test_no_tree_of_that_depth_has_fewer_errors(n_classes):
     split = made_up_split(n_classes)
     X, y = split.X_train, split.y_train
     dl85 = DL85Classifier(max_depth=2).fit(X, y)
@@ -58,7 +56,7 @@ def test_no_tree_of_that_depth_has_fewer_errors(n_classes: int) -> None:
 
 
 @pytest.mark.parametrize(("n_classes", "seed"), list(itertools.product([2, 3, 5], [0, 1])))
-def test_two_solvers_prove_the_same_error(n_classes: int, seed: int) -> None:
+def test_two_solvers_prove_the_same_error(n_classes, seed):
     split = made_up_split(n_classes, n_features=6, n_rows=400, seed=seed)
     X, y = split.X_train, split.y_train
     dl85 = DL85Classifier(max_depth=4).fit(X, y)
@@ -68,7 +66,7 @@ def test_two_solvers_prove_the_same_error(n_classes: int, seed: int) -> None:
     assert errors(dl85, X, y) == streed.error > 0
 
 
-def test_bins_are_made_from_the_test_rows_too_in_protocol_paper_only() -> None:
+def test_bins_are_made_from_the_test_rows_too_in_protocol_paper_only():
     learner = baselines.learner("dl85")
     params = {**learner.defaults("binary"), "max_depth": 2}
     for protocol, sees_test in (("paper", True), ("clean", False)):
@@ -80,7 +78,7 @@ def test_bins_are_made_from_the_test_rows_too_in_protocol_paper_only() -> None:
         assert found.renumber is not sees_test
 
 
-def test_a_class_without_rows_spoils_leaves_as_it_did_for_the_authors() -> None:
+def test_a_class_without_rows_spoils_leaves_as_it_did_for_the_authors():
     X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 25, axis=0)
     y = X.sum(axis=1).astype(np.int64) + 1  # classes 1, 2 and 3 of 0 to 3
     classes = np.arange(4)
@@ -97,7 +95,7 @@ def test_a_class_without_rows_spoils_leaves_as_it_did_for_the_authors() -> None:
 
 
 @pytest.mark.parametrize("solver", ["compiled", LIBRARY])
-def test_a_time_limit_is_kept_and_no_worse_than_a_stump(solver: str) -> None:
+def test_a_time_limit_is_kept_and_no_worse_than_a_stump(solver):
     columns, y = hard_problem()
     X = columns.astype(float)
     started = time.monotonic()
@@ -116,13 +114,7 @@ def test_a_time_limit_is_kept_and_no_worse_than_a_stump(solver: str) -> None:
         ({1: 30, 2: 0}, set(), 0, True),
     ],
 )
-def test_the_best_depth_wins_within_a_limit(
-    monkeypatch: pytest.MonkeyPatch,
-    errors_by_depth: dict[int, int | None],
-    timed_out: set[int],
-    best: int,
-    proved: bool,
-) -> None:
+def test_the_best_depth_wins_within_a_limit(monkeypatch, errors_by_depth, timed_out, best, proved):
     def solve(self: Any, columns: Any, labels: Any, depth: int, seconds: float) -> Any:
         assert 0 < seconds <= 99
         found = errors_by_depth[depth]
@@ -140,7 +132,7 @@ def test_the_best_depth_wins_within_a_limit(
 @pytest.mark.parametrize(
     ("solver", "seconds"), [("compiled", 0.0), pytest.param("pydl8.5", 0.5, marks=NEEDS_LIBRARY)]
 )
-def test_no_tree_in_time_is_an_error_with_a_remedy(solver: str, seconds: float) -> None:
+def test_no_tree_in_time_is_an_error_with_a_remedy(solver, seconds):
     split = made_up_split(2)
     with pytest.raises(TimeoutError, match="raise time_limit"):
         DL85Classifier(time_limit=seconds, solver=solver).fit(split.X_train, split.y_train)
@@ -149,25 +141,25 @@ def test_no_tree_in_time_is_an_error_with_a_remedy(solver: str, seconds: float) 
 @pytest.mark.parametrize(
     "wrong", [{"max_depth": 0}, {"max_depth": -1}, {"max_depth": 2.5}, {"min_sup": 0}]
 )
-def test_parameters_out_of_range_are_errors_that_name_them(wrong: dict[str, Any]) -> None:
+def test_parameters_out_of_range_are_errors_that_name_them(wrong):
     split = made_up_split(2)
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number"):
         DL85Classifier(**wrong).fit(split.X_train, split.y_train)
 
 
-def test_an_unknown_solver_is_an_error_that_names_the_known() -> None:
+def test_an_unknown_solver_is_an_error_that_names_the_known():
     split = made_up_split(2)
     with pytest.raises(ValueError, match=r"one of \['compiled', 'pydl8.5', .*\], not 'cplex'"):
         DL85Classifier(solver="cplex").fit(split.X_train, split.y_train)
 
 
-def test_labels_must_be_among_the_classes() -> None:
+def test_labels_must_be_among_the_classes():
     split = made_up_split(3)
     with pytest.raises(ValueError, match=r"labels \[2\] are not among the classes \[0, 1\]"):
         OptimalTreeClassifier().fit(split.X_train, split.y_train, classes=[0, 1])
 
 
-def test_without_anything_to_split_the_largest_class_is_predicted() -> None:
+def test_without_anything_to_split_the_largest_class_is_predicted():
     X, y = np.ones((5, 2)), np.array([0, 1, 1, 1, 0])
     for model in (OptimalTreeClassifier(), DL85Classifier()):
         assert model.fit(X, y).predict(X).tolist() == [1] * 5
@@ -182,5 +174,5 @@ def test_without_anything_to_split_the_largest_class_is_predicted() -> None:
         SolverTreeClassifier("streed", max_depth=2),
     ]
 )
-def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+def test_scikit_learns_own_checks(estimator, check):
     check(estimator)

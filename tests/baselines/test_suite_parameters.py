@@ -1,17 +1,17 @@
 """What the suite asks of learners beyond their own parameters: moved rows, weights."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from learner_splits import made_up_split
+from sklearn.tree import DecisionTreeClassifier
 
 import baselines
 from baselines.gradtree_learner import moved
 from datasets.split import Split
+from gradtree import GradTreeClassifier
 
 QUICK: dict[str, dict[str, Any]] = {
     "gradtree": {"depth": 4, "epochs": 60, "patience": 30, "restarts": 0, "lr_leaf": 0.1},
@@ -28,7 +28,7 @@ def fit(slug: str, split: Split, **more: Any) -> Any:
     return learner.fit(split, {**learner.defaults(split.task), **QUICK.get(slug, {}), **more}, 42)
 
 
-def test_every_value_moves_by_one_unit_of_float32() -> None:
+def test_every_value_moves_by_one_unit_of_float32():
     X = np.random.default_rng(0).normal(size=(200, 5))
     X[0] = 0.0
     seen = X.astype(np.float32)
@@ -41,7 +41,7 @@ def test_every_value_moves_by_one_unit_of_float32() -> None:
         assert 0.4 < np.mean(moved(X, number, trial) == one) < 0.6
 
 
-def test_gradtree_trains_on_moved_rows_and_says_so() -> None:
+def test_gradtree_trains_on_moved_rows_and_says_so():
     split = made_up_split(2)
     plain, again, shaken = (fit("gradtree", split, **more) for more in ({}, {}, PERTURBED))
     assert plain.tree == again.tree
@@ -57,7 +57,7 @@ def weighted(split: Split) -> Split:
 
 
 @pytest.mark.parametrize("slug", ["gradtree", "dndt", "cart"])
-def test_class_weights_reach_the_learners_that_take_them(slug: str) -> None:
+def test_class_weights_reach_the_learners_that_take_them(slug):
     assert baselines.learner(slug).takes_weights
     split = made_up_split(2)
     shares = [
@@ -67,9 +67,7 @@ def test_class_weights_reach_the_learners_that_take_them(slug: str) -> None:
     assert shares[1] > shares[0]
 
 
-def test_weights_of_cart_count_training_rows_only() -> None:
-    from sklearn.tree import DecisionTreeClassifier
-
+def test_weights_of_cart_count_training_rows_only():
     split = weighted(made_up_split(2))
     weights = np.append(np.where(split.y_train == 1, 25.0, 1.0), np.ones(len(split.y_valid)))
     X, y = split.X_train_valid, split.y_train_valid
@@ -79,7 +77,7 @@ def test_weights_of_cart_count_training_rows_only() -> None:
     np.testing.assert_array_equal(found.tree_.value, expected.tree_.value)
 
 
-def test_a_weight_of_two_does_in_dndt_what_a_second_copy_does() -> None:
+def test_a_weight_of_two_does_in_dndt_what_a_second_copy_does():
     pytest.importorskip("tensorflow")
     from baselines.algorithms.dndt_training import Schedule, initial_weights, train
 
@@ -97,9 +95,7 @@ def test_a_weight_of_two_does_in_dndt_what_a_second_copy_does() -> None:
     assert abs(plain.weights.scores - by_copy.weights.scores).max() > 0.01
 
 
-def test_gradtree_gets_the_weight_of_each_training_row() -> None:
-    from gradtree import GradTreeClassifier
-
+def test_gradtree_gets_the_weight_of_each_training_row():
     split = weighted(made_up_split(2))
     found = fit("gradtree", split).estimator
     expected = GradTreeClassifier(**found.get_params())

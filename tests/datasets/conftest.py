@@ -1,15 +1,14 @@
 """The registry as if on a fresh machine: no mirror, an empty cache, nothing remembered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets_support import fruit_record, fruit_table
+from datasets_support import ROWS, fruit_record, fruit_table, sample_record
 
-from datasets import cache, loading, registry
+from datasets import SourceError, cache, loading, registry
+from datasets.readers import read_table
 from datasets.record import Record
 from datasets.sources import openml_org, packages, uci
 
@@ -49,3 +48,18 @@ def fruit(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Record]:
 
     register()
     return register
+
+
+@pytest.fixture
+def sample(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The one dataset of a registry, whose source cannot be reached; its content hash."""
+
+    def unreachable(address: str) -> bytes:
+        raise SourceError("no network in this test")
+
+    plain = sample_record()
+    content_hash = read_table(plain, [ROWS], plain.layout).content_hash
+    entry = sample_record(content_hash=content_hash)
+    monkeypatch.setattr(registry, "_records", lambda: {"sample": entry})
+    monkeypatch.setattr(uci, "fetch", unreachable)
+    return content_hash

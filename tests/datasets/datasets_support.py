@@ -1,9 +1,11 @@
 """Made-up datasets, archives and servers for the tests of the registry."""
 
-from __future__ import annotations
-
 import hashlib
 import io
+import os
+import shutil
+import socket
+import tempfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -15,10 +17,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from datasets import load_dataset, loading
 from datasets.readers import read_table
 from datasets.record import Record
 from datasets.record_file import parse_record
+from datasets.sources import uci
 from datasets.table import Dataset, Table
 
 FRUIT = b"""weight,colour,kind
@@ -67,12 +72,58 @@ def write_mirror(folder: Path, content: bytes = FRUIT) -> Path:
     return folder
 
 
-def zipped(members: Mapping[str, bytes]) -> bytes:
+def zipped(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
+    with zipfile.ZipFile(buffer, "w", method) as archive:
         for name, content in members.items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, method)
     return buffer.getvalue()
+
+
+ROWS = b"".join(
+    b"%d,%s,%s\n" % (i * 7 % 23, b"rgb"[i % 3 :][:1], b"yn"[i % 2 :][:1]) for i in range(40)
+)
+
+
+def sample_record(**changes: Any) -> Record:
+    """Another made-up dataset, of forty rows without a heading, at UCI."""
+    facts = {
+        "n_rows": 40,
+        "skip": 0,
+        "columns": ["size", "colour", "kind"],
+        "classes": [{"name": "y", "rows": 20}, {"name": "n", "rows": 20}],
+        "files": {"sample.csv": hashlib.sha256(ROWS).hexdigest()},
+        "sources": [{"kind": "uci", "where": "7/sample", "exercised": False}],
+    }
+    return parse_record("sample", fruit_facts(**facts, **changes))
+
+
+def load_from(archive: bytes, monkeypatch: pytest.MonkeyPatch) -> Dataset:
+    """Load the sample from an archive as the UCI server would send it, without a cache."""
+    monkeypatch.setattr(uci, "fetch", lambda address: archive)
+    loading._load.cache_clear()
+    return load_dataset("sample", sources=["uci"])
+
+
+def make_socket(path: Path) -> None:
+    with tempfile.TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as made:
+        made.bind(f"{short}/s")  # the path of a socket must be short, and the test's is not
+        shutil.move(f"{short}/s", path)
+
+
+def make_huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(10 * 2**30)
+
+
+UNUSABLE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "pipe": (os.mkfifo, "is a pipe, not a regular file"),
+    "socket": (make_socket, "is a socket, not a regular file"),
+    "device": (lambda path: path.symlink_to("/dev/zero"), "is a device, not a regular file"),
+    "folder": (Path.mkdir, "is a folder, not a regular file"),
+    "10 GB": (make_huge, "is larger than 256 MB"),
+    "link to itself": (lambda path: path.symlink_to(path), "cannot be read"),
+}
 
 
 Answer = Callable[[BaseHTTPRequestHandler], None]

@@ -1,11 +1,10 @@
-"""Mirror and cache: the same table or none, whatever happened to the files."""
+"""Mirror and cache: the same table or none, whatever happened to the files; the verb ``data``."""
 
-from __future__ import annotations
-
+import io
 import multiprocessing
 import os
+import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,19 @@ import pytest
 from datasets_support import FRUIT, fruit_table, write_mirror
 
 import datasets
-from datasets import DatasetUnavailable, DataWarning, Record, RefusedError, load_dataset, record
+from datasets import (
+    DatasetUnavailable,
+    DataWarning,
+    RefusedError,
+    load_dataset,
+    loading,
+    record,
+)
 from datasets import cache as cache_module
 from datasets.cache import Cache, default_cache
 from datasets.loading import remedy, verify
 from datasets.table import Table
-
-Register = Callable[..., Record]
+from experiments.__main__ import main
 
 
 def cached_file(folder: Path) -> Path:
@@ -35,7 +40,7 @@ def load_quietly(*args: Any, **options: Any) -> datasets.Dataset:
         return load_dataset(*args, **options)
 
 
-def test_a_mirror_is_read_and_cached(fruit: Register, tmp_path: Path) -> None:
+def test_a_mirror_is_read_and_cached(fruit, tmp_path):
     loaded = load_quietly("Fruit", write_mirror(tmp_path / "mirror"))
     assert loaded.source == "mirror"
     assert loaded.table.content_hash == fruit_table().content_hash
@@ -45,9 +50,7 @@ def test_a_mirror_is_read_and_cached(fruit: Register, tmp_path: Path) -> None:
     assert again.X.equals(loaded.X)
 
 
-def test_several_mirrors_are_searched_in_order(
-    fruit: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_mirrors_are_searched_in_order(fruit, tmp_path, monkeypatch):
     """One without the dataset is passed over; one with a changed file, or none at all, is named."""
     (tmp_path / "empty").mkdir()
     good = write_mirror(tmp_path / "good")
@@ -65,9 +68,7 @@ def test_several_mirrors_are_searched_in_order(
         load_dataset("fruit", cache=tmp_path / "other")
 
 
-def test_the_environment_restricts_the_sources(
-    fruit: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_restricts_the_sources(fruit, tmp_path, monkeypatch):
     monkeypatch.setenv("GRADTREE_SOURCES", "cache, installed")
     with pytest.raises(DatasetUnavailable, match="cache: nothing in"):
         load_dataset("fruit", write_mirror(tmp_path / "mirror"))
@@ -76,7 +77,7 @@ def test_the_environment_restricts_the_sources(
         load_dataset("fruit")
 
 
-def test_without_any_source_the_message_says_what_to_do(fruit: Register) -> None:
+def test_without_any_source_the_message_says_what_to_do(fruit):
     with pytest.raises(DatasetUnavailable) as caught:
         load_dataset("fruit")
     message = str(caught.value)
@@ -90,9 +91,7 @@ def test_without_any_source_the_message_says_what_to_do(fruit: Register) -> None
     [FRUIT.replace(b"95", b"96"), FRUIT[:-1], b"", FRUIT + b"\n", FRUIT.replace(b"\n", b"\r\n")],
     ids=["flipped", "truncated", "empty", "longer", "line ends"],
 )
-def test_a_changed_mirror_file_is_named_and_not_used(
-    fruit: Register, tmp_path: Path, content: bytes
-) -> None:
+def test_a_changed_mirror_file_is_named_and_not_used(fruit, tmp_path, content):
     mirror = write_mirror(tmp_path / "mirror", content)
     with (
         pytest.warns(DataWarning, match=r"Fruit, mirror: .*fruit\.csv is not the expected file"),
@@ -102,22 +101,7 @@ def test_a_changed_mirror_file_is_named_and_not_used(
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_changed_mirror_file_is_named_though_the_cache_has_the_table(
-    fruit: Register, tmp_path: Path
-) -> None:
-    mirror = write_mirror(tmp_path / "mirror")
-    load_quietly("fruit", mirror)
-    write_mirror(mirror, FRUIT[:-1])
-    datasets.loading._load.cache_clear()
-    with pytest.warns(DataWarning, match="is not the expected file"):
-        loaded = load_dataset("fruit", mirror)
-    assert loaded.source == "cache"
-    assert loaded.table.content_hash == fruit_table().content_hash
-
-
-def test_the_archives_name_of_a_file_is_accepted_in_a_mirror(
-    fruit: Register, tmp_path: Path
-) -> None:
+def test_the_archives_name_of_a_file_is_accepted_in_a_mirror(fruit, tmp_path):
     fruit({"kind": "uci", "where": "1/fruit", "members": ["Fruit_2000.csv"], "exercised": False})
     folder = tmp_path / "mirror" / "fruit"
     folder.mkdir(parents=True)
@@ -145,9 +129,7 @@ def damage(path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["flip", "truncate", "empty", "append"])
-def test_a_damaged_cache_is_named_never_used_and_replaced(
-    fruit: Register, tmp_path: Path, how: str
-) -> None:
+def test_a_damaged_cache_is_named_never_used_and_replaced(fruit, tmp_path, how):
     mirror = write_mirror(tmp_path / "mirror")
     load_quietly("fruit", mirror)
     path = cached_file(tmp_path / "cache")
@@ -164,9 +146,7 @@ def test_a_damaged_cache_is_named_never_used_and_replaced(
     assert path.read_bytes() == fruit_table().to_bytes()
 
 
-def test_an_unwritable_cache_warns_once_and_loading_works(
-    fruit: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_cache_warns_once_and_loading_works(fruit, tmp_path, monkeypatch):
     monkeypatch.setenv("GRADTREE_CACHE", str(tmp_path / "file" / "cache"))
     (tmp_path / "file").write_text("a file where a folder should be", encoding="utf-8")
     mirror = write_mirror(tmp_path / "mirror")
@@ -180,9 +160,7 @@ def test_an_unwritable_cache_warns_once_and_loading_works(
     assert load_quietly("fruit").source == "cache", "kept for this process"
 
 
-def test_a_write_that_fails_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
     def full_disk(handle: int, mode: str) -> Any:
         os.close(handle)
         raise OSError(28, "No space left on device")
@@ -200,7 +178,7 @@ def store_often(folder: Path, content: bytes) -> None:
         assert (folder / "archives" / "x").read_bytes() == content
 
 
-def test_processes_may_store_the_same_file_at_once(tmp_path: Path) -> None:
+def test_processes_may_store_the_same_file_at_once(tmp_path):
     fork = multiprocessing.get_context("fork")
     content = bytes(range(256)) * 4000
     started = [fork.Process(target=store_often, args=(tmp_path, content)) for _ in range(3)]
@@ -212,7 +190,7 @@ def test_processes_may_store_the_same_file_at_once(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "archives").iterdir()] == ["x"]
 
 
-def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_cache_folder(monkeypatch, tmp_path):
     assert default_cache().folder == tmp_path / "cache"
     monkeypatch.delenv("GRADTREE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -222,7 +200,7 @@ def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert default_cache().folder == tmp_path / "home" / ".cache" / "gradtree-suite"
 
 
-def test_counts_are_checked_before_the_hash(fruit: Register) -> None:
+def test_counts_are_checked_before_the_hash(fruit):
     entry = fruit()
     table = fruit_table()
     verify(entry, table)
@@ -236,12 +214,12 @@ def test_counts_are_checked_before_the_hash(fruit: Register) -> None:
         verify(entry, Table(table.columns, table.y * 0 - 1 + (table.y == 1)))
 
 
-def test_a_second_load_costs_nothing(fruit: Register, tmp_path: Path) -> None:
+def test_a_second_load_costs_nothing(fruit, tmp_path):
     mirror = write_mirror(tmp_path / "mirror")
     assert load_quietly("fruit", mirror) is load_quietly("Fruit", str(mirror))
 
 
-def test_the_remedy_names_where_the_file_is() -> None:
+def test_the_remedy_names_where_the_file_is():
     assert remedy(record("rice")).startswith("get ")
     assert "or out of the wheel of Orange3==3.3.4, put into FOLDER/vehicle/" in remedy(
         record("vehicle")
@@ -249,3 +227,61 @@ def test_the_remedy_names_where_the_file_is() -> None:
     assert remedy(record("zoo")).startswith(
         "let pip reach the Python package index, or get zoo.data"
     )
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_all_there(fruit, tmp_path, capsys):
+    mirror = write_mirror(tmp_path / "mirror")
+    assert main(["data", "--mirror", str(mirror)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert " ".join(lines[0].split()) == "Fruit 5 rows 2 features 2 classes verified mirror"
+    assert lines[-1] == "1 of 1 datasets are available and verified."
+
+
+def test_what_is_missing_comes_with_a_remedy(fruit, capsys):
+    assert main(["data", "fruit"]) == 3
+    out = capsys.readouterr().out
+    assert "missing" in out.splitlines()[0]
+    assert "Fruit is missing: get fruit.csv from https://example.org/fruit" in out
+    assert "  tried cache: nothing in" in out
+    assert "0 of 1 datasets are available and verified." in out
+
+
+def test_a_changed_file_is_noted(fruit, tmp_path, capsys):
+    mirror = write_mirror(tmp_path / "mirror")
+    cache = str(tmp_path / "kept")
+    assert main(["data", "--mirror", str(mirror), "--cache", cache]) == 0
+    write_mirror(mirror, FRUIT[:-1])
+    loading._load.cache_clear()
+    assert main(["data", "--mirror", str(mirror), "--cache", cache, "fruit"]) == 0
+    out = capsys.readouterr().out
+    assert "Note: Fruit, mirror:" in out
+    assert "is not the expected file" in out
+
+
+def test_sources_can_be_restricted(fruit, tmp_path, capsys):
+    mirror = write_mirror(tmp_path / "mirror")
+    assert main(["data", "--mirror", str(mirror), "--source", "cache"]) == 3
+    assert main(["data", "--mirror", str(mirror), "--source", "cache", "--source", "mirror"]) == 0
+    assert main(["data", "--source", "nowhere"]) == 2
+    assert "invalid choice: 'nowhere'" in capsys.readouterr().err
+
+
+def test_bundled_datasets_need_nothing(capsys):
+    assert main(["data", "Wine", "wisconsin-breast-cancer"]) == 0
+    assert capsys.readouterr().out.count("installed sklearn") == 2
+
+
+def test_a_terminal_gets_a_line_per_dataset(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setenv("GRADTREE_SOURCES", "installed")
+    assert main(["data"]) == 3
+    shown = terminal.getvalue()
+    for text in ("Blood Transfusion", "Splice", "installed sklearn", "verified", "missing"):
+        assert text in shown
+    assert "2 of 36 datasets are available and verified." in shown

@@ -1,11 +1,8 @@
 """From bytes of several formats to one table."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +11,7 @@ import pandas as pd
 import pytest
 from datasets_support import FRUIT, fruit_record, fruit_table
 
-from datasets import Record, RefusedError, readers
+from datasets import Record, RefusedError, all_records, readers, record
 from datasets.readers import READERS, read_table
 from datasets.record import Layout
 from datasets.table import Table
@@ -25,7 +22,7 @@ def read(content: bytes, **changes: Any) -> Table:
     return read_table(entry, [content], entry.layout)
 
 
-def test_numbers_categories_and_labels() -> None:
+def test_numbers_categories_and_labels():
     table = fruit_table()
     number, colour = table.columns
     np.testing.assert_array_equal(number, [120, 80.5, np.nan, 95, 110])
@@ -50,7 +47,7 @@ def test_numbers_categories_and_labels() -> None:
         (FRUIT.replace(b"red", b'" red "'), {}),
     ],
 )
-def test_spelling_does_not_matter(content: bytes, changes: Any) -> None:
+def test_spelling_does_not_matter(content, changes):
     if changes == "recoded":
         changes = {"recode_label": {"1": "apple", "2": "lemon"}}
     assert read(content, **changes).content_hash == fruit_table().content_hash
@@ -66,12 +63,12 @@ def test_spelling_does_not_matter(content: bytes, changes: Any) -> None:
         (FRUIT.replace(b"95,,lemon", b"95,,melon"), "unknown label 'melon'"),
     ],
 )
-def test_what_does_not_fit_is_refused(content: bytes, complaint: str) -> None:
+def test_what_does_not_fit_is_refused(content, complaint):
     with pytest.raises(RefusedError, match=re.escape(complaint)):
         read(content)
 
 
-def test_a_star_stands_for_any_other_label() -> None:
+def test_a_star_stands_for_any_other_label():
     classes = [
         {"name": "apple", "rows": 3},
         {"name": "other", "values": ["*"], "rows": 2},
@@ -80,11 +77,11 @@ def test_a_star_stands_for_any_other_label() -> None:
     assert read(content, classes=classes).y.tolist() == [0, 1, 0, 1, 0]
 
 
-def test_a_missing_label_is_marked() -> None:
+def test_a_missing_label_is_marked():
     assert read(FRUIT.replace(b"95,,lemon", b"95,,?")).y.tolist() == [0, 1, 0, -1, 0]
 
 
-def test_a_permutation_restores_the_order(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_permutation_restores_the_order(tmp_path, monkeypatch):
     monkeypatch.setattr(readers, "PERMUTATIONS", tmp_path)
     head, *rows = FRUIT.splitlines(keepends=True)
     (tmp_path / "p.txt").write_text("# row i is row p[i]\n4 3\n2 1 0\n", encoding="ascii")
@@ -94,7 +91,7 @@ def test_a_permutation_restores_the_order(tmp_path: Path, monkeypatch: Any) -> N
         read(b"".join([head, *rows[1:]]), permutation="p.txt")
 
 
-def test_files_are_joined_in_order() -> None:
+def test_files_are_joined_in_order():
     head, *rows = FRUIT.splitlines(keepends=True)
     entry = fruit_record()
     parts = [b"".join([head, *rows[:2]]), b"".join([head, *rows[2:]])]
@@ -103,7 +100,7 @@ def test_files_are_joined_in_order() -> None:
     assert swapped.content_hash != fruit_table().content_hash
 
 
-def test_excel() -> None:
+def test_excel():
     book = openpyxl.Workbook()
     for line in FRUIT.decode().splitlines():
         weight, colour, kind = line.split(",")
@@ -124,7 +121,7 @@ def test_excel() -> None:
         ("echocardiogram", b"1,2,3,4\n,4,?,6,7\n7,x,9,0\n", ["1 2 3 4", "4 ? 6 7", "7 x 9 0"]),
     ],
 )
-def test_readers_of_one_dataset(reader: str, content: bytes, cells: list[str]) -> None:
+def test_readers_of_one_dataset(reader, content, cells):
     """Letters of a sequence; a patient number that is cut off; a stray leading comma."""
     layout = Layout(columns=("a", "b", "c", "d"), reader=reader)
     assert READERS[reader](content, layout).agg(" ".join, axis=1).tolist() == cells
@@ -132,7 +129,7 @@ def test_readers_of_one_dataset(reader: str, content: bytes, cells: list[str]) -
         READERS[reader](content, Layout(columns=("a", "b", "c"), reader=reader))
 
 
-def test_a_gzip_file_is_read_as_what_it_holds() -> None:
+def test_a_gzip_file_is_read_as_what_it_holds():
     assert read(gzip.compress(FRUIT)).content_hash == fruit_table().content_hash
     with pytest.raises(RefusedError, match="an incomplete gzip file"):
         read(gzip.compress(FRUIT)[:-9])
@@ -142,9 +139,7 @@ def test_a_gzip_file_is_read_as_what_it_holds() -> None:
         read(gzip.compress(bytes(70 * 2**20)))
 
 
-def test_every_reader_of_the_records_exists() -> None:
-    from datasets import all_records, record
-
+def test_every_reader_of_the_records_exists():
     def layouts(entry: Record) -> list[Layout]:
         return [entry.layout, *(source.layout for source in entry.sources)]
 

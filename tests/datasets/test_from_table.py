@@ -1,7 +1,5 @@
 """A dataset from a table of one's own: gaps, text and odd types, through every protocol."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from decimal import Decimal
@@ -34,7 +32,7 @@ def dataset(**changes: Any) -> Dataset:
     return from_table("patients", "Patients", patients(**changes), "outcome")
 
 
-def test_the_facts_of_a_table() -> None:
+def test_the_facts_of_a_table():
     facts = dataset().record
     assert (facts.slug, facts.name, facts.task) == ("patients", "Patients", "binary")
     assert (facts.n_rows, facts.n_features, facts.n_classes) == (120, 5, 2)
@@ -50,7 +48,7 @@ def test_the_facts_of_a_table() -> None:
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("three", [False, True], ids=["two classes", "three classes"])
-def test_every_protocol_takes_it(name: str, three: bool) -> None:
+def test_every_protocol_takes_it(name, three):
     table = patients()
     if three:
         table.loc[table.age > 75, "outcome"] = "old"
@@ -84,13 +82,13 @@ ODD: dict[str, Any] = {
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("name", ["paper", "clean"])
 @pytest.mark.parametrize("kind", ODD)
-def test_odd_columns_are_understood(kind: str, name: str) -> None:
+def test_odd_columns_are_understood(kind, name):
     split = make_split(dataset(odd=ODD[kind]), name, 0)
     assert np.isfinite(split.X_train).all()
     assert np.isfinite(split.X_test).all()
 
 
-def test_the_hash_is_that_of_the_values() -> None:
+def test_the_hash_is_that_of_the_values():
     before = dataset().content_hash
     assert dataset(age=patients().age + 1).content_hash != before
     assert (
@@ -103,7 +101,7 @@ def test_the_hash_is_that_of_the_values() -> None:
     assert from_table("patients", "Patients", index, "outcome").content_hash == before
 
 
-def test_numbers_may_be_declared_categories_and_names_may_be_numbers() -> None:
+def test_numbers_may_be_declared_categories_and_names_may_be_numbers():
     table = patients().rename(columns={"age": 3, "outcome": 4})
     made = from_table("patients", "Patients", table, 4, categorical=[3, "town", "ward", "smokes"])
     assert made.record.categorical == ("3", "town", "smokes", "ward")
@@ -112,13 +110,13 @@ def test_numbers_may_be_declared_categories_and_names_may_be_numbers() -> None:
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [0.0, 1.0], [True, False], ["0", "1"], [1, "a"]])
-def test_classes_of_any_type(labels: list[Any]) -> None:
+def test_classes_of_any_type(labels):
     made = dataset(outcome=pd.Series(labels * 60, dtype=object).infer_objects())
     assert made.record.n_classes == 2
     assert np.bincount(made.y).tolist() == [60, 60]
 
 
-def test_classes_are_in_the_order_of_their_values() -> None:
+def test_classes_are_in_the_order_of_their_values():
     made = dataset(outcome=[10, 9, 2, 9] * 30)
     assert made.record.class_names == ("2", "9", "10")
 
@@ -144,11 +142,11 @@ def test_classes_are_in_the_order_of_their_values() -> None:
         ([[1, 2]], "outcome", "a pandas DataFrame is expected, not list"),
     ],
 )
-def test_what_cannot_be_a_dataset_is_refused(table: Any, target: str, complaint: str) -> None:
+def test_what_cannot_be_a_dataset_is_refused(table, target, complaint):
     with pytest.raises(ValueError, match=re.escape(complaint)):
         from_table("patients", "Patients", table, target)
 
 
-def test_the_slug_must_be_one() -> None:
+def test_the_slug_must_be_one():
     with pytest.raises(ValueError, match="lower-case words joined by hyphens"):
         from_table("../x", "X", patients(), "outcome")

@@ -1,7 +1,5 @@
 """The clean preparation: stratified, and nothing learned from where it must not be."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 
@@ -19,7 +17,7 @@ from datasets.protocols.steps import strata, stratified_parts
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=6), st.integers(0, 5))
-def test_parts_are_stratified(counts: list[int], seed: int) -> None:
+def test_parts_are_stratified(counts, seed):
     counts[0] += 30
     y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
     rows = stratified_parts(y, seed)
@@ -32,7 +30,7 @@ def test_parts_are_stratified(counts: list[int], seed: int) -> None:
             assert abs((stratum[part] == name).sum() - size * len(part) / len(y)) < 2
 
 
-def test_rare_classes_share_a_stratum() -> None:
+def test_rare_classes_share_a_stratum():
     def pools(*counts: int) -> list[int]:
         y = np.repeat(np.arange(len(counts)), counts)
         return [len(np.unique(y[strata(y) == stratum])) for stratum in np.unique(strata(y))]
@@ -43,16 +41,8 @@ def test_rare_classes_share_a_stratum() -> None:
     assert pools(2, 81, 61, 4) == [1, 1, 2]
 
 
-def test_rows_without_a_label_are_dropped() -> None:
-    dataset = made_up_dataset(missing_labels=30)
-    split = make_split(dataset, "clean", 0)
-    used = np.concatenate([split.rows.train, split.rows.valid, split.rows.test])
-    assert np.array_equal(np.sort(used), np.arange(30, 200))
-    assert split.provenance.rows_before_rebalancing == 170 - 2 * 34
-
-
 @pytest.mark.parametrize("shares", [(0.6, 0.4), (0.5, 0.3, 0.2), None])
-def test_no_row_sees_its_own_label(shares: tuple[float, ...] | None) -> None:
+def test_no_row_sees_its_own_label(shares):
     """Changing the label of a row changes the numbers of others, never its own."""
     dataset = made_up_dataset(rows=60, shares=shares) if shares else made_up_regression(60)
     X, y = dataset.X, dataset.y
@@ -70,7 +60,7 @@ def test_no_row_sees_its_own_label(shares: tuple[float, ...] | None) -> None:
 
 
 @pytest.mark.parametrize("part", ["valid", "test"])
-def test_nothing_is_learned_from_other_parts(part: str) -> None:
+def test_nothing_is_learned_from_other_parts(part):
     dataset = made_up_dataset()
     before = make_split(dataset, "clean", 0)
     number, noise, colour, shape = (column.copy() for column in dataset.table.columns)
@@ -83,7 +73,7 @@ def test_nothing_is_learned_from_other_parts(part: str) -> None:
     assert not np.array_equal(getattr(after, f"X_{part}"), getattr(before, f"X_{part}"))
 
 
-def test_the_paper_learns_from_other_parts() -> None:
+def test_the_paper_learns_from_other_parts():
     """The counterpart: the same change does reach the training part of the paper's protocol."""
     dataset = made_up_dataset()
     before = make_split(dataset, "paper", 0)
@@ -93,23 +83,11 @@ def test_the_paper_learns_from_other_parts() -> None:
     assert not np.array_equal(after.X_train, before.X_train)
 
 
-def test_numbers_are_filled_with_the_training_median() -> None:
-    dataset = made_up_dataset()
-    split = make_split(dataset, "clean", 0)
-    noise = dataset.X["noise"].to_numpy()
-    gaps = np.isnan(noise[split.rows.test])
-    assert gaps.any()
-    assert len(set(split.X_test[gaps, 1])) == 1
-    median = np.nanmedian(noise[split.rows.train])
-    below = noise[split.rows.test] < median
-    assert (split.X_test[below, 1] < split.X_test[gaps, 1][0]).all()
-
-
 @pytest.mark.parametrize(
     ("shares", "expected"),
     [((0.5, 0.5), "none"), ((0.85, 0.15), "smote"), ((0.9, 0.08, 0.02), "random-oversampling")],
 )
-def test_only_the_training_part_is_rebalanced(shares: tuple[float, ...], expected: str) -> None:
+def test_only_the_training_part_is_rebalanced(shares, expected):
     dataset = made_up_dataset(shares=shares)
     split = make_split(dataset, "clean", 0)
     assert split.provenance.rebalanced == expected
@@ -121,15 +99,7 @@ def test_only_the_training_part_is_rebalanced(shares: tuple[float, ...], expecte
         assert len(set(counts)) == 1
 
 
-def test_two_classes_make_one_column_per_category_and_more_one_per_class() -> None:
-    binary = make_split(made_up_dataset(), "clean", 0)
-    assert binary.feature_names == ("number", "noise", "colour", "shape")
-    three = make_split(made_up_dataset(shares=(0.4, 0.3, 0.3)), "clean", 0)
-    assert three.feature_names[:3] == ("number", "noise", "colour_0")
-    assert three.n_features == 2 + 2 * 3
-
-
-def test_one_hot_for_those_who_ask() -> None:
+def test_one_hot_for_those_who_ask():
     split = make_split(made_up_dataset(shares=(0.9, 0.08, 0.02)), "clean", 0)
     other = split.one_hot()
     assert other.provenance.encoding == "one-hot"
@@ -142,7 +112,7 @@ def test_one_hot_for_those_who_ask() -> None:
     assert make_split(made_up_dataset(), "paper", 0).one_hot is None
 
 
-def test_a_category_that_training_never_saw() -> None:
+def test_a_category_that_training_never_saw():
     dataset = made_up_dataset(missing="none")
     rows = make_split(dataset, "clean", 0).rows
     number, noise, colour, shape = dataset.table.columns
@@ -156,7 +126,7 @@ def test_a_category_that_training_never_saw() -> None:
     assert one_hot.X_test[0, colours].tolist() == [0.0] * len(colours)
 
 
-def test_a_split_travels_between_processes() -> None:
+def test_a_split_travels_between_processes():
     split: Split = pickle.loads(pickle.dumps(make_split(made_up_dataset(), "clean", 0)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

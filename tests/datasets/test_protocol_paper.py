@@ -1,60 +1,33 @@
 """The paper's preparation, step by step and as a whole."""
 
-from __future__ import annotations
+import csv
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from category_encoders import LeaveOneOutEncoder
 from datasets_support import made_up_dataset
-from hypothesis import given
-from hypothesis import strategies as st
+from sklearn.metrics import f1_score
 from sklearn.preprocessing import QuantileTransformer
+from sklearn.tree import DecisionTreeClassifier
 
-from datasets import PROTOCOLS, load_dataset, make_split
+from datasets import PROTOCOLS, load_dataset, make_split, paper_datasets, record
 from datasets.protocols.declared import data_seed
-from datasets.protocols.paper import encode, fit_quantiles, rebalance
-from datasets.protocols.steps import FillMissing, has_rare_class, random_parts
-
-
-@given(st.integers(5, 1000), st.integers(0, 20))
-def test_parts_are_of_60_20_and_20_percent(n_rows: int, seed: int) -> None:
-    rows = random_parts(n_rows, seed)
-    assert len(rows.test) == len(rows.valid) == n_rows // 5
-    together = np.concatenate([rows.train, rows.valid, rows.test])
-    assert np.array_equal(np.sort(together), np.arange(n_rows))
-
-
-def test_the_formula_of_leaving_one_out() -> None:
-    X = pd.DataFrame({"kind": pd.Categorical(list("aaabbc"))})
-    y = np.array([1, 0, 1, 1, 0, 1])
-    means, numbers = encode(X, y, ("kind",))
-    mean = 4 / 6
-    assert numbers[:, 0].tolist() == [1 / 2, 2 / 2, 1 / 2, 0, 1, mean]
-    seen = pd.DataFrame({"kind": ["a", "b", "c", "never seen"]})
-    assert means.transform(seen)[:, 0].tolist() == [2 / 3, 1 / 2, mean, mean]
+from datasets.protocols.paper import rebalance
+from datasets.protocols.steps import FillMissing, has_rare_class
 
 
 @pytest.mark.parametrize("step", [LeaveOneOutEncoder, QuantileTransformer])
 @pytest.mark.parametrize("method", ["fit", "transform"])
-def test_the_libraries_themselves_prepare_a_split(
-    step: type, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_libraries_themselves_prepare_a_split(step, method, monkeypatch):
     def called(*args: object, **more: object) -> None:
         raise RuntimeError("the library runs")
 
     monkeypatch.setattr(step, method, called)
     with pytest.raises(RuntimeError, match="the library runs"):
         make_split(made_up_dataset(), "paper", 0)
-
-
-def test_the_noise_of_the_quantile_fit() -> None:
-    X = np.column_stack([np.arange(50.0), np.zeros(50)])
-    fitted = fit_quantiles(X, np.random.RandomState(42))
-    np.random.seed(42)  # noqa: NPY002  (the authors used the global stream)
-    normal = np.random.randn(50, 2)  # noqa: NPY002
-    expected = np.sort(X + normal * [1e-3 / X[:, 0].std(), 1.0], axis=0)
-    np.testing.assert_allclose(fitted.quantiles_, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +43,7 @@ def test_the_noise_of_the_quantile_fit() -> None:
         ((50, 0, 10), "smote"),
     ],
 )
-def test_when_and_how_a_part_is_rebalanced(counts: tuple[int, ...], expected: str) -> None:
+def test_when_and_how_a_part_is_rebalanced(counts, expected):
     y = np.repeat(np.arange(len(counts)), counts)
     X = np.random.default_rng(0).normal(size=(len(y), 3))
     assert has_rare_class(y) == (expected != "none")
@@ -86,7 +59,7 @@ def test_when_and_how_a_part_is_rebalanced(counts: tuple[int, ...], expected: st
     assert repeated == (expected != "smote")
 
 
-def test_missing_values_are_filled_from_all_rows() -> None:
+def test_missing_values_are_filled_from_all_rows():
     X = pd.DataFrame(
         {
             "number": [1.0, np.nan, 3.0, 3.0, 1.0, 10.0],
@@ -101,14 +74,7 @@ def test_missing_values_are_filled_from_all_rows() -> None:
         FillMissing("none").fit(X)
 
 
-def test_a_missing_label_becomes_the_most_frequent_class() -> None:
-    split = make_split(made_up_dataset(missing_labels=30, shares=(0.7, 0.3)), "paper", 0)
-    parts = np.concatenate([split.rows.train, split.rows.valid, split.rows.test])
-    assert len(parts) == 200
-    assert set(split.y_test) | set(split.y_valid) | set(split.y_train) == {0, 1}
-
-
-def test_training_rows_leak_their_label_and_test_rows_do_not() -> None:
+def test_training_rows_leak_their_label_and_test_rows_do_not():
     dataset = made_up_dataset(shares=(0.5, 0.5), missing="none")
     split = make_split(dataset, "paper", 0)
     colour = dataset.X["colour"].to_numpy()
@@ -120,7 +86,7 @@ def test_training_rows_leak_their_label_and_test_rows_do_not() -> None:
         assert len(set(split.X_test[(colour == level)[split.rows.test], 2])) == 1
 
 
-def test_the_provenance_tells_how_a_split_came_about() -> None:
+def test_the_provenance_tells_how_a_split_came_about():
     dataset = load_dataset("wine", sources=["installed"])
     split = make_split(dataset, "paper", 2)
     made = split.provenance
@@ -133,10 +99,105 @@ def test_the_provenance_tells_how_a_split_came_about() -> None:
     assert len(split.y_train_valid) == 143
 
 
-def test_unknown_protocols_and_trials() -> None:
+def test_unknown_protocols_and_trials():
     with pytest.raises(ValueError, match="no protocol 'dirty'; known are paper, clean"):
         make_split(made_up_dataset(), "dirty", 0)
     with pytest.raises(ValueError, match="did you mean paper-plain-means"):
         make_split(made_up_dataset(), "paper-plane-means", 0)
     with pytest.raises(ValueError, match="trial -1 is negative"):
         data_seed(-1)
+
+
+PAPER = Path(__file__).parents[2] / "results" / "paper"
+BUNDLED = ("wine", "wisconsin-breast-cancer")
+DECIMALS = {"test_f1_default": 3, "test_f1_optimized": 3, "train_f1_optimized": 3, "tree_size": 2}
+REBALANCED = {"none": "-", "smote": "S", "random-oversampling": "R"}
+PATTERNS = {
+    "blood-transfusion": "SS-S-SS-SS",
+    **dict.fromkeys(("echocardiogram", "adult", "bank-marketing", "hepatitis"), "S" * 10),
+    **dict.fromkeys(("credit-card", "cervical-cancer", "balance-scale", "car"), "S" * 10),
+    "glass": "RRRRRRRRSS",
+    **dict.fromkeys(("solar-flare", "lymphography"), "R" * 10),
+    "zoo": "--RR-RRR-R",
+    "dermatology": "-------S--",
+    "annealing": "SRSRRRRRSS",
+}
+"""How the authors' code rebalanced the training parts of the ten trials."""
+
+
+@cache
+def rows_of(table: str) -> tuple[dict[str, str], ...]:
+    with (PAPER / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+def printed(table: str, dataset: str) -> tuple[float, float]:
+    (row,) = (row for row in rows_of(table) if (row["dataset"], row["method"]) == (dataset, "CART"))
+    return float(row["mean"]), float(row["std"])
+
+
+def tuned(dataset: str) -> DecisionTreeClassifier:
+    (row,) = (row for row in rows_of("hyperparameters_cart") if row["dataset"] == dataset)
+    return DecisionTreeClassifier(
+        criterion=row["criterion"],
+        max_depth=int(row["max_depth"]),
+        min_samples_leaf=int(row["min_samples_leaf"]),
+        min_samples_split=int(row["min_samples_split"]),
+        ccp_alpha=float(row["ccp_alpha"]),
+        random_state=42,
+    )
+
+
+@pytest.mark.parametrize(
+    "slug",
+    [
+        pytest.param(slug, marks=() if slug in BUNDLED else pytest.mark.mirror)
+        for slug in paper_datasets()
+    ],
+)
+def test_cart_is_that_of_the_paper(slug):
+    dataset = load_dataset(slug)
+    name = dataset.record.name
+    measured: dict[str, list[float]] = {table: [] for table in DECIMALS}
+    pattern = ""
+    for trial in range(10):
+        split = make_split(dataset, "paper", trial)
+        pattern += REBALANCED[split.provenance.rebalanced]
+        X, y = split.X_train_valid, split.y_train_valid
+        default = DecisionTreeClassifier(max_depth=10, random_state=42).fit(X, y)
+        best = tuned(name).fit(X, y)
+        test = [
+            f1_score(split.y_test, tree.predict(split.X_test), average="macro")
+            for tree in (default, best)
+        ]
+        train = f1_score(y, best.predict(X), average="macro")
+        for table, value in zip(DECIMALS, (*test, train, best.tree_.node_count), strict=True):
+            measured[table].append(value)
+    assert pattern == PATTERNS.get(slug, "-" * 10)
+    for table, decimals in DECIMALS.items():
+        mean, deviation = np.mean(measured[table]), np.std(measured[table])
+        half = 0.5 * 10**-decimals + 1e-9
+        assert (mean, deviation) == pytest.approx(printed(table, name), rel=0, abs=half), table
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("slug", paper_datasets())
+def test_every_dataset_can_be_split_cleanly(slug):
+    dataset = load_dataset(slug)
+    split = make_split(dataset, "clean", 0)
+    labelled = int((dataset.y >= 0).sum())
+    assert len(split.y_valid) == len(split.y_test) == labelled // 5
+    assert split.provenance.rows_before_rebalancing == labelled - 2 * (labelled // 5)
+    for part in (split.X_train, split.X_valid, split.X_test, split.one_hot().X_test):
+        assert np.isfinite(part).all()
+    assert split.n_features == split.X_train.shape[1]
+    assert split.n_classes == record(slug).n_classes
+
+
+@pytest.mark.mirror
+def test_loading_from_the_mirror_and_from_the_cache_agree():
+    for slug in paper_datasets():
+        anywhere, cached = load_dataset(slug), load_dataset(slug, sources=["cache"])
+        assert cached.source == "cache"
+        assert anywhere.X.equals(cached.X)
+        assert np.array_equal(anywhere.y, cached.y)

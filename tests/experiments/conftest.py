@@ -1,7 +1,5 @@
 """What several of these tests use: misbehaving learners, plug-ins or none, commands as typed."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +9,7 @@ import pytest
 from runner_helpers import FAKES, TOKEN
 
 from experiments.__main__ import main
-from experiments.runner import plugin, registry
+from experiments.runner import registry
 
 
 @pytest.fixture(scope="class")
@@ -24,18 +22,13 @@ def fakes() -> Iterator[None]:
         yield
 
 
-def forget_plugins() -> None:
-    plugin.imported.cache_clear()
-    registry._entries.cache_clear()
-
-
 @pytest.fixture
 def no_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No plug-in is known, and none is remembered."""
     monkeypatch.setenv(registry.VARIABLE, "")
-    forget_plugins()
+    plugins.forget()
     yield
-    forget_plugins()
+    plugins.forget()
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ Nobody sees these learners who does not ask for them with ``registry.use([fake_l
 ``FAKE_LEARNERS_LOG`` set, every fit leaves a line in that file.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import random
@@ -63,7 +61,7 @@ class Stump:
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
-    def fit(self, X: Any, y: Any) -> Stump:
+    def fit(self, X: Any, y: Any) -> "Stump":
         self.classes_ = np.unique(y)
         self._column = int(np.random.default_rng(self._seed).integers(X.shape[1]))
         above = X[:, self._column] > 0

@@ -1,7 +1,5 @@
 """Small answers made by hand, for the tests of what is written."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,8 @@
 """Plug-in files for the tests: small tables, a learner, and what they may get wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
+
+from experiments.runner import plugin, registry
 
 LEARNER = """\
 import numpy as np
@@ -35,7 +35,15 @@ DATASETS = {"My shop": (_frame, "y")}
 BOTH = LEARNER + TABLES
 
 
+def forget() -> None:
+    """Read every plug-in anew."""
+    plugin.imported.cache_clear()
+    registry._entries.cache_clear()
+
+
 def write(folder: Path, text: str, name: str = "mine.py") -> Path:
+    """A plug-in, in the place of what it was before."""
+    forget()
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

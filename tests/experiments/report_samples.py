@@ -1,7 +1,5 @@
 """A small store for the tests of the report, with names that try to become markup."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the tests of the runner share: jobs of the fake learners, and where processes are."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -1,21 +1,16 @@
-"""The frame of runs: plan and outcomes joined, from an archive and from a store."""
-
-from __future__ import annotations
-
-import json
-import subprocess
-import sys
+"""The frame of runs, and the paper's printed cells, which give its printed summaries."""
 
 import pandas as pd
 import pytest
 
-from experiments.analysis.runs import Runs, as_tuned, joined, load
+from experiments.analysis.grids import added, declarations, declared, printed_grid
+from experiments.analysis.printed import printed
+from experiments.analysis.runs import as_tuned, load
+from experiments.analysis.stats import over_datasets, ranks_of
 from experiments.errors import UserError
 from experiments.runs import archive
 from experiments.runs.job import Job
-from experiments.runs.store import PLANNED, Store
-
-BLOCKED = ("gradtree", "baselines", "datasets", "tensorflow", "numba", "sklearn")
+from experiments.runs.store import Store
 
 
 def job(trial: int, experiment: str = "tuned", **fields: object) -> Job:
@@ -82,14 +77,6 @@ def test_what_our_search_found_can_stand_for_the_published_settings():
     assert found["experiment"].to_dict() == {1: "tuned", 2: "tuned", 3: "default"}
 
 
-def test_nothing_planned_is_an_empty_frame_with_all_columns(tmp_path):
-    runs = archive.read_runs(tmp_path)
-    frame = joined(pd.DataFrame(columns=list(PLANNED)), runs)
-    assert len(frame) == 0
-    assert {"experiment", "status", "test_f1"} <= set(frame)
-    assert Runs(frame, {}, {}, {}, archive.COMMITTED).of("paper", "tuned").empty
-
-
 def test_a_stores_own_winners_replace_the_committed_ones(store):
     committed = load().winners
     first = committed.iloc[0]
@@ -110,16 +97,76 @@ def test_the_committed_plan_names_each_place_once_and_every_run():
     assert set(archive.read_runs(columns=["key"])["key"]) <= set(frame["key"])
 
 
-def test_the_analysis_needs_no_learner_no_data_and_no_engine():
-    code = (
-        "import sys, json\n"
-        f"for name in {BLOCKED!r}: sys.modules[name] = None\n"
-        "import experiments.analysis.answers as a, pkgutil, importlib\n"
-        "from experiments.analysis import questions\n"
-        "names = [m.name for m in pkgutil.iter_modules(questions.__path__)]\n"
-        "for name in names: importlib.import_module('experiments.analysis.questions.' + name)\n"
-        "print(json.dumps(len(names)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) >= 2
+PAPER, TABLES = printed(), list(declarations()["paper"])
+KEYS = ["table", "task", "dataset", "statistic", "method", "field"]
+
+
+def listed(name: str, of_cells: bool) -> set[tuple[str, ...]]:
+    known = PAPER.inconsistencies
+    known = known[(known["table"] == name) & ((known["dataset"] != "") == of_cells)]
+    return set(known.loc[known["field"] != "missing", KEYS].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_summary_lines_follow_from_the_cells(name):
+    table, found = printed_grid(name), set()
+    theirs = PAPER.summaries[PAPER.summaries["table"] == name]
+    both = theirs.merge(table.summary, on=["task", "statistic", "method"], suffixes=("", "_mine"))
+    assert len(both) == len(theirs)
+    for line in both.itertuples():
+        where = (name, line.task, "", line.statistic, line.method)
+        if pd.isna(line.value):
+            assert pd.isna(line.value_mine)
+            continue
+        half = 0.5 * 10.0**-table.summary_decimals  # Mean: as much again, its cells are rounded too
+        tolerance = (2 * half if line.statistic == "Mean" else half) + 1e-9
+        for field in ("value", "spread"):
+            if abs(getattr(line, f"{field}_mine") - getattr(line, field)) > tolerance:
+                found.add((*where, field))
+        if line.rank_mine != line.rank:
+            found.add((*where, "rank"))
+    assert found == listed(name, of_cells=False)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_bracketed_ranks_follow_from_the_cells(name):
+    cells = PAPER.of(name)
+    means = cells.pivot(index="dataset", columns="method", values="mean")
+    shared = ranks_of(means, declared(name).smaller_is_better)
+    brackets = printed_grid(name).frame.set_index(["dataset", "method"])["rank"]
+    found = set()
+    for cell in cells.dropna(subset="mean").itertuples():
+        fits = (shared.at[cell.dataset, cell.method], brackets[cell.dataset, cell.method])
+        if cell.rank not in fits:
+            found.add((name, cell.task, cell.dataset, "", cell.method, "rank"))
+    assert found == listed(name, of_cells=True)
+
+
+def test_wins_are_those_of_the_text():
+    lines = printed_grid("test-f1-tuned").summary
+    wins = lines[lines["statistic"] == "Wins"].groupby("task")["value"].agg(list)
+    assert wins.to_dict() == {"binary": [13, 1, 2, 0, 6], "multi": [5, 1, 0, 0, 8]}
+
+
+def test_the_summary_table_follows_from_the_cells():
+    differing = []
+    for task in ("binary", "multi"):
+        lines = {
+            "tree_size": (added(printed_grid("tree-size-tuned"), task, "Mean"), 0.5),
+            "default_mrr": (added(printed_grid("test-f1-default"), task, "MRR"), 0.0005),
+        }
+        train, test = (
+            added(printed_grid(f"{at}-f1-tuned"), task, "Mean") for at in ("train", "test")
+        )
+        lines["train_test_diff"] = (train - test, 0.0015)
+        for name, (values, tolerance) in lines.items():
+            for method, printed_value in PAPER.summary[f"{name}_{task}"].items():
+                mine = over_datasets(values[method])["value"]
+                if abs(mine - printed_value) > tolerance + 1e-9:
+                    differing.append((method, f"{name}_{task}"))
+    assert differing == [("gradtree", "default_mrr_multi")]
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"dataset_specs\.csv is missing"):
+        printed(tmp_path)

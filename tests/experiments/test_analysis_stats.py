@@ -1,7 +1,5 @@
 """Tests and intervals over datasets: textbook examples, SciPy, coverage, degenerate tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

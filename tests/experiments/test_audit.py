@@ -1,7 +1,5 @@
 """``audit`` runs committed jobs again, notices altered ones, and changes nothing."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -49,7 +47,7 @@ Run = Callable[..., tuple[int, str, str]]
 QUICK = ("--inline", "--plain")
 
 
-def test_what_was_not_altered_is_equal_and_stays(run: Run, results: Path) -> None:
+def test_what_was_not_altered_is_equal_and_stays(run, results):
     before = {path.name: path.read_bytes() for path in results.iterdir()}
     status, said, _ = run("audit", 4, "--workers", 1, "--plain")
     assert status == 0
@@ -58,7 +56,7 @@ def test_what_was_not_altered_is_equal_and_stays(run: Run, results: Path) -> Non
     assert {path.name: path.read_bytes() for path in results.iterdir()} == before
 
 
-def test_what_was_altered_is_told(run: Run, results: Path) -> None:
+def test_what_was_altered_is_told(run, results):
     """A raised score, other parameters under an old key, and a run that never existed."""
     committed = archive.read_runs(results)
     (true,) = committed[(committed["method"] == "cart") & (committed["trial"] == 0)]["test_f1"]
@@ -94,21 +92,21 @@ def cheapest() -> pd.DataFrame:
 
 @pytest.mark.parametrize("dataset", AT_HAND)
 @pytest.mark.parametrize("method", [slug for slug in registry.learners() if slug != "dndt"])
-def test_every_learner_repeats_its_committed_runs_to_the_last_digit(
-    method: str, dataset: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_learner_repeats_its_committed_runs_to_the_last_digit(method, dataset, monkeypatch):
     """All but DNDT, whose sums depend on the processor."""
     monkeypatch.setenv("GRADTREE_SOURCES", "installed")
     if absence := registry.learner(method).absence():
         pytest.skip(str(absence))
     mine = cheapest()[(cheapest()["method"] == method) & (cheapest()["dataset"] == dataset)]
+    if mine.empty:
+        pytest.skip("no committed run on this table takes under two seconds")
     for row in archive.rows(mine):
         again = check(run_job(audit.job_of(row, "")).run)
         assert (again["key"], again["status"]) == (row["key"], "ok"), again["reason"]
         assert not disagreement(row, again), row["params"]
 
 
-def test_slow_runs_are_left_out_and_counted(run: Run, results: Path) -> None:
+def test_slow_runs_are_left_out_and_counted(run, results):
     alter(results, cpu_seconds=9.0)
     status, said, _ = run("audit", 4, "--most-seconds", 5, *QUICK)
     assert status == 0
@@ -132,9 +130,8 @@ MACHINES = {
     ],
 )
 def test_dndt_alone_may_differ_and_only_on_another_processor(
-    method: str, where: str, status: int, told: str,
-    tmp_path: Path, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    method, where, status, told, tmp_path, capsys
+):
     job, store = job_of(method, "wine"), Store(tmp_path)
     store.add([job.run("ok", test_f1=0.5, environment="here")])
     committed = {**(store.run(job.key) or {}), "test_f1": 0.6, "environment": where}
@@ -142,9 +139,7 @@ def test_dndt_alone_may_differ_and_only_on_another_processor(
     assert told in capsys.readouterr().out
 
 
-def test_what_cannot_be_run_here_is_no_proof(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_run_here_is_no_proof(tmp_path, capsys):
     jobs, store = [job_of("cart", "wine", trial) for trial in range(3)], Store(tmp_path)
     rows = [{**job.run("ok", test_f1=0.5, environment=""), "headline": True} for job in jobs]
     store.add([jobs[0].run("skipped", reason="no data"), jobs[1].run("timeout", reason="1 s")])
@@ -155,7 +150,7 @@ def test_what_cannot_be_run_here_is_no_proof(
     assert said.endswith("0 of 0 equal (0 headline, 0 others)\n")
 
 
-def test_half_of_a_draw_is_of_the_headline_and_none_comes_twice() -> None:
+def test_half_of_a_draw_is_of_the_headline_and_none_comes_twice():
     keys = [f"{number:03}" for number in range(200)]
     runs = pd.DataFrame({"key": keys, "headline": [number < 20 for number in range(200)]})
     for number, first, others in ((9, 5, 4), (100, 20, 80), (900, 20, 180)):

@@ -1,7 +1,5 @@
 """The verbs around running, as people type them: what they do, say, and end with."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -13,7 +11,6 @@ from pathlib import Path
 import pandas as pd
 import plugins
 import pytest
-from conftest import forget_plugins
 
 from experiments import __main__ as cli
 from experiments.analysis.runs import load
@@ -38,15 +35,13 @@ def mine(tmp_path: Path) -> list[str]:
 
 class TestCommandLine:
     @pytest.mark.parametrize("verb", cli.verbs())
-    def test_every_verb_has_help_and_takes_plugins(
-        self, verb: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_every_verb_has_help_and_takes_plugins(self, verb, capsys):
         with pytest.raises(SystemExit) as ended:
             cli.build_parser(verb).parse_args([verb, "--help"])
         assert ended.value.code == 0
         assert "--plugin FILE.py" in capsys.readouterr().out
 
-    def test_imports_nothing_slow_before_use(self) -> None:
+    def test_imports_nothing_slow_before_use(self):
         code = (
             "import sys; from experiments.__main__ import build_parser; build_parser(); "
             "slow = {'sklearn', 'tensorflow', 'numba', 'optuna', 'matplotlib'}; "
@@ -86,9 +81,7 @@ class TestCommandLine:
             ("list learner", "invalid choice"),
         ],
     )
-    def test_mistakes_are_a_line_or_two(
-        self, run: Run, command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_mistakes_are_a_line_or_two(self, run, command, told, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         status, _, errors = run(*command.split())
         assert status == 2
@@ -96,11 +89,11 @@ class TestCommandLine:
         assert len(errors.strip().splitlines()) <= 2
         assert not (tmp_path / ".runs" / "runs.sqlite").exists()
 
-    def test_nothing_to_do_has_a_status_of_its_own(self, run: Run) -> None:
+    def test_nothing_to_do_has_a_status_of_its_own(self, run):
         status, _, errors = run("plan", "--profile", "smoke", "--dataset", "digits")
         assert (status, "nothing to do" in errors) == (4, True)
 
-    def test_a_bug_is_told_as_one(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_bug_is_told_as_one(self, run, monkeypatch):
         monkeypatch.setattr(list_verb, "_about", lambda *which: 1 / 0)
         status, _, errors = run("list", "profiles")
         assert status == 1
@@ -112,9 +105,7 @@ class TestCommandLine:
         [(KeyboardInterrupt(), 3), (BrokenPipeError(), 0), (UserError("no"), 2),
          (PermissionError(13, "denied", "x"), 2)],
     )  # fmt: skip
-    def test_what_ends_a_verb(
-        self, problem: BaseException, status: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_what_ends_a_verb(self, problem, status, monkeypatch):
         def work() -> int:
             raise problem
 
@@ -123,7 +114,7 @@ class TestCommandLine:
 
 
 class TestRun:
-    def test_runs_resumes_and_reads_back(self, run: Run, mine: list[str], tmp_path: Path) -> None:
+    def test_runs_resumes_and_reads_back(self, run, mine, tmp_path):
         place = ["--store", tmp_path / "runs"]
         status, out, _ = run("plan", *mine[:-2], *place, "--workers", "2")
         assert (status, "20 of 20 jobs to do" in out, "on 2 idle cores" in out) == (0, True, True)
@@ -136,18 +127,14 @@ class TestRun:
         assert (status, "4 jobs, 0 not run yet." in out) == (0, True)
         assert run("failures", *place) == (0, f"No failures in {tmp_path / 'runs'}.\n", "")
 
-    def test_a_named_learner_of_a_plugin_runs_in_every_experiment(
-        self, run: Run, mine: list[str], tmp_path: Path
-    ) -> None:
+    def test_a_named_learner_of_a_plugin_runs_in_every_experiment(self, run, mine, tmp_path):
         renamed = {"default": "tuned", "shallow,cart": "shallow"}
         words = [renamed.get(word, word) for word in mine]
         assert run("run", *words, "--trial", "0", "--store", tmp_path / "runs")[0] == 0
         planned = Store(tmp_path / "runs").frame("planned")
         assert planned[["experiment", "method"]].to_numpy().tolist() == [["tuned", "shallow"]]
 
-    def test_tables_of_a_plugin_are_in_tables_and_report(
-        self, run: Run, mine: list[str], tmp_path: Path
-    ) -> None:
+    def test_tables_of_a_plugin_are_in_tables_and_report(self, run, mine, tmp_path):
         """Another paper's numbers, too; a mistake in either names file and line."""
         store = ["--store", tmp_path / "runs"]
         assert run("run", *mine, "--trial", "0-4", *store)[0] == 0
@@ -158,7 +145,6 @@ class TestRun:
         theirs += "'protocol': 'paper', 'trials': 5, 'margin': {'test_accuracy': 0.02}}"
         text = plugins.BOTH + f"TABLES = {{'my-table': {declared}}}\nPRINTED = {{'them': {theirs}}}"
         path = plugins.write(tmp_path, text)
-        forget_plugins()
         own = ["--plugin", path, *store]
         status, out, _ = run("tables", *own)
         assert (status, "Theirs: of 1 numbers 1 better." in out) == (0, True)
@@ -170,15 +156,12 @@ class TestRun:
         page = (tmp_path / "runs" / "report.html").read_text(encoding="utf-8")
         assert "Theirs: of 1 numbers 1 better" in page
         plugins.write(tmp_path, text.replace("'test_f1'", "'test_f2'"))
-        forget_plugins()
         line = text[: text.index("TABLES")].count("\n") + 1
         for verb in ("tables", "report"):
             status, _, told = run(verb, *own)
             assert (status, f"{path}, line {line}: table my-table: " in told) == (2, True)
 
-    def test_failures_are_named_and_can_be_tried_again(
-        self, run: Run, mine: list[str], tmp_path: Path
-    ) -> None:
+    def test_failures_are_named_and_can_be_tried_again(self, run, mine, tmp_path):
         failing = "    raise ValueError('no luck')\n    X, y = split"
         path = plugins.write(tmp_path, plugins.BOTH.replace("    X, y = split", failing))
         words = [*mine, "--method", "shallow", "--trial", "0", "--store", tmp_path / "runs"]
@@ -189,20 +172,20 @@ class TestRun:
         assert "my-shop shallow, trial 0: ValueError: no luck" in out
         assert "traceback of trial 0" in out
         hint = re.search(r"Try again: \S+ -m experiments (.*) --plugin mine.py", out)
-        assert hint is not None
         status, out, _ = run(*hint[1].split(), "--plugin", path, "--inline", "--plain")
         assert (status, "1 jobs: 1 error; 0 still to run" in out) == (1, True)
         assert len(Store(tmp_path / "runs").frame("planned")) == 1
         assert run("run", *words, "--retry", "timeout")[0] == 4
 
-    def test_edited_code_is_told_and_refitted(
-        self, run: Run, mine: list[str], tmp_path: Path
-    ) -> None:
+    def test_edited_code_is_told_and_refitted(self, run, mine, tmp_path):
         words = [*mine, "--trial", "0", "--store", tmp_path / "runs"]
         run("run", *words)
-        plugins.write(tmp_path, plugins.BOTH.replace("random_state=seed", "random_state=seed + 1"))
-        forget_plugins()
-        for _ in range(2):
+        same = "# a comment\n" + plugins.BOTH + "METRICS = {'mine': lambda y, p: 1.0}\n"
+        plugins.write(tmp_path, same)
+        assert "has changed" not in run("run", *words)[1]
+        edited = plugins.BOTH.replace("random_state=seed", "random_state=seed + 1")
+        plugins.write(tmp_path, edited)
+        for _ in range(2):  # it is told again, until something is done about it
             _, out, _ = run("run", *words)
             assert "mine.py has changed since 1 stored runs of shallow version 1" in out
             assert "--refit shallow" in out
@@ -212,8 +195,11 @@ class TestRun:
         newer = after["finished"].to_numpy() > before["finished"].to_numpy()
         assert set(after["method"][newer]) == {"shallow"}
         assert "has changed" not in run("run", *words)[1]
+        text = edited.replace("seed + 1", "seed + 2").replace('"1", d', '"2", d')
+        plugins.write(tmp_path, text)
+        assert "has changed" not in run("run", *words)[1], "another version"
 
-    def test_predictions_can_be_filled_in(self, run: Run, mine: list[str], tmp_path: Path) -> None:
+    def test_predictions_can_be_filled_in(self, run, mine, tmp_path):
         words = [*mine, "--trial", "0", "--store", tmp_path / "runs"]
         run("run", *words)
         store = Store(tmp_path / "runs")
@@ -224,8 +210,8 @@ class TestRun:
         assert store.predicted_keys() == kept != set()
 
     def test_a_rerun_says_what_it_came_to_and_writes_nothing(
-        self, run: Run, mine: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+        self, run, mine, tmp_path, monkeypatch
+    ):
         """Tables and report are stood in for."""
         written: list[Path] = []
 
@@ -244,9 +230,7 @@ class TestRun:
             assert "Next: " in out
         assert written == [tmp_path / "r"]
 
-    def test_runs_are_kept_if_tables_cannot_be_written(
-        self, run: Run, mine: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_runs_are_kept_if_tables_cannot_be_written(self, run, mine, tmp_path, monkeypatch):
         monkeypatch.setattr(run_verb, "_write", lambda folder: 1 / 0)
         words = [*mine, "--trial", "0", "--store", tmp_path / "r", "--refresh"]
         status, out, _ = run("run", *words)
@@ -255,9 +239,7 @@ class TestRun:
 
 
 class TestMerge:
-    def test_shards_come_together_with_nothing_lost(
-        self, run: Run, mine: list[str], tmp_path: Path
-    ) -> None:
+    def test_shards_come_together_with_nothing_lost(self, run, mine, tmp_path):
         """As on a cluster: a store for each share, then one."""
         words = [*mine, "--trial", "0-2"]
         assert run("run", *words, "--store", tmp_path / "whole")[0] == 0
@@ -281,8 +263,8 @@ class TestMerge:
         ],
     )
     def test_what_differs_is_told_and_our_own_stays(
-        self, run: Run, mine: list[str], tmp_path: Path, change: str, status: int, told: str
-    ) -> None:
+        self, run, mine, tmp_path, change, status, told
+    ):
         run("run", *mine, "--trial", "0", "--store", tmp_path / "a")
         shutil.copytree(tmp_path / "a", tmp_path / "b")
         other = Store(tmp_path / "b")
@@ -295,7 +277,7 @@ class TestMerge:
         assert ("my-shop shallow trial 0" in out) == (status == 1)
         pd.testing.assert_frame_equal(Store(tmp_path / "a").frame("runs"), before)
 
-    def test_a_forged_plan_changes_no_cell(self, tmp_path: Path, run: Run) -> None:
+    def test_a_forged_plan_changes_no_cell(self, tmp_path, run):
         """Not even where only theirs has run; what it adds are places that we do not have."""
         ours = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1])
         theirs = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1, 2], setting="default")
@@ -317,7 +299,7 @@ class TestMerge:
         pd.testing.assert_frame_equal(after, before.reset_index(drop=True))
         assert list(merged.of("paper", "their-own")["key"]) == [own.key]
 
-    def test_kept_predictions_stay(self, tmp_path: Path, run: Run) -> None:
+    def test_kept_predictions_stay(self, tmp_path, run):
         jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])
         for name, kept in (("ours", {0: b"good", 1: b"good"}), ("theirs", {0: b"bad", 2: b"new"})):
             store = Store(tmp_path / name)
@@ -331,9 +313,7 @@ class TestMerge:
 
 
 class TestExport:
-    def test_one_row_per_experiment_and_run(
-        self, run: Run, mine: list[str], tmp_path: Path
-    ) -> None:
+    def test_one_row_per_experiment_and_run(self, run, mine, tmp_path):
         words = ["default,tuned" if word == "default" else word for word in mine]
         run("run", *words, "--trial", "0", "--store", tmp_path / "a")
         for name in ("runs.csv", "runs.parquet"):
@@ -346,9 +326,7 @@ class TestExport:
         assert list(table["test_f1"]) == list(frame["test_f1"])
         assert list(table["key"]) == list(frame["key"])
 
-    def test_an_archive_gains_runs_and_loses_none(
-        self, run: Run, mine: list[str], tmp_path: Path
-    ) -> None:
+    def test_an_archive_gains_runs_and_loses_none(self, run, mine, tmp_path):
         folder = tmp_path / "archive"
         for trial in ("0", "1"):
             store = tmp_path / f"runs{trial}"
@@ -363,7 +341,7 @@ class TestExport:
         run("merge", folder, "--into", tmp_path / "back")
         assert len(Store(tmp_path / "back").predicted_keys()) == 4
 
-    def test_equal_runs_renew_costs_where_asked(self, run: Run, tmp_path: Path) -> None:
+    def test_equal_runs_renew_costs_where_asked(self, run, tmp_path):
         jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])
         jobs[1] = replace(jobs[1], measured="alone")
         for name, seconds, f1 in (("old", 9.0, 0.5), ("new", 1.0, 0.6)):
@@ -382,7 +360,7 @@ class TestExport:
             assert list(kept["test_f1"]) == [0.5] * 3
 
 
-def test_lists_have_what_plugins_offer_and_what_profiles_cost(run: Run, tmp_path: Path) -> None:
+def test_lists_have_what_plugins_offer_and_what_profiles_cost(run, tmp_path):
     _, out, _ = run("list", "profiles", "--cost")
     assert re.search(
         r"paper +7,300 jobs +\d+ h \d\d min +\d+ (?:h|min) \d\d (?:min|s) +every table", out

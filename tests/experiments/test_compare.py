@@ -1,10 +1,7 @@
 """``compare``: a learner of a plug-in beside the committed runs, as the README shows it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,7 +25,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 class TestVerb:
-    def test_a_learner_and_a_dataset_of_ones_own(self, run: Run, tmp_path: Path) -> None:
+    def test_a_learner_and_a_dataset_of_ones_own(self, run, tmp_path):
         path, store = plugins.write(tmp_path, plugins.BOTH), tmp_path / "runs"
         words = ["compare", path, "--dataset", "iris,My shop", "--against", "cart-pruned"]
         words += [*QUICK, "--metric", "test_f1,tree_size", "--store", store]
@@ -59,7 +56,7 @@ class TestVerb:
         assert (folder / "comparison.pdf").stat().st_size > 1000
         assert "All 8 jobs are done." in run(*words)[1]
 
-    def test_metrics_of_ones_own_and_of_scikit_learn(self, run: Run, tmp_path: Path) -> None:
+    def test_metrics_of_ones_own_and_of_scikit_learn(self, run, tmp_path):
         """Runs whose probabilities are not committed are made anew, here and not there."""
         text = plugins.BOTH + "METRICS = {'sure': lambda y, p: p.max(axis=1).mean()}\n"
         path, store = plugins.write(tmp_path, text), tmp_path / "runs"
@@ -79,9 +76,7 @@ class TestVerb:
         found = table[table["Learner"] == "CART"].set_index("Metric")["mean"]
         assert found.to_dict() == pytest.approx(wanted)
 
-    def test_a_learner_without_probabilities_takes_nothing_from_the_others(
-        self, run: Run, tmp_path: Path
-    ) -> None:
+    def test_a_learner_without_probabilities_takes_nothing_from_the_others(self, run, tmp_path):
         text = f"""{plugins.LEARNER}
 from dataclasses import replace
 from sklearn.svm import LinearSVC
@@ -106,14 +101,14 @@ del LEARNER
         assert (status, "2: LinearSVC has no predict_proba" in out) == (3, True)
         assert "--fill-predictions" not in out
 
-    def test_says_why_a_metric_is_missing(self, run: Run, tmp_path: Path) -> None:
+    def test_says_why_a_metric_is_missing(self, run, tmp_path):
         text = plugins.LEARNER + "METRICS = {'broken': lambda y, p: 1 / 0}\n"
         words = ["--dataset", "iris", "--against", "cart", *QUICK, "--store", tmp_path / "runs"]
         path = plugins.write(tmp_path, text)
         status, out, _ = run("compare", path, "--metric", "test_f1,broken", *words)
         assert (status, "4 runs have no broken: division by zero." in out) == (0, True)
 
-    def test_says_so_if_every_run_is_committed(self, run: Run, tmp_path: Path) -> None:
+    def test_says_so_if_every_run_is_committed(self, run, tmp_path):
         words = ["--dataset", "iris", "--against", "cart-pruned", *QUICK]
         text = plugins.LEARNER.replace("LEARNER = ", "_UNUSED = ") + plugins.TABLES
         path = plugins.write(tmp_path, text)
@@ -131,21 +126,19 @@ del LEARNER
             ("--dataset irsi", "did you mean iris"),
         ],
     )
-    def test_mistakes_end_before_a_run(
-        self, run: Run, words: str, told: str, tmp_path: Path
-    ) -> None:
+    def test_mistakes_end_before_a_run(self, run, words, told, tmp_path):
         path, store = plugins.write(tmp_path, plugins.LEARNER), tmp_path / "runs"
         status, _, errors = run("compare", path, *words.split(), "--store", store)
         assert (status, told in errors, store.exists()) == (2, True, False)
         assert len(errors.splitlines()) <= 2
 
-    def test_a_file_with_nothing_to_compare(self, run: Run, tmp_path: Path) -> None:
+    def test_a_file_with_nothing_to_compare(self, run, tmp_path):
         path = plugins.write(tmp_path, "METRICS = {'mine': lambda y, p: 1.0}\n")
         status, _, errors = run("compare", path, "--store", tmp_path / "runs")
         assert (status, "offers no learner or dataset" in errors) == (2, True)
 
     @pytest.mark.slow
-    def test_the_readme_shows_what_is_printed(self, run: Run, tmp_path: Path) -> None:
+    def test_the_readme_shows_what_is_printed(self, run, tmp_path):
         """Slow: 210 fits on 21 datasets, all to be prepared first."""
         (code,) = re.findall(r"```py\n(.*?)```", README, flags=re.DOTALL)
         path = plugins.write(tmp_path, code)
@@ -159,7 +152,7 @@ del LEARNER
         assert table in README
 
 
-def test_the_readme_shows_the_committed_means() -> None:
+def test_the_readme_shows_the_committed_means():
     runs = load()
     small = [slug for slug, d in runs.datasets.items() if d["in_paper"] and d["n_rows"] < 1000]
     rows = runs.of("clean", "default").query("dataset in @small")
@@ -189,7 +182,7 @@ class TestNumbers:
         )
         return scores.iloc[:6], self.answer.tables[0].frame.set_index("Learner")
 
-    def test_every_column_is_that_of_the_shared_datasets(self) -> None:
+    def test_every_column_is_that_of_the_shared_datasets(self):
         scores, table = self.runs()
         gaps = scores["gradtree"] - scores["cart"]
         mine, others = table.loc["GradTree"], table.loc["CART (pruned)"]
@@ -211,12 +204,12 @@ class TestNumbers:
         assert mine[["P better", "P ±0.01", "P worse"]].sum() == pytest.approx(1)
         assert table.loc["CART", "difference":].isna().all()
 
-    def test_what_is_left_out_is_named(self) -> None:
+    def test_what_is_left_out_is_named(self):
         self.runs()
         assert "GradTree lacks test F1 in some trial on Hepatitis." in self.answer.sentences
         assert not any("Datasets" in s and "Hepatitis" in s for s in self.answer.sentences)
 
-    def test_less_of_a_loss_is_better(self) -> None:
+    def test_less_of_a_loss_is_better(self):
         scores, table = self.runs("test_log_loss")
         gaps = scores["cart"] - scores["gradtree"]
         mine = table.loc["GradTree"]
@@ -224,7 +217,7 @@ class TestNumbers:
         assert mine["mean rank"] == scores.rank(axis=1)["gradtree"].mean()
         assert np.isnan(mine["P better"])
 
-    def test_without_a_shared_dataset_there_is_no_table(self) -> None:
+    def test_without_a_shared_dataset_there_is_no_table(self):
         cells: dict[Cell, list[float | None]] = {
             ("clean", "default", "iris", "gradtree"): [0.5, None],
             ("clean", "default", "iris", "cart"): [0.5, 0.6],

@@ -1,10 +1,7 @@
 """Tables, figures and README blocks as files."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,10 +12,10 @@ from output_samples import NAMES, PROFILES, answers, drawing, grid, table, writt
 from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer
 from experiments.errors import UserError
-from experiments.output import figures, files, formats, readme
+from experiments.output import figures, files, readme
 
 
-def test_every_table_is_a_file_where_its_protocol_says() -> None:
+def test_every_table_is_a_file_where_its_protocol_says():
     made = files.table_files(answers(), NAMES)
     assert {"verdicts.csv", "claims.csv", "tables/all.tex", "tables/macros.tex"} <= set(made)
     stem = "tables/paper/test-f1-tuned"
@@ -29,13 +26,13 @@ def test_every_table_is_a_file_where_its_protocol_says() -> None:
     assert made["tables/all.tex"].count(r"\input{") == len(inputs) - 1  # itself is none of them
 
 
-def test_a_grid_split_by_task_is_two_files_of_latex() -> None:
+def test_a_grid_split_by_task_is_two_files_of_latex():
     made = files.grid_files(grid(split_by_task=True), NAMES)
     found = [name.rpartition("-")[2] for name in made if name.endswith("tex")]
     assert found == ["binary.tex", "multi.tex"]
 
 
-def test_numbers_read_back_unchanged_and_whole_ones_are_whole() -> None:
+def test_numbers_read_back_unchanged_and_whole_ones_are_whole():
     frame = pd.DataFrame({"x": [0.1 + 0.2, 1e-17], "n": [10.0, None], "k": [1372.0, 5.0]})
     text = files.csv_text(frame, counts=["k"])
     assert text == "x,n,k\n0.30000000000000004,10,1372\n1e-17,,5\n"
@@ -43,13 +40,13 @@ def test_numbers_read_back_unchanged_and_whole_ones_are_whole() -> None:
     pd.testing.assert_frame_equal(back, frame, check_dtype=False)
 
 
-def test_two_tables_of_one_name_are_a_mistake() -> None:
+def test_two_tables_of_one_name_are_a_mistake():
     twice = Answer("x", "X?", (), (table(), table()))
     with pytest.raises(UserError, match="two tables are called tables/against-cart"):
         files.table_files([twice], NAMES)
 
 
-def test_only_tables_that_nobody_owns_are_removed(tmp_path: Path) -> None:
+def test_only_tables_that_nobody_owns_are_removed(tmp_path):
     results = tmp_path / "results"
     (results / "tables" / "old").mkdir(parents=True)
     stray = results / "tables" / "old" / "gone.csv"
@@ -64,7 +61,7 @@ def test_only_tables_that_nobody_owns_are_removed(tmp_path: Path) -> None:
     assert not list(results.rglob("*.part"))
 
 
-def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path: Path) -> None:
+def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path):
     first = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "a")]
     again = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "b")]
     assert first == again
@@ -73,7 +70,7 @@ def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path: Path) -> 
     assert figures.data_hash(drawing()) != figures.data_hash(drawing(1 + 1e-8))
 
 
-def test_the_hash_of_a_figure_sees_all_kinds_of_marks() -> None:
+def test_the_hash_of_a_figure_sees_all_kinds_of_marks():
     draw: dict[str, Callable[[Any, float], object]] = {
         "bars": lambda axes, value: axes.barh([0, 1], [1, value]),
         "points": lambda axes, value: axes.scatter([0, 1], [1, value]),
@@ -91,7 +88,7 @@ def test_the_hash_of_a_figure_sees_all_kinds_of_marks() -> None:
         assert hashed(what, 2.0) == hashed(what, 2.0) != hashed(what, 3.0), what
 
 
-def test_figures_do_not_hear_of_a_users_settings(tmp_path: Path) -> None:
+def test_figures_do_not_hear_of_a_users_settings(tmp_path):
     with style.look():
         quiet = drawing()
     plain = figures.render(quiet, "svg")
@@ -101,11 +98,11 @@ def test_figures_do_not_hear_of_a_users_settings(tmp_path: Path) -> None:
         assert figures.render(loud, "svg") == plain
 
 
-def test_every_learner_has_its_own_mark() -> None:
+def test_every_learner_has_its_own_mark():
     assert len(set(style.MARKS.values())) == len(style.MARKS)
 
 
-def test_the_first_screen_is_short() -> None:
+def test_the_first_screen_is_short():
     text = readme.first_screen(answers())
     assert text.startswith("**Does it reproduce?** Yes, in the mean.\n\n")
     assert "**Should I use it?** No. CART is better." in text
@@ -113,22 +110,7 @@ def test_the_first_screen_is_short() -> None:
     assert len(text.splitlines()) <= 25
 
 
-def test_a_section_has_sentences_short_tables_and_links() -> None:
-    text = readme.section(answers()[2])
-    assert text.startswith("### Should I use it?\n\n**No.**\n\n* CART is better.\n\n| Learner |")
-    assert "| GradTree | 1,372 | -0.0002 | [-0.012,\u00a0+0.012] | <0.0001 | 55.0 ± 3.0 |" in text
-    assert "| CART |" in text
-    assert "**7.2**" in text
-    assert "[against-cart](tables/against-cart.csv)" in text
-    barred = table(frame=pd.DataFrame({"a": ["x | y"]}), formats={})
-    assert r"| x \| y |" in readme.markdown(formats.shown(barred))
-    long = table(frame=pd.concat([table().frame] * 20))
-    assert "| GradTree |" not in readme.section(
-        Answer("x", "X?", ("Y.",), (long,), (), (long.name,))
-    )
-
-
-def test_blocks_go_between_their_markers_and_nowhere_else(tmp_path: Path) -> None:
+def test_blocks_go_between_their_markers_and_nowhere_else(tmp_path):
     written(tmp_path)
     text = (tmp_path / "README.md").read_text()
     assert text.startswith("# Title\nProse.\n")

@@ -1,8 +1,7 @@
-"""How numbers and tables are shown."""
-
-from __future__ import annotations
+r"""How numbers and tables are shown, and LaTeX that an author can \input."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from output_samples import NAMES, grid, table
 
 from experiments.analysis.answer import Format
-from experiments.output import formats
+from experiments.output import formats, latex
 
 
 @pytest.mark.parametrize(
@@ -28,7 +27,7 @@ from experiments.output import formats
         (math.inf, 3, "not a number"),
     ],
 )
-def test_a_number(value: float, decimals: int, shown: str) -> None:
+def test_a_number(value, decimals, shown):
     assert formats.number(value, decimals) == shown
 
 
@@ -44,11 +43,11 @@ def test_a_number(value: float, decimals: int, shown: str) -> None:
         (-0.0000001, "-0.000"),
     ],
 )
-def test_a_change_keeps_its_sign(value: float, shown: str) -> None:
+def test_a_change_keeps_its_sign(value, shown):
     assert formats.change(value) == shown
 
 
-def test_a_p_value_is_never_zero() -> None:
+def test_a_p_value_is_never_zero():
     shown = [formats.show(p, Format(kind="p")) for p in (0.0, 1e-300, 0.00123, 0.0412, 1.0)]
     assert shown == ["<0.0001", "<0.0001", "0.0012", "0.041", "1.000"]
 
@@ -68,11 +67,11 @@ def test_a_p_value_is_never_zero() -> None:
         (0.5, Format(2), "0.50"),
     ],
 )
-def test_a_field(value: object, how: Format, shown: str) -> None:
+def test_a_field(value, how, shown):
     assert formats.show(value, how) == shown
 
 
-def test_a_table_joins_limits_and_spreads_and_marks_the_best() -> None:
+def test_a_table_joins_limits_and_spreads_and_marks_the_best():
     found = formats.shown(table())
     assert found.headers == ("Learner", "datasets", "difference", "95 % interval", "p", "ours")
     assert found.groups == ("", "", "", "", "", "Sizes")
@@ -86,14 +85,7 @@ def test_a_table_joins_limits_and_spreads_and_marks_the_best() -> None:
     assert np.argwhere(bold).tolist() == [[1, 5]]
 
 
-def test_limits_beside_a_mean_are_called_an_interval() -> None:
-    frame = pd.DataFrame({"X": ["a"], "F1: mean": [0.5], "F1: low": [0.4], "F1: high": [0.6]})
-    found = formats.shown(table(frame=frame, formats={}))
-    assert found.headers == ("X", "mean", "95 % interval")
-    assert found.groups == ("", "F1", "F1")
-
-
-def test_the_best_of_a_row_is_among_the_columns_that_compete() -> None:
+def test_the_best_of_a_row_is_among_the_columns_that_compete():
     frame = pd.DataFrame({"Setting": ["a"], "x": [0.5], "y": [0.6], "beside": [0.9]})
     one = table(frame=frame, formats={}, best_in_row="max")
     assert [c.text for c in formats.shown(one).lines[0].cells if c.bold] == ["0.900"]
@@ -101,23 +93,73 @@ def test_the_best_of_a_row_is_among_the_columns_that_compete() -> None:
     assert [c.text for c in formats.shown(few).lines[0].cells if c.bold] == ["0.600"]
 
 
-def test_a_grid_is_laid_out_as_in_the_paper() -> None:
-    found = formats.shown_grid(grid(), NAMES)
-    assert found.headers == ("Dataset", "GradTree", "CART")
-    assert found.spans(range(3)) == [("", 1), ("Gradient-based", 1), ("Greedy", 1)]
-    lines = [[cell.text for cell in line.cells] for line in found.lines]
-    assert lines[0] == ["Binary"]
-    assert lines[1] == ["Blood", "0.710 ± .034 (2)", "0.750 ± .034 (1)"]
-    assert lines[3] == ["Mean Reciprocal Rank (MRR) ↑", "0.500 ± .100 (2)", "1.000 ± .100 (1)"]
-    assert lines[6] == ["Zoo", "0.720 ± .034 (2)", "n>12"]
-    assert [found.lines[1].cells[at].bold for at in (1, 2)] == [False, True]
-    assert not any("Mean ↑" in line[0] for line in lines)  # the paper does not print it there
-
-
-def test_marks_of_a_cell() -> None:
+def test_marks_of_a_cell():
     frame = grid().frame.assign(stable_trials=4, refitted_trials=10)
     frame.loc[0, "n"] = 7
     frame.loc[1, ["missing", "rank"]] = ["(0.893)", None]  # ours, where the paper has no number
     cells = formats.shown_grid(grid(frame=frame), NAMES, "binary").lines[0].cells
     assert cells[1].mark == "7†"
     assert (cells[2].text, cells[2].bold, cells[2].mark) == ("(0.893)", False, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("a_b & 5 % of #1 {x} $", r"a\_b \& 5 \% of \#1 \{x\} \$"),
+        ("~ ^", r"\textasciitilde{} \textasciicircum{}"),
+        ("\\", r"\textbackslash{}"),
+        ("0.5 ± .1 (1)", r"0.5 $\pm$ .1 (1)"),
+        ("[-0.012, +0.012]", "[$-$0.012, +0.012]"),
+        ("10-0-12, pre-2024, paper-x", "10-0-12, pre-2024, paper-x"),
+        ("<0.0001, n>12", r"$<$0.0001, n$>$12"),
+        ("MRR ↑", r"MRR~$\uparrow$"),
+        ("“it’s” – …", r"``it's'' -- \ldots{}"),
+        ("https://example.org/a_b%20c", r"\urlstyle{same}\url{https://example.org/a_b%20c}"),
+    ],
+)
+def test_text_is_printed_as_it_stands(text, escaped):
+    assert latex.escape(text) == escaped
+
+
+def test_a_grid_for_a_two_column_paper():
+    text = latex.grid_latex(grid(), NAMES, "binary")
+    assert text.startswith("\\providecommand{\\resultstable}{table*}\n\\begin{\\resultstable}")
+    assert "resizebox" not in text
+    assert text.index(r"\end{tabular}") < text.index(r"\caption{")
+    assert r"\caption{\textbf{Test F1, tuned hyperparameters, binary.} Macro F1" in text
+    assert r"\textbf{0.750 $\pm$ .034 (1)}" in text
+    assert r"Mean Reciprocal Rank (MRR)~$\uparrow$ & 0.500" in text
+    assert r"\label{tab:paper-test-f1-tuned-binary}" in text
+    assert not re.search(r"\\midrule\s*\\bottomrule", text)
+    assert not re.search(r"\\midrule\s*\\midrule", text)
+
+
+def sizes(text: str) -> list[int]:
+    """Columns of every tabular."""
+    return [
+        len(re.sub(r">\{[^}]*\}p\{[^}]*\}", "l", each))
+        for each in re.findall(r"\\begin\{tabular\}\{(.*)\}\n", text)
+    ]
+
+
+def test_what_is_too_wide_is_continued_with_its_labels():
+    frame = pd.DataFrame({"Dataset": ["Iris"] * 3})
+    for number in range(30):
+        frame[f"Group {number // 10}: column {number}"] = [0.123456] * 3
+    text = latex.table_latex(table(frame=frame, formats={}))
+    assert len(sizes(text)) > 1
+    assert sum(sizes(text)) == 30 + len(sizes(text))
+    assert text.count("GradTree against CART, continued.") == len(sizes(text)) - 1
+    labels = re.findall(r"\\label\{(.*?)\}", text)
+    assert len(set(labels)) == len(labels) == len(sizes(text))
+    assert text.count("Iris &") == 3 * len(sizes(text))
+
+
+def test_macros_are_letters_and_unique():
+    text = latex.macros([grid(), grid(protocol="clean")], NAMES, {("Cells", "dl8.5"): 1234})
+    names = re.findall(r"\\newcommand\{\\(\w+)\}", text)
+    assert len(set(names)) == len(names) == 2 * 8 + 1
+    assert all(name.isalpha() for name in names)
+    assert r"\newcommand{\TestFOneTunedBinaryMRRCART}{1.000}" in text
+    assert r"\newcommand{\CleanTestFOneTunedMultiMRRGradTree}{0.500}" in text
+    assert r"\newcommand{\CellsDlEightFive}{1,234}" in text

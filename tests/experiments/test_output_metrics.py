@@ -1,7 +1,5 @@
 """``measure``: other metrics of stored predictions."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any
@@ -30,7 +28,6 @@ def rows(classes: int, n: int = 60) -> Prediction:
 
 def scored(name: str, given: Prediction, classes: int, **options: Any) -> float | None:
     score = find(name, options, {}).score
-    assert score is not None
     return score(given, classes)
 
 
@@ -48,11 +45,8 @@ def scored(name: str, given: Prediction, classes: int, **options: Any) -> float 
         ("top_k_accuracy_score", {"k": 1}),
     ],
 )
-def test_metrics_get_the_arguments_that_they_need(
-    name: str, options: dict[str, Any], classes: int
-) -> None:
+def test_metrics_get_the_arguments_that_they_need(name, options, classes):
     given, function = rows(classes), getattr(sklearn_metrics, name)
-    assert given.proba is not None
     answers: Any = given.predicted
     if name in ("roc_auc_score", "log_loss", "average_precision_score", "top_k_accuracy_score"):
         answers = given.proba if classes > 2 or name == "log_loss" else given.proba[:, 1]
@@ -62,13 +56,13 @@ def test_metrics_get_the_arguments_that_they_need(
     assert scored(name, given, classes, **more) == pytest.approx(wanted)
 
 
-def test_a_class_that_the_test_rows_lack() -> None:
+def test_a_class_that_the_test_rows_lack():
     given = Prediction(np.array([0, 1, 0]), np.array([0, 1, 2]), np.eye(3)[[0, 1, 2]] * 0.7 + 0.1)
     wanted = -(2 * np.log(0.8) + np.log(0.1)) / 3
     assert scored("log_loss", given, 3) == pytest.approx(wanted)
 
 
-def test_options_and_directions() -> None:
+def test_options_and_directions():
     given = rows(3)
     wanted = sklearn_metrics.f1_score(given.truth, given.predicted, average="weighted")
     assert scored("f1_score", given, 3, average="weighted") == pytest.approx(wanted)
@@ -91,19 +85,15 @@ def test_options_and_directions() -> None:
         ("ConfusionMatrixDisplay", {}, "unknown metric"),
     ],
 )
-def test_what_is_no_metric_is_refused_with_the_reason(
-    name: str, options: dict[str, object], told: str
-) -> None:
+def test_what_is_no_metric_is_refused_with_the_reason(name, options, told):
     with pytest.raises(UserError, match=told):
         find(name, options, {})
 
 
-def test_a_metric_of_a_plugin_takes_truth_and_probabilities() -> None:
+def test_a_metric_of_a_plugin_takes_truth_and_probabilities():
     own = PluginMetric("cost", "low", lambda y, p: float((p[:, 0] * (y != 0)).sum()))
     found, given = find("cost", {}, {"cost": own}), rows(3)
     assert found.smaller_is_better
-    assert found.score is not None
-    assert given.proba is not None
     wanted = given.proba[given.truth != 0, 0].sum()
     assert found.score(given, 3) == pytest.approx(wanted)
     assert found.score(Prediction(given.truth, given.predicted), 3) is None
@@ -129,9 +119,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-def test_runs_without_predictions_are_counted(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_without_predictions_are_counted(store, tmp_path, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         grid, missing = measure(load(store), find("accuracy_score", {}, {}), "paper", "tuned")
@@ -145,7 +133,7 @@ def test_runs_without_predictions_are_counted(
     assert (tmp_path / "out" / "tables" / "paper" / "tuned-accuracy-score.csv").is_file()
 
 
-def test_stored_scores_need_no_predictions(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stored_scores_need_no_predictions(store, capsys):
     assert main(["measure", "test_brier", "--store", str(store)]) == 0
     assert "Iris" in capsys.readouterr().out
     assert main(["measure", "test_brier", "--store", str(store), "--experiment", "tunde"]) == 2

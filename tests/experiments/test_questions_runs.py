@@ -1,7 +1,5 @@
 """Seeds, stability, search, solvers, runtimes and small trees, on invented runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +16,7 @@ PAPER = printed()
 FIT = {"status": "ok", "test_f1": 0.8}
 
 
-def test_nothing_run_answers_nothing() -> None:
+def test_nothing_run_answers_nothing():
     assert answers(make_runs({})) == []
 
 
@@ -26,7 +24,7 @@ def stacked(*parts: Runs) -> Runs:
     return replace(parts[0], frame=pd.concat([part.frame for part in parts], ignore_index=True))
 
 
-def test_only_seeds_with_all_trials_count() -> None:
+def test_only_seeds_with_all_trials_count():
     place = ("paper", "seeds", "iris", "gradtree")
     parts = [make_runs({("paper", "tuned", "iris", "gradtree"): [0.9] * 3})]
     for seed, scores in ((1, [0.8, 0.8]), (2, [0.6, 0.6]), (3, [0.1, None])):
@@ -36,13 +34,6 @@ def test_only_seeds_with_all_trials_count() -> None:
     assert (row["Dataset"], row["seeds"], row["authors' draws"]) == ("Iris", 2, 0.9)
     assert row["other seeds"] == pytest.approx(0.7)
     assert row["other seeds spread"] == pytest.approx(0.2 / 2**0.5)
-
-
-def test_the_authors_stream_comes_first() -> None:
-    cells = {("paper", name, "iris", "gradtree"): [0.5] * 2 for name in draws.STREAMS}
-    cells["paper", "tuned", "iris", "gradtree"] = [0.5] * 2
-    answer = answered(draws.other_seeds, make_runs(cells))
-    assert [table.name for table in answer.tables] == ["seeds-authors-stream", "seeds"]
 
 
 def refitted(moves: dict[int, float], **changed: str) -> Runs:
@@ -59,7 +50,7 @@ def refitted(moves: dict[int, float], **changed: str) -> Runs:
     return stacked(*parts)
 
 
-def test_a_trial_is_stable_if_no_refit_moves_it() -> None:
+def test_a_trial_is_stable_if_no_refit_moves_it():
     runs = refitted({3: -0.25})
     (row,) = draws.stability(draws.refits(runs, "stability"), PAPER).to_dict("records")
     assert (row["trials"], row["stable"], row["cell"]) == (2, 1, "fragile")
@@ -68,7 +59,7 @@ def test_a_trial_is_stable_if_no_refit_moves_it() -> None:
     assert (row["stable"], row["cell"]) == (2, "stable")
 
 
-def test_refits_of_other_versions_or_fewer_than_five_belong_to_no_trial() -> None:
+def test_refits_of_other_versions_or_fewer_than_five_belong_to_no_trial():
     assert draws.refits(refitted({}, method_version="0"), "stability").empty
     runs = refitted({})
     fewer = replace(runs, frame=runs.frame[runs.frame["repeat"] != "4"])
@@ -76,16 +67,7 @@ def test_refits_of_other_versions_or_fewer_than_five_belong_to_no_trial() -> Non
     assert draws.rounding(fewer, PAPER) is None
 
 
-def test_distances_between_refits_and_from_the_printed_number() -> None:
-    cells = PAPER.of("test-f1-tuned").set_index(["dataset", "method"])["mean"]
-    far = draws.distances(refitted({1: 0.2}), PAPER)
-    assert far["the printed number"] == pytest.approx(abs(0.75 - cells["iris", "gradtree"]))
-    between = [0.1] * 4 + [0.0] * 6  # pairs of five refits; only the first differs from others
-    told = far["a refit with rows moved by about one unit of float32"]
-    assert told == pytest.approx(sum(between) / 10)
-
-
-def test_a_search_that_ran_in_part_gives_no_number() -> None:
+def test_a_search_that_ran_in_part_gives_no_number():
     cells: dict[Any, list[Any]] = {
         ("paper", "tuned", "iris", "cart"): [0.9] * 10,
         ("paper", "searched", "iris", "cart"): [0.8] * 10,
@@ -97,7 +79,7 @@ def test_a_search_that_ran_in_part_gives_no_number() -> None:
     assert frame.loc[0, ["CART: published", "CART: ours"]].tolist() == pytest.approx([0.9, 0.8])
 
 
-def test_growth_is_over_the_datasets_with_every_budget() -> None:
+def test_growth_is_over_the_datasets_with_every_budget():
     cells = {}
     for slug, last in (("iris", 0.9), ("wine", 0.8)):
         for budget in search.BUDGETS:
@@ -117,7 +99,7 @@ def solved(**changed: Any) -> dict[str, Any]:
     return {**FIT, **made, "extra": f'{{"errors":{errors}}}', **changed}
 
 
-def test_fits_are_alike_to_the_last_digit_and_seconds_divided_on_one_kind_of_machine() -> None:
+def test_fits_are_alike_to_the_last_digit_and_seconds_divided_on_one_kind_of_machine():
     slower = solved(cpu_seconds=8.0)
     cells = {
         ("paper", "solvers", "iris", "dl85"): [solved(), solved(), solved()],
@@ -134,7 +116,7 @@ def test_fits_are_alike_to_the_last_digit_and_seconds_divided_on_one_kind_of_mac
     assert (frame.at["Car", "trials"], frame.at["Car", "Seconds: pydl8.5"]) == (0, ">1 min")
 
 
-def test_solvers_that_disagree_are_told() -> None:
+def test_solvers_that_disagree_are_told():
     cells = {
         ("clean", "solvers-alone", "iris", "dl85"): [solved()],
         ("clean", "solvers-alone", "iris", "dl85-streed"): [solved(errors=4, cpu_seconds=1.0)],
@@ -145,21 +127,7 @@ def test_solvers_that_disagree_are_told() -> None:
     assert "on 0 of 1 datasets" in answer.sentences[-1]
 
 
-def test_hours_count_a_shared_run_once_and_restarts_as_often() -> None:
-    fit = {**FIT, "cpu_seconds": 360.0, "params": '{"restarts":3}', "key": "a"}
-    small = {**FIT, "cpu_seconds": 720.0, "key": "b"}
-    cells = {
-        ("paper", "tuned", "iris", "gradtree"): [fit],
-        ("paper", "ablation-tuned", "iris", "gradtree"): [fit],
-        ("clean", "small-trees-8", "iris", "gradtree"): [small],
-    }
-    (line,) = costs.spent(make_runs(cells), PAPER).to_dict("records")
-    printed_seconds = PAPER.of("runtime").set_index(["dataset", "method"])["mean"]
-    assert (line["runs"], line["hours"], line["ours"]) == (2, pytest.approx(0.3), 0.1)
-    assert line["authors"] == pytest.approx(4 * printed_seconds["iris", "gradtree"] / 3600)
-
-
-def test_seconds_relative_to_a_learner_are_over_the_datasets_both_finished() -> None:
+def test_seconds_relative_to_a_learner_are_over_the_datasets_both_finished():
     cells = {
         ("paper", "runtime", "titanic", "gradtree"): [4.0],
         ("paper", "runtime", "titanic", "cart"): [2.0],
@@ -183,7 +151,7 @@ def small(**scores: float) -> dict[Any, list[Any]]:
     return cells
 
 
-def test_learners_are_compared_on_the_datasets_that_all_of_them_finished() -> None:
+def test_learners_are_compared_on_the_datasets_that_all_of_them_finished():
     cells = small()
     cells["clean", "small-trees", PAPER.datasets.index[0], "cart-shrunk"][0] = None  # one trial
     for slug in PAPER.datasets.index[2:8]:  # finished two of eight: no line, shortens nobody's
@@ -200,17 +168,6 @@ def test_learners_are_compared_on_the_datasets_that_all_of_them_finished() -> No
     assert found.at["gradtree", "of boosting"] == pytest.approx(share)
 
 
-def test_the_family_of_a_size_is_corrected_by_itself() -> None:
-    runs = make_runs(small())
-    found = small_trees.families(runs).set_index("method")
-    assert found.at["gradtree", "difference"] == pytest.approx(-0.1)
-    assert found["holm"].tolist() == pytest.approx((2 * found["p"]).tolist())
-    assert found.at["cart-shrunk", "auc signs"] == "8-0-0"
-    answer = answered(small_trees.answer, runs)
-    assert answer.sentences[0].startswith("CART (pruned): of 2 other learners none is")
-    assert any("CART (shrinkage) is above it in ROC AUC on 8" in line for line in answer.sentences)
-
-
-def test_a_better_learner_is_named() -> None:
+def test_a_better_learner_is_named():
     answer = answered(small_trees.answer, make_runs(small(**{"cart-shrunk": 0.85})))
     assert "only CART (shrinkage) at free size is significantly better" in answer.sentences[0]

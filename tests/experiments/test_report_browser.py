@@ -1,7 +1,5 @@
 """The page in a browser: sizes, unfolding, cells, sorting, trees, keys, light and dark, a phone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +17,6 @@ pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium is i
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = find_browser()
-    assert path is not None
     with Browser(path) as opened:
         yield opened
 
@@ -44,7 +41,7 @@ def texts(browser: Browser, selector: str) -> list[str]:
     )
 
 
-def test_the_committed_page_is_small(browser: Browser) -> None:
+def test_the_committed_page_is_small(browser):
     browser.open(COMMITTED)
     assert COMMITTED.stat().st_size <= MOST_BYTES
     assert browser.run("document.documentElement.scrollHeight") <= MOST_PIXELS
@@ -53,7 +50,7 @@ def test_the_committed_page_is_small(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("page", ["committed", "small"])
-def test_a_phone_scrolls_downwards_only(browser: Browser, small: Path, page: str) -> None:
+def test_a_phone_scrolls_downwards_only(browser, small, page):
     browser.open(COMMITTED if page == "committed" else small, width=390, height=844)
     unfold_all = "document.querySelectorAll('details').forEach(fold => { fold.open = true })"
     for script in ("0", unfold_all):
@@ -62,7 +59,7 @@ def test_a_phone_scrolls_downwards_only(browser: Browser, small: Path, page: str
         assert browser.run("document.documentElement.scrollWidth") == 390
 
 
-def test_nothing_of_a_name_becomes_an_element(opened: Browser) -> None:
+def test_nothing_of_a_name_becomes_an_element(opened):
     opened.run("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
     opened.settle()
     opened.click(f"{TABLE} td[data-cell]")
@@ -71,9 +68,7 @@ def test_nothing_of_a_name_becomes_an_element(opened: Browser) -> None:
     assert samples.HOSTILE in texts(opened, "#dataset-evil svg.tree title")
 
 
-def test_a_table_is_drawn_when_it_is_unfolded_and_can_show_the_papers_numbers(
-    opened: Browser,
-) -> None:
+def test_a_table_is_drawn_when_it_is_unfolded_and_can_show_the_papers_numbers(opened):
     assert texts(opened, f"{TABLE} table") == []
     opened.unfold(TABLE)
     row = f"{TABLE} tbody.rows tr:has(a[href='#dataset-iris']) td"
@@ -84,7 +79,7 @@ def test_a_table_is_drawn_when_it_is_unfolded_and_can_show_the_papers_numbers(
     assert texts(opened, row)[0] == "-0.021"
 
 
-def test_a_cell_opens_its_trials_verdict_and_command(opened: Browser) -> None:
+def test_a_cell_opens_its_trials_verdict_and_command(opened):
     opened.unfold(TABLE)
     opened.click(f"{TABLE} tbody.rows tr:has(a[href='#dataset-iris']) td")
     (shown,) = texts(opened, "#cell:popover-open")
@@ -99,7 +94,7 @@ def test_a_cell_opens_its_trials_verdict_and_command(opened: Browser) -> None:
     assert texts(opened, "#cell:popover-open") == []
 
 
-def test_cells_are_reached_by_keys(opened: Browser) -> None:
+def test_cells_are_reached_by_keys(opened):
     opened.unfold(TABLE)
     opened.run(f"document.querySelector('{TABLE} td[tabindex=\"0\"]').focus()")
     before = opened.run("document.activeElement.dataset.cell")
@@ -118,7 +113,7 @@ def test_cells_are_reached_by_keys(opened: Browser) -> None:
     assert opened.run("document.activeElement.dataset.cell") == after
 
 
-def test_columns_sort_by_number_and_by_name_within_their_block(opened: Browser) -> None:
+def test_columns_sort_by_number_and_by_name_within_their_block(opened):
     table = "#table-others-tuned-test-f1-paper"
     opened.run(f"location.hash = '{table}'")  # inside a fold of tables
     opened.settle()
@@ -136,7 +131,7 @@ def test_columns_sort_by_number_and_by_name_within_their_block(opened: Browser) 
     assert opened.run(f"{header}.ariaSort") == "ascending"
 
 
-def test_a_link_unfolds_its_dataset_with_trials_and_trees(opened: Browser) -> None:
+def test_a_link_unfolds_its_dataset_with_trials_and_trees(opened):
     opened.unfold(TABLE)
     opened.click(f"{TABLE} a[href='#dataset-iris']")
     assert opened.run("document.querySelector('#dataset-iris').open")
@@ -145,7 +140,7 @@ def test_a_link_unfolds_its_dataset_with_trials_and_trees(opened: Browser) -> No
     assert opened.run("document.querySelectorAll('#dataset-iris .strip circle').length") >= 20
 
 
-def test_a_large_tree_opens_where_it_is_cut(opened: Browser) -> None:
+def test_a_large_tree_opens_where_it_is_cut(opened):
     opened.unfold("#dataset-iris")
     opened.click("#dataset-iris .choose[role=group] button:nth-child(2)")
     more = "#dataset-iris .tree .more"
@@ -157,9 +152,7 @@ def test_a_large_tree_opens_where_it_is_cut(opened: Browser) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "other"), [("light", "dark"), ("dark", "light")])
-def test_light_and_dark_follow_the_system_and_the_reader(
-    browser: Browser, small: Path, scheme: str, other: str
-) -> None:
+def test_light_and_dark_follow_the_system_and_the_reader(browser, small, scheme, other):
     def brightness() -> int:
         colour = browser.run("getComputedStyle(document.body).backgroundColor")
         return sum(int(part) for part in colour[4:-1].split(","))

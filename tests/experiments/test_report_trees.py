@@ -1,7 +1,5 @@
 """Stored trees: in raw units, written, read back, made ready for the page, drawn as pictures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,15 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import report_samples as samples
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from experiments.analysis.runs import Runs
 from experiments.commands import trees as command
 from experiments.errors import UserError
-from experiments.output.trees import CODES, codes_note, read_trees, tree_data, write_trees
+from experiments.output.trees import read_trees, write_trees
 from experiments.runner import registry
 from experiments.runner.experiments import jobs_of
 from experiments.runner.raw_units import in_raw_units, tree_entry
@@ -25,8 +21,6 @@ from experiments.runs import predictions
 from experiments.runs.job import Job
 from experiments.runs.store import Store
 from gradtree.trees.tree import Tree
-
-NOBODY = Runs(pd.DataFrame(), {}, {"cart": {"name": "CART"}}, {}, Path())
 
 
 @pytest.fixture(scope="module")
@@ -59,20 +53,20 @@ def entry(ferry: Any) -> dict[str, Any]:
     )
 
 
-def test_splits_are_in_the_units_of_the_raw_table(entry: dict[str, Any]) -> None:
+def test_splits_are_in_the_units_of_the_raw_table(entry):
     words = {column: (left, right) for column, left, right in entry["splits"].values()}
     assert words["age"] in (("≤ 30", "> 30"), ("≤ 30.5", "> 30.5"))
     assert set(words["port"]) == {"C", "Q"}
 
 
-def test_without_raw_rows_splits_are_in_the_numbers_of_training(ferry: Any) -> None:
+def test_without_raw_rows_splits_are_in_the_numbers_of_training(ferry):
     run = dict.fromkeys(("method", "experiment", "protocol", "trial", "seed", "test_f1"))
     columns = {words[0] for words in tree_entry(ferry.tree, ferry, None, run)["splits"].values()}
     assert columns <= set(ferry.feature_names)
     assert columns & {"port_C", "port_Q"}
 
 
-def test_a_preprocessing_that_mixes_columns_is_refused(ferry: Any) -> None:
+def test_a_preprocessing_that_mixes_columns_is_refused(ferry):
     mixing = SimpleNamespace(
         transform=lambda raw: raw[["age"]].to_numpy() * (raw["port"] == "C").to_numpy()[:, None]
     )
@@ -80,7 +74,7 @@ def test_a_preprocessing_that_mixes_columns_is_refused(ferry: Any) -> None:
         in_raw_units(ferry.tree, mixing, ferry.raw)
 
 
-def test_the_learned_tree_survives_the_file(tmp_path: Path, entry: dict[str, Any]) -> None:
+def test_the_learned_tree_survives_the_file(tmp_path, entry):
     path = write_trees(tmp_path, "ferry", [entry])
     (read,) = read_trees(tmp_path, "ferry")
     assert read == entry
@@ -91,38 +85,11 @@ def test_the_learned_tree_survives_the_file(tmp_path: Path, entry: dict[str, Any
 
 
 @pytest.mark.parametrize("content", ['{"format": "something else"}', "[]", "{", '{"trees": []}'])
-def test_a_file_that_holds_no_trees_is_refused_with_the_remedy(
-    tmp_path: Path, content: str
-) -> None:
+def test_a_file_that_holds_no_trees_is_refused_with_the_remedy(tmp_path, content):
     assert read_trees(tmp_path, "ferry") == []
     (tmp_path / "ferry.json").write_text(content)
     with pytest.raises(UserError, match=r"experiments trees --dataset ferry"):
         read_trees(tmp_path, "ferry")
-
-
-def test_the_page_gets_nested_nodes(entry: dict[str, Any]) -> None:
-    shown = tree_data(entry, NOBODY, "ferry")
-    assert shown["name"] == "CART"
-    assert "Trial 3 of protocol paper: 5 nodes, test F1 0.875." in shown["caption"]
-    column, low, high, left, right = shown["root"]
-    assert (column, high) in (("age", 0), ("port", "C"), ("port", "Q"))
-    nodes = [left, right]
-    leaves = []
-    for node in nodes:
-        if len(node) == 3:
-            leaves.append(node)
-        else:
-            nodes += node[3:]
-    assert sum(rows for _, _, rows in leaves) == 80
-    assert low
-
-
-def test_captions_say_what_codes_training_rows_have() -> None:
-    facts = {"evil": {"categorical": ["port"]}, "iris": {"categorical": []}}
-    runs = Runs(pd.DataFrame(), facts, {}, {}, Path())
-    assert CODES in tree_data(samples.tree_entry(), runs, "evil")["caption"]
-    assert CODES not in tree_data(samples.tree_entry(), runs, "iris")["caption"]
-    assert codes_note(facts["evil"], "clean") == ""
 
 
 @pytest.fixture
@@ -148,9 +115,7 @@ def stored(folder: Path, job: Job, tree: Tree | None) -> Store:
     return store
 
 
-def test_a_kept_tree_is_described_with_the_score_of_its_run(
-    wine: Job, ferry: Any, tmp_path: Path
-) -> None:
+def test_a_kept_tree_is_described_with_the_score_of_its_run(wine, ferry, tmp_path):
     store = stored(tmp_path, wine, ferry.tree)
     rows = store.frame().set_index("key")
     (entry,) = command.tree_entries("wine", rows, store)
@@ -159,9 +124,7 @@ def test_a_kept_tree_is_described_with_the_score_of_its_run(
     assert list(command.tree_entries("wine", rows.iloc[:0], store)) == []
 
 
-def test_a_tree_that_was_not_kept_is_fitted_again(
-    wine: Job, ferry: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tree_that_was_not_kept_is_fitted_again(wine, ferry, tmp_path, monkeypatch):
     store = stored(tmp_path, wine, None)
     fitted = SimpleNamespace(tree=ferry.tree)
     monkeypatch.setattr(command, "timed_fit", lambda learner, split, job: (fitted, 0, 0))
@@ -169,7 +132,7 @@ def test_a_tree_that_was_not_kept_is_fitted_again(
     assert Tree.from_dict(entry["tree"]) == ferry.tree
 
 
-def test_pictures_of_trees_carry_their_caption(wine: Job, ferry: Any, tmp_path: Path) -> None:
+def test_pictures_of_trees_carry_their_caption(wine, ferry, tmp_path):
     store = stored(tmp_path / "store", wine, ferry.tree)
     command.draw_trees(tmp_path / "plain", [wine, wine], store)
     plain = sorted((tmp_path / "plain").iterdir())

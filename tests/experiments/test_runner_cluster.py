@@ -2,14 +2,11 @@
 same command goes on later.
 """
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from fake_learners import OTHER_VARIABLE
@@ -64,12 +61,7 @@ def wait_until(condition: Callable[[], object], seconds: float = 120.0) -> None:
         time.sleep(0.1)
 
 
-def test_a_lost_worker_is_named_and_loses_no_job(
-    address: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_lost_worker_is_named_and_loses_no_job(address, tmp_path, monkeypatch, capsys):
     jobs = [fake_job("good", trial, seconds=0.5) for trial in range(6)]
     with scheduler(address), dask("worker", address, *WORKER) as victim:  # noqa: SIM117
         with dask("worker", address, *WORKER):
@@ -86,9 +78,7 @@ def test_a_lost_worker_is_named_and_loses_no_job(
     assert Store(tmp_path / "a").facts("environment")
 
 
-def test_a_scheduler_that_goes_stops_the_run_and_loses_nothing(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_that_goes_stops_the_run_and_loses_nothing(address, tmp_path, monkeypatch):
     with scheduler(address) as process, dask("worker", address, *WORKER):
         executor = connected(address, monkeypatch)
         jobs = [fake_job("good", trial, seconds=2.0) for trial in range(10)]
@@ -101,9 +91,7 @@ def test_a_scheduler_that_goes_stops_the_run_and_loses_nothing(
     assert len(kept) == summary.statuses["ok"] < 10
 
 
-def test_jobs_of_lost_workers_wait_for_others_but_not_for_ever(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_jobs_of_lost_workers_wait_for_others_but_not_for_ever(address, monkeypatch):
     with scheduler(address):
         with dask("worker", address, *WORKER):
             executor = connected(address, monkeypatch)
@@ -114,14 +102,12 @@ def test_jobs_of_lost_workers_wait_for_others_but_not_for_ever(
         executor.close()
 
 
-def test_nobody_answers_at_the_address(address: str) -> None:
+def test_nobody_answers_at_the_address(address):
     with pytest.raises(ClusterLostError, match=f"no Dask scheduler answers at {address}"):
         DaskExecutor(address, LIMITS)
 
 
-def test_a_process_with_other_data_is_refused_by_name(
-    address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_process_with_other_data_is_refused_by_name(address, monkeypatch, capsys):
     """One that fits works beside it."""
     with scheduler(address), contextlib.ExitStack() as stack:
         with monkeypatch.context() as there:
@@ -136,9 +122,7 @@ def test_a_process_with_other_data_is_refused_by_name(
     assert "is given no work: dataset fake-three is " in said
 
 
-def test_a_process_may_use_no_more_memory_than_its_own_limit(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_may_use_no_more_memory_than_its_own_limit(address, monkeypatch):
     with scheduler(address), dask("worker", address, *WORKER, "--memory-limit", "400MiB"):
         executor = connected(address, monkeypatch)
         executor.start(fake_job("allocates-natively"))
@@ -148,7 +132,7 @@ def test_a_process_may_use_no_more_memory_than_its_own_limit(
     assert (ended[0].run["status"], ended[0].run["limit_value"]) == ("memory", 400.0)
 
 
-def test_other_versions_are_told_apart() -> None:
+def test_other_versions_are_told_apart():
     ours = {"numpy": "2.0", "dataset a": "f" * 64, "pystreed": "1.0"}
     assert differing(ours, dict(ours)) == ""
     theirs = {"numpy": "1.0", "dataset a": "e" * 64}

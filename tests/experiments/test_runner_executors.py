@@ -1,7 +1,5 @@
 """Every executor survives every misbehaviour: one class of tests, several back ends."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator
@@ -85,7 +83,7 @@ class Behaviour:
         jobs["other data"] = replace(fake_job("good"), content_hash="of other data")
         return by_name(executor, jobs)
 
-    def test_a_success_is_complete(self, executor: Executor) -> None:
+    def test_a_success_is_complete(self, executor):
         job = fake_job("good", 3)
         outcome = run_all(executor, [job])[job.key]
         run = check(outcome.run)
@@ -97,30 +95,30 @@ class Behaviour:
         assert outcome.environment["id"] == run["environment"]
 
     @pytest.mark.parametrize("method", ERRORS)
-    def test_what_a_learner_raises_is_its_error(self, ended: Ended, method: str) -> None:
+    def test_what_a_learner_raises_is_its_error(self, ended, method):
         run = check(ended[method])
         assert (run["status"], run["reason"]) == ("error", ERRORS[method])
         assert f"in {method.replace('-', '_')}" in run["traceback"]
 
     @pytest.mark.parametrize("kind", ODD_THINGS)
-    def test_what_is_no_prediction_is_refused(self, ended: Ended, kind: str) -> None:
+    def test_what_is_no_prediction_is_refused(self, ended, kind):
         run = check(ended[f"odd {kind}"])
         assert run["status"] == "error"
         assert ODD_THINGS[kind] in run["reason"]
 
-    def test_a_learner_without_probabilities_is_welcome(self, ended: Ended) -> None:
+    def test_a_learner_without_probabilities_is_welcome(self, ended):
         run = check(ended["labels only"])
         assert run["status"] == "ok"
         assert run["test_roc_auc"] is run["test_log_loss"] is run["test_brier"] is None
         assert "LabelsOnly has no predict_proba" in run["extra"]
 
-    def test_skips_and_refusals(self, ended: Ended) -> None:
+    def test_skips_and_refusals(self, ended):
         assert ended["picky"]["reason"] == "too picky"
         assert ended["lacking"]["reason"] == "a_module_nobody_has not installed"
         assert ended["lacking"]["status"] == "skipped"
         assert "bring this checkout to the version" in ended["other data"]["reason"]
 
-    def test_what_a_learner_changes_does_not_reach_the_next_job(self, executor: Executor) -> None:
+    def test_what_a_learner_changes_does_not_reach_the_next_job(self, executor):
         # Patched libraries stay in this process, and so are for other executors only.
         patches = not isinstance(executor, InlineExecutor)
         cart = job_of("cart", "fake-three", max_depth=3)
@@ -133,7 +131,7 @@ class Behaviour:
             assert steady(again["cart"]) == steady(first["cart"])
             assert steady(again["good"]) == steady(first["good"])
 
-    def test_the_same_job_gives_the_same_run_everywhere(self, executor: Executor) -> None:
+    def test_the_same_job_gives_the_same_run_everywhere(self, executor):
         jobs = [fake_job("good", trial) for trial in range(4)]
         here, there = run_all(InlineExecutor(), jobs), run_all(executor, jobs)
         for job in jobs:
@@ -156,25 +154,23 @@ class Supervision(Behaviour):
         return ended
 
     @pytest.mark.parametrize("method", STATUSES)
-    def test_it_ends_within_its_limits(self, survived: Ended, method: str) -> None:
+    def test_it_ends_within_its_limits(self, survived, method):
         run = check(survived[method])
         status, reason = STATUSES[method]
         assert run["status"] == status
         assert (run["reason"] or "").startswith(reason or "")
 
-    def test_nobody_is_harmed_and_no_child_is_left(
-        self, survived: Ended, executor: Executor
-    ) -> None:
+    def test_nobody_is_harmed_and_no_child_is_left(self, survived, executor):
         good = run_all(executor, [fake_job("good", trial) for trial in range(3)])
         assert {outcome.run["status"] for outcome in good.values()} == {"ok"}
         assert not [process for process in descendants_left() if process.name() == "sleep"]
 
-    def test_limits_and_the_stack_of_a_crash_are_on_record(self, survived: Ended) -> None:
+    def test_limits_and_the_stack_of_a_crash_are_on_record(self, survived):
         assert survived["sleeps"]["limit_value"] == LIMITS.seconds
         assert survived["allocates"]["limit_value"] == LIMITS.memory_mb
         assert "in segfaults" in survived["segfaults"]["log_tail"]
 
-    def test_logs_are_short_and_not_mixed_up(self, executor: Executor) -> None:
+    def test_logs_are_short_and_not_mixed_up(self, executor):
         jobs = {"much": fake_job("prints-and-raises"), "one": fake_job("raises")}
         ended = by_name(executor, {**jobs, "other": fake_job("raises", 1)})
         assert "the last line\nfrom a child\n" in ended["much"]["log_tail"]
@@ -200,7 +196,7 @@ class TestLocal(Supervision):
         executor.close()
         assert not descendants_left()
 
-    def test_a_runner_stopped_between_two_jobs_ends_by_the_limit(self) -> None:
+    def test_a_runner_stopped_between_two_jobs_ends_by_the_limit(self):
         cart = [job_of("cart", "fake-two", trial) for trial in range(4)]
         roomy = LocalExecutor(2, replace(LIMITS, memory_mb=4000.0))  # runners are kept
         with contextlib.closing(roomy) as executor:
@@ -214,7 +210,7 @@ class TestLocal(Supervision):
             again = run_all(executor, cart)
             assert {outcome.run["status"] for outcome in again.values()} == {"ok"}
 
-    def test_jobs_go_to_the_worker_that_has_done_similar(self, executor: Executor) -> None:
+    def test_jobs_go_to_the_worker_that_has_done_similar(self, executor):
         def places(jobs: list[Job]) -> dict[int, str]:
             for job in jobs:
                 executor.start(job)

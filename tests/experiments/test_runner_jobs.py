@@ -1,23 +1,21 @@
 """One job in this process: what is measured, kept, skipped, and repeated to the last bit."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runner_helpers import FAKES, fake_job, job_of
+from runner_helpers import fake_job, job_of
 from sklearn import metrics
 
+import datasets
 from experiments.runner import machine, registry, run_job, scores
 from experiments.runs import predictions
-from experiments.runs.archive import COMMITTED
+from experiments.runs.archive import COMMITTED, read_runs
 from experiments.runs.predictions import Prediction
 from experiments.runs.schema import check
 from experiments.runs.store import Store
@@ -25,7 +23,7 @@ from gradtree.trees.tree import Tree
 
 
 @given(st.integers(2, 6), st.integers(1, 40), st.integers(0, 10**6))
-def test_scores_are_those_of_scikit_learn(n_classes: int, rows: int, seed: int) -> None:
+def test_scores_are_those_of_scikit_learn(n_classes, rows, seed):
     draws = np.random.default_rng(seed)
     truth, predicted = draws.integers(0, n_classes, (2, rows))
     proba = np.round(draws.dirichlet(np.ones(n_classes), rows), 1) + 0.01
@@ -49,9 +47,7 @@ def test_scores_are_those_of_scikit_learn(n_classes: int, rows: int, seed: int) 
 
 
 @given(st.integers(2, 5), st.integers(1, 30), st.booleans(), st.integers(0, 10**6))
-def test_predictions_are_kept_to_the_bit(
-    n_classes: int, rows: int, with_probabilities: bool, seed: int
-) -> None:
+def test_predictions_are_kept_to_the_bit(n_classes, rows, with_probabilities, seed):
     draws = np.random.default_rng(seed)
     truth, predicted = draws.integers(0, n_classes, (2, rows))
     proba = draws.dirichlet(np.ones(n_classes), 3)[draws.integers(0, 3, rows)]
@@ -66,7 +62,7 @@ def test_predictions_are_kept_to_the_bit(
         assert predictions.unpack(cut) is None
 
 
-def test_a_learner_may_give_every_row_an_answer_of_its_own() -> None:
+def test_a_learner_may_give_every_row_an_answer_of_its_own():
     share = np.linspace(0.1, 0.9, 70_000)
     truth = np.zeros(70_000, dtype=np.int64)
     kept = Prediction(truth, truth, np.column_stack([share, 1 - share]))
@@ -74,7 +70,7 @@ def test_a_learner_may_give_every_row_an_answer_of_its_own() -> None:
     assert (found.proba[:, 0] == share).all()
 
 
-def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path: Path) -> None:
+def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path):
     draws = np.random.default_rng(0)
     truth = draws.integers(0, 3, 50)
     leaves = draws.dirichlet(np.ones(3), 5)[draws.integers(0, 5, 50)]
@@ -100,9 +96,7 @@ def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path: Path) 
         predictions.write(tmp_path / "c", other)
 
 
-def test_committed_predictions_give_the_committed_scores() -> None:
-    from experiments.runs.archive import read_runs
-
+def test_committed_predictions_give_the_committed_scores():
     names = ("test_f1", "test_accuracy", "test_balanced_accuracy")
     runs = read_runs(COMMITTED, ["key", *names]).set_index("key")
     kept = predictions.read(COMMITTED)
@@ -115,24 +109,20 @@ def test_committed_predictions_give_the_committed_scores() -> None:
 
 @pytest.mark.usefixtures("fakes")
 class TestRunJob:
-    def test_scores_can_be_had_from_what_is_kept(self, tmp_path: Path) -> None:
+    def test_scores_can_be_had_from_what_is_kept(self, tmp_path):
         outcome = run_job.run_job(job_of("cart", "fake-three", max_depth=3))
         store = Store(tmp_path)
         store.add([outcome.run], {outcome.run["key"]: outcome.predictions or b""})
         found = predictions.of(store, outcome.run["key"])
-        assert found.proba is not None
         again = scores.scores_of(found.truth, found.predicted, found.proba, 3)
         assert again == {name: outcome.run[name] for name in again}
         parts = predictions.tree_parts(outcome.predictions or b"")
-        assert parts is not None
         assert Tree(**parts).n_leaves == outcome.run["leaves"]
         archived = predictions.write(tmp_path, predictions.of_store(store, store.frame())).parent
         kept = predictions.of(archived, outcome.run["key"])
         assert (kept.proba == found.proba).all()
 
-    def test_where_seconds_are_the_result_learners_are_warm(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_where_seconds_are_the_result_learners_are_warm(self, monkeypatch):
         calls = []
         good = registry.learner("fake-good")
 
@@ -150,11 +140,7 @@ class TestRunJob:
         run_job.run_job(job)
         assert len(calls) == 3
 
-    def test_an_unavailable_dataset_is_a_skip_that_says_what_to_do(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        import datasets
-
+    def test_an_unavailable_dataset_is_a_skip_that_says_what_to_do(self, monkeypatch):
         asked = []
 
         def unavailable(*what: Any) -> Any:
@@ -170,13 +156,13 @@ class TestRunJob:
             assert "Remedy: fetch it" in run["log_tail"]
         assert len(asked) == 1, "asked for once, not once per job"
 
-    def test_peak_memory_is_that_of_the_job(self) -> None:
+    def test_peak_memory_is_that_of_the_job(self):
         small = run_job.run_job(fake_job("trivial")).run["peak_memory_mb"]
         block = np.ones(2**24)
         del block
         assert run_job.run_job(fake_job("trivial", 1)).run["peak_memory_mb"] < small + 64
 
-    def test_learners_see_no_test_labels_and_one_object_per_split(self) -> None:
+    def test_learners_see_no_test_labels_and_one_object_per_split(self):
         split = run_job.load_split("fake-two", "paper", 0)
         seen = run_job.for_learners(split)
         assert run_job.for_learners(run_job.load_split("fake-two", "paper", 0)) is seen
@@ -204,7 +190,7 @@ class SilentError(Exception):
 
 @pytest.mark.usefixtures("fakes")
 @pytest.mark.parametrize("kind", [*MESSAGES, "cannot be made"])
-def test_any_message_is_made_fit_for_store_and_terminal(kind: str) -> None:
+def test_any_message_is_made_fit_for_store_and_terminal(kind):
     problem = SilentError() if kind == "cannot be made" else ValueError(MESSAGES[kind])
     run = check(run_job.failure(fake_job("raises"), problem))
     assert run["reason"].isprintable()
@@ -212,7 +198,7 @@ def test_any_message_is_made_fit_for_store_and_terminal(kind: str) -> None:
     (run["reason"] + run["traceback"]).encode()
 
 
-def test_the_machine_is_what_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_machine_is_what_this_process_may_use(monkeypatch):
     names = ("pyarrow", "scikit-learn", "pystreed")
     assert set(names) <= set(machine.versions())
     assert {"pycontree", "pytrees-rs", "licketysplit"} <= set(machine.PACKAGES)
@@ -225,8 +211,3 @@ def test_the_machine_is_what_this_process_may_use(monkeypatch: pytest.MonkeyPatc
     old = {"cpu.cfs_quota_us": ["300000", "-1"], "cpu.cfs_period_us": ["100000", "100000"]}
     monkeypatch.setattr(machine, "_limits_of_container", lambda kind, name: old.get(name, []))
     assert machine.cores.__wrapped__() == 3
-
-
-def test_nobody_sees_the_fakes_without_asking() -> None:
-    assert str(FAKES) not in registry.plugin_files()
-    assert not [slug for slug in registry.learners() if slug.startswith("fake")]

@@ -1,7 +1,5 @@
 """What to do, in which order, and what need not be tried."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import deque
@@ -30,7 +28,7 @@ def take_all(queue: Queue) -> list[Job]:
     return list(iter(queue.take, None))
 
 
-def test_jobs_of_a_group_wait_for_their_scout() -> None:
+def test_jobs_of_a_group_wait_for_their_scout():
     slow = [fake_job("sleeps", trial) for trial in range(3)]
     good = [fake_job("good", trial) for trial in range(3)]
     queue = Queue([*slow, *good])
@@ -45,7 +43,7 @@ def test_jobs_of_a_group_wait_for_their_scout() -> None:
     assert len(queue) == 0
 
 
-def test_no_scout_where_there_is_no_danger_or_all_are_wanted() -> None:
+def test_no_scout_where_there_is_no_danger_or_all_are_wanted():
     jobs = [fake_job("good", trial) for trial in range(3)]
     assert take_all(Queue(jobs, harmless={jobs[0].group})) == jobs
     stubborn = Queue(jobs, give_up=False)
@@ -53,7 +51,7 @@ def test_no_scout_where_there_is_no_danger_or_all_are_wanted() -> None:
     assert stubborn.finish(timeout(jobs[0])) == []
 
 
-def test_other_parameters_are_another_group() -> None:
+def test_other_parameters_are_another_group():
     jobs = [fake_job("sleeps", trial, seconds=s) for s, trial in ((1, 0), (1, 1), (2, 2), (2, 3))]
     queue = Queue(jobs)
     assert take_all(queue) == [jobs[0], jobs[2]]
@@ -61,7 +59,7 @@ def test_other_parameters_are_another_group() -> None:
     assert len(queue) == 1
 
 
-def test_jobs_that_share_work_follow_each_other() -> None:
+def test_jobs_that_share_work_follow_each_other():
     first = [fake_job("good", 0, most=most) for most in range(3)]
     other = [fake_job("good", 1, most=most) for most in range(3)]
     queue = Queue([*first, *other], give_up=False)
@@ -74,18 +72,18 @@ def test_jobs_that_share_work_follow_each_other() -> None:
     assert take_all(queue) == [first[2]], "side by side where there is nothing else to do"
 
 
-def test_candidates_of_a_search_share_nothing() -> None:
+def test_candidates_of_a_search_share_nothing():
     jobs = [replace(fake_job("good", most=most), evaluation="cv:3") for most in range(3)]
     assert take_all(Queue([*jobs, fake_job("good", 1)], give_up=False))[:3] == jobs
 
 
-def test_the_longest_first() -> None:
+def test_the_longest_first():
     jobs = [fake_job("good", trial) for trial in range(3)]
     seconds = {job.key: float(job.trial) for job in jobs}
     assert take_all(Queue(jobs, seconds, give_up=False)) == jobs[::-1]
 
 
-def test_what_must_run_alone_runs_alone_and_last() -> None:
+def test_what_must_run_alone_runs_alone_and_last():
     shared = [fake_job("good", trial) for trial in range(2)]
     alone = [replace(job, measured="alone") for job in shared]
     queue = Queue([*alone, *shared], {alone[0].key: 1e6}, give_up=False)
@@ -111,7 +109,7 @@ def test_what_must_run_alone_runs_alone_and_last() -> None:
         ("memory", None, "failed"),
     ],
 )
-def test_failures_are_no_results(status: Any, limit: float | None, state: str) -> None:
+def test_failures_are_no_results(status, limit, state):
     job = fake_job("good")
     run = {**job.run(status), "limit_value": limit, "reason": None, "extra": None}
     assert state_of(job, run, LIMITS) == state
@@ -119,7 +117,7 @@ def test_failures_are_no_results(status: Any, limit: float | None, state: str) -
     assert to_do([job], {job.key: run}, LIMITS, retry=[status]) == [job]
 
 
-def test_a_skip_holds_as_long_as_its_reason() -> None:
+def test_a_skip_holds_as_long_as_its_reason():
     picky, good = fake_job("picky"), fake_job("good")
 
     def skipped(job: Job, reason: str, extra: str | None = None) -> dict[str, Any]:
@@ -158,7 +156,7 @@ def drive(queue: Queue, workers: int, bad: float, seed: int) -> tuple[list[Job],
 
 @pytest.mark.parametrize("give_up", [True, False])
 @pytest.mark.parametrize("seed", range(3))
-def test_every_job_is_taken_once_or_settled(give_up: bool, seed: int) -> None:
+def test_every_job_is_taken_once_or_settled(give_up, seed):
     jobs = many_jobs(2)
     draws = random.Random(seed)
     seconds = {job.key: draws.random() for job in jobs}
@@ -168,7 +166,7 @@ def test_every_job_is_taken_once_or_settled(give_up: bool, seed: int) -> None:
     assert bool(settled) == give_up
 
 
-def test_a_start_costs_a_tenth_of_a_millisecond_however_many_there_are() -> None:
+def test_a_start_costs_a_tenth_of_a_millisecond_however_many_there_are():
     jobs = many_jobs(100)  # 100,000
     for job in jobs:
         _ = job.key

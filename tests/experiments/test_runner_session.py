@@ -1,21 +1,18 @@
 """A session: what it keeps, claims, shows, and costs."""
 
-from __future__ import annotations
-
 import errno
 import io
 import itertools
 import os
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from runner_helpers import fake_job, job_of, run_all
 
 from experiments.runner import display
@@ -53,9 +50,7 @@ class Changed(InlineExecutor):
         ({"traceback": "x" * 10**6}, "traceback has 1,000,000 characters"),
     ],
 )
-def test_a_row_that_is_no_run_is_stored_as_an_error(
-    changes: dict[str, Any], reason: str, tmp_path: Path
-) -> None:
+def test_a_row_that_is_no_run_is_stored_as_an_error(changes, reason, tmp_path):
     jobs = [fake_job("good", trial) for trial in range(2)]
     summary = run_session(Queue(jobs), Store(tmp_path), Changed(**changes))
     assert summary.statuses == {"error": 2}
@@ -65,7 +60,7 @@ def test_a_row_that_is_no_run_is_stored_as_an_error(
         assert Store(tmp_path).predictions(job.key) is None
 
 
-def test_what_is_done_is_kept_when_a_display_fails(tmp_path: Path) -> None:
+def test_what_is_done_is_kept_when_a_display_fails(tmp_path):
     class Broken:
         def ended(self, job: object) -> None:
             raise OSError(errno.EIO, "Input/output error")
@@ -81,28 +76,7 @@ def test_what_is_done_is_kept_when_a_display_fails(tmp_path: Path) -> None:
     assert summary.statuses == {"ok": 3}
 
 
-def test_a_full_disk_stops_the_run_and_keeps_what_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    jobs = [fake_job("good", trial) for trial in range(4)]
-    store = Store(tmp_path)
-    add = store.add
-
-    def full(runs: Any, packed: Any) -> Any:
-        if store.statuses():
-            raise sqlite3.OperationalError("database or disk is full")
-        return add(runs, packed)
-
-    monkeypatch.setattr(store, "add", full)
-    summary = run_session(Queue(jobs), store, InlineExecutor())
-    assert summary.interrupted
-    assert summary.problem == f"cannot write to {tmp_path}: database or disk is full"
-    assert len(Store(tmp_path).statuses()) == 1
-    monkeypatch.undo()
-    assert run_session(Queue(jobs[1:]), store, InlineExecutor()).statuses == {"ok": 3}
-
-
-def test_an_interrupt_keeps_what_is_done_and_leaves_no_claim(tmp_path: Path) -> None:
+def test_an_interrupt_keeps_what_is_done_and_leaves_no_claim(tmp_path):
     class Impatient(InlineExecutor):
         def wait(self, seconds: float) -> list[Outcome]:
             if len(Store(tmp_path).statuses()) == 2:
@@ -115,7 +89,7 @@ def test_an_interrupt_keeps_what_is_done_and_leaves_no_claim(tmp_path: Path) -> 
     assert not Store(tmp_path).connect().execute("SELECT * FROM running").fetchall()
 
 
-def test_what_another_session_did_is_taken_over(tmp_path: Path) -> None:
+def test_what_another_session_did_is_taken_over(tmp_path):
     """One job is done, one was stopped at its limit, one is being done and then left undone."""
     jobs = [fake_job("trivial", trial, n=n) for n in range(3) for trial in range(2)]
     done, limited, left = jobs[0], jobs[2], jobs[4]
@@ -144,7 +118,7 @@ def test_what_another_session_did_is_taken_over(tmp_path: Path) -> None:
     assert [statuses[job.key] for job in (done, limited, left)] == ["ok", "timeout", "ok"]
 
 
-def test_claims_of_the_dead_are_forgotten_at_once(tmp_path: Path) -> None:
+def test_claims_of_the_dead_are_forgotten_at_once(tmp_path):
     job = fake_job("good")
     place = owner_name().rsplit(" ", 2)[0]
     assert Store(tmp_path).claim(job.key, f"{place} 999999 1.00")
@@ -153,7 +127,7 @@ def test_claims_of_the_dead_are_forgotten_at_once(tmp_path: Path) -> None:
     assert time.monotonic() - began < 10
 
 
-def test_done_again_for_predictions_or_to_compare(tmp_path: Path) -> None:
+def test_done_again_for_predictions_or_to_compare(tmp_path):
     job = fake_job("good")
     store = Store(tmp_path)
     run_session(Queue([job]), store, InlineExecutor())
@@ -168,7 +142,7 @@ def test_done_again_for_predictions_or_to_compare(tmp_path: Path) -> None:
     assert kept["test_f1"] != 0.001
 
 
-def test_jobs_are_named_so_that_people_can_tell_them_apart() -> None:
+def test_jobs_are_named_so_that_people_can_tell_them_apart():
     job = fake_job("good", 3, shift=2, seconds=0.0)
     assert name_of(job) == "paper/default fake-two fake-good trial 3"
     assert name_of(replace(job, seed=7)).endswith("trial 3, seed 7")
@@ -178,7 +152,7 @@ def test_jobs_are_named_so_that_people_can_tell_them_apart() -> None:
     assert name_of(moved).endswith("trial 0, perturbation 4")
 
 
-def test_lines_tell_how_far_a_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_tell_how_far_a_run_is(monkeypatch):
     jobs = [fake_job("good", trial) for trial in range(4)]
     clock = itertools.count(0.0, 10.0)
     progress = Progress(jobs, {job.key: 10.0 for job in jobs}, 2, clock=lambda: next(clock))
@@ -196,9 +170,7 @@ def test_lines_tell_how_far_a_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said[2].endswith("1 of 4 jobs in 10 s, about 30 s left")
 
 
-def test_the_live_display_shows_running_and_failed_jobs() -> None:
-    from rich.console import Console
-
+def test_the_live_display_shows_running_and_failed_jobs():
     jobs = [fake_job("good", trial) for trial in range(12)]
     console = Console(file=io.StringIO(), width=120, force_terminal=True, color_system=None)
     live = LiveDisplay(Progress(jobs, {}, 2), "[title]", console)
@@ -225,11 +197,7 @@ class HungUp(io.StringIO):
 
 
 @pytest.mark.parametrize("last", range(5))
-def test_a_terminal_that_closes_at_any_write_does_not_end_the_run(
-    last: int, tmp_path: Path
-) -> None:
-    from rich.console import Console
-
+def test_a_terminal_that_closes_at_any_write_does_not_end_the_run(last, tmp_path):
     jobs = [fake_job("good", trial) for trial in range(4)]
     console = Console(file=HungUp(last), width=120, force_terminal=True)
     live = LiveDisplay(Progress(jobs, {}, 1), "title", console)
@@ -246,9 +214,7 @@ done
 """
 
 
-def test_the_recipe_for_slurm_works_when_pasted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_recipe_for_slurm_works_when_pasted(tmp_path, monkeypatch):
     """With an ``sbatch`` that runs the tasks of an array one after the other."""
     text = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
     (recipe,) = [part for part in text.split("```") if "sbatch" in part]
@@ -303,9 +269,7 @@ class TestOverhead:
             for i in range(count)
         ]
 
-    def test_a_job_costs_at_most_15_ms_of_processor_time(
-        self, executor: LocalExecutor, tmp_path: Path
-    ) -> None:
+    def test_a_job_costs_at_most_15_ms_of_processor_time(self, executor, tmp_path):
         run_all(executor, self.jobs(4))
 
         def spent() -> float:

@@ -1,7 +1,5 @@
 """Promises of a run: whatever stops it, nothing is lost, nothing is done twice, nobody is left."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pty
@@ -56,9 +54,7 @@ def in_a_child(store: Path, wanted: list[Job]) -> int:
     return pid
 
 
-def test_twenty_kills_lose_nothing_and_repeat_little(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_twenty_kills_lose_nothing_and_repeat_little(tmp_path, monkeypatch):
     log = tmp_path / "fits"
     monkeypatch.setenv(LOG_VARIABLE, str(log))
     wanted, draws = jobs(0.02, 60), random.Random(0)
@@ -86,9 +82,7 @@ def rows(store: Path) -> list[dict[str, Any]]:
     return [run for key in opened.statuses() if (run := opened.run(key)) is not None]
 
 
-def test_three_sessions_on_one_store_do_every_job_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_three_sessions_on_one_store_do_every_job_once(tmp_path, monkeypatch):
     log = tmp_path / "fits"
     monkeypatch.setenv(LOG_VARIABLE, str(log))
     wanted = jobs(0.05)
@@ -135,7 +129,7 @@ def until_some_are_done(store: Path, least: int = 3) -> None:
         time.sleep(0.05)
 
 
-def test_kill_9_leaves_no_process_and_the_next_run_goes_on(tmp_path: Path) -> None:
+def test_kill_9_leaves_no_process_and_the_next_run_goes_on(tmp_path):
     process = start(tmp_path, stdout=subprocess.DEVNULL)
     until_some_are_done(tmp_path)
     process.kill()
@@ -148,7 +142,7 @@ def test_kill_9_leaves_no_process_and_the_next_run_goes_on(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_polite_end_says_how_to_go_on(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_polite_end_says_how_to_go_on(number, tmp_path):
     process = start(tmp_path, 0.3, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     until_some_are_done(tmp_path)
     process.send_signal(number)
@@ -160,7 +154,7 @@ def test_a_polite_end_says_how_to_go_on(number: signal.Signals, tmp_path: Path) 
     assert soon_gone()
 
 
-def test_a_closed_terminal_ends_the_display_and_not_the_run(tmp_path: Path) -> None:
+def test_a_closed_terminal_ends_the_display_and_not_the_run(tmp_path):
     ours, theirs = pty.openpty()
     process = start(tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
     os.close(theirs)
@@ -171,7 +165,7 @@ def test_a_closed_terminal_ends_the_display_and_not_the_run(tmp_path: Path) -> N
     assert soon_gone()
 
 
-def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
+def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path):
     process = start(tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()
     process.stdout.close()
@@ -181,7 +175,7 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
     assert len(rows(tmp_path)) == JOBS
 
 
-def test_a_disk_that_fills_up_stops_the_run_cleanly(tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_stops_the_run_cleanly(tmp_path):
     """With a limit on the size of files in the place of a full disk."""
 
     def limit() -> None:

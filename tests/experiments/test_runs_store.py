@@ -1,8 +1,5 @@
 """The table of runs: what is refused, which run of a job counts, several writers, the archive."""
 
-from __future__ import annotations
-
-import json
 import multiprocessing
 import os
 import signal
@@ -43,7 +40,7 @@ def ok(
     return job(trial).run("ok", test_f1=test_f1, finished=finished, **more)
 
 
-def test_key_does_not_depend_on_the_experiment_and_on_nothing_else_it_should() -> None:
+def test_key_does_not_depend_on_the_experiment_and_on_nothing_else_it_should():
     assert job().key == job(experiment="default").key
     changed = {"dataset": "wine"}  # named by its content hash alone
     assert job(**changed).key == job().key
@@ -79,12 +76,12 @@ def test_key_does_not_depend_on_the_experiment_and_on_nothing_else_it_should() -
         ({"key": None}, "no key"),
     ],
 )
-def test_what_is_no_run_is_refused_by_name(change: dict[str, Any], message: str) -> None:
+def test_what_is_no_run_is_refused_by_name(change, message):
     with pytest.raises(BadRunError, match=message):
         check({**ok(), **change})
 
 
-def test_every_declared_score_counts_in_a_comparison() -> None:
+def test_every_declared_score_counts_in_a_comparison():
     """A score that one run lacks is no disagreement; any that both have is."""
     for name in schema.SCORES:
         high = 1.0 if schema.BY_NAME[name].type is float else 2
@@ -96,13 +93,13 @@ def test_every_declared_score_counts_in_a_comparison() -> None:
     assert not disagreement(*close)
 
 
-def test_a_failed_run_keeps_no_score() -> None:
+def test_a_failed_run_keeps_no_score():
     for name in schema.SCORES:
         with pytest.raises(BadRunError):
             check(job().run("timeout", **{name: 1}))
 
 
-def test_success_counts_before_failure_before_skip_in_any_order(tmp_path: Path) -> None:
+def test_success_counts_before_failure_before_skip_in_any_order(tmp_path):
     outcomes = [
         job().run("skipped", reason="no data", finished="2026-01-03T00:00:00.000Z"),
         job().run("timeout", limit_value=3.0, finished="2026-01-02T00:00:00.000Z"),
@@ -116,7 +113,7 @@ def test_success_counts_before_failure_before_skip_in_any_order(tmp_path: Path) 
         assert kept["status"] == "ok"
 
 
-def test_contradicting_success_is_reported_and_the_first_stays(tmp_path: Path) -> None:
+def test_contradicting_success_is_reported_and_the_first_stays(tmp_path):
     store = Store(tmp_path)
     store.add([ok(test_f1=0.9)], {job().key: b"good"})
     added = store.add([ok(test_f1=0.8, finished="2027-01-01T00:00:00.000Z")], {job().key: b"bad"})
@@ -126,7 +123,7 @@ def test_contradicting_success_is_reported_and_the_first_stays(tmp_path: Path) -
     assert store.predictions(job().key) == b"good"
 
 
-def test_an_equal_success_replaces_no_seconds_and_adds_what_was_lacking(tmp_path: Path) -> None:
+def test_an_equal_success_replaces_no_seconds_and_adds_what_was_lacking(tmp_path):
     store, later = Store(tmp_path), "2027-01-01T00:00:00.000Z"
     store.add([ok(wall_seconds=1.0, environment="first")])
     added = store.add([ok(finished=later, wall_seconds=9.0, environment="x", test_brier=0.5)])
@@ -134,14 +131,14 @@ def test_an_equal_success_replaces_no_seconds_and_adds_what_was_lacking(tmp_path
     assert store.run(job().key) == check(ok(wall_seconds=1.0, environment="first", test_brier=0.5))
 
 
-def test_a_bad_run_among_good_ones_keeps_nothing(tmp_path: Path) -> None:
+def test_a_bad_run_among_good_ones_keeps_nothing(tmp_path):
     store = Store(tmp_path)
     with pytest.raises(BadRunError):
         store.add([ok(0), {**ok(1), "test_f1": 2.0}])
     assert store.frame().empty
 
 
-def test_later_plan_of_a_place_wins(tmp_path: Path) -> None:
+def test_later_plan_of_a_place_wins(tmp_path):
     store = Store(tmp_path)
     store.plan([job(), job(experiment="default")])
     later = job(params=Job.freeze({"max_depth": 4}))
@@ -151,9 +148,7 @@ def test_later_plan_of_a_place_wins(tmp_path: Path) -> None:
     assert len(plan) == 2
 
 
-def test_a_job_is_claimed_once_until_its_owner_is_dead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_is_claimed_once_until_its_owner_is_dead(tmp_path, monkeypatch):
     store, other = Store(tmp_path), Store(tmp_path)
     assert store.claim("k" * 20, "me")
     assert not other.claim("k" * 20, "you")
@@ -169,7 +164,7 @@ def _write_until_killed(folder: Path, first: int) -> None:
         store.add([ok(trial)], {job(trial).key: b"p" * 100})
 
 
-def test_kill_9_loses_no_stored_run_and_two_writers_disturb_nobody(tmp_path: Path) -> None:
+def test_kill_9_loses_no_stored_run_and_two_writers_disturb_nobody(tmp_path):
     fork = multiprocessing.get_context("fork")
     for round_number in range(3):
         writers = [
@@ -182,7 +177,6 @@ def test_kill_9_loses_no_stored_run_and_two_writers_disturb_nobody(tmp_path: Pat
             writer.start()
         time.sleep(0.4)
         for writer in writers:
-            assert writer.pid is not None
             os.kill(writer.pid, signal.SIGKILL)
             writer.join()
         store = Store(tmp_path)
@@ -194,7 +188,7 @@ def test_kill_9_loses_no_stored_run_and_two_writers_disturb_nobody(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_runs_are_one_file_written_in_batches(tmp_path: Path) -> None:
+def test_a_hundred_thousand_runs_are_one_file_written_in_batches(tmp_path):
     """0.08 ms of processor time a run when this was written, key and check included."""
     store, began = Store(tmp_path), time.process_time()
     for first in range(0, 100_000, 100):
@@ -219,7 +213,7 @@ def archived(tmp_path: Path, trials: int = 3) -> Path:
     return tmp_path / "archive"
 
 
-def test_archive_brings_back_every_value_and_equal_bytes(tmp_path: Path) -> None:
+def test_archive_brings_back_every_value_and_equal_bytes(tmp_path):
     folder = archived(tmp_path)
     store = Store(tmp_path / "second")
     assert merge(folder, store)[0].new == 4
@@ -235,13 +229,7 @@ def test_archive_brings_back_every_value_and_equal_bytes(tmp_path: Path) -> None
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_one_line_reads_the_archive(tmp_path: Path) -> None:
-    frame = pd.read_parquet(archived(tmp_path) / "paper.parquet")
-    assert json.loads(frame["params"].iloc[0]) == {"max_depth": 3}
-    assert list(frame["trial"]) == [0, 1, 2]
-
-
-def test_committed_runs_are_runs_and_the_documentation_names_every_column() -> None:
+def test_committed_runs_are_runs_and_the_documentation_names_every_column():
     frame = archive.read_runs()
     assert len(frame) > 58_000
     sample = archive.rows(frame.sample(500, random_state=0))

@@ -1,7 +1,5 @@
 """The search: numbered candidates as an Optuna sampler, studies that resume, committed scores."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +34,7 @@ def work(queue: study.SearchQueue, value: float = 0.5, most: int = 10_000) -> in
 
 
 class TestCandidates:
-    def test_are_the_committed_ones(self) -> None:
+    def test_are_the_committed_ones(self):
         """The winners in results/search are what their numbers draw."""
         winners = scores.read(scores.FOLDER / scores.WINNERS)
         assert len(winners) > 200
@@ -44,14 +42,14 @@ class TestCandidates:
             drawn = candidate(row["dataset"], row["method"], int(row["number"]))
             assert scores.canonical_json(drawn) == row["params"]
 
-    def test_a_study_asks_for_the_same_ones(self, tmp_path: Path) -> None:
+    def test_a_study_asks_for_the_same_ones(self, tmp_path):
         (search,) = opened(tmp_path, 5)
         trials = [search.next_trial() for _ in range(5)]
         assert [trial.params for trial in trials] == [
             candidate("iris", "cart", k) for k in range(5)
         ]
 
-    def test_optuna_is_what_runs(self, tmp_path: Path) -> None:
+    def test_optuna_is_what_runs(self, tmp_path):
         work(study.SearchQueue(opened(tmp_path, 4), Store(tmp_path)))
         file = f"sqlite:///{scores.folder_of(tmp_path) / study.FILE}"
         stored = optuna.load_study(study_name="paper iris cart random 42", storage=file)
@@ -59,7 +57,7 @@ class TestCandidates:
 
 
 class TestStudies:
-    def test_resume_after_a_kill(self, tmp_path: Path) -> None:
+    def test_resume_after_a_kill(self, tmp_path):
         queue = study.SearchQueue(opened(tmp_path, 6), Store(tmp_path))
         assert work(queue, most=2) == 2
         cut_off = queue.take()
@@ -75,7 +73,7 @@ class TestStudies:
         assert len(study.SearchQueue([search], Store(tmp_path))) == 0
         assert len(study.SearchQueue(opened(tmp_path, 8), Store(tmp_path))) == 2
 
-    def test_equal_candidates_are_fitted_once(self, tmp_path: Path, plugged: Path) -> None:
+    def test_equal_candidates_are_fitted_once(self, tmp_path, plugged):
         queue = study.SearchQueue(opened(tmp_path, 20, subject=MINE), Store(tmp_path))
         assert work(queue) == 3  # of three depths
         (search,) = opened(tmp_path, 20, subject=MINE)
@@ -84,15 +82,13 @@ class TestStudies:
         assert len(outcomes) == 20
         assert sum(seconds != "" for _, seconds in outcomes.values()) == 3
 
-    def test_scores_in_the_store_are_not_computed_again(self, tmp_path: Path) -> None:
+    def test_scores_in_the_store_are_not_computed_again(self, tmp_path):
         store = Store(tmp_path)
         jobs = [candidate_job(CART, candidate("iris", "cart", k)) for k in range(4)]
         store.add(job.run("ok", valid_f1=0.25, cpu_seconds=2.0) for job in jobs)
         assert work(study.SearchQueue(opened(tmp_path, 4), store)) == 0
 
-    def test_failures_are_counted_and_lack_of_data_leaves_a_trial_open(
-        self, tmp_path: Path
-    ) -> None:
+    def test_failures_are_counted_and_lack_of_data_leaves_a_trial_open(self, tmp_path):
         queue = study.SearchQueue(opened(tmp_path, 3), Store(tmp_path))
         jobs: list[Any] = [queue.take() for _ in range(3)]
         queue.finish(jobs[0].run("timeout", reason="slow"))
@@ -112,12 +108,12 @@ class TestStudies:
         assert [score for score, _ in outcomes] == ["timeout", "0.5", "0.1"]
 
     @pytest.mark.parametrize("name", ["tpe", "TPESampler", "RandomSampler", "grid"])
-    def test_any_sampler_of_optuna(self, tmp_path: Path, name: str) -> None:
+    def test_any_sampler_of_optuna(self, tmp_path, name):
         queue = study.SearchQueue(opened(tmp_path, 3, name), Store(tmp_path))
         assert queue.take() is not None
         assert queue.take() is None  # the next one waits for what this one gives
 
-    def test_samplers_that_do_not_exist(self, tmp_path: Path) -> None:
+    def test_samplers_that_do_not_exist(self, tmp_path):
         with pytest.raises(UserError, match="did you mean tpe"):
             opened(tmp_path, 3, "tpee")[0].study  # noqa: B018
         with pytest.raises(UserError, match="cannot be used here"):
@@ -125,7 +121,7 @@ class TestStudies:
 
 
 class TestScores:
-    def test_are_written_as_they_are_committed(self, tmp_path: Path) -> None:
+    def test_are_written_as_they_are_committed(self, tmp_path):
         """Reading and writing committed tables changes no byte."""
         for name in ("paper/iris.csv", "clean/wine.csv"):
             source = scores.FOLDER / name
@@ -137,19 +133,19 @@ class TestScores:
                 scores.write_scores(tmp_path, subject, scores.outcomes_of(scores.FOLDER, subject))
             assert (tmp_path / name).read_bytes() == source.read_bytes()
 
-    def test_winners_are_written_as_they_are_committed(self, tmp_path: Path) -> None:
+    def test_winners_are_written_as_they_are_committed(self, tmp_path):
         scores.write_winners(tmp_path, scores.read(scores.FOLDER / scores.WINNERS))
         made = (tmp_path / scores.WINNERS).read_bytes()
         assert made == (scores.FOLDER / scores.WINNERS).read_bytes()
 
-    def test_a_longer_search_is_not_replaced_by_its_beginning(self, tmp_path: Path) -> None:
+    def test_a_longer_search_is_not_replaced_by_its_beginning(self, tmp_path):
         for trials, number in [(300, 17), (30, 4)]:
             (row,) = scores.read(scores.FOLDER / scores.WINNERS).head(1).to_dict("records")
             row |= {"trials": str(trials), "number": str(number)}
             scores.write_winners(tmp_path, pd.DataFrame([row]))
         assert list(scores.read(tmp_path / scores.WINNERS)["number"]) == ["17"]
 
-    def test_shards_are_merged(self, tmp_path: Path) -> None:
+    def test_shards_are_merged(self, tmp_path):
         for name, method in [("a", "cart"), ("b", "dndt")]:
             subject = Subject("paper", "iris", method)
             scores.write_scores(tmp_path / name, subject, {0: ("0.5", "1"), 1: ("error", "")})
@@ -157,13 +153,13 @@ class TestScores:
         table = scores.read(tmp_path / "both" / "paper" / "iris.csv")
         assert list(table) == ["number", "cart", "cart_seconds", "dndt", "dndt_seconds"]
 
-    def test_a_search_that_was_not_made_is_told(self, tmp_path: Path, plugged: Path) -> None:
+    def test_a_search_that_was_not_made_is_told(self, tmp_path, plugged):
         with pytest.raises(UserError, match="experiments search --protocol paper"):
             scores.winning_params(tmp_path, "paper", "my-shop", "shallow")
 
 
 class TestFolds:
-    def test_part_the_rows_and_hold_a_tenth_back(self, plugged: Path) -> None:
+    def test_part_the_rows_and_hold_a_tenth_back(self, plugged):
         made = scores.make_folds("my-shop", "paper", 0, 3)
         split = registry.make_split("my-shop", "paper", 0)
         rows = len(split.y_train_valid)
@@ -174,15 +170,13 @@ class TestFolds:
             shares = [np.mean(part == 1) for part in (fold.y_test, split.y_train_valid)]
             assert shares[0] == pytest.approx(shares[1], abs=0.03)
 
-    def test_under_clean_everything_is_learned_inside_them(self, plugged: Path) -> None:
+    def test_under_clean_everything_is_learned_inside_them(self, plugged):
         made = scores.make_folds("my-shop", "clean", 0, 3)
         tested = np.concatenate([fold.rows.test for fold in made if fold.rows is not None])
         assert len(np.unique(tested)) == len(tested)
 
 
-def test_the_verb_gives_the_committed_scores(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], plugged: Path
-) -> None:
+def test_the_verb_gives_the_committed_scores(tmp_path, capsys, plugged):
     """A search of a plug-in's learner, its winner, and the run that uses it, as documented."""
     plug = ["--plugin", str(plugged), "--store", str(tmp_path / "runs"), "--inline", "--plain"]
     searched = ["search", "--dataset", "my-shop", "--method", "shallow", "--trials", "6", *plug]

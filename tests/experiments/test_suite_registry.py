@@ -1,17 +1,15 @@
 """The registry: what a plug-in file may define, and what becomes of mistakes in it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 import types
 import warnings
-from pathlib import Path
 
 import plugins
 import pytest
 
+import baselines
 from experiments.errors import UserError
 from experiments.output.readme import REPOSITORY
 from experiments.runner import plugin, registry
@@ -39,7 +37,7 @@ EXECUTORS = {"nowhere": lambda workers, limits: None}
 
 
 class TestOneFile:
-    def test_offers_everything_that_has_a_name(self, tmp_path: Path) -> None:
+    def test_offers_everything_that_has_a_name(self, tmp_path):
         path = plugins.write(tmp_path, EVERYTHING)
         registry.use([path])
         offered = {kind: list(registry.from_plugins(kind)) for kind, _ in plugin.READERS.values()}
@@ -63,25 +61,11 @@ class TestOneFile:
             (method, trial) for method in ("shallow", "cart") for trial in (0, 1)
         }
 
-    def test_is_documented(self) -> None:
+    def test_is_documented(self):
         text = (REPOSITORY / "experiments" / "README.md").read_text(encoding="utf-8")
         assert [name for name in plugin.READERS if f"`{name}`" not in text] == []
 
-    def test_is_beyond_the_paper_unless_it_says_otherwise(self, tmp_path: Path) -> None:
-        registry.use([plugins.write(tmp_path, plugins.LEARNER)])
-        assert registry.learner_facts("shallow")["in_paper"] is False
-        assert [slug for slug, one in registry.learners().items() if one.in_paper][:5] == [
-            "gradtree", "dndt", "genetictree", "dl85", "cart",
-        ]  # fmt: skip
-
-    def test_tables_become_datasets_that_can_be_split(self, plugged: Path) -> None:
-        facts = registry.dataset_facts("my-shop")
-        assert (facts["n_rows"], facts["n_features"], facts["task"]) == (120, 4, "binary")
-        assert facts["categorical"] == ["kind"]
-        split = registry.make_split(registry.resolve_dataset("My Shop"), "clean", 3)
-        assert len(split.y_train) + len(split.y_valid) + len(split.y_test) == 120
-
-    def test_a_protocol_has_another_version_when_its_function_changes(self, tmp_path: Path) -> None:
+    def test_a_protocol_has_another_version_when_its_function_changes(self, tmp_path):
         versions = []
         for number, body in enumerate(["return 1", "return 2", "return 2"]):
             text = f"def cut(dataset, trial):\n    {body}\nPROTOCOLS = {{'cut-{number}': cut}}\n"
@@ -90,7 +74,7 @@ class TestOneFile:
         assert versions[0] != versions[1] == versions[2]
 
     @pytest.mark.parametrize("name", ["json.py", "a, b/mine, too.py", "random.py"])
-    def test_may_have_any_name_and_hides_no_module(self, tmp_path: Path, name: str) -> None:
+    def test_may_have_any_name_and_hides_no_module(self, tmp_path, name):
         path = plugins.write(tmp_path, plugins.LEARNER, name)
         code = (
             f"from experiments.runner import registry; registry.use([{str(path)!r}]); "
@@ -100,7 +84,7 @@ class TestOneFile:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert json.loads(done.stdout) == ["Shallow tree", [str(path)], True], done.stderr
 
-    def test_helpers_beside_it_can_be_imported(self, tmp_path: Path) -> None:
+    def test_helpers_beside_it_can_be_imported(self, tmp_path):
         plugins.write(tmp_path, "DEPTH = 7\n", "r2_helper_of_mine.py")
         text = "from r2_helper_of_mine import DEPTH\n" + plugins.LEARNER.replace(": 2}", ": DEPTH}")
         registry.use([plugins.write(tmp_path, text)])
@@ -184,9 +168,7 @@ MISTAKES = [
 
 class TestMistakes:
     @pytest.mark.parametrize(("text", "line", "told"), MISTAKES)
-    def test_are_two_lines_that_name_file_and_line(
-        self, tmp_path: Path, text: str, line: int, told: str
-    ) -> None:
+    def test_are_two_lines_that_name_file_and_line(self, tmp_path, text, line, told):
         path = plugins.write(tmp_path, text)
         with pytest.raises(UserError) as caught:
             registry.use([path])
@@ -195,20 +177,8 @@ class TestMistakes:
         assert f"{path}, line {line}: " in message
         assert len(message.splitlines()) <= 2
 
-    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(UserError, match="no plug-in"):
-            registry.use([tmp_path / "mine.py"])
 
-    def test_an_unknown_name_is_refused_with_the_nearest(self) -> None:
-        with pytest.raises(UserError, match="did you mean cart"):
-            registry.learner("crat")
-        with pytest.raises(UserError, match="did you mean iris"):
-            registry.resolve_dataset("irsi")
-
-
-def test_a_broken_module_of_the_checkout_stops_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    import baselines
-
+def test_a_broken_module_of_the_checkout_stops_only_itself(monkeypatch):
     real = baselines.importlib.import_module
 
     def broken(name: str) -> types.ModuleType:
@@ -229,32 +199,10 @@ def test_a_broken_module_of_the_checkout_stops_only_itself(monkeypatch: pytest.M
 class TestNamedMethods:
     """A named method is run or refused, never dropped."""
 
-    def test_plugin_learners_run_in_every_experiment_that_is_named(self) -> None:
-        for experiment, profile in [("tuned", "paper"), ("ablation-tuned", "paper"),
-                                    ("quirks", "quirks"), ("seeds", "seeds")]:  # fmt: skip
-            chosen = Selection(experiments=[experiment], methods=["shallow"], datasets=["my-shop"])
-            jobs = jobs_in(profile_of(profile), chosen)
-            check_selected(profile_of(profile), chosen, jobs)
-            assert {job.method for job in jobs} == {"shallow"}, experiment
-
-    def test_without_a_name_they_join_the_default_experiment(self) -> None:
+    def test_without_a_name_they_join_the_default_experiment(self):
         jobs = jobs_in(profile_of("paper"), Selection(datasets=["my-shop"]))
         where = {job.experiment for job in jobs if job.method == "shallow"}
         assert where == {"default"}
-
-    def test_winners_of_a_search_are_run(self, tmp_path: Path) -> None:
-        import pandas as pd
-
-        from experiments.runner.candidates import COLUMNS, folder_of, write_winners
-
-        row = ("paper", "my-shop", "shallow", "random", "3", "0", "1", "0.9", '{"max_depth":3}', "")
-        write_winners(folder_of(tmp_path), pd.DataFrame([row], columns=COLUMNS))
-        chosen = Selection(
-            experiments=["tuned"], methods=["shallow"], datasets=["my-shop"],
-            setting="ours", store=tmp_path,
-        )  # fmt: skip
-        jobs = jobs_in(profile_of("paper"), chosen)
-        assert {(job.experiment, job.params) for job in jobs} == {("searched", '{"max_depth":3}')}
 
     @pytest.mark.parametrize(
         ("profile", "chosen", "told"),
@@ -266,6 +214,6 @@ class TestNamedMethods:
             ("smoke", Selection(experiments=["tuned", "nested"]), "experiment 'nested'"),
         ],
     )  # fmt: skip
-    def test_what_cannot_run_is_refused(self, profile: str, chosen: Selection, told: str) -> None:
+    def test_what_cannot_run_is_refused(self, profile, chosen, told):
         with pytest.raises(UserError, match=told):
             check_selected(profile_of(profile), chosen, jobs_in(profile_of(profile), chosen))

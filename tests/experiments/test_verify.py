@@ -1,7 +1,6 @@
 """``verify`` notices whatever is not what the runs give."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,10 @@ import pytest
 from output_samples import NAMES, PROFILES, answers, written
 
 from experiments.__main__ import main
+from experiments.analysis.runs import load
 from experiments.commands.tables_measure_report_verify import catalogue
 from experiments.output import checks, readme
+from experiments.runner.scores import scores_of
 from experiments.runs import archive, predictions
 from experiments.runs.schema import check
 from experiments.runs.store import Store
@@ -53,7 +54,7 @@ def whole(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [*DERIVED, "results/report.html"])
-def test_one_byte_of_a_file(whole: Path, name: str) -> None:
+def test_one_byte_of_a_file(whole, name):
     path = whole / name
     text = path.read_bytes()
     place = text.index(readme.BEGIN.encode()) + 40 if name.endswith(".md") else len(text) // 2
@@ -66,14 +67,14 @@ def test_one_byte_of_a_file(whole: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "name", [*DERIVED, "results/report.html", "results/figures/difference.pdf"]
 )
-def test_a_missing_file(whole: Path, name: str) -> None:
+def test_a_missing_file(whole, name):
     (whole / name).unlink()
     (line,) = wrong(whole)
     assert Path(name).name in line
     assert "missing" in line
 
 
-def test_a_file_that_no_answer_owns(whole: Path) -> None:
+def test_a_file_that_no_answer_owns(whole):
     (whole / "results" / "tables" / "old.csv").write_text("a\n")
     assert wrong(whole) == ["tables/old.csv belongs to no answer"]
 
@@ -93,36 +94,31 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-def test_rows_of_a_store_are_checked(store: Path) -> None:
-    assert checks.rows(store).lines() == ["Rows of the table of runs: 6 compared, all right"]
+def change(store: Path, what: str) -> None:
     opened = Store(store)
     with opened.writing() as connection:
-        connection.execute("UPDATE runs SET test_f1 = 1.5 WHERE trial = 0")
-        connection.execute("UPDATE runs SET seed = 43 WHERE trial = 1")
+        connection.execute(f"UPDATE runs SET {what}")
     opened.close()
-    found = checks.rows(store).wrong
-    assert any("test_f1" in line for line in found)
-    assert any("its key" in line for line in found)
 
 
 @pytest.mark.parametrize(
-    "change",
-    ["method = 'X!'", "params = '[]'", "content_hash = ''", "test_f1 = NULL", "status = 'timeout'"],
+    ("what", "told"),
+    [
+        ("test_f1 = 1.5", "test_f1"),
+        ("seed = 43", "its key"),
+        *[("method = 'X!'", "method"), ("params = '[]'", "params"), ("content_hash = ''", "key")],
+        *[("test_f1 = NULL", "without test_f1"), ("status = 'timeout'", "timeout")],
+    ],
 )
-def test_no_row_that_is_no_run_passes(store: Path, change: str) -> None:
-    opened = Store(store)
-    with opened.writing() as connection:
-        connection.execute(f"UPDATE runs SET {change} WHERE trial = 0")
-    opened.close()
-    assert checks.rows(store).wrong
+def test_no_row_that_is_no_run_passes(store, what, told):
+    assert checks.rows(store).lines() == ["Rows of the table of runs: 6 compared, all right"]
+    change(store, f"{what} WHERE trial = 0")
+    assert any(told in line for line in checks.rows(store).wrong)
 
 
-def test_fits_are_compared_one_by_one(store: Path) -> None:
+def test_fits_are_compared_one_by_one(store):
     assert checks.fits(store).lines()[0].endswith("6 compared, all right")
-    opened = Store(store)
-    with opened.writing() as connection:
-        connection.execute("UPDATE runs SET test_f1 = test_f1 / 2 WHERE trial = 0")
-    opened.close()
+    change(store, "test_f1 = test_f1 / 2 WHERE trial = 0")
     found = checks.fits(store)
     assert found.compared == 6
     assert found.wrong
@@ -130,9 +126,7 @@ def test_fits_are_compared_one_by_one(store: Path) -> None:
 
 
 @pytest.mark.parametrize(("method", "apart"), [("dndt", 1), ("gradtree", 0)])
-def test_dndt_of_another_processor_is_counted_apart(
-    tmp_path: Path, method: str, apart: int
-) -> None:
+def test_dndt_of_another_processor_is_counted_apart(tmp_path, method, apart):
     known = archive.read_runs().query(
         f"method == '{method}' and dataset == 'iris' and status == 'ok' and measured == 'shared'"
     )
@@ -143,19 +137,14 @@ def test_dndt_of_another_processor_is_counted_apart(
     assert ("do not count" in " ".join(found.lines())) == bool(apart)
 
 
-def test_verify_of_a_store_ends_with_its_status(
-    store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verify_of_a_store_ends_with_its_status(store, capsys):
     assert main(["verify", "--store", str(store)]) == 0
     assert "Your fits against the committed ones: 6 compared" in capsys.readouterr().out
-    opened = Store(store)
-    with opened.writing() as connection:
-        connection.execute("UPDATE runs SET tree_size = tree_size + 2")
-    opened.close()
+    change(store, "tree_size = tree_size + 2")
     assert main(["verify", "--store", str(store)]) == 1
 
 
-def test_scores_are_recomputed_from_predictions(store: Path) -> None:
+def test_scores_are_recomputed_from_predictions(store):
     assert "keeps no predictions" in checks.scores(store).skipped
     truth = np.array([0, 1, 2, 2, 1, 0])
     proba = np.eye(3)[[0, 1, 2, 1, 1, 0]] * 0.7 + 0.1
@@ -172,15 +161,12 @@ def test_scores_are_recomputed_from_predictions(store: Path) -> None:
         connection.execute(f"UPDATE runs SET {marks}", tuple(scores.values()))
     opened.close()
     assert checks.scores(store).lines()[0].endswith("6 compared, all right")
-    opened = Store(store)
-    with opened.writing() as connection:
-        connection.execute("UPDATE runs SET test_brier = test_brier + 1e-6 WHERE trial = 0")
-    opened.close()
+    change(store, "test_brier = test_brier + 1e-6 WHERE trial = 0")
     assert all("test_brier" in line for line in checks.scores(store).wrong)
     assert checks.scores(store).wrong
 
 
-def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path: Path) -> None:
+def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     """A hundred committed runs whose predictions are kept, raised by .05 in a copy."""
     kept = predictions.read(archive.COMMITTED)
     runs, plan = archive.read_runs(), archive.read_plan()
@@ -200,9 +186,7 @@ def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path: Path) -> N
     assert all("test_f1 is" in line for line in found)
 
 
-def test_scores_are_those_that_the_runner_takes() -> None:
-    from experiments.runner.scores import scores_of
-
+def test_scores_are_those_that_the_runner_takes():
     generator = np.random.default_rng(0)
     for classes in (2, 3, 5):
         truth = generator.integers(0, classes, 40)
@@ -212,27 +196,15 @@ def test_scores_are_those_that_the_runner_takes() -> None:
         assert again == pytest.approx(taken, abs=1e-12)
 
 
-def test_a_check_shows_the_first_few() -> None:
+def test_a_check_shows_the_first_few():
     lines = checks.Check("Things", 9, [f"{n}" for n in range(7)]).lines()
     assert lines[0] == "Things: 9 compared, 7 wrong"
     assert lines[-1] == "  and 2 more"
     assert checks.Check("Things", skipped="why").lines() == ["Things: not checked, why"]
 
 
-def test_the_committed_plan_is_that_of_the_catalogue() -> None:
-    from experiments.analysis.runs import load
-
-    found = catalogue(load())
-    assert not found.skipped
-    assert found.wrong == []
-
-
-def test_a_relabelled_plan_is_noticed() -> None:
+def test_a_relabelled_plan_is_noticed():
     """Two methods that stand in each other's place: every key is one that the catalogue gives."""
-    from dataclasses import replace
-
-    from experiments.analysis.runs import load
-
     runs = load()
     part = runs.of("paper", "tuned")
     part = part[(part["dataset"] == "iris") & part["method"].isin(["cart", "gradtree"])]

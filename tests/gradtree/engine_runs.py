@@ -1,7 +1,5 @@
 """Runs of both engines on the same tree and the same rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,6 @@
 """Small data to train on, and settings that train in a blink."""
 
-from __future__ import annotations
-
+import io
 from typing import Any
 
 import numpy as np
@@ -72,3 +71,8 @@ def passengers(n_rows: int = 300, seed: int = 0) -> pd.DataFrame:
             "survived": np.where(rng.random(n_rows) < chance, "yes", "no"),
         }
     )
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True

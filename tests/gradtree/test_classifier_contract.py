@@ -1,20 +1,33 @@
-"""GradTreeClassifier and GradTreeRegressor as estimators of scikit-learn."""
+"""The estimators by the contract of scikit-learn, and the registries of their settings."""
 
-from __future__ import annotations
-
+import inspect
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from small_problems import boxes, quick, regressor, revised
 
-from gradtree import PAPER, GradTreeClassifier, GradTreeRegressor
+import gradtree
+from baselines.gradtree_variants import NEW_DEFAULTS
+from gradtree import (
+    PAPER,
+    CartClassifier,
+    CartRegressor,
+    GradTreeClassifier,
+    GradTreeRegressor,
+    SmallTreeClassifier,
+    SmallTreeRegressor,
+)
+from gradtree.engines.streams import STREAMS
+from gradtree.inputs.parameters import settled
+from gradtree.settings.config import CHOICES, ENGINES, FIRST_THRESHOLDS
+from gradtree.settings.losses import LOSSES
+from gradtree.settings.selectors import SELECTORS
+from gradtree.settings.splits import SPLITS
 
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -23,9 +36,18 @@ EXPECTED_FAILURES = {
 }
 
 
+def unless(spotless: tuple[type, ...]) -> Callable[[Any], dict[str, str]]:
+    return lambda model: {} if isinstance(model, spotless) else EXPECTED_FAILURES
+
+
 @parametrize_with_checks(
-    [quick(epochs=60, patience=30), revised(), regressor()],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+    [
+        *(quick(epochs=60, patience=30), revised(), regressor()),
+        *(CartClassifier(cv=2), CartRegressor(cv=2)),
+        SmallTreeClassifier(families={"cart": CartClassifier(cv=2)}, cv=2, random_state=0),
+        SmallTreeRegressor(families={"cart": CartRegressor(cv=2)}, cv=2, random_state=0),
+    ],
+    expected_failed_checks=unless((CartClassifier, CartRegressor, SmallTreeClassifier)),
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -35,38 +57,14 @@ def test_scikit_learns_own_checks(estimator, check):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "model",
-    [GradTreeClassifier(), GradTreeClassifier(**PAPER), GradTreeRegressor()],
-    ids=["own", "paper", "regressor"],
+    [
+        *(GradTreeClassifier(), GradTreeClassifier(**PAPER), GradTreeRegressor()),
+        *(CartClassifier(), CartRegressor(), SmallTreeClassifier(cv=3), SmallTreeRegressor(cv=3)),
+    ],
+    ids=["own", "paper", "regressor", "cart", "cart of numbers", "small tree", "small of numbers"],
 )
 def test_scikit_learns_own_checks_with_the_defaults(model):
-    check_estimator(model, expected_failed_checks=EXPECTED_FAILURES)
-
-
-@pytest.mark.parametrize("model", [quick(), regressor()], ids=["classifier", "regressor"])
-def test_in_a_pipeline_a_grid_and_cross_validation(model):
-    X, y = boxes()
-    pipeline = make_pipeline(
-        QuantileTransformer(n_quantiles=50, output_distribution="normal"), model
-    )
-    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
-    depth = f"{type(model).__name__.lower()}__depth"
-    search = GridSearchCV(pipeline, {depth: [1, 3]}, cv=2).fit(X, y)
-    assert set(search.best_params_) == {depth}
-    assert search.best_estimator_.score(X, y) > 0.9
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [["no", "yes"], [-5, 7], [2.0, 10.0], [False, True], np.array(["b", "a"], dtype=object)],
-    ids=["text", "integers", "floats", "booleans", "objects"],
-)
-def test_labels_of_any_kind(labels):
-    X, y = boxes()
-    named = np.asarray(labels)[y]
-    model = quick().fit(X, named)
-    assert model.classes_.tolist() == sorted(set(named.tolist()))
-    assert model.predict(X).dtype == named.dtype
-    assert model.score(X, named) > 0.95
+    check_estimator(model, expected_failed_checks=unless((CartClassifier,))(model))
 
 
 @pytest.mark.parametrize("model", [quick(), regressor()], ids=["classifier", "regressor"])
@@ -80,20 +78,6 @@ def test_data_frames_have_names(model):
     assert model.to_sklearn().feature_names_in_.tolist() == ["a", "b", "c", "d"]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[["d", "c", "b", "a"]])
-
-
-def test_what_a_fitted_model_tells():
-    X, y = boxes()
-    model = quick().fit(X, np.array(["no", "yes"])[y])
-    assert model.tree_.n_node_samples[0] == 300
-    assert len(model.history_) == 2
-    assert model.n_epochs_ == sum(len(run.train_loss) for run in model.history_)
-    best = min(range(2), key=lambda run: model.history_[run].best_loss)
-    assert model.best_run_ == best
-    assert len(model.rules()) == model.tree_.n_leaves
-    assert "yes" in model.export_graphviz()
-    np.testing.assert_array_equal(model.apply(X), model.tree_.apply(X))
-    np.testing.assert_array_equal(model.to_sklearn().predict(X), model.predict(X))
 
 
 def test_plots():
@@ -143,10 +127,49 @@ def test_the_estimator_needs_no_tensorflow_pandas_or_matplotlib():
 
 
 def test_every_public_name_exists():
-    import gradtree
-
     for name in gradtree.__all__:
         assert name == "PAPER" or getattr(gradtree, name).__doc__
         assert name in dir(gradtree)
     with pytest.raises(AttributeError, match="nonsense"):
         gradtree.nonsense  # noqa: B018
+
+
+REGISTRIES = {
+    "loss": LOSSES,
+    "selector": SELECTORS,
+    "split": SPLITS,
+    "stream": STREAMS,
+    "engine": ENGINES,
+    "choose_by": CHOICES,
+    "first_thresholds": FIRST_THRESHOLDS,
+}
+NOT_OF_THE_METHOD = {"random_state", "verbose", "n_jobs"}
+
+
+@pytest.mark.parametrize("parameter", REGISTRIES)
+def test_the_help_and_the_error_name_every_entry(parameter):
+    help_text = inspect.getdoc(GradTreeClassifier)
+    with pytest.raises(ValueError, match=f"'{parameter}' .* Got 'nonsense'") as caught:
+        quick(**{parameter: "nonsense"}).fit(*boxes(60))
+    for name in REGISTRIES[parameter]:
+        assert f'"{name}"' in help_text
+        assert repr(name) in str(caught.value)
+
+
+@pytest.mark.parametrize("parameter", [name for name in REGISTRIES if name != "engine"])
+def test_every_entry_trains(parameter):
+    X, y = boxes(120, n_classes=3)
+    for name in REGISTRIES[parameter]:
+        model = revised(epochs=20, restarts=0, **{parameter: name}).fit(X, y)
+        assert model.score(X, y) > 0.4, name
+
+
+def test_the_paper_names_every_parameter():
+    assert set(PAPER) == set(GradTreeClassifier().get_params()) - NOT_OF_THE_METHOD
+
+
+def test_the_suites_revised_learner_trains_as_the_estimator_does():
+    """Its ending and its way with ties are those that its runs on record have."""
+    params = settled(GradTreeClassifier().get_params(), 2)
+    endings = {"merge_leaves", "ccp_alpha", "choose_by"}
+    assert {name for name in NEW_DEFAULTS if params[name] != NEW_DEFAULTS[name]} == endings

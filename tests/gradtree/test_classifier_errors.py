@@ -1,7 +1,5 @@
 """Bad input is named, with a remedy."""
 
-from __future__ import annotations
-
 import sys
 import time
 
@@ -47,26 +45,51 @@ def test_impossible_parameters(name, value):
         quick(**{name: value}).fit(X, Y)
 
 
-@pytest.mark.parametrize("weight", [-0.5, {0: np.inf, 1: 1.0}, "fair"])
-def test_impossible_weights_of_classes(weight):
-    with pytest.raises(ValueError, match=r"class_weight|fair"):
-        quick(class_weight=weight).fit(X, Y)
+NAMES = list("abcd")
+ENDLESS, HUGE = X.copy(), X.copy()
+ENDLESS[0, 0], HUGE[0, 0] = np.inf, 1e200
+WEIGHTS = [-0.5, np.nan, np.inf, {0: np.inf, 1: 1.0}, {0: np.nan, 1: 1.0}, {0: -1.0}, "fair"]
+REFUSED = [
+    *(({"params": {"class_weight": weight}}, r"class_weight|fair") for weight in WEIGHTS),
+    *(
+        ({"params": {"categorical_features": wanted}}, "categorical_features")
+        for wanted in (["nothing"], [9], [-9], [0.5], [True, False])
+    ),
+    ({"X": ENDLESS}, "infinity"),
+    ({"X": pd.DataFrame(ENDLESS, columns=NAMES)}, "'a' has infinite values"),
+    ({"X": HUGE, "params": {"scale": None}}, r"range of float32.*leave scale"),
+    *(
+        ({"X": pd.DataFrame({"a": X[:, 0], "odd": cells})}, "'odd' holds")
+        for cells in ([1j] * 60, [[1]] * 60)
+    ),
+    ({"y": ["a", 1] * 30}, "cannot be ordered"),
+    ({"y": np.array([None] * 60)}, "60 of 60 labels are missing"),
+    ({"y": np.array(["a", None, "b"] * 20)}, "20 of 60 labels are missing"),
+    ({"y": [np.nan] * 60}, "NaN"),
+    ({"X_valid": X[:2], "y_valid": [0, 7]}, r"y_valid has classes .*\[7\].*classes="),
+    ({"X_valid": X[:2]}, "belong together"),
+    ({"X_valid": X[:2, :2], "y_valid": [0, 1]}, "features"),
+    ({"classes": [0, 5]}, r"not in classes: \[1\]"),
+    ({"sample_weight": np.zeros(60)}, "zero"),
+    ({"sample_weight": -np.ones(60)}, r"[Nn]egative"),
+    ({"sample_weight": np.where(Y == 1, 0.0, 1.0)}, "only one class"),
+]
 
 
-def test_infinite_numbers_are_refused_and_huge_ones_are_not():
-    endless, huge = X.copy(), X.copy()
-    endless[0, 0], huge[0, 0] = np.inf, 1e200
-    with pytest.raises(ValueError, match="infinity"):
-        quick().fit(endless, Y)
-    with pytest.raises(ValueError, match="'a' has infinite values"):
-        quick().fit(pd.DataFrame(endless, columns=list("abcd")), Y)
-    with pytest.raises(ValueError, match=r"range of float32.*leave scale"):
-        quick(scale=None).fit(huge, Y)
-    for scale in ("quantile", "standard"):
-        model = quick(scale=scale).fit(X * 1e300, Y)
-        assert model.score(X * 1e300, Y) > 0.9
-        with pytest.raises(ValueError, match="float32"):
-            model.to_sklearn()
+@pytest.mark.parametrize(("given", "message"), REFUSED)
+def test_what_cannot_be_learned_from_is_refused(given, message):
+    call = {"X": X, "y": Y, **given}
+    params = call.pop("params", {})
+    with pytest.raises(ValueError, match=message):
+        quick(**params).fit(**call)
+
+
+@pytest.mark.parametrize("scale", ["quantile", "standard"])
+def test_huge_numbers_are_not_refused(scale):
+    model = quick(scale=scale).fit(X * 1e300, Y)
+    assert model.score(X * 1e300, Y) > 0.9
+    with pytest.raises(ValueError, match="float32"):
+        model.to_sklearn()
 
 
 def test_text_in_arrays_must_be_announced():
@@ -79,73 +102,11 @@ def test_text_in_arrays_must_be_announced():
         model.predict(np.full((2, 5), "a", dtype=object))
 
 
-@pytest.mark.parametrize("wanted", [["nothing"], [9], [-9], [0.5], [True, False]])
-def test_categorical_features_that_are_not_there(wanted):
-    with pytest.raises(ValueError, match="categorical_features"):
-        quick(categorical_features=wanted).fit(X, Y)
-
-
 def test_sparse_rows():
     with pytest.raises(TypeError, match=r"Sparse.*toarray"):
         quick().fit(csr_matrix(X), Y)
     with pytest.raises(TypeError, match="toarray"):
         quick(epochs=5).fit(X, Y).predict(csr_matrix(X))
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (["a", 1] * 30, "cannot be ordered"),
-        ([None] * 60, "60 of 60 labels are missing"),
-        (["a", None, "b"] * 20, "20 of 60 labels are missing"),
-        ([np.nan] * 60, "NaN"),
-    ],
-)
-def test_labels_of_several_types_or_missing(labels, message):
-    with pytest.raises(ValueError, match=message):
-        quick().fit(X, np.array(labels, dtype=object) if None in labels else labels)
-
-
-def test_names_of_which_some_are_text():
-    frame = pd.DataFrame(X, columns=["a", 1, 2, 3])
-    with pytest.raises(TypeError, match="string names"):
-        quick().fit(frame, Y)
-
-
-@pytest.mark.parametrize("cells", [[1j] * 60, [[1]] * 60])
-def test_columns_that_are_nothing_to_split(cells):
-    frame = pd.DataFrame({"a": X[:, 0], "odd": cells})
-    with pytest.raises(ValueError, match="'odd' holds"):
-        quick().fit(frame, Y)
-
-
-def test_one_class():
-    with pytest.raises(ValueError, match=r"only one class, .*at least two"):
-        quick().fit(X, np.zeros(len(X)))
-
-
-def test_validation_rows_with_unseen_classes():
-    with pytest.raises(ValueError, match=r"y_valid has classes .*\[7\].*classes="):
-        quick().fit(X, Y, X_valid=X[:2], y_valid=[0, 7])
-    with pytest.raises(ValueError, match="belong together"):
-        quick().fit(X, Y, X_valid=X[:2])
-    with pytest.raises(ValueError, match="features"):
-        quick().fit(X, Y, X_valid=X[:2, :2], y_valid=[0, 1])
-
-
-def test_labels_beyond_the_named_classes():
-    with pytest.raises(ValueError, match=r"not in classes: \[1\]"):
-        quick().fit(X, Y, classes=[0, 5])
-
-
-def test_weights():
-    with pytest.raises(ValueError, match="zero"):
-        quick().fit(X, Y, sample_weight=np.zeros(len(X)))
-    with pytest.raises(ValueError, match=r"[Nn]egative"):
-        quick().fit(X, Y, sample_weight=-np.ones(len(X)))
-    only_one = np.where(Y == 1, 0.0, 1.0)
-    with pytest.raises(ValueError, match="only one class"):
-        quick().fit(X, Y, sample_weight=only_one)
 
 
 def test_a_tree_that_does_not_fit_into_memory(monkeypatch):

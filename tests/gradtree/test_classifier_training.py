@@ -1,16 +1,18 @@
-"""What training does with rows, weights, seeds and losses."""
+"""What training does with rows, weights, seeds, threads and losses."""
 
-from __future__ import annotations
-
-import io
+import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
-from small_problems import boxes, quick
+from sklearn.metrics import f1_score
+from small_problems import Terminal, boxes, quick, revised
 
 from gradtree import PAPER, GradTreeClassifier
+from gradtree.engines.scores import macro_f1
+from gradtree.inputs.arrays import class_weights
 from gradtree.inputs.folds import hold_out
 from gradtree.inputs.parameters import settled, train_config
 from gradtree.training.progress import ProgressBar
@@ -23,27 +25,6 @@ def test_boxes_are_learned(n_classes, selector):
     X, y = boxes(600, n_classes)
     model = quick(selector=selector, epochs=300, restarts=2).fit(X[:400], y[:400])
     assert model.score(X[400:], y[400:]) > 0.9
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"selector": "gumbel"},
-        {"average_weights": True},
-        {"dtype": "float64"},
-        {"loss": "focal", "gamma": 2.0},
-        {"loss": "cross-entropy", "poly_epsilon": 2.0},
-        {"stream": "authors"},
-        {"validation_fraction": 0.0},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_every_option_trains_and_is_repeatable(params, n_classes):
-    X, y = boxes(150, n_classes)
-    one, other = (quick(epochs=20, **params).fit(X, y) for _ in range(2))
-    assert one.tree_ == other.tree_
-    assert one.score(X, y) > 0.2
 
 
 def test_the_seed_decides():
@@ -183,11 +164,6 @@ def test_tiny_training_sets():
     assert np.isnan(model.history_[0].valid_loss).all()
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
 def test_progress_is_shown(capsys):
     X, y = boxes(100)
     quick(epochs=10, verbose=1).fit(X, y)
@@ -218,3 +194,66 @@ def test_progress_counts_the_epochs_that_a_run_may_have():
     train(X.astype(np.float32), y, None, None, 2, config, progress=seen.append)
     assert {progress.epochs for progress in seen} == {5}
     assert seen[-1].epoch == 5
+
+
+def test_macro_f1_is_that_of_scikit_learn():
+    rng = np.random.default_rng(5)
+    for n_classes in (2, 3, 6):
+        y, guess = rng.integers(0, n_classes, (2, 50))
+        guess[guess == 1] = 0
+        for weight in (None, rng.uniform(0.1, 2, 50)):
+            expected = f1_score(y, guess, average="macro", sample_weight=weight)
+            assert macro_f1(y, guess, weight) == pytest.approx(expected, rel=1e-12)
+
+
+def test_both_engines_choose_alike():
+    pytest.importorskip("tensorflow")
+    X, y = boxes(90, n_classes=3)
+    fast, plain = (
+        revised(epochs=4, depth=3, restarts=1, engine=engine, ccp_alpha=0.0).fit(X, y)
+        for engine in ("compiled", "tensorflow")
+    )
+    for ours, theirs in zip(fast.history_, plain.history_, strict=True):
+        np.testing.assert_allclose(ours.valid_f1, theirs.valid_f1, atol=1e-6)
+    assert fast.best_run_ == plain.best_run_
+    np.testing.assert_array_equal(fast.predict(X), plain.predict(X))
+
+
+def test_threads_change_nothing():
+    X, y = boxes(300, n_classes=3)
+    for build in (quick, revised):
+        one, two = (build(restarts=3, epochs=40, n_jobs=n).fit(X, y) for n in (1, 2))
+        assert one.tree_ == two.tree_
+        assert one.best_run_ == two.best_run_
+        assert [run.seed for run in one.history_] == [run.seed for run in two.history_]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two processors")
+def test_two_threads_are_nearly_twice_as_fast():
+    X, y = boxes(4000, n_features=20)
+    seconds = {}
+    for n_jobs in (1, 1, 2):
+        began = time.perf_counter()
+        revised(restarts=15, epochs=150, patience=150, depth=7, n_jobs=n_jobs).fit(X, y)
+        seconds[n_jobs] = time.perf_counter() - began
+    assert seconds[1] / seconds[2] > 1.7
+
+
+def test_an_error_in_one_run_ends_all():
+    X, y = boxes(200)
+
+    def broken(p, label, gradient):
+        gradient[label] = np.nan
+        return np.nan
+
+    with pytest.raises(FloatingPointError, match=r"epoch 1.*loss of your own"):
+        quick(loss=broken, restarts=5, epochs=10_000, patience=10_000, n_jobs=2).fit(X, y)
+
+
+def test_powers_of_class_weights():
+    y, classes = np.repeat([0, 1, 2], [10, 40, 50]), np.arange(3)
+    balanced = class_weights("balanced", y, classes)
+    np.testing.assert_allclose(class_weights(1.0, y, classes), balanced)
+    np.testing.assert_allclose(class_weights("sqrt-balanced", y, classes), balanced**0.5)
+    np.testing.assert_allclose(class_weights(0.0, y, classes), 1.0)

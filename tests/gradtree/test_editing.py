@@ -1,7 +1,5 @@
 """Size and purpose are chosen on the fitted model; a tree is corrected by hand, and exported."""
 
-from __future__ import annotations
-
 import sqlite3
 import xml.etree.ElementTree as ET
 

@@ -1,7 +1,5 @@
 """Adam on its active set changes every parameter, bit for bit, as the dense update does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ nothing but rounding may be left of a gradient; so a tenth of the rounding of a 
 what leaves and features make of it, is not counted as an error.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,8 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_runs import GROUPS, LOSSES, SELECTORS, begin, finish, random_tree, rows_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gradtree.settings.losses import CustomLoss, Loss
@@ -164,28 +160,6 @@ def test_all_inputs_with_every_loss_and_selector(inputs):
         case = cast(INPUTS[inputs](plain), dtype)
         turn = number + place + (dtype == "float32")
         assert_equal_gradients(case, LOSSES[loss], PHASES[selector], turn)
-
-
-@pytest.mark.parametrize(
-    "number", range(len(COMBINATIONS)), ids=["-".join(c) for c in COMBINATIONS]
-)
-@settings(max_examples=8)
-@given(
-    depth=st.integers(0, 9),
-    n_classes=st.integers(0, 24),
-    inputs=st.integers(0, len(INPUTS) - 1),
-    n_features=st.integers(1, 12),
-    n_rows=st.integers(1, 24),
-    seed=st.integers(0, 1000),
-    dtype=st.sampled_from(sorted(TOLERANCE)),
-)
-def test_drawn_cases(number, depth, n_classes, inputs, n_features, n_rows, seed, dtype):
-    # Draws are the same for all combinations; turning them by its number gives each its own.
-    depth, n_classes = 1 + (depth + number) % 10, 2 + (n_classes + 7 * number) % 25
-    change = list(INPUTS.values())[(inputs + number) % len(INPUTS)]
-    plain = cast(problem(depth, n_features, n_classes, n_rows, seed), dtype)
-    loss, selector = COMBINATIONS[number]
-    assert_equal_gradients(cast(change(plain), dtype), LOSSES[loss], PHASES[selector], seed)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

@@ -1,7 +1,5 @@
 """The losses by their formulas, computed here once more, and their derivatives by differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from engine_runs import LOSSES, begin, random_tree, rows_of

@@ -1,7 +1,5 @@
 """The losses of numbers: by their formulas, by differences, and in both engines."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,19 +1,23 @@
-"""How a training behaves as a program: repeatable, parallel, interruptible."""
-
-from __future__ import annotations
+"""Training as a program: repeatable, parallel, interruptible, without a cache, at a terminal."""
 
 import hashlib
+import io
 import itertools
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_problems import Terminal
 
+from gradtree import compiling
 from gradtree.training.train import Progress, TrainConfig, train
 from gradtree.trees.dense import DenseTree
 
@@ -89,27 +93,6 @@ def test_other_threads_run_during_a_turn():
     assert max(within) >= 5
 
 
-def test_progress_is_shown_several_times_a_second():
-    X, y = rows(1000)
-    seen: list[tuple[float, Progress]] = []
-
-    def note(progress: Progress) -> None:
-        seen.append((time.perf_counter(), progress))
-        if len(seen) == 12:
-            raise InterruptedError
-
-    fitted(CONFIG)
-    with pytest.raises(InterruptedError):
-        train(X, y, None, None, 2, ENDLESS, progress=note)
-    epochs = [progress.epoch for _, progress in seen]
-    assert epochs == sorted(epochs)
-    assert epochs[-1] > epochs[0]
-    gaps = np.diff([moment for moment, _ in seen])
-    assert np.median(gaps) < 1.0
-    assert seen[-1][1].epochs == 10**6
-    assert np.isfinite(seen[-1][1].train_loss)
-
-
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
 @pytest.mark.parametrize(("n_rows", "n_features"), [(100, 4), (60_000, 30)])
 def test_an_interrupt_is_heeded_at_once(n_rows, n_features):
@@ -131,3 +114,88 @@ def test_an_interrupt_is_heeded_at_once(n_rows, n_features):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert taken < 1.5
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+UNCACHED = """
+import warnings
+from numba.core import caching
+caching.FunctionCache._impl_class._locator_classes = []
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from gradtree import GradTreeClassifier
+    {work}
+print([str(w.message) for w in caught if w.category is RuntimeWarning])
+"""
+
+FIT = """
+import numpy as np
+from gradtree import GradTreeClassifier, GradTreeRegressor
+X = np.random.default_rng(0).normal(size=(60, 2)); y = X[:, 0] > 0
+for classes in (y, y + 0 + (X[:, 1] > 0)):
+    model = GradTreeClassifier(depth=2, epochs=4, restarts=0, random_state=0).fit(X, classes)
+    print(model.score(X, classes), model.tree_.node_count)
+def own(prediction, target, gradient):
+    gradient[:] = prediction - target
+    return (gradient ** 2).sum() / 2
+for loss, numbers in (("quantile", X[:, 0]), ("huber", X), (own, X[:, 0])):
+    model = GradTreeRegressor(loss=loss, depth=2, epochs=4, restarts=0, random_state=0)
+    print(round(model.fit(X, numbers).score(X, numbers), 6), model.tree_.node_count)
+"""
+
+
+def outcome(program: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_import_without_a_writable_cache_warns_once():
+    (warning,) = eval(outcome(UNCACHED.format(work="import gradtree.classifier")))
+    assert "NUMBA_CACHE_DIR" in warning
+
+
+@pytest.mark.slow
+def test_fit_without_a_writable_cache():
+    work = (
+        "import numpy as np; X = np.random.default_rng(0).normal(size=(60, 2)); y = X[:, 0] > 0; "
+        "model = GradTreeClassifier(epochs=30, restarts=0, random_state=0).fit(X, y); "
+        "assert model.score(X, y) > 0.8"
+    )
+    (warning,) = eval(outcome(UNCACHED.format(work=work)))
+    assert "every process" in warning
+
+
+def test_nothing_is_compiled_if_numba_is_told_so():
+    interpreted = outcome(FIT, NUMBA_DISABLE_JIT="1").splitlines()
+    compiled = outcome(FIT).splitlines()
+    assert len(interpreted) == 5
+    # Rounding differs: without Numba some steps are taken in double precision.
+    for plain, fast in zip(interpreted, compiled, strict=True):
+        assert float(plain.split()[0]) == pytest.approx(float(fast.split()[0]), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("kept", "compiled", "terminal", "expected"),
+    [({}, [], True, 1), ({"key": "file"}, [], True, 0), ({}, ["sig"], True, 0), ({}, [], False, 0)],
+)
+def test_one_line_tells_a_terminal_what_the_wait_is_for(
+    kept, compiled, terminal, expected, monkeypatch
+):
+    screen = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(compiling, "_announced", False)
+    index = SimpleNamespace(_cache_file=SimpleNamespace(_load_index=lambda: kept))
+    for _ in range(2):
+        compiling.announce(SimpleNamespace(signatures=compiled, _cache=index))
+    lines = screen.getvalue().splitlines()
+    assert len(lines) == expected
+    assert all("once" in line for line in lines)

@@ -1,7 +1,5 @@
 """The rules of a training: batches, validation, stopping, restarts, averages, warm starts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +8,6 @@ import pytest
 from engine_runs import GROUPS, LOSSES, SELECTORS
 from numpy.typing import NDArray
 
-from gradtree.engines.noise import EVALUATION, fill_gumbel
-from gradtree.engines.streams import noise_key
-from gradtree.settings.selectors import Selector
 from gradtree.training.train import TrainConfig, TrainResult, train
 from gradtree.trees.dense import DenseTree
 
@@ -98,14 +93,6 @@ def test_both_engines_stop_restart_and_average_alike():
 # Batches and validation
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "size"),
-    [(1, 1), (2, 1), (3, 2), (10, 5), (11, 6), (255, 128), (256, 128), (9999, 128)],
-)
-def test_a_batch_has_at_most_half_of_the_rows(n_rows, size):
-    assert QUICK.batch_size_for(n_rows) == size
-
-
 def test_the_batch_size_is_used():
     wanted = fit(replace(QUICK, batch_size=50))
     assert_identical(fit(QUICK).dense, wanted.dense)  # 100 rows, so 50 instead of 128
@@ -121,22 +108,6 @@ def test_the_validation_loss_is_the_plain_mean_of_its_batches(weighted):
     expected = (losses[:50].mean() + losses[50:].mean()) / 2  # batches of 50, and what is left
     assert result.history[0].valid_loss[-1] == pytest.approx(expected, rel=1e-6)
     assert abs(expected - losses.mean()) > 1e-4
-
-
-def test_every_validation_batch_has_its_own_gumbel_noise_and_the_tree_has_none():
-    X, y = noisy_rows(70, 2, seed=1)
-    result = fit(replace(QUICK, epochs=3, selector="gumbel"))
-    losses = []
-    for number, part in enumerate((slice(50), slice(50, None)), start=2 * 2):  # after 2 epochs
-        noise = np.empty(result.dense.logits.shape, dtype=np.float32)
-        fill_gumbel(noise, noise_key(42), EVALUATION + np.uint64(number))
-        noisy = replace(result.dense, logits=result.dense.logits + noise)
-        losses.append(binary_loss(noisy, X[part], y[part]).mean())
-    assert result.history[0].valid_loss[-1] == pytest.approx(np.mean(losses), rel=1e-6)
-    plain = fit(replace(QUICK, epochs=3, selector=Selector("gumbel", noisy_evaluation=False)))
-    assert_identical(plain.dense, result.dense)
-    expected = [binary_loss(plain.dense, X[p], y[p]).mean() for p in (slice(50), slice(50, None))]
-    assert plain.history[0].valid_loss[-1] == pytest.approx(np.mean(expected), rel=1e-6)
 
 
 def test_rows_can_be_held_out_in_place():
@@ -193,17 +164,6 @@ def test_patience_ends_a_run_and_restores_its_best_epoch():
     # The parameters are those of the very epoch.
     early = fit(replace(OVERFIT, epochs=run.best_epoch + 1))
     assert_identical(result.dense, early.dense)
-
-
-def test_the_last_epoch_is_kept_if_patience_did_not_run_out():
-    best = fit(OVERFIT).best_epoch
-    result = fit(replace(OVERFIT, epochs=best + 10))
-    (run,) = result.history
-    assert not run.stopped_early
-    assert run.best_epoch == best
-    assert len(run.valid_loss) == best + 10
-    assert batch_mean(result.dense) == pytest.approx(run.valid_loss[-1], rel=1e-6)
-    assert run.valid_loss[-1] > run.best_loss
 
 
 def test_equal_losses_are_no_improvement():

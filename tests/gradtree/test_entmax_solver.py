@@ -1,7 +1,5 @@
 """Entmax 1.5 against a solver that shares nothing with it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -69,24 +67,10 @@ def test_single_precision_agrees_with_bisection(row):
 
 
 @given(any_row)
-def test_it_is_a_distribution_that_respects_the_order(row):
-    weights = entmax(row)
-    assert (weights >= 0).all()
-    assert abs(weights.sum() - 1) < 1e-12
-    assert weights[row.argmax()] == weights.max()
-    assert (np.diff(weights[np.argsort(row, kind="stable")]) >= 0).all()
-
-
-@given(any_row)
 def test_equal_logits_get_equal_weights(row):
     weights = entmax(row)
     for value in np.unique(row):
         assert np.ptp(weights[row == value]) == 0
-
-
-@given(arrays(np.float64, st.integers(1, 30), elements=st.integers(-6, 6)), st.integers(-999, 999))
-def test_a_shift_of_all_logits_changes_nothing(row, shift):
-    np.testing.assert_array_equal(entmax(row + shift), entmax(row))
 
 
 @given(rows, st.sampled_from([0.01, 0.3, 0.5, 2.0, 40.0]))
@@ -129,10 +113,3 @@ def test_the_jacobian_is_the_derivative(row, temperature):
     # The derivative is continuous, so central differences are off by the order of the step.
     expected = differences(row, temperature, 1e-6)
     np.testing.assert_allclose(jacobian(row, temperature), expected, rtol=0, atol=2e-4)
-
-
-@given(rows)
-def test_the_jacobian_moves_no_weight_in_total(row):
-    matrix = jacobian(row, 1.0)
-    np.testing.assert_allclose(matrix.sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(matrix, matrix.T, atol=1e-15)

@@ -1,7 +1,5 @@
 """Interactions without marginal effects: what the best small tree finds that greedy ones miss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -56,7 +54,7 @@ NAMES += ["four categories"]
         pytest.param("four categories", 3, marks=LOST),
     ],
 )
-def test_within_two_points_of_the_truth_with_fewer_than_30_nodes(name: str, seed: int) -> None:
+def test_within_two_points_of_the_truth_with_fewer_than_30_nodes(name, seed):
     X, y, _ = interaction(name, seed, N_ROWS)
     unseen, labels, best = interaction(name, seed + 100, N_ROWS)
     model = SmallTreeClassifier(random_state=0).fit(X, y)

@@ -1,13 +1,12 @@
 """Printed leaves are the data's, probabilities rank, and a fit that fails changes nothing."""
 
-from __future__ import annotations
-
 import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from engine_runs import brier
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss, roc_auc_score
@@ -165,15 +164,6 @@ def test_leaves_minimise_a_loss_of_ones_own(seed):
 def test_leaves_minimise_a_loss_that_is_no_matrix_of_costs():
     X, y = boxes(300)
     flipped = np.random.default_rng(0).random(300) < 0.3
-
-    def brier(p, label, gradient):
-        loss = 0.0
-        for k in range(len(p)):
-            wrong = p[k] - (1.0 if k == label else 0.0)
-            gradient[k] = 2.0 * wrong
-            loss += wrong * wrong
-        return loss
-
     model = revised(loss=brier, leaf_smoothing=0, ccp_alpha=0.0).fit(X, np.where(flipped, 1 - y, y))
     shares = model.tree_.class_counts / model.tree_.class_counts.sum(axis=1, keepdims=True)
     by = model.tree_.value if model.tree_.decision is None else model.tree_.decision
@@ -202,10 +192,6 @@ def test_a_fit_that_fails_changes_nothing(monkeypatch):
         tabular.fit(pd.DataFrame(X, columns=list("abcd")), y)
     with pytest.raises(NotFittedError):
         tabular.predict(pd.DataFrame(X, columns=list("abcd")))
-
-
-def test_streams_are_not_offered():
-    assert not hasattr(revised(), "partial_fit")
 
 
 @pytest.mark.parametrize("word", ["?", "n/a", "unknown", "broken"])

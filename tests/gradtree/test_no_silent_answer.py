@@ -1,7 +1,5 @@
 """What cannot be right is refused at once, with a sentence; nothing is answered in silence."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

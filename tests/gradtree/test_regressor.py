@@ -1,7 +1,5 @@
 """GradTreeRegressor: what its leaves say, what its losses reach, and all that trees can do."""
 
-from __future__ import annotations
-
 import pickle
 import sqlite3
 

@@ -1,7 +1,5 @@
 """One call for the best small tree: the choice, its rule, its limits, tables of any kind."""
 
-from __future__ import annotations
-
 import pickle
 import time
 from dataclasses import replace
@@ -14,7 +12,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from gradtree import (
     CartClassifier,
@@ -49,7 +46,7 @@ def raw_table() -> tuple[pd.DataFrame, pd.Series]:
     return table, pd.Series(y)
 
 
-def test_gradient_tree_wins_where_no_greedy_split_helps() -> None:
+def test_gradient_tree_wins_where_no_greedy_split_helps():
     X, y = exclusive_or()
     model = SmallTreeClassifier(random_state=0).fit(X, y)
     assert model.best_family_ == "gradtree"
@@ -57,7 +54,7 @@ def test_gradient_tree_wins_where_no_greedy_split_helps() -> None:
     assert model.tree_.node_count < 30
 
 
-def test_within_noise_the_family_named_first_is_chosen() -> None:
+def test_within_noise_the_family_named_first_is_chosen():
     X, y = load_iris(return_X_y=True)
     same = {"b": CartClassifier(random_state=0), "a": CartClassifier(random_state=0)}
     model = SmallTreeClassifier(families=same, random_state=0).fit(X, y)
@@ -66,11 +63,10 @@ def test_within_noise_the_family_named_first_is_chosen() -> None:
     assert remarks == {"b": "chosen: leads", "a": "within noise of the leader"}
 
 
-def test_winner_is_fitted_to_all_rows_with_the_cap() -> None:
+def test_winner_is_fitted_to_all_rows_with_the_cap():
     X, y = load_iris(return_X_y=True)
     model = SmallTreeClassifier(max_leaf_nodes=3, families=QUICK, random_state=0).fit(X, y)
     assert model.tree_.n_leaves <= 3
-    assert model.tree_.n_node_samples is not None
     assert model.tree_.n_node_samples[0] == len(y)
     assert (
         "petal"
@@ -80,7 +76,7 @@ def test_winner_is_fitted_to_all_rows_with_the_cap() -> None:
     )
 
 
-def test_raw_tables_and_labels_of_text_are_read_by_every_family() -> None:
+def test_raw_tables_and_labels_of_text_are_read_by_every_family():
     X, y = raw_table()
     for family in QUICK.values():
         one = SmallTreeClassifier(families={"it": family}, cv=3, random_state=0).fit(X, y)
@@ -88,7 +84,7 @@ def test_raw_tables_and_labels_of_text_are_read_by_every_family() -> None:
         assert set(one.predict(X)) == {"yes", "no"}
 
 
-def test_any_scorer_decides_and_reaches_the_families() -> None:
+def test_any_scorer_decides_and_reaches_the_families():
     X, y = exclusive_or(200)
     model = SmallTreeClassifier(families=["cart"], scoring="neg_log_loss", cv=3).fit(X, y)
     assert model.leaderboard_[0].score < 0
@@ -101,7 +97,7 @@ class Slow(CartClassifier):
         return super().fit(X, y, sample_weight, classes)
 
 
-def test_time_limit_stops_a_family_in_the_middle_of_a_fit() -> None:
+def test_time_limit_stops_a_family_in_the_middle_of_a_fit():
     X, y = load_iris(return_X_y=True)
     families = {"first": CartClassifier(cv=2), "slow": Slow(), "late": CartClassifier()}
     start = time.monotonic()
@@ -112,7 +108,7 @@ def test_time_limit_stops_a_family_in_the_middle_of_a_fit() -> None:
     assert remarks["slow"] == remarks["late"] == "given up: time limit"
 
 
-def test_a_limit_that_is_not_reached_changes_nothing() -> None:
+def test_a_limit_that_is_not_reached_changes_nothing():
     X, y = exclusive_or(200)
     families = {"cart": CartClassifier(cv=2), "deep": CartClassifier(ccp_alpha=0.0)}
     one, two = (
@@ -123,7 +119,7 @@ def test_a_limit_that_is_not_reached_changes_nothing() -> None:
     assert one.tree_ == two.tree_
 
 
-def test_same_seed_same_tree_with_any_number_of_jobs() -> None:
+def test_same_seed_same_tree_with_any_number_of_jobs():
     X, y = exclusive_or(200)
     one, two = (
         SmallTreeClassifier(families=["cart"], random_state=3, n_jobs=jobs).fit(X, y)
@@ -136,12 +132,12 @@ def test_same_seed_same_tree_with_any_number_of_jobs() -> None:
 @pytest.mark.parametrize(
     ("families", "message"), [(["forest"], "unknown family 'forest'"), ([], "at least one")]
 )
-def test_unknown_families_are_named(families: Any, message: str) -> None:
+def test_unknown_families_are_named(families, message):
     with pytest.raises(ValueError, match=message):
         SmallTreeClassifier(families=families).fit(*exclusive_or(50))
 
 
-def test_cart_at_a_fixed_price_is_scikit_learns() -> None:
+def test_cart_at_a_fixed_price_is_scikit_learns():
     X, y = load_iris(return_X_y=True)
     ours = CartClassifier(ccp_alpha=0.01, random_state=0).fit(X, y)
     theirs = DecisionTreeClassifier(ccp_alpha=0.01, random_state=0).fit(X, y)
@@ -152,13 +148,13 @@ def test_cart_at_a_fixed_price_is_scikit_learns() -> None:
         clone(ours).set_params(ccp_alpha=-1.0).fit(X, y)
 
 
-def test_an_estimator_without_a_tree_is_refused() -> None:
+def test_an_estimator_without_a_tree_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(TypeError, match="no tree_"):
         SmallTreeClassifier(families={"dummy": DummyClassifier()}).fit(X, y)
 
 
-def test_a_family_without_the_cap_is_given_up_and_scikit_learns_tree_is_one() -> None:
+def test_a_family_without_the_cap_is_given_up_and_scikit_learns_tree_is_one():
     X, y = exclusive_or(300)
     large = CartClassifier(max_leaf_nodes=200, ccp_alpha=0.0)
     families = {"large": large, "plain": DecisionTreeClassifier()}
@@ -177,7 +173,7 @@ def imbalanced() -> tuple[Any, Any]:
     return X, (random.random(2000) < np.where(X[:, 0] > 0.5, 0.2, 0.02)).astype(int)
 
 
-def test_class_weights_decide_predictions_alone() -> None:
+def test_class_weights_decide_predictions_alone():
     X, y = imbalanced()
     model = CartClassifier(max_leaf_nodes=2, class_weight="balanced", random_state=0).fit(X, y)
     shares = [[np.mean(y[side] == k) for k in (0, 1)] for side in (X[:, 0] <= 0.5, X[:, 0] > 0.5)]
@@ -189,7 +185,7 @@ def test_class_weights_decide_predictions_alone() -> None:
     assert "class of most weight" in small.fit(X, y).export_text()
 
 
-def test_the_price_of_a_leaf_is_chosen_without_labels_of_the_rows_it_is_judged_by() -> None:
+def test_the_price_of_a_leaf_is_chosen_without_labels_of_the_rows_it_is_judged_by():
     random = np.random.default_rng(0)
     X = pd.DataFrame({"name": random.choice([f"n{i}" for i in range(60)], 400)})
     y = random.integers(0, 2, 400)
@@ -198,7 +194,7 @@ def test_the_price_of_a_leaf_is_chosen_without_labels_of_the_rows_it_is_judged_b
 
 
 @pytest.mark.parametrize("family", list(QUICK))
-def test_the_tree_can_be_pruned_changed_and_stored(family: str) -> None:
+def test_the_tree_can_be_pruned_changed_and_stored(family):
     X, y = load_iris(return_X_y=True, as_frame=True)
     names = np.array(["a", "b", "c"])[y]
     model = SmallTreeClassifier(families={"it": QUICK[family]}, cv=3, random_state=0).fit(X, names)
@@ -213,7 +209,7 @@ def test_the_tree_can_be_pruned_changed_and_stored(family: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [SmallTreeClassifier, SmallTreeRegressor])
-def test_rows_without_weight_count_for_nothing(kind: Any) -> None:
+def test_rows_without_weight_count_for_nothing(kind):
     X, y = raw_table()
     if kind is SmallTreeRegressor:
         y = (y == "yes") + X["size"].fillna(0.5)
@@ -226,7 +222,7 @@ def test_rows_without_weight_count_for_nothing(kind: Any) -> None:
     assert some.leaderboard_[0].score == weighed.leaderboard_[0].score
 
 
-def test_a_line_per_family_and_a_table_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_per_family_and_a_table_of_them(capsys):
     X, y = load_iris(return_X_y=True)
     model = SmallTreeClassifier(families=["cart", "cart-balanced"], verbose=1, random_state=0)
     lines = model.fit(X, y).leaderboard().splitlines()
@@ -235,14 +231,14 @@ def test_a_line_per_family_and_a_table_of_them(capsys: pytest.CaptureFixture[str
     assert [line.split("] ")[1].split(":")[0] for line in said] == ["cart", "cart-balanced"]
 
 
-def test_tables_tell_of_what_they_read_once() -> None:
+def test_tables_tell_of_what_they_read_once():
     table = pd.DataFrame({"age": ["31", "?", "58", "44"] * 50, "town": ["Ulm", "Bonn"] * 100})
     with pytest.warns(UserWarning, match="read as numbers") as said:
         SmallTreeClassifier(families=["cart"], random_state=0).fit(table, [0, 1, 1, 0] * 50)
     assert len(said) == 1
 
 
-def test_a_class_of_one_row_is_no_obstacle() -> None:
+def test_a_class_of_one_row_is_no_obstacle():
     X, y = load_iris(return_X_y=True)
     X, y = X[:101], y[:101]
     model = SmallTreeClassifier(families=QUICK, random_state=0).fit(X, y)
@@ -251,7 +247,7 @@ def test_a_class_of_one_row_is_no_obstacle() -> None:
         SmallTreeClassifier(families=["cart"], scoring="roc_auc_ovr", random_state=0).fit(X, y)
 
 
-def test_trees_of_numbers_compete_too() -> None:
+def test_trees_of_numbers_compete_too():
     X, y = exclusive_or()
     model = SmallTreeRegressor(max_leaf_nodes=8, random_state=0).fit(X, 10.0 * y)
     assert model.best_family_ == "gradtree"
@@ -264,7 +260,7 @@ def test_trees_of_numbers_compete_too() -> None:
     assert model.best_estimator_.tree_.n_leaves > 2
 
 
-def test_scores_of_numbers_reach_losses_and_leaves() -> None:
+def test_scores_of_numbers_reach_losses_and_leaves():
     rng = np.random.default_rng(0)
     X = rng.random((300, 3))
     y = (X[:, 0] > 0.5) + rng.standard_cauchy(300) / 10
@@ -279,7 +275,7 @@ def test_scores_of_numbers_reach_losses_and_leaves() -> None:
     assert kept.best_estimator_.loss == "huber"
 
 
-def test_cart_of_numbers_at_a_fixed_price_is_scikit_learns() -> None:
+def test_cart_of_numbers_at_a_fixed_price_is_scikit_learns():
     X, y = load_diabetes(return_X_y=True)
     ours = CartRegressor(ccp_alpha=30.0, random_state=0).fit(X, y)
     theirs = DecisionTreeRegressor(ccp_alpha=30.0, random_state=0).fit(X, y)
@@ -289,42 +285,3 @@ def test_cart_of_numbers_at_a_fixed_price_is_scikit_learns() -> None:
     assert CartRegressor(max_leaf_nodes=5, cv=3).fit(X, both).predict(X).shape == both.shape
     several = SmallTreeRegressor(families=["cart"], cv=3, random_state=0).fit(X, both)
     assert several.predict(X).shape == both.shape
-
-
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "families draw folds and batches of their own: repeating a row changes these, a weight "
-        "does not"
-    )
-}
-
-
-@parametrize_with_checks(
-    [
-        CartClassifier(cv=2),
-        SmallTreeClassifier(families={"cart": CartClassifier(cv=2)}, cv=2, random_state=0),
-        CartRegressor(cv=2),
-        SmallTreeRegressor(families={"cart": CartRegressor(cv=2)}, cv=2, random_state=0),
-    ],
-    expected_failed_checks=lambda model: (
-        EXPECTED_FAILURES if isinstance(model, SmallTreeRegressor) else {}
-    ),
-)
-def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("estimator", "expected"),
-    [
-        (CartClassifier(), {}),
-        (SmallTreeClassifier(cv=3), EXPECTED_FAILURES),
-        (CartRegressor(), EXPECTED_FAILURES),
-        (SmallTreeRegressor(cv=3), EXPECTED_FAILURES),
-    ],
-    ids=["cart", "small tree", "cart regressor", "small regressor"],
-)
-def test_scikit_learns_own_checks_with_the_defaults(estimator: Any, expected: Any) -> None:
-    check_estimator(estimator, expected_failed_checks=expected)

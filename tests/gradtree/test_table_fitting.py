@@ -1,7 +1,5 @@
 """From a raw table to a readable tree."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,15 +1,17 @@
-"""scikit-learn's tree from ours and back, in the tools that people use it with."""
+"""Our trees in scikit-learn, SHAP, dtreeviz and ONNX, and scikit-learn's as ours."""
 
-from __future__ import annotations
+import time
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, export_graphviz, export_text, plot_tree
+from small_problems import boxes, passengers, quick, revised
 from tree_samples import full_tree, grid_rows, random_dense, random_tree, stump
 
 from gradtree.trees.pruning import pruned_tree
@@ -27,13 +29,6 @@ def test_scikit_learn_predicts_the_same(seed, n_leaves, counts):
     np.testing.assert_array_equal(twin.predict(X), LABELS[tree.predict(X)])
     assert twin.get_depth() == tree.depth
     assert twin.get_n_leaves() == tree.n_leaves
-
-
-def test_rows_next_to_a_threshold_agree_too():
-    t = np.float32(0.3)
-    X = np.array([[0, t], [0, np.nextafter(t, np.float32(1))], [0, 0.3]])
-    tree = stump(float(t))
-    np.testing.assert_array_equal(tree.to_sklearn().apply(X), tree.apply(X))
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
@@ -74,13 +69,6 @@ def test_what_cannot_be_converted_is_refused():
         Tree.from_sklearn(two)
 
 
-def test_the_twin_is_an_ordinary_estimator():
-    twin = random_tree(1).to_sklearn()
-    assert not hasattr(clone(twin), "tree_")
-    X = grid_rows(3)
-    assert twin.fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) == 1.0
-
-
 def test_scikit_learns_own_tools():
     plt = pytest.importorskip("matplotlib.pyplot")
     tree = random_tree(4, 6)
@@ -119,3 +107,87 @@ def test_dtreeviz_reads_the_twin():
     assert {leaf.id for leaf in shadow.leaves} == set(np.unique(np.flatnonzero(tree.feature < 0)))
     explanation = model.explain_prediction_path(X[0])
     assert isinstance(explanation, str)
+
+
+def gappy_wine():
+    X, y = load_wine(return_X_y=True)
+    rng = np.random.default_rng(0)
+    return np.where(rng.random(X.shape) < 0.1, np.nan, X), y
+
+
+def test_the_twin_predicts_the_same_on_the_raw_matrix():
+    X, y = gappy_wine()
+    model = quick(merge_leaves=False).fit(X, y)
+    twin = model.to_sklearn()
+    rng = np.random.default_rng(1)
+    new = np.where(rng.random(X.shape) < 0.2, np.nan, rng.permuted(X, axis=0))
+    for rows in (X, new, new.astype(np.float32)):
+        np.testing.assert_array_equal(twin.apply(rows), model.apply(rows))
+        np.testing.assert_array_equal(twin.predict_proba(rows), model.predict_proba(rows))
+
+
+def test_categories_become_a_pipeline():
+    table = passengers()[["sex", "age", "port", "alone", "survived"]]
+    X, y = table.drop(columns="survived"), table["survived"]
+    model = quick(depth=4, merge_leaves=False).fit(X, y)
+    assert model.tree_.members is not None
+    pipeline = model.to_sklearn()
+    new = passengers(seed=5)[X.columns]
+    new.loc[:20, "port"] = "Belfast"
+    new.loc[21:40, "sex"] = None
+    for rows in (X, new):
+        np.testing.assert_array_equal(pipeline.predict(rows), model.predict(rows))
+        np.testing.assert_array_equal(pipeline.predict_proba(rows), model.predict_proba(rows))
+
+
+def test_what_has_no_twin_says_why():
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(100), unit="D")
+    model = quick(epochs=20).fit(pd.DataFrame({"day": days}), np.arange(100) > 40)
+    with pytest.raises(ValueError, match=r"no exact twin.*'day' holds dates"):
+        model.to_sklearn()
+    close = 1.0 + np.arange(100)[:, np.newaxis] * 1e-12
+    fine = quick(epochs=40).fit(close, np.arange(100) > 40)
+    assert fine.score(close, np.arange(100) > 40) > 0.9
+    with pytest.raises(ValueError, match="float32"):
+        fine.to_sklearn()
+
+
+@pytest.mark.parametrize(("n_classes", "gaps"), [(2, False), (3, False), (2, True)])
+def test_onnx_predicts_the_same_from_raw_rows(n_classes, gaps):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    X, y = boxes(400, n_classes)
+    X = (X * [1e3, 1e-3, 1.0, 1e6]).astype(np.float32)
+    if gaps:
+        X[(y == 1) & (np.arange(400) % 3 == 0), 0] = X[::7, 1] = np.nan
+    model = quick().fit(X, y)
+    made = skl2onnx.to_onnx(model.to_sklearn(), X[:1], options={"zipmap": False})
+    session = runtime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    label, probability = session.run(None, {session.get_inputs()[0].name: X})
+    np.testing.assert_array_equal(label, model.predict(X))
+    np.testing.assert_allclose(probability, model.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", ["frame", "matrix", "one row"])
+def test_predicting_takes_no_more_than_one_and_a_half_times_what_the_twin_takes(make):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(1_000_000, 10)), columns=list("abcdefghij"))
+    y = (frame["a"] > 0) ^ (frame["b"] > 0.3)
+    model = revised(depth=6, ccp_alpha=0.0).fit(frame[:5000], y[:5000])
+    twin = model.to_sklearn()
+    rows = {"frame": frame, "matrix": frame.to_numpy(), "one row": frame[:1]}[make]
+    times = 200 if make == "one row" else 1
+
+    def seconds(predict):
+        took = []
+        for _ in range(4):
+            began = time.process_time()
+            for _ in range(times):
+                predict(rows)
+            took.append(time.process_time() - began)
+        return min(took)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert seconds(model.predict) < 1.5 * seconds(twin.predict)

@@ -1,7 +1,5 @@
 """Trees as text: rules, indented text, DOT, drawings."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -14,7 +12,6 @@ from tree_samples import random_tree, stump
 
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.cuts import number_text
-from gradtree.views.palette import OKABE_ITO, PALEST, STRONGEST, blend, node_colour
 from gradtree.views.plot import tidy_positions
 
 NAMES = {"feature_names": ["age", "fare"], "class_names": ["died", "survived"]}
@@ -73,18 +70,6 @@ def test_rules_join_conditions_on_a_column():
     assert str(single_leaf().rules(**NAMES)[0]) == "always survived (0.75, 1 row)"
     close = replace(chain(), threshold=[1.00000001, np.nan, 1.00000002, np.nan, np.nan])
     assert str(close.rules()[1]) == "if 1 < x0 <= 1.00000002 then 1 (0.75)"
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
-def test_every_row_fulfils_the_rule_of_its_leaf_and_no_other(seed, n_leaves):
-    tree = random_tree(seed, n_leaves)
-    X = np.random.default_rng(seed).integers(-9, 10, size=(50, 5)) / 4
-    table = {f"x{column}": X[:, column] for column in range(5)}
-    rules = tree.rules()
-    assert len(rules) == tree.n_leaves
-    leaves = tree.apply(X)
-    for rule in rules:
-        np.testing.assert_array_equal(rule.holds(table), leaves == rule.leaf)
 
 
 def test_deep_trees_are_no_problem():
@@ -160,24 +145,6 @@ def test_drawn_nodes_do_not_meet_and_parents_are_centred(seed, n_leaves):
         left, right = positions[tree.children_left[node]], positions[tree.children_right[node]]
         assert left[0] < right[0]
         assert (left[0] + right[0]) / 2 == pytest.approx(positions[node][0])
-
-
-def luminance(colour: str) -> float:
-    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(linear @ (0.2126, 0.7152, 0.0722))
-
-
-def test_unsure_nodes_are_paler():
-    assert node_colour(0, 1.0, 2) == blend(OKABE_ITO[0], STRONGEST)
-    assert node_colour(0, 0.5, 2) == blend(OKABE_ITO[0], PALEST)
-    assert luminance(node_colour(1, 0.6, 2)) > luminance(node_colour(1, 0.9, 2))
-
-
-@pytest.mark.parametrize("colour", OKABE_ITO)
-def test_black_text_is_readable_on_every_node(colour):
-    # WCAG asks for a contrast of 4.5 to 1.
-    assert (luminance(blend(colour, STRONGEST)) + 0.05) / 0.05 > 4.5
 
 
 def test_plot_shows_classes_columns_and_conditions():

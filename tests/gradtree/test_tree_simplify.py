@@ -1,12 +1,23 @@
-"""Refitting, merging and pruning a grown tree."""
+"""Pruning, refitting, merging and polishing a grown tree; other seeds tell much the same story."""
 
-from __future__ import annotations
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 from small_problems import revised
+from tree_samples import full_tree, grid_rows, random_dense, random_tree
 
+from gradtree import GradTreeClassifier
+from gradtree.trees.costs import log_loss_costs
+from gradtree.trees.dense import DenseTree
+from gradtree.trees.polish import ClassLosses, polished
+from gradtree.trees.pruning import float32_below, pruned_tree
 from gradtree.trees.simplify import (
     Labelled,
     counted,
@@ -14,7 +25,6 @@ from gradtree.trees.simplify import (
     pruned,
     pruning_path,
     refitted,
-    without_small_leaves,
 )
 from gradtree.trees.tree import LEAF, Tree
 
@@ -57,43 +67,6 @@ def test_pruning_is_that_of_scikit_learn(alpha):
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-@pytest.mark.parametrize("most", [1, 2, 7])
-def test_no_more_leaves_than_wanted(most):
-    X, y, weight = noisy()
-    assert pruned(*grown(X, y, weight), 0.0, most)[0].n_leaves == most
-
-
-def test_weights_count_like_repeated_rows():
-    X, y, _ = noisy(100)
-    times = np.arange(100) % 3 + 1
-    tree = Tree.from_sklearn(cart(X, y, None, max_depth=4))
-    _, weighted = counted(tree, Labelled(X, y, times.astype(float)))
-    again = np.repeat(np.arange(100), times)
-    _, repeated = counted(tree, Labelled(X[again], y[again], np.ones(len(again))))
-    np.testing.assert_allclose(weighted / weighted[0].sum(), repeated / repeated[0].sum())
-
-
-def test_small_leaves_give_way_and_every_row_has_a_leaf():
-    X, y, weight = noisy()
-    tree = Tree.from_sklearn(cart(X, y, weight))
-    for least in (2, 5, 40, 1000):
-        smaller = without_small_leaves(tree, X, least)
-        rows = np.bincount(smaller.apply(X), minlength=smaller.node_count)
-        leaves = smaller.children_left == LEAF
-        assert rows[leaves].min() >= min(least, len(X))
-        assert rows[leaves].sum() == len(X)
-
-
-def test_refitted_leaves_are_shares_drawn_to_the_parent():
-    X, y, weight = noisy()
-    tree, table = grown(X, y, weight)
-    plain, smooth = refitted(tree, table, 0.0), refitted(tree, table, 1.0)
-    leaf = int(tree.apply(X)[0])
-    np.testing.assert_allclose(plain.value[leaf], table[leaf] / table[leaf].sum())
-    assert smooth.value[leaf].max() < plain.value[leaf].max() <= 1.0
-    np.testing.assert_allclose(smooth.value.sum(axis=1), 1.0)
-
-
 def test_merging_changes_no_prediction():
     X, y, weight = noisy()
     tree, table = grown(X, y, weight)
@@ -118,3 +91,144 @@ def test_the_path_of_an_estimator_is_that_of_the_tree_it_would_grow():
     np.testing.assert_array_equal(path.ccp_alphas, model.path_.ccp_alphas)
     assert model.tree_.n_leaves > 3
     assert model.set_params(max_leaf_nodes=3).fit(X, y).tree_.n_leaves == 3
+
+
+SHAPES = st.tuples(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 4))
+
+
+@given(SHAPES, st.sampled_from([2, 3]))
+def test_pruning_keeps_the_predictions_of_training(shape, n_classes):
+    seed, depth, n_features = shape
+    dense = random_dense(seed, depth, n_features, n_classes)
+    # Off the grid: no row lies on a threshold, where counting and training differ.
+    X = grid_rows(seed, 50, n_features) + 1 / 16
+    small, large = pruned_tree(dense, X), full_tree(dense, X)
+    np.testing.assert_array_equal(small.predict_proba(X), large.predict_proba(X))
+    assert large.node_count == 2 ** (depth + 1) - 1
+    reached = np.bincount(small.apply(X), minlength=small.node_count)
+    leaf = small.children_left == LEAF
+    np.testing.assert_array_equal(reached[leaf], small.n_node_samples[leaf])
+
+
+def test_training_sends_rows_on_the_threshold_right_but_counting_left():
+    dense = DenseTree(
+        thresholds=np.array([[0.5]], dtype=np.float32),
+        logits=np.zeros((1, 1), dtype=np.float32),
+        leaves=np.array([-2.0, 2.0], dtype=np.float32),
+    )
+    tree = full_tree(dense, np.array([[0.5]]))
+    assert tree.n_node_samples.tolist() == [1, 1, 0]
+    assert tree.apply([[0.5], [np.nextafter(np.float32(0.5), np.float32(0))]]).tolist() == [2, 1]
+    assert pruned_tree(dense, np.array([[0.5]])).predict_proba([[0.5]])[0, 1] == expit(-2.0)
+
+
+def test_the_first_of_equal_logits_is_tested():
+    dense = random_dense(0, 1, 3, 2)
+    dense.logits[:] = [[1.0, 2.0, 2.0]]
+    assert full_tree(dense, np.zeros((1, 3))).feature[0] == 1
+
+
+def test_a_leaf_logit_of_zero_predicts_the_first_class():
+    dense = random_dense(0, 1, 1, 2)
+    dense.leaves[:] = 0.0
+    assert full_tree(dense, np.zeros((1, 1))).predict([[-9.0], [9.0]]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_strict_splits_keep_their_meaning_next_to_the_threshold(dtype):
+    rng = np.random.default_rng(4)
+    t = np.concatenate([rng.normal(size=200), [0.0, -0.0, 1.0, 1e-40, 1e30]]).astype(dtype)
+    s = float32_below(t)
+    near = t.astype(np.float32)
+    for x in (near, np.nextafter(near, np.float32(9)), np.nextafter(near, np.float32(-9))):
+        np.testing.assert_array_equal(x <= s, x < t)
+
+
+def test_thresholds_beyond_all_numbers_stay_finite():
+    t = np.array([np.inf, -np.inf, 1e300, -1e300])
+    s = float32_below(t)
+    assert np.isfinite(s).all()
+    np.testing.assert_array_equal(s >= 0.0, t > 0.0)
+
+
+def test_inner_nodes_show_the_mean_of_their_rows():
+    dense, X = random_dense(3, 4, 3, 3), grid_rows(5, 40, 3)
+    tree = pruned_tree(dense, X)
+    leaf = tree.children_left == LEAF
+    rows = tree.n_node_samples[leaf]
+    np.testing.assert_allclose(tree.value[0], rows @ tree.value[leaf] / rows.sum(), rtol=1e-12)
+
+
+def cost(tree, rows, price):
+    """Log loss of the leaves' shares in parts of that of the root, and the price of the leaves."""
+    leaves = tree.children_left == LEAF
+    return log_loss_costs(counted(tree, rows)[1])[leaves].sum() + price * leaves.sum()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 20), st.sampled_from([0.0, 0.01, 0.05]))
+@settings(max_examples=30, deadline=None)
+def test_polishing_makes_trees_smaller_and_hardly_worse(seed, n_leaves, price):
+    tree = random_tree(seed, n_leaves)
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-9, 10, (200, 5)).astype(np.float32) / 4
+    y = rng.integers(0, tree.n_classes, 200)
+    rows = Labelled(X, y, rng.random(200) + 0.1)
+    after = polished(tree, X, ClassLosses(y, rows.scaled_weight), price)
+    assert after.node_count <= tree.node_count
+    # Shares are smoothed while thresholds move, so that the plain loss may rise a little.
+    assert cost(after, rows, price) <= cost(tree, rows, price) + 0.02
+
+
+def test_thresholds_come_to_lie_in_the_middle():
+    X, y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]], dtype=np.float32), np.arange(5) > 2
+    losses = ClassLosses(y.astype(np.int64), np.ones(5))
+    for start in (2.1, 9.9, 0.5):
+        tree = revised(scale=None, depth=1).fit(X, y).tree_
+        moved = replace(tree, threshold=np.array([start, np.nan, np.nan]), columns=None)
+        assert polished(moved, X, losses, 0.001).threshold[0] == 6.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_split_is_told_in_three_nodes(seed):
+    X = np.random.default_rng(seed).normal(size=(100, 5))
+    model = GradTreeClassifier(random_state=seed).fit(X, X[:, 0] > 0)
+    assert model.tree_.node_count == 3
+    assert model.tree_.feature[0] == 0
+
+
+def test_an_interaction_is_told_in_seven_nodes():
+    X = np.random.default_rng(0).normal(size=(2000, 5))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    model = GradTreeClassifier(random_state=0).fit(X[:1000], y[:1000])
+    assert model.tree_.node_count == 7
+    assert model.score(X[1000:], y[1000:]) > 0.99
+
+
+def test_seeds_agree_more_and_trees_are_smaller():
+    X, y = load_breast_cancer(return_X_y=True)
+    found = {}
+    for name, params in {"after": {}, "before": {"polish": False, "tolerance": 0.0}}.items():
+        models = [
+            GradTreeClassifier(restarts=7, random_state=seed, **params).fit(X[:400], y[:400])
+            for seed in range(4)
+        ]
+        labels = [model.predict(X[400:]) for model in models]
+        found[name] = (
+            np.mean([(one == other).mean() for one, other in combinations(labels, 2)]),
+            np.mean([model.tree_.node_count for model in models]),
+        )
+    assert found["after"][0] >= found["before"][0]
+    assert found["after"][1] < found["before"][1]
+
+
+def test_the_smallest_of_nearly_equal_runs_is_kept():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = X[:, 0] + rng.normal(0, 1, 300) > 0
+    sizes = [
+        GradTreeClassifier(restarts=7, tolerance=tolerance, random_state=0).fit(X, y).tree_
+        for tolerance in (0.0, 1.0, 10.0)
+    ]
+    counts = [tree.node_count for tree in sizes]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1] > 1

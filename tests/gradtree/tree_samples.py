@@ -1,7 +1,5 @@
 """Trees for tests: small ones with known answers and random ones of any shape."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gradtree.trees.dense import DenseTree

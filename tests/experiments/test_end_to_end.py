@@ -1,11 +1,9 @@
-"""A researcher's afternoon: learners, tables and a metric of one's own, from search to statistics.
+"""End to end: a researcher's afternoon, one dataset with every learner, a benchmark of engines."""
 
-Every step is a documented command; the plug-in is all there is to write.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Callable
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,8 @@ import pandas as pd
 import plugins
 import pytest
 
+from experiments.__main__ import main
+from experiments.commands.arguments import RESULTS
 from experiments.runs.store import Store
 
 PLUGIN = """
@@ -77,9 +77,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / ".runs"
 
 
-def test_from_a_file_of_ones_own_to_a_table_with_statistics(
-    run: Callable[..., tuple[int, str, str]], folder: Path
-) -> None:
+def test_from_a_file_of_ones_own_to_a_table_with_statistics(run, folder):
     quick, own = ["--inline", "--plain"], ["--plugin", "mine.py", "--dataset", TABLES]
     status, told, _ = run("search", *own, "--method", "shallow", "--trials", "30", *quick)
     assert (status, told.count("30 candidates")) == (0, 1)
@@ -111,3 +109,70 @@ def test_from_a_file_of_ones_own_to_a_table_with_statistics(
         ".html",
         ".pdf",
     }
+
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCRIPT = REPOSITORY / "scripts" / "run_dataset.py"
+
+
+def script(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), *map(str, words)]
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("GRADTREE_")}
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=REPOSITORY, env={**inherited, **environment}
+    )
+
+
+def test_a_table_of_ones_own_beside_the_suites_learners(tmp_path):
+    plug = plugins.write(tmp_path, plugins.BOTH)
+    done = script(
+        "My shop", "--plugin", plug, "--method", "shallow,cart,gradtree", "--trial", "0",
+        "--experiment", "default", "--store", tmp_path / "runs", "--inline",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "My shop, default, test F1 (protocol paper):" in done.stdout
+    found = pd.read_csv(tmp_path / "runs" / "datasets" / "my-shop" / "default.csv")
+    assert set(found["method"]) == {"Shallow tree", "CART", "GradTree"}
+    assert found["mean"].between(0.3, 1).all()
+    drawings = {path.stem for path in (tmp_path / "runs" / "datasets" / "my-shop").glob("*.svg")}
+    assert len(drawings) == 2  # of the learners that are trees
+
+
+def test_without_the_data_it_says_how_to_get_it(tmp_path):
+    nothing = {
+        "GRADTREE_CACHE": str(tmp_path),
+        "GRADTREE_DATA": str(tmp_path),
+        "HOME": str(tmp_path),
+    }
+    blocked = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+    done = script("adult", "--store", tmp_path / "runs", **nothing, **blocked, no_proxy="")
+    assert done.returncode == 3, done.stdout
+    assert "Adult is not available" in done.stderr
+    assert "-m experiments data adult" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_mistakes_are_told(tmp_path):
+    done = script("irsi", "--store", tmp_path / "runs")
+    assert (done.returncode, "did you mean iris" in done.stderr) == (2, True)
+
+
+def test_engines_are_timed_beside_the_committed_fits(tmp_path):
+    shutil.copy(RESULTS / "bench" / "fits.csv", tmp_path)
+    before = pd.read_csv(tmp_path / "fits.csv")
+    words = ["--axis", "banknote", "--engines", "compiled", "--repeats", "2"]
+    assert main(["bench", *words, "--output", str(tmp_path)]) == 0
+    fits = pd.read_csv(tmp_path / "fits.csv")
+    new, others = fits[fits["group"] == "banknote"], fits[fits["group"] != "banknote"]
+    assert others.equals(before[before["group"] != "banknote"].reset_index(drop=True))
+    assert list(new["engine"]) == ["compiled"] * 2
+    assert (new[["epoch_cpu", "epoch_wall", "fit_cpu", "fit_wall"]] > 0).all(axis=None)
+    medians = pd.read_csv(tmp_path / "medians.csv").set_index(["name", "engine"])
+    assert medians.at[("Banknote size", "compiled"), "epoch_ratio"] == 1
+    assert medians.at[("Spambase size", "tensorflow"), "epoch_ratio"] > 1
+
+
+def test_the_authors_package_needs_an_interpreter(tmp_path, capsys):
+    words = ["--axis", "banknote", "--engines", "authors", "--output", str(tmp_path)]
+    assert main(["bench", *words]) == 2
+    assert "name it with --authors-python" in capsys.readouterr().err

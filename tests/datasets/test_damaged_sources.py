@@ -1,18 +1,28 @@
-"""Promises about archives: damaged in any byte or made to harm, they give the right table or are
-refused, and the next source is tried.
+"""Promises about sources: archives damaged in any byte or made to harm, files that are none, and
+downloads without end give the right table or are refused by name, and the next source is tried.
 """
 
-from __future__ import annotations
-
+import io
 import random
 import struct
+import time
 import zipfile
-from pathlib import Path
 
 import pytest
-from hostile_data import ROWS, load_from, zipped
+from datasets_support import ROWS, UNUSABLE, load_from, zipped
 
-from datasets import DatasetUnavailable, RefusedError, files, loading
+from datasets import (
+    DatasetUnavailable,
+    DataWarning,
+    RefusedError,
+    SourceError,
+    files,
+    load_dataset,
+    loading,
+)
+from datasets.files import read_file
+from datasets.sources import uci
+from datasets.sources.uci import fetch
 
 pytestmark = pytest.mark.usefixtures("sample")
 
@@ -48,6 +58,7 @@ HARMFUL = {
         with_bytes(GOOD, b"PK\x01\x02", 9, b"\x08"), b"PK\x01\x02", 46, b"\xff\xfe"
     ),
     "a member outside": zipped({"../sample.csv": ROWS}),
+    "another member outside": zipped({"a/..\\..\\x": b"", "sample.csv": ROWS}),
     "a member at the root": zipped({"/etc/sample.csv": ROWS}),
     "a member on a drive": zipped({"C:\\sample.csv": ROWS}),
     "only the end": GOOD[-22:],
@@ -57,13 +68,14 @@ HARMFUL = {
 
 @pytest.mark.parametrize("kind", HARMFUL)
 @pytest.mark.filterwarnings("ignore::datasets.DataWarning")
-def test_a_harmful_archive_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DatasetUnavailable, match="UCI 7/sample: ") as caught:
+def test_a_harmful_archive_is_refused(kind, monkeypatch):
+    told = "escapes its folder" if "member" in kind else ""
+    with pytest.raises(DatasetUnavailable, match=f"UCI 7/sample: .*{told}") as caught:
         load_from(HARMFUL[kind], monkeypatch)
     assert len(str(caught.value)) < 1000
 
 
-def test_no_more_than_the_allowance_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_than_the_allowance_is_unpacked(monkeypatch):
     monkeypatch.setattr(files.Allowance, "__init__", lambda self: setattr(self, "left", 999))
     inner = zipped({"other.csv": b""})
     inner += bytes(400 - len(inner))  # a zip archive may be followed by padding, and still opens
@@ -139,9 +151,7 @@ def fuzz(seeds: range, sample: str, monkeypatch: pytest.MonkeyPatch) -> tuple[in
 
 
 @pytest.mark.filterwarnings("ignore::datasets.DataWarning")
-def test_4000_damaged_archives(
-    sample: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_4000_damaged_archives(sample, monkeypatch, tmp_path):
     monkeypatch.setattr(loading.Cache, "store_table", lambda *_: None)
     loaded, refused = fuzz(range(4000), sample, monkeypatch)
     assert loaded + refused == 4000
@@ -150,9 +160,7 @@ def test_4000_damaged_archives(
 
 
 @pytest.mark.filterwarnings("ignore::datasets.DataWarning")
-def test_500_damaged_files_inside_a_good_archive(
-    sample: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_500_damaged_files_inside_a_good_archive(sample, monkeypatch):
     monkeypatch.setattr(loading.Cache, "store_table", lambda *_: None)
     outcomes = []
     for seed in range(500):
@@ -167,3 +175,95 @@ def test_500_damaged_files_inside_a_good_archive(
             assert table.content_hash == sample, seed
             outcomes.append("loaded")
     assert outcomes.count("refused") > 400, "hardly any change leaves the values as they were"
+
+
+# Only regular files of a sensible size are read.
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_what_is_no_regular_file_is_named_at_once(kind, tmp_path):
+    make, complaint = UNUSABLE[kind]
+    make(tmp_path / "x")
+    started = time.monotonic()
+    with pytest.raises(RefusedError, match=complaint):
+        read_file(tmp_path / "x")
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_the_next_source_is_tried_after_an_unusable_mirror_and_cache(
+    kind, tmp_path, sample, monkeypatch
+):
+    make, complaint = UNUSABLE[kind]
+    (tmp_path / "mirror" / "sample").mkdir(parents=True)
+    (tmp_path / "cache" / "tables").mkdir(parents=True)
+    make(tmp_path / "mirror" / "sample" / "sample.csv")
+    make(tmp_path / "cache" / "tables" / f"sample-{sample[:16]}.table")
+    monkeypatch.setattr(uci, "fetch", lambda address: zipped({"sample.csv": ROWS}))
+    with pytest.warns(DataWarning) as caught:
+        loaded = load_dataset("sample", tmp_path / "mirror")
+    assert loaded.source == "UCI 7/sample"
+    said = [str(one.message) for one in caught]
+    if kind != "link to itself":  # which counts as no file in a mirror
+        assert any("mirror" in text and complaint in text for text in said)
+    assert any("cache" in text and complaint in text for text in said)
+
+
+def test_a_file_that_grows_beyond_the_limit_is_refused(tmp_path):
+    (tmp_path / "x").write_bytes(b"12345")
+    assert read_file(tmp_path / "x", limit=5) == b"12345"
+    with pytest.raises(RefusedError, match="larger than"):
+        read_file(tmp_path / "x", limit=4)
+
+
+@pytest.mark.filterwarnings("ignore::datasets.DataWarning")
+def test_a_folder_one_may_not_look_into_is_passed_over(tmp_path):
+    (tmp_path / "mirror" / "sample").mkdir(parents=True)
+    (tmp_path / "mirror").chmod(0)
+    try:
+        with pytest.raises(DatasetUnavailable):
+            load_dataset("sample", tmp_path / "mirror")
+    finally:
+        (tmp_path / "mirror").chmod(0o700)
+
+
+# A server that sends for ever, or too much, is left.
+
+
+class Reply(io.BytesIO):
+    headers: dict[str, str] = {}  # noqa: RUF012
+
+    def __enter__(self) -> "Reply":
+        return self
+
+
+def test_a_download_without_end_is_stopped(monkeypatch):
+    class Endless(Reply):
+        def read1(self, size: int | None = -1, /) -> bytes:
+            return b"x" * (size or 1)
+
+    monkeypatch.setattr(uci.urllib.request, "urlopen", lambda *_, **__: Endless())
+    monkeypatch.setattr(uci, "LARGEST_FILE", 10**6)
+    with pytest.raises(RefusedError, match="larger than any dataset"):
+        fetch("http://example.org/x")
+
+
+def test_a_download_that_drips_is_stopped(monkeypatch):
+    class Dripping(Reply):
+        def read1(self, size: int | None = -1, /) -> bytes:
+            time.sleep(0.01)
+            return b"x"
+
+    monkeypatch.setattr(uci.urllib.request, "urlopen", lambda *_, **__: Dripping())
+    monkeypatch.setattr(uci, "LONGEST_SECONDS", 0.05)
+    monkeypatch.setattr(uci, "PAUSES_SECONDS", (0.0,))
+    with pytest.raises(SourceError, match="not complete after"):
+        fetch("http://drip.example.org/x")
+
+
+def test_a_nonsensical_length_is_no_crash(monkeypatch):
+    class Odd(Reply):
+        headers = {"Content-Length": "-٣x"}  # noqa: RUF012
+
+    monkeypatch.setattr(uci.urllib.request, "urlopen", lambda *_, **__: Odd(b"abc"))
+    assert fetch("http://odd.example.org/x") == b"abc"

@@ -1,6 +1,4 @@
-"""Gumbel noise in vectors and where rows arrive is the noise of the whole table, to the bit."""
-
-from __future__ import annotations
+"""The random draws: ``authors`` are TensorFlow's, Gumbel noise that of the whole table."""
 
 import math
 
@@ -8,12 +6,59 @@ import numpy as np
 import pytest
 
 from gradtree.compiling import from_python
-from gradtree.engines.noise import CHUNK, LANES, ROUGH, exact_noise, fill_gumbel, rough_noise
+from gradtree.engines.noise import CHUNK, LANES, ROUGH, exact_noise, fill_gumbel
 from gradtree.engines.selection import choose_noisily, forget, new_extras
 from gradtree.engines.state import new_tree
-from gradtree.engines.streams import fill_words
+from gradtree.engines.streams import Order, shuffle_epoch, stateless_uniform, stream
 from gradtree.settings.selectors import Selector
 from gradtree.trees.dense import DenseTree
+
+SHAPES = [(1, 1, 2), (2, 3, 2), (5, 7, 3), (10, 4, 2), (10, 9, 26), (3, 1, 4), (6, 57, 2)]
+"""Depth, features and classes."""
+
+LARGEST = 2**31 - 1
+
+
+@pytest.fixture(scope="module")
+def tf():
+    return pytest.importorskip("tensorflow")
+
+
+def epoch_order(order: Order, n_rows: int, epoch: int) -> np.ndarray:
+    rows = np.arange(n_rows)
+    from_python(shuffle_epoch)(rows, order, epoch)
+    return rows
+
+
+@pytest.mark.parametrize("seed", [42, 43, 45, 48, 52, 57, 0, LARGEST])
+@pytest.mark.parametrize("size", [1, 3, 4, 5, 1023])
+def test_uniform_draws_are_tensorflows(tf, seed, size):
+    expected = tf.random.stateless_uniform((size,), (seed, 0)).numpy()
+    np.testing.assert_array_equal(stateless_uniform(seed, size), expected)
+
+
+@pytest.mark.parametrize("seed", [42, 43, 45, 48])
+@pytest.mark.parametrize(("depth", "n_features", "n_classes"), SHAPES)
+def test_initial_matrices_are_those_of_keras(tf, seed, depth, n_features, n_classes):
+    glorot = tf.keras.initializers.GlorotUniform(seed=seed)
+    leaf_shape = (2**depth,) if n_classes == 2 else (2**depth, n_classes)
+    tree = stream("authors").initial(seed, depth, n_features, n_classes)
+    expected = glorot((2**depth - 1, n_features)).numpy()
+    np.testing.assert_array_equal(tree.logits, expected)
+    np.testing.assert_array_equal(tree.thresholds, expected)
+    np.testing.assert_array_equal(tree.leaves, glorot(leaf_shape).numpy())
+    assert not np.shares_memory(tree.logits, tree.thresholds)
+
+
+@pytest.mark.parametrize("seed", [42, 45, 0, 7_000, LARGEST - 1, LARGEST, LARGEST + 1, 2 * LARGEST])
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5, 128, 129, 5000])
+def test_shuffled_orders_are_tensorflows(tf, seed, n_rows):
+    order = stream("authors").order(seed)
+    for epoch in (0, 1, 2, 17):
+        tf.random.set_seed(seed + epoch)
+        expected = tf.random.shuffle(tf.range(n_rows), seed=seed + epoch).numpy()
+        np.testing.assert_array_equal(epoch_order(order, n_rows, epoch), expected)
+
 
 KEY, COUNTER = np.uint64(11), np.uint64(7)
 ENDS = [0, 1, 2, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1, 1580030168, 1580030169]
@@ -37,7 +82,6 @@ def choices(start: DenseTree, nodes: np.ndarray) -> np.ndarray:
     """Features that the nodes choose, the others still with the one of the largest logit."""
     dtype = start.logits.dtype
     extras, tree = new_extras(Selector("gumbel"), KEY, start, dtype, 0), new_tree(start, dtype)
-    assert extras is not None
     for counter in (COUNTER + np.uint64(1), COUNTER):  # a batch leaves nothing to the next
         from_python(forget)(extras.chosen)
         from_python(forget)(extras.drawn)
@@ -55,14 +99,6 @@ def test_logarithms_in_vectors_are_those_of_the_library(dtype):
     for start in range(0, len(words), LANES):
         from_python(exact_noise)(words[start:], noise)
         np.testing.assert_array_equal(noise, expected[start : start + LANES].astype(dtype))
-
-
-def test_rough_noise_is_as_close_as_it_says():
-    words, expected = words_and_variates()
-    noise = np.empty(CHUNK, np.float32)
-    for start in range(0, len(words), CHUNK):
-        from_python(rough_noise)(words[start:], noise)
-        np.testing.assert_allclose(noise, expected[start : start + CHUNK], rtol=0, atol=ROUGH / 2)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -89,11 +125,3 @@ def test_close_sums_are_told_apart(dtype):
     close = DenseTree(start.thresholds, near.astype(dtype), start.leaves)
     np.testing.assert_array_equal(choices(close, nodes), expected)
     assert len(set(expected.tolist())) > 5
-
-
-def test_words_follow_the_counter():
-    words = np.empty(8, np.uint32)
-    fill_words(words, KEY, COUNTER)
-    noise = np.empty((2, 4))
-    fill_gumbel(noise, KEY, COUNTER)
-    np.testing.assert_allclose(noise.ravel(), -np.log(-np.log((words + 0.5) / 2.0**32)), 1e-13)

@@ -1,12 +1,11 @@
-"""Trees over yes/no columns say the same when written as thresholds."""
-
-from __future__ import annotations
+"""Yes/no columns made of numbers, and trees over them written as thresholds."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.preprocessing import OneHotEncoder
 
-from baselines.algorithms.binarise import Binariser, paper_binariser
+from baselines.algorithms.binarise import Binariser, paper_binariser, threshold_binariser
 from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, on_features, size, with_shares
 
 N_COLUMNS, N_CLASSES = 8, 3
@@ -28,9 +27,7 @@ def decide(node: Node, columns: np.ndarray) -> int:
 
 
 @given(trees, st.lists(intervals, min_size=N_COLUMNS, max_size=N_COLUMNS), st.integers(0, 99))
-def test_thresholds_decide_as_the_columns_do(
-    node: Node, columns: list[tuple[int, float, float]], seed: int
-) -> None:
+def test_thresholds_decide_as_the_columns_do(node, columns, seed):
     feature, low, high = zip(*columns, strict=True)
     binariser = Binariser(np.array(feature), np.array(low), np.array(high))
     random = np.random.default_rng(seed)
@@ -38,16 +35,15 @@ def test_thresholds_decide_as_the_columns_do(
     yes = binariser.transform(X)
     tree = on_features(with_shares(node, yes, labels, N_CLASSES), binariser, X)
     np.testing.assert_array_equal(tree.predict(X), [decide(node, row) for row in yes])
-    assert tree.n_node_samples is not None
     assert tree.n_node_samples[0] == 40
 
 
-def test_size_counts_inner_nodes_and_leaves() -> None:
+def test_size_counts_inner_nodes_and_leaves():
     assert size(Leaf(0)) == 1
     assert size(Branch(0, Leaf(0), Branch(1, Leaf(1), Leaf(0)))) == 5
 
 
-def test_an_open_interval_takes_one_threshold_and_a_closed_one_two() -> None:
+def test_an_open_interval_takes_one_threshold_and_a_closed_one_two():
     X = np.arange(100.0)[:, np.newaxis]
     binariser = paper_binariser(X)
     labels = np.zeros(100, dtype=np.intp)
@@ -57,7 +53,7 @@ def test_an_open_interval_takes_one_threshold_and_a_closed_one_two() -> None:
         np.testing.assert_array_equal(np.sort(tree.threshold[tree.feature == 0]), thresholds)
 
 
-def test_what_a_path_has_decided_is_not_asked_again() -> None:
+def test_what_a_path_has_decided_is_not_asked_again():
     X = np.arange(100.0)[:, np.newaxis]
     binariser = paper_binariser(X)
     # In the first bin, hence not in the second.
@@ -68,13 +64,64 @@ def test_what_a_path_has_decided_is_not_asked_again() -> None:
     np.testing.assert_array_equal(tree.predict(X), labels)
 
 
-def test_shares_favour_the_prediction_of_the_leaf() -> None:
+def test_shares_favour_the_prediction_of_the_leaf():
     rows = np.zeros((4, 0), dtype=bool)
     tied = with_shares(Leaf(2), rows, np.array([0, 2, 0, 2]), 3)
     assert isinstance(tied, Leaf)
-    assert tied.shares is not None
     np.testing.assert_allclose(tied.shares, [0.5, 0.0, 0.5])
     assert tied.shares.argmax() == 2
     mislabelled = with_shares(Leaf(1), rows, np.array([0, 0, 1, 2]), 3)
     assert isinstance(mislabelled, Leaf)
     np.testing.assert_array_equal(mislabelled.shares, [0, 1, 0])
+
+
+def mixed_rows(n_rows: int = 200) -> np.ndarray:
+    """Columns with 1, 2, 3, 9, 10 and 200 distinct values, in mixed order."""
+    random = np.random.default_rng(3)
+    few = [random.permutation(np.arange(n_rows) % k) * 0.37 - 1 for k in (3, 2, 10, 9, 1)]
+    return np.column_stack([*few, random.normal(size=n_rows)])
+
+
+def test_the_papers_columns_come_as_values_then_bins_then_pairs():
+    X = mixed_rows()
+    binariser = paper_binariser(X)
+    assert binariser.feature.tolist() == [0] * 3 + [3] * 9 + [2] * 5 + [5] * 5 + [1, 4]
+
+
+def test_values_are_one_hot():
+    X = mixed_rows()
+    expected = OneHotEncoder(sparse_output=False).fit_transform(X[:, [0, 3]])
+    np.testing.assert_array_equal(paper_binariser(X).transform(X)[:, :12], expected)
+
+
+def test_bins_hold_a_fifth_each_and_start_at_their_edges():
+    X = np.arange(100.0)[:, np.newaxis]
+    columns = paper_binariser(X).transform(X)
+    np.testing.assert_array_equal(columns.argmax(axis=1), np.arange(100) // 20)
+    # An edge that is a value belongs to the bin above it.
+    X = np.arange(11.0)[:, np.newaxis]
+    columns = paper_binariser(X).transform(X)
+    np.testing.assert_array_equal(columns.argmax(axis=1), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4])
+
+
+def test_bins_that_would_be_empty_are_left_out():
+    X = np.concatenate([np.zeros(150), np.arange(1, 51)])[:, np.newaxis]
+    columns = paper_binariser(X).transform(X)
+    assert columns.shape[1] == 2
+    np.testing.assert_array_equal(columns.sum(axis=1), 1)
+
+
+def test_pairs_and_constants_are_one_column():
+    X = np.array([[5.0, 1.0], [2.0, 1.0], [5.0, 1.0]])
+    np.testing.assert_array_equal(paper_binariser(X).transform(X).T, [[1, 0, 1], [0, 0, 0]])
+
+
+def test_unseen_values_fall_to_the_nearest():
+    X = np.array([[0.0], [1.0], [5.0]])
+    unseen = np.array([[-9.0], [0.4], [0.6], [3.5], [99.0]])
+    columns = paper_binariser(X).transform(unseen)
+    np.testing.assert_array_equal(columns.argmax(axis=1), [0, 0, 1, 2, 2])
+
+
+def test_nothing_to_ask_about_constant_features():
+    assert threshold_binariser(np.ones((5, 2)), 3).transform(np.ones((4, 2))).shape == (4, 0)

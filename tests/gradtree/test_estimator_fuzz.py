@@ -5,8 +5,6 @@ values, labels and weights. An error must be one that says what is wrong: of the
 input is refused with, with a sentence, raised on purpose and not by a slip on the way.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -162,13 +160,13 @@ def calls(seeds: range) -> list[str]:
         return [call(seed) for seed in seeds]
 
 
-def test_random_calls_end_in_a_right_tree_or_a_clear_error() -> None:
+def test_random_calls_end_in_a_right_tree_or_a_clear_error():
     ends = calls(range(QUICK_CALLS))
     assert ends.count("fitted") > QUICK_CALLS / 5
     assert ends.count("refused") > QUICK_CALLS / 20
 
 
 @pytest.mark.slow
-def test_a_thousand_random_calls() -> None:
+def test_a_thousand_random_calls():
     ends = calls(range(QUICK_CALLS, ALL_CALLS))
     assert ends.count("fitted") > (ALL_CALLS - QUICK_CALLS) / 5
