@@ -61,12 +61,12 @@ def test_no_choice_sees_a_test_row(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", ["cart-quantile", "gradtree-quantile"])
-def test_quantiles_are_those_of_the_rows(slug: str) -> None:
-    _, model = fitted(slug)
-    told = model.estimator.predict_quantiles(model.X_fit)
-    below = (model.y_fit[:, None] <= told).mean(axis=0)
-    assert np.abs(below - [0.1, 0.5, 0.9]).max() < 0.12
-    np.testing.assert_array_equal(told[:, 1], model.estimator.predict(model.X_fit))
+def test_quantiles_lie_among_new_rows(slug: str) -> None:
+    split, model = fitted(slug)
+    told = model.estimator.predict_quantiles(split.X_test)
+    low, _, high = (split.y_test[:, None] <= told).mean(axis=0)
+    assert low < 0.35 < 0.65 < high
+    np.testing.assert_array_equal(told[:, 1], model.estimator.predict(split.X_test))
     assert model.size == sum(tree.tree_.node_count for tree in model.estimator.trees)
 
 
