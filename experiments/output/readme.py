@@ -119,6 +119,11 @@ def section(answer: Answer) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def _cost(answers: Sequence[Answer]) -> str:
+    """For README.md: what the fits behind the paper's tables take."""
+    return next((a.sentences[-1] for a in answers if a.question == "runtime"), "Not run yet.")
+
+
 def defaults_block(answers: Sequence[Answer]) -> str:
     """For results/DEFAULTS.md: the evidence for the estimator's defaults."""
     for answer in answers:
@@ -163,7 +168,7 @@ def blocks(
     """
     sections = "\n\n".join(section(answer) for answer in answers if answer.sentences)
     found: dict[str, tuple[str, ...]] = {
-        "README.md": (first_screen(answers),),
+        "README.md": (first_screen(answers), _cost(answers)),
         "results/README.md": (sections, documentation()),
         "results/DEFAULTS.md": (defaults_block(answers), raw_tables(root / RAW_TABLES)),
     }

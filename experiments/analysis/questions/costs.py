@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Answer, Grid, Table, figure, table
-from experiments.analysis.grids import cells, declarations, grid, has_results, matrix, printed_grid
+from experiments.analysis.grids import (
+    cells,
+    declarations,
+    grid,
+    has_results,
+    in_order,
+    matrix,
+    printed_grid,
+)
 from experiments.analysis.pairwise import PROTOCOLS
 from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
 from experiments.analysis.runs import Runs
@@ -24,6 +32,8 @@ PROGRAM = {
     "gradtree-annealed": "gradtree",
 }
 """Variants that the authors' program trains at much the same pace as the learner itself."""
+REPRODUCED = ("tuned", "default", "ablation-tuned", "ablation-default", "no-penalty", "runtime")
+"""The experiments behind the paper's tables."""
 EXPERIMENT, ALONE = "solvers", "solvers-alone"
 OURS, LIBRARY = "dl85", "dl85-original"
 SOLVERS = (OURS, LIBRARY, "dl85-pytrees", "dl85-streed")
@@ -45,12 +55,8 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     compared = set(rows.loc[~rows["experiment"].str.startswith(SMALL_TREES), "key"])
     rows = rows.drop_duplicates("key").sort_values("key")
     rows["hours"] = rows["cpu_seconds"].fillna(0.0)
-    seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
-    places = pd.MultiIndex.from_arrays([rows["dataset"], rows["method"].replace(PROGRAM)])
-    rows["seconds"] = seconds.reindex(places).to_numpy()
-    ours = rows[rows["seconds"].notna() & rows["key"].isin(compared)]
-    trained = [1 + int(json.loads(text).get("restarts") or 0) for text in ours["params"]]
-    ours = ours.assign(authors=ours["seconds"] * trained)
+    rows["authors"] = _printed_seconds(rows, printed)
+    ours = rows[rows["authors"].notna() & rows["key"].isin(compared)]
     found = rows.groupby("method").agg(runs=("key", "size"), hours=("hours", _hours))
     found[["ours", "authors"]] = ours.groupby("method")[["hours", "authors"]].agg(_hours)
     known = [m for each in declarations()["paper"].values() for m in each.methods]
@@ -58,8 +64,44 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     return found.reindex([method for method in order if method in found.index]).reset_index()
 
 
+def _printed_seconds(rows: pd.DataFrame, printed: Printed) -> Any:
+    """What runs take by the printed runtimes; NaN where none is printed."""
+    seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
+    places = pd.MultiIndex.from_arrays([rows["dataset"], rows["method"].replace(PROGRAM)])
+    trained = [1 + int(json.loads(text).get("restarts") or 0) for text in rows["params"]]
+    return seconds.reindex(places).to_numpy() * trained
+
+
 def _hours(seconds: pd.Series) -> float:
     return float(sum(seconds)) / 3600
+
+
+def reproduction(runs: Runs) -> pd.DataFrame:
+    """What the runs behind the paper's tables took, a shared run once: a row for each."""
+    printed = {method for method, facts in runs.learners.items() if facts.get("in_paper")}
+    wanted = {"protocol": ["paper"], "status": ["ok"], "experiment": REPRODUCED, "method": printed}
+    rows = runs.frame
+    for column, values in wanted.items():
+        rows = rows[rows[column].isin(values)]
+    return rows.drop_duplicates("key")
+
+
+def _by_experiment(rows: pd.DataFrame, runs: Runs) -> pd.DataFrame:
+    """Fits and minutes of core time by learner, and the minutes by experiment."""
+    rows = rows.assign(minutes=rows["cpu_seconds"] / 60)
+    found = rows.pivot_table("minutes", "method", "experiment", "sum", margins=True)
+    found.insert(0, "fits", [*rows.groupby("method").size(), len(rows)])
+    found = found.reindex([*in_order(rows["method"]), "All"]).rename(columns={"All": "all"})
+    names = [runs.name(slug) for slug in found.index[:-1]]
+    return found.set_axis([*names, "all"]).rename_axis("Learner").reset_index()
+
+
+def _in_one_go(rows: pd.DataFrame) -> tuple[int, float]:
+    """How many runs were made together, and the minutes from the first start to the last end."""
+    together = rows[rows["commit"] == rows["commit"].mode()[0]]
+    ends = pd.to_datetime(together["finished"])
+    begins = ends - pd.to_timedelta(together["wall_seconds"], unit="s")
+    return len(together), float((ends.max() - begins.min()).total_seconds()) / 60
 
 
 def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -88,8 +130,20 @@ def runtime(runs: Runs, printed: Printed) -> Answer | None:
     if has_results(timed):
         tables.insert(0, table("runtime-ratios", ratios(runs, printed), protocol="paper"))
         figures.append(figure("runtime-against-shape", lambda: _draw(runs, timed)))
+    sentences, made = _took(runs, timed, compute), reproduction(runs)
+    if len(made):
+        tables.append(table("reproduction", _by_experiment(made, runs), protocol="paper"))
+        core, theirs = _hours(made["cpu_seconds"]), _printed_seconds(made, printed)
+        alone = np.nansum(theirs[made["method"] == "gradtree"]) / 3600
+        count, minutes = _in_one_go(made)
+        sentences.append(
+            f"The {len(made):,} fits behind the paper's tables take {core:.1f} core-hours; "
+            f"{count:,} of them were made in one go, in {minutes:.0f} minutes on two cores. By the "
+            f"printed runtimes those of GradTree alone take {alone:.0f} hours on the authors' "
+            "machine with a GPU."
+        )
     title, shown = "How long does training take?", [each.name for each in tables]
-    return Answer("runtime", title, _took(runs, timed, compute), tables, figures, shown)
+    return Answer("runtime", title, sentences, tables, figures, shown)
 
 
 def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
