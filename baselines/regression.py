@@ -136,7 +136,7 @@ def fit_pruned(split: SplitLike, params: Params, seed: int) -> Fitted:
     return Fitted(CartRegressor.from_tree(tree), X, y, tree, tree.node_count, extra=extra)
 
 
-def grown(X: NDArray[np.float64], y: NDArray[np.float64], seed: int) -> Priced:
+def grown(X: NDArray[np.float64], y: NDArray[Any], seed: int) -> Priced:
     """A full tree with the price, in squared error, at which each of its nodes becomes a leaf."""
     from sklearn.tree import DecisionTreeRegressor
 

@@ -163,8 +163,16 @@ def _draw(runs: Runs, r2: pd.DataFrame) -> Any:
         for method in (*TREES, CEILING):
             look = drawing.mark_of(method)
             face = look.colour if method != CEILING else "#ffffff"
-            mark = {"marker": look.marker, "color": look.colour, "markerfacecolor": face}
-            axes.plot(ordered[method], places, ls="", label=runs.name(method), markersize=5, **mark)
+            mark: dict[str, Any] = {"marker": look.marker, "color": look.colour}
+            axes.plot(
+                ordered[method],
+                places,
+                ls="",
+                label=runs.name(method),
+                markersize=5,
+                markerfacecolor=face,
+                **mark,
+            )
         axes.set_yticks(list(places), [runs.name(slug) for slug in ordered.index])
         axes.set_xlabel("Mean test R²")
         drawing.quiet(axes, left=False)
