@@ -80,7 +80,7 @@ class Evidence:
         cells = cells[(cells["task"] == task) & asked]
         rows, missing = cells["dataset"].nunique(), cells.loc[cells["open"], "dataset"].nunique()
         if missing or not rows:
-            told = f"{rows - missing} of {rows} {task} datasets have run"
+            told = f"{rows - missing} of {rows} {task} datasets have every cell the paper has"
             raise UndecidedError(f"{found.title}: {told}")
         self.trials += cells.loc[cells["mean"].notna(), "n"].to_list()
         return found

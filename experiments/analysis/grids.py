@@ -239,6 +239,7 @@ def other_grids(runs: Runs, protocol: str) -> list[Grid]:
             table = Declared(
                 name=f"others-{experiment}-{metric.replace('_', '-')}",
                 title=f"{title}, {experiment.replace('-', ' ')}, beyond the paper",
+                caption=f"{title}, experiment {experiment}: datasets and learners beyond the paper",
                 experiment=experiment,
                 metric=metric,
                 methods=tuple(columns),

@@ -156,16 +156,16 @@ def stability(found: pd.DataFrame, printed: Printed) -> pd.DataFrame:
 def distances(runs: Runs, printed: Printed) -> dict[str, float]:
     """Mean distance, over datasets, of two numbers for the same cell, by what sets them apart."""
     off = (means(runs, TUNED) - printed_cells(printed)).dropna()
-    found = {"the printed number": mean_of(off.abs())} if len(off) else {}
+    found = {"ours and the printed number": mean_of(off.abs())} if len(off) else {}
     for experiment, step in STEPS.items():
         fits = refits(runs, experiment)
         if len(fits):
             wide = pd.DataFrame(fits["refits"].str[:REFITS].tolist()).groupby(list(fits["dataset"]))
-            found[f"a refit with rows moved by {step}"] = _between(wide.mean())
+            found[f"two refits with rows moved by {step}"] = _between(wide.mean())
     for experiment, words in STREAMS.items():
         drawn = by_seed(runs, experiment)
         if len(drawn):
-            found[words.replace("other seeds", "another seed")] = _between(drawn.dropna())
+            found[f"two {words}"] = _between(drawn.dropna())
     return found
 
 
@@ -188,10 +188,10 @@ def rounding(runs: Runs, printed: Printed) -> Answer | None:
 def _far(runs: Runs, printed: Printed, found: dict[str, pd.DataFrame]) -> list[str]:
     sentences: list[str] = []
     far = distances(runs, printed)
-    told = [f"{value:.4f} for {words}" for words, value in far.items()]
-    refit = max((v for w, v in far.items() if w.startswith("a refit")), default=0.0)
+    told = [f"{value:.4f} between {words}" for words, value in far.items()]
+    refit = max((v for w, v in far.items() if w.startswith("two refits")), default=0.0)
     if told:
-        word = "Not by itself" if far.get("the printed number", 0.0) > refit else "It may"
+        word = "Not by itself" if far.get("ours and the printed number", 0.0) > refit else "It may"
         sentences.append(f"{word}: mean distance of a cell of tuned GradTree is {', '.join(told)}.")
     ours, theirs = means(runs, TUNED), printed_cells(printed)
     off = (ours - theirs).dropna().abs()

@@ -143,7 +143,9 @@ def leak(runs: Runs, printed: Printed) -> Answer | None:
 
 
 def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
-    own = means[(means["Setting"] == "published") & (means["n"] > 4)]
+    own = means[means["Setting"] == "published"]
+    few = [runs.name(r["method"]) for r in rows(own[own["n"] < 5], Datasets=COLUMNS["yes"])]
+    own, unsaid = own[own["n"] > 4], f"; too few such datasets for {listed(few)}" if few else ""
     where, elsewhere = (
         ", ".join(f"{runs.name(r['method'])} {r['change']:+.3f}" for r in rows(own, Datasets=words))
         for words in COLUMNS.values()
@@ -152,7 +154,7 @@ def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
     word = "rise" if len(gains) and (gains > 0).all() else "change"
     sentences = [
         f"Test scores {word} where categories can leak: {where or 'not run'} (mean "
-        f"change of F1, published settings); elsewhere {elsewhere or 'not run'}.",
+        f"change of F1, published settings{unsaid}); elsewhere {elsewhere or 'not run'}.",
         "The leak is in the codes of training rows alone, so it lowers test scores: a tree learns "
         "codes that mean something else in the test rows.",
     ]

@@ -78,7 +78,7 @@ def other_splits(found: pd.DataFrame) -> dict[str, float]:
     own = found[(found["table"] == "test-f1-tuned") & (found["method"] == draws.METHOD)]
     own = own[own["ours_n"] > 1]
     far = 2 * own["ours_std"] / (math.pi * (own["ours_n"] - 1)) ** 0.5
-    return {"ten other splits": mean_of(far)} if len(far) else {}
+    return {"two sets of ten splits": mean_of(far)} if len(far) else {}
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
@@ -100,7 +100,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "reproduces": by_learner,
         "reproduces-columns": by_column,
         "reproduces-summaries": lines.assign(outcome=lines["outcome"].map(IN_WORDS)),
-        "reproduces-yardsticks": pd.DataFrame(far.items(), columns=["Ours and", "mean distance"]),
+        "reproduces-yardsticks": pd.DataFrame(far.items(), columns=["Between", "mean distance"]),
         "verdicts": found[list(CSV_COLUMNS)],
     }
     names = dict.fromkeys(("reproduces", "reproduces-summaries"), runs.name)

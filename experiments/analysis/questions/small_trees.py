@@ -185,7 +185,8 @@ def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[st
     timed = rows(found[found["method"] != CEILING].dropna(subset="cpu").sort_values("cpu"), **place)
     if timed:
         told = ", ".join(f"{runs.name(line['method'])} {line['cpu']:.1f}" for line in timed)
-        sentences.append(f"CPU seconds of a fit with its tuning, free size: {told}.")
+        where = f"free size, {place['group']}"
+        sentences.append(f"CPU seconds of a fit with its tuning, {where}: {told}.")
     return sentences
 
 
