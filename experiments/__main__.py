@@ -1,7 +1,5 @@
 """``python -m experiments VERB``: the command line. Files of ``commands`` are named by verbs."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import importlib

@@ -1,7 +1,5 @@
 """Mistakes that people make, told in a line or two; exit statuses of every verb."""
 
-from __future__ import annotations
-
 import difflib
 import inspect
 import json

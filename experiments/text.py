@@ -1,7 +1,5 @@
 """Small pieces of text that verbs and displays share."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

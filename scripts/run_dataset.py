@@ -23,7 +23,7 @@ from experiments.analysis.printed import printed  # noqa: E402
 from experiments.analysis.runs import load  # noqa: E402
 from experiments.commands import arguments  # noqa: E402
 from experiments.commands.arguments import option, words  # noqa: E402
-from experiments.commands.run import REFIT, run_jobs  # noqa: E402
+from experiments.commands.run_search import REFIT, run_jobs  # noqa: E402
 from experiments.commands.trees import draw_trees  # noqa: E402
 from experiments.errors import CannotGoOnError, check_names  # noqa: E402
 from experiments.runner import registry  # noqa: E402

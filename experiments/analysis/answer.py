@@ -188,5 +188,5 @@ def table(
 
 
 def figure(name: str, draw: Callable[[], Any]) -> Figure:
-    """A figure with the caption of ``tables.toml``."""
-    return Figure(name, _declared()["figures"][name], draw)
+    """A figure with the caption of ``tables.toml``, drawn once."""
+    return Figure(name, _declared()["figures"][name], cache(draw))

@@ -8,8 +8,6 @@ behind a number and the margin of each metric within which two means are equival
 like the numbers of the GradTree paper.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Mapping
@@ -71,8 +69,8 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
     statistics: list[Table] = []
     sentences: list[str] = []
     for name, entry in tables.items():
-        place, given = placed(entry, "TABLES")
-        with told_at(place):
+        given = dict(entry)  # with file and line, where a plug-in left them
+        with told_at(given.pop("where", "TABLES")):
             table = declare({"name": name, **given})
             check(table, runs)
         protocols = table.protocols or [p for p, e in runs.places if e == table.experiment]
@@ -85,8 +83,8 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
         if not any(map(has_results, found)):
             sentences.append(f"{table.title}: nothing of experiment {table.experiment} has run.")
     for name, entry in papers.items():
-        place, given = placed(entry, "PRINTED")
-        with told_at(f"{place}: {name}"):
+        given = dict(entry)
+        with told_at(f"{given.pop('where', 'PRINTED')}: {name}"):
             check_fields("printed table", OtherPaper, given)
             judged = another_paper(runs, name, OtherPaper(**given))
         made += judged
@@ -122,12 +120,6 @@ def compared_with_first(
     told = tuple(f"{place}{each}" for each in found.sentences if each not in made.notes[1:])
     title = f"{table.title}: {made.title}"
     return [replace(made, name=f"{table.name}-comparison", title=title)], told
-
-
-def placed(entry: Mapping[str, Any], default: str) -> tuple[str, dict[str, Any]]:
-    """File and line of an entry, where its plug-in left them, and the entry without them."""
-    given = dict(entry)
-    return given.pop("where", default), given
 
 
 def another_paper(runs: Runs, name: str, paper: OtherPaper) -> list[Grid]:

@@ -1,7 +1,5 @@
 """What the paper's sentences mean: one function per kind of sentence of ``claims.toml``."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 :func:`look`, so that neither global state nor a user's ``matplotlibrc`` changes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ sentence is true of them and how large the effect is. A check that lacks cells w
 raises ``UndecidedError``: nothing follows from an incomplete table.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,7 +54,7 @@ class Evidence:
     used: set[str] = field(default_factory=set)
     cache: dict[Any, Any] = field(default_factory=dict)
 
-    def afresh(self) -> Evidence:
+    def afresh(self) -> "Evidence":
         """The same for another check."""
         return replace(self, trials=[], used=set())
 

@@ -5,8 +5,6 @@ summarised over the datasets it has; in others over those that all have, and the
 rest.
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections import Counter
@@ -20,16 +18,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments.analysis import stats
 from experiments.analysis.answer import Declared, Grid
 from experiments.analysis.printed import TASKS, TRIALS, Printed, printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import (
-    contributions,
-    mean_of,
-    over_datasets,
-    population_std,
-    ranks_of,
-)
+from experiments.analysis.stats import contributions, mean_of, over_datasets
 from experiments.errors import UserError, check_fields, check_names, did_you_mean
 from experiments.runs.schema import METRICS
 
@@ -134,7 +127,7 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     for place, at in rows.groupby(["dataset", "method"], sort=False).indices.items():
         mean, std, reason, numbers = math.nan, math.nan, "", values[at[good[at]]].tolist()
         if numbers:
-            mean, std = mean_of(numbers), population_std(numbers)
+            mean, std = mean_of(numbers), stats.population_std(numbers)
         else:
             reason = _reason(list(zip(*(column[at] for column in ends), strict=True)))
         found[place] = (mean, std, len(numbers), len(at), reason, tuple(trials[at].tolist()))
@@ -296,7 +289,7 @@ def _fill(
     frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""}).reset_index()
     means, stds = (_wide(frame, frame[name], columns) for name in ("mean", "std"))
     ties = _wide(frame, frame["rank"], columns)[ranked] if "rank" in frame else None
-    ranks = ranks_of(means[ranked], table.smaller_is_better, ties, "first")
+    ranks = stats.ranks_of(means[ranked], table.smaller_is_better, ties, "first")
     ranks = ranks.reindex(columns=columns).to_numpy().ravel()
     frame = frame.assign(rank=ranks, task=frame["dataset"].map(tasks))
     summary = []
@@ -305,42 +298,42 @@ def _fill(
         block = [slug for slug in rows if tasks[slug] == task]
         if table.shared:
             whole = means.loc[block].dropna(axis=1, how="all").dropna().index
-            if left_out := [name_of(slug) for slug in block if slug not in whole]:
-                names = ", ".join(left_out)
-                caption += f"; summaries without {names}, which not all learners have"
+            if left_out := ", ".join(name_of(slug) for slug in block if slug not in whole):
+                caption += f"; summaries without {left_out}, which not all learners have"
             block = list(whole)
         part, broken = means.loc[block], None if ties is None else ties.loc[block]
-        summary += [
-            _summary(table, name, part, stds.loc[block], broken).assign(task=task)
-            for name in table.summaries
-        ]
+        for name in table.summaries:
+            lines = _summary(table, name, part, stds.loc[block], broken)
+            summary += [{"task": task, "statistic": name, **line} for line in lines]
     first = ["task", "dataset", "method", "mean", "std", "n", "expected", "rank", "missing"]
-    lines = ["task", "statistic", "method", "value", "spread", "n", "rank"]
-    every = pd.concat(summary, ignore_index=True) if summary else pd.DataFrame(columns=lines)
+    names = ["task", "statistic", "method", "value", "spread", "n", "rank"]
     given = {**vars(table), "caption": caption, "methods": tuple(columns)}
     return Grid(
         **given,
         protocol=protocol,
         frame=frame[first].astype({"n": int, "expected": int, "rank": "Int64"}),
-        summary=every[lines].astype({"rank": "Int64"}),
+        summary=pd.DataFrame(summary, columns=names).astype({"rank": "Int64"}),
         trials=trials,
     )
 
 
 def _summary(
     table: Declared, name: str, means: pd.DataFrame, stds: pd.DataFrame, ties: pd.DataFrame | None
-) -> pd.DataFrame:
+) -> Iterator[dict[str, Any]]:
     """One summary line, a statistic with its rank per column; those beside have a Mean alone."""
-    ranked = list(table.methods)
-    scores = means if name == "Mean" else means[ranked]
+    ranked, is_mean = list(table.methods), name == "Mean"
+    scores = means if is_mean else means[ranked]
     values = contributions(scores, name, table.smaller_is_better, ties)
-    if name == "Mean":
+    if is_mean:
         values = values.drop(columns=list(table.mean_omits), errors="ignore")
-    found = pd.DataFrame([over_datasets(values.get(m, ())) for m in means], list(means))
-    if name == "Wins":
-        found = found.assign(value=values.sum().where(found["n"] > 0), spread=math.nan)
-    if name == "Mean" and table.mean_spread == "trials":
-        found["spread"] = [mean_of(s) if len(s := stds[m].dropna()) else math.nan for m in means]
-    smaller = table.smaller_is_better if name == "Mean" else name == "MRD"
-    found["rank"] = found["value"].loc[ranked].rank(method="first", ascending=smaller)
-    return found.rename_axis("method").reset_index().assign(statistic=name)
+    found = {m: over_datasets(values[m].tolist() if m in values else ()) for m in means}
+    for method, line in found.items():
+        if name == "Wins" and line["n"]:
+            line |= {"value": float(values[method].sum()), "spread": math.nan}
+        if is_mean and table.mean_spread == "trials":
+            known = stds[method].dropna().tolist()
+            line["spread"] = mean_of(known) if known else math.nan
+    smaller = table.smaller_is_better if is_mean else name == "MRD"
+    order = pd.Series({method: found[method]["value"] for method in ranked}, dtype=float)
+    places = order.rank(method="first", ascending=smaller)
+    yield from ({"method": m, **line, "rank": places.get(m)} for m, line in found.items())

@@ -1,7 +1,5 @@
 """Two learners over datasets: differences of means, intervals, signs and tests, and their words."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache

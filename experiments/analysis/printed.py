@@ -1,7 +1,5 @@
 """What the paper prints: its cells and summary lines in the shape of ours, and its other tables."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,16 +48,15 @@ class Printed:
     """Everything the paper prints; learners and datasets by slug.
 
     ``cells`` and ``summaries`` are shaped like ours, ``datasets`` are in the paper's order (22
-    binary, then 14 multi-class), ``summary`` is Table 3 with a row per method, ``ablation_summary``
-    Table 4, ``penalty`` has variants ``penalty`` and ``no_penalty``, ``hyperparameters`` a frame of
-    texts per method, ``inconsistencies`` printed figures that the printed cells contradict.
+    binary, then 14 multi-class), ``summary`` is Table 3 with a row per method, ``penalty`` has
+    variants ``penalty`` and ``no_penalty``, ``hyperparameters`` a frame of texts per method,
+    ``inconsistencies`` printed figures that the printed cells contradict.
     """
 
     cells: pd.DataFrame
     summaries: pd.DataFrame
     datasets: pd.DataFrame
     summary: pd.DataFrame
-    ablation_summary: pd.DataFrame
     penalty: pd.DataFrame
     hyperparameters: Mapping[str, pd.DataFrame]
     inconsistencies: pd.DataFrame
@@ -82,10 +79,6 @@ def printed(folder: Path = FOLDER) -> Printed:
         columns={"dataset": "name", "samples_by_class": "class_counts"}
     )
     specs.insert(0, "slug", specs["name"].map(slug))
-    ablation = _read(folder, "ablation_summary").melt(
-        ["setting", "task"], var_name="method", value_name="mean"
-    )
-    ablation["setting"] = ablation["setting"].replace({"optimized": "tuned"})
     penalty = _read(folder, "genetictree_penalty").melt(
         ["task", "measure"], var_name="variant", value_name="value"
     )
@@ -95,7 +88,6 @@ def printed(folder: Path = FOLDER) -> Printed:
         summaries=pd.concat([_summaries(folder, name) for name in TABLES], ignore_index=True),
         datasets=specs.set_index("slug", drop=False),
         summary=_methods(_read(folder, "summary")).set_index("method"),
-        ablation_summary=_methods(ablation),
         penalty=penalty.astype({"value": float}),
         hyperparameters={
             method: _read(folder, f"hyperparameters_{method}", dtype=str, keep_default_na=False)

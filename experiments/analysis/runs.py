@@ -1,7 +1,5 @@
 """The table of runs as one frame: what was planned, joined with what came out of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +9,45 @@ from typing import Any, Literal
 import pandas as pd
 
 from experiments.errors import UserError
-from experiments.runs import archive
+from experiments.runs import archive, predictions
+from experiments.runs.predictions import Prediction
 from experiments.runs.schema import COLUMNS
 from experiments.runs.store import FILE, LOCAL, PLANNED, Store
 
 Facts = Mapping[str, Mapping[str, Any]]
 WINNERS = Path("search") / "winners.csv"
 """Of a store, or of the folder of results: the best candidates of our hyperparameter search."""
+
+
+class Source:
+    """A folder of runs: a store that is being filled, or an archive of Parquet files."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.store = Store(folder) if (self.folder / FILE).is_file() else None
+        if self.store is None and not (self.folder / archive.PLAN).is_file():
+            raise UserError(
+                f"{folder} holds no runs: neither {FILE} nor {archive.PLAN}; give the folder of a "
+                f"store (`run` writes to {LOCAL}) or leave it out to read the committed runs"
+            )
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        return self.store.frame("runs") if self.store else archive.read_runs(self.folder)
+
+    @property
+    def plan(self) -> pd.DataFrame:
+        return self.store.frame("planned") if self.store else archive.read_plan(self.folder)
+
+    @property
+    def facts(self) -> dict[str, dict[str, dict[str, Any]]]:
+        if self.store is None:
+            return archive.read_facts(self.folder)
+        return {kind: self.store.facts(kind) for kind in archive.KINDS}
+
+    def predicted(self, key: str) -> Prediction | None:
+        """What a run predicted, where that is kept."""
+        return predictions.of(self.store or self.folder, key)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,28 +100,13 @@ def load(
     """The runs of a folder (the committed ones if not given): an archive of Parquet files, or a
     store that is being filled. ``ours`` takes what our search found for the tuned experiment.
     """
-    folder = archive.COMMITTED if store is None else Path(store)
-    if (folder / archive.PLAN).is_file():
-        runs, plan = archive.read_runs(folder), archive.read_plan(folder)
-        facts = archive.read_facts(folder)
-    elif (folder / FILE).is_file():
-        database = Store(folder)
-        runs, plan = database.frame("runs"), database.frame("planned")
-        facts = {kind: dict(database.facts(kind)) for kind in archive.KINDS}
-        database.close()
-    else:
-        raise UserError(
-            f"{folder} holds no runs: neither {FILE} nor {archive.PLAN}; give the folder of a "
-            f"store (`run` writes to {LOCAL}) or leave it out to read the committed runs"
-        )
-    if folder != archive.COMMITTED:
-        known = archive.read_facts()
-        facts = {kind: {**known[kind], **facts[kind]} for kind in archive.KINDS}
+    source, known = Source(archive.COMMITTED if store is None else store), archive.read_facts()
+    plan, facts = source.plan, source.facts
+    facts = {kind: {**known[kind], **facts[kind]} for kind in archive.KINDS}
     if params == "ours":
         plan = as_tuned(plan)
-    return Runs(
-        joined(plan, runs), facts["dataset"], facts["learner"], facts["environment"], folder
-    )
+    datasets, learners, environments = (facts[kind] for kind in archive.KINDS)
+    return Runs(joined(plan, source.runs), datasets, learners, environments, source.folder)
 
 
 def joined(plan: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:

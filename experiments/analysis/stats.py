@@ -8,8 +8,6 @@ average. MRR is the mean of 1/rank where ties share the better rank; MRD is the 
 (best - x) / x, from means rounded to the printed digits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -202,33 +200,31 @@ def _resampled(n: int) -> Numbers:
     return np.bincount(picks.ravel(), minlength=DRAWS * n).reshape(DRAWS, n) / n
 
 
-def bootstrap(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Percentile interval of the mean over resampled datasets."""
+def bootstrap(values: ArrayLike) -> Interval:
+    """95 % percentile interval of the mean over resampled datasets."""
     sample = _sample(values)
-    tail = (1 - level) / 2
-    low, high = np.quantile(_resampled(len(sample)) @ sample, [tail, 1 - tail])
+    low, high = np.quantile(_resampled(len(sample)) @ sample, [LEVEL / 2, 1 - LEVEL / 2])
     return Interval(stable(sample.mean()), stable(low), stable(high))
 
 
-def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Student's interval of the mean."""
+def t_interval(values: ArrayLike) -> Interval:
+    """Student's 95 % interval of the mean."""
     sample = _sample(values)
-    error = sample.std(ddof=1) / math.sqrt(len(sample))
-    return _around(sample, stdtrit(len(sample) - 1, (1 + level) / 2) * error)
+    return _student(sample, len(sample) - 1, 1 / len(sample))
 
 
-def new_dataset(differences: ArrayLike, level: float = 0.95) -> Interval:
+def new_dataset(differences: ArrayLike) -> Interval:
     """What to expect on one more dataset: Higgins's prediction interval of a random-effects mean,
     with all of the spread taken for that between datasets, and n - 2 degrees of freedom.
     """
     sample = _sample(differences, 3)
-    spread = math.sqrt(sample.var(ddof=1) * (1 + 1 / len(sample)))
-    return _around(sample, stdtrit(len(sample) - 2, (1 + level) / 2) * spread)
+    return _student(sample, len(sample) - 2, 1 + 1 / len(sample))
 
 
-def _around(sample: Numbers, reach: float) -> Interval:
+def _student(sample: Numbers, freedom: int, share: float) -> Interval:
     centre = float(sample.mean())
-    return Interval(stable(centre), stable(centre - reach), stable(centre + reach))
+    reach = stdtrit(freedom, 1 - LEVEL / 2) * math.sqrt(sample.var(ddof=1) * share)
+    return Interval(*map(stable, (centre, centre - reach, centre + reach)))
 
 
 # Equivalence

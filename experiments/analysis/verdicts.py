@@ -21,8 +21,6 @@ column the datasets are paired, which decides more: see ``summary_verdicts`` and
 "Does it reproduce?".
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,20 +31,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
+from experiments.analysis import stats
 from experiments.analysis.answer import Declared, Grid
 from experiments.analysis.grids import added, declarations, grid, printed_grid
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import (
-    FEWEST_DATASETS,
-    LEVEL,
-    Numbers,
-    equivalence,
-    holm,
-    over_datasets,
-    stable,
-    t_interval,
-)
+from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, Numbers, stable
 from experiments.runs.schema import BY_NAME
 
 OUTCOMES = ("exact", "equivalent", "undecided", "better", "worse", "missing")
@@ -126,7 +116,7 @@ def judge(
     if len(cells):
         p, p_equivalent = welch(cells, table), p_of_equivalence(cells, table)
         adjusted, told = p.copy(), ~np.isnan(p)
-        adjusted[told] = holm(p[told].tolist())
+        adjusted[told] = stats.holm(p[told].tolist())
         gain = (cells["difference"] < 0) == table.smaller_is_better
         outcome = np.where(p_equivalent < LEVEL, "equivalent", "undecided")
         outcome = np.where(adjusted < LEVEL, np.where(gain, "better", "worse"), outcome)
@@ -253,7 +243,7 @@ def _summary(
     ours: pd.Series, theirs: pd.Series, value: float, digits: int, margin: float, smaller: bool
 ) -> dict[str, object]:
     """The verdict on one printed summary value, from what each dataset adds to it."""
-    mine, cells = over_datasets(ours)["value"], over_datasets(theirs)["value"]
+    mine, cells = stats.over_datasets(ours)["value"], stats.over_datasets(theirs)["value"]
     digits = max(digits, len(str(value).partition(".")[2]))
     apart = (ours - theirs).dropna()
     difference, low, high, outcome = mine - value, math.nan, math.nan, "undecided"
@@ -261,8 +251,8 @@ def _summary(
         outcome = "missing"
     elif len(apart) >= FEWEST_DATASETS:
         shifted = apart - apart.mean() + difference
-        _, low, high = t_interval(shifted)
-        if equivalence(shifted, margin) < LEVEL:
+        _, low, high = stats.t_interval(shifted)
+        if stats.equivalence(shifted, margin) < LEVEL:
             outcome = "equivalent"
         elif low > 0 or high < 0:
             outcome = "better" if (difference < 0) == smaller else "worse"

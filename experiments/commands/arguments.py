@@ -1,7 +1,5 @@
 """How a verb is declared, the options that several verbs share, and what these select."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Callable

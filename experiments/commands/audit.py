@@ -1,7 +1,5 @@
 """``audit``: run committed jobs again, drawn at random, and compare them score by score."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import tempfile
@@ -13,7 +11,7 @@ import pandas as pd
 
 from experiments.commands import arguments
 from experiments.commands.arguments import COMMITTED, option, positive, verb, whole
-from experiments.commands.run import job_of
+from experiments.commands.run_search import job_of
 from experiments.errors import DONE, FAILED, WORK_LEFT
 from experiments.output.checks import VARIES, unlike, varies
 from experiments.runner.display import Progress

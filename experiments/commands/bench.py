@@ -2,8 +2,6 @@
 its own by ``scripts/time_fit.py``.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

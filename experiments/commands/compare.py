@@ -1,7 +1,5 @@
 """``compare``: the learners and datasets of a file of yours beside the committed runs."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from html import escape
@@ -13,13 +11,12 @@ from experiments.analysis.pairwise import EXPERIMENT, compare, gathered
 from experiments.analysis.runs import load
 from experiments.commands import arguments
 from experiments.commands.arguments import COMMITTED, option, verb, words
-from experiments.commands.run import REFIT, run_jobs
+from experiments.commands.run_search import REFIT, run_jobs
 from experiments.errors import DONE, UserError, check_names
 from experiments.output import files, formats, latex, metrics, readme
 from experiments.runner import registry
 from experiments.runner.experiments import check_task, jobs_of, paper_datasets
 from experiments.runs import predictions
-from experiments.runs.schema import BY_NAME, Column
 from experiments.text import say
 
 FEW_ROWS, SCORES, AGAINST = 1000, ["test_f1", "test_roc_auc"], ["cart", "cart-pruned", "gradtree"]
@@ -90,18 +87,8 @@ def run(args: argparse.Namespace) -> int:
             runs = replace(runs, frame=frame)
             for reason, count in why.items():
                 say(f"{count:,} runs have no {metric.name}: {reason}.")
-        columns = [BY_NAME.get(metric.name) or column_of(metric) for metric in wanted]
-        write(compare(runs, args.protocol, mine, others, columns, experiment), args.store)
+        write(compare(runs, args.protocol, mine, others, wanted, experiment), args.store)
     return status
-
-
-def column_of(metric: metrics.Metric) -> Column:
-    """A metric of stored predictions as if it were a score of the table of runs."""
-    name = metric.name.replace("_", " ")
-    less = metric.smaller_is_better
-    return Column(
-        metric.name, float, "score", name, better="low" if less else "high", in_tables=name
-    )
 
 
 def write(answer: Answer, store: Path) -> None:
@@ -115,7 +102,7 @@ def write(answer: Answer, store: Path) -> None:
     say("\n\n".join([f"\n## {answer.title}", told, readme.markdown(shown), caption]))
     rows = [shown.headers, *([cell.text for cell in line.cells] for line in shown.lines)]
     cells = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in rows]
-    title, svg = escape(answer.title), figures.inline_svg(drawing, table.name, figure.caption)
+    title, svg = escape(answer.title), figures.inline_svg(figure)
     page = f"<!doctype html><meta charset=utf-8><title>{title}</title>{STYLE}<h1>{title}</h1>"
     page += f"<p>{escape(told)}</p><table><tr>{'</tr><tr>'.join(cells)}</tr></table>"
     page += f"<p>{escape(caption)}</p>{svg}\n"

@@ -1,7 +1,5 @@
 """``data``: fetch and verify the datasets, and say how to get those that are missing."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,10 +1,8 @@
 """``merge`` (or ``import``) and ``export``: runs into a store, and out of one."""
 
-from __future__ import annotations
-
 import argparse
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -12,17 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.runs import load
+from experiments.analysis.runs import Source, load
 from experiments.commands import arguments
-from experiments.commands.arguments import (
-    COMMITTED,
-    STORE,
-    flag,
-    option,
-    store_folder,
-    verb,
-    words,
-)
+from experiments.commands.arguments import COMMITTED, STORE, flag, option, verb, words
 from experiments.errors import DONE, FAILED, UserError
 from experiments.runner.candidates import folder_of, merge_scores
 from experiments.runs import archive, predictions
@@ -37,8 +27,8 @@ BATCH = 2000
 
 @verb(
     "merge",
-    option("sources", "to copy from", store_folder, "STORE", nargs="+"),
-    option("--into", "store to copy to (default: .runs)", store_folder, "STORE", LOCAL),
+    option("sources", "to copy from", arguments.store_folder, "STORE", nargs="+"),
+    option("--into", "store to copy to (default: .runs)", arguments.store_folder, "STORE", LOCAL),
 )
 def run(args: argparse.Namespace) -> int:
     """Copy the runs of other stores or archives into one store.
@@ -74,7 +64,12 @@ def tell(what: str, lines: list[str]) -> None:
 def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
     """Copy what a store or an archive has; what became of it, and rows that are no runs."""
     total, problems = Added(), []
-    plan, facts, rows, predicted = _contents(folder)
+    source = Source(folder)
+    rows: Iterator[dict[str, Any]]
+    if source.store:
+        rows = map(dict, source.store.connect().execute("SELECT * FROM runs"))
+    else:
+        rows = iter(archive.rows(source.runs))
     while batch := list(islice(rows, BATCH)):
         runs = []
         for row in batch:
@@ -82,13 +77,12 @@ def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
                 runs.append(check(row))
             except BadRunError as problem:
                 problems.append(f"{row.get('key')}: {problem}")
-        packed = {each["key"]: predicted(each["key"]) for each in runs}
-        done = target.add(runs, {key: found for key, found in packed.items() if found})
+        done = target.add(runs, dict(_packed(source, [run["key"] for run in runs])))
         total.new += done.new
         total.known += done.known
         total.conflicts += done.conflicts
-    total.conflicts += _merge_plan(target, plan)
-    for kind, some in facts.items():
+    total.conflicts += _merge_plan(target, source.plan)
+    for kind, some in source.facts.items():
         known = target.facts(kind)
         target.add_facts(kind, {name: one for name, one in some.items() if name not in known})
     if not (folder / archive.PLAN).is_file():
@@ -96,24 +90,15 @@ def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
     return total, problems
 
 
-def _contents(
-    folder: Path,
-) -> tuple[
-    pd.DataFrame, dict[str, dict[str, Any]], Iterator[dict[str, Any]], Callable[[str], bytes | None]
-]:
-    """Plan, facts, runs, and what each of them predicted."""
-    source = Store(folder)
-    if source.exists:
-        found = source.connect().execute("SELECT * FROM runs")
-        facts = {kind: source.facts(kind) for kind in archive.KINDS}
-        rows = ({name: row[name] for name in NAMES} for row in found)
-        return source.frame("planned"), facts, rows, source.predictions
-    kept, runs = predictions.read(folder), archive.rows(archive.read_runs(folder))
-
-    def packed(key: str) -> bytes | None:
-        return predictions.pack(kept[key]) if key in kept else None
-
-    return archive.read_plan(folder), archive.read_facts(folder), iter(runs), packed
+def _packed(source: Source, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """What runs of a store or an archive predicted, as a store keeps it."""
+    for key in keys:
+        if source.store:
+            packed = source.store.predictions(key)
+        else:
+            packed = predictions.pack(kept) if (kept := source.predicted(key)) else None
+        if packed:
+            yield key, packed
 
 
 def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:

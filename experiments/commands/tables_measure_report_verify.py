@@ -1,7 +1,5 @@
 """What is made of the table of runs: ``tables``, ``measure``, ``report``; ``verify`` checks it."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import webbrowser
@@ -12,16 +10,8 @@ import pandas as pd
 
 from experiments.analysis.answers import answers
 from experiments.analysis.runs import Runs, load
-from experiments.commands.arguments import (
-    COMMITTED,
-    SOURCE,
-    flag,
-    option,
-    output_folder,
-    own_tables,
-    require_store,
-    verb,
-)
+from experiments.commands import arguments
+from experiments.commands.arguments import COMMITTED, SOURCE, flag, option, own_tables, verb
 from experiments.errors import DONE, FAILED, WORK_LEFT, UserError, did_you_mean
 from experiments.output import checks, files, formats, metrics, readme
 from experiments.output.checks import Check
@@ -47,7 +37,7 @@ def tables(args: argparse.Namespace) -> int:
     """
     runs = load(args.store, args.params or "published")
     found = answers(runs, None, *own_tables())
-    output = output_folder(args)
+    output = arguments.output_folder(args)
     made = files.table_files(found, runs)
     removed = files.write(output, made)
     done = (runs.frame["status"] != "").sum()
@@ -57,8 +47,8 @@ def tables(args: argparse.Namespace) -> int:
     if removed:
         print(f"Removed: {', '.join(removed)}")
     if runs.store.resolve() == COMMITTED and not (args.plugin or args.output):
-        changed = readme.update(readme.blocks(found, profile_table()))
-        changed += readme.update_snippets() if args.snippets else []
+        changed = readme.update(readme.fresh(readme.blocks(found, profile_table())))
+        changed += readme.update(readme.snippets()) if args.snippets else []
         print(f"READMEs that changed: {', '.join(dict.fromkeys(changed)) or 'none'}")
     return DONE
 
@@ -68,7 +58,7 @@ def profile_table() -> str:
     registry, which knows the jobs, cannot be imported.
     """
     try:
-        from experiments.commands.list import cost
+        from experiments.commands.list_plan_status_failures import cost
         from experiments.runner.experiments import declared_profiles
 
         rows = []
@@ -111,7 +101,7 @@ def measure(args: argparse.Namespace) -> int:
     width = len(shown.headers)
     print(table(shown.headers, [[*row, *[""] * (width - len(row))] for row in rows]))
     if args.output is not None:
-        made = files.grid_files(grid, runs)
+        made = files.grid_files(grid, runs, f"{files.TABLES}/{grid.protocol}/{grid.name}")
         files.write(args.output, made, keep=True)
         print(f"{args.output}: {len(made)} files")
     if not missing:
@@ -154,10 +144,10 @@ def report(args: argparse.Namespace) -> int:
     """
     from experiments.output.report import write_report
 
-    require_store(args.store)
+    arguments.require_store(args.store)
     runs = load(args.store, args.params or "published")
     found = answers(runs, None, *own_tables())
-    page = write_report(runs, found, output_folder(args), args.params or "")
+    page = write_report(runs, found, arguments.output_folder(args), args.params or "")
     say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
     if args.open:
         webbrowser.open(page.resolve().as_uri())

@@ -3,11 +3,8 @@ a store equal, to the last digit, to the committed one of the same key (the same
 learner, parameters, trial and seed), or what differs between the environments?
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,20 +14,12 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Answer
-from experiments.analysis.runs import Runs, load
+from experiments.analysis.runs import Runs, Source, load
+from experiments.errors import UserError
 from experiments.output import files, readme
-from experiments.runs import archive, predictions
+from experiments.runs import archive, schema
 from experiments.runs.job import IDENTITY
-from experiments.runs.schema import (
-    BY_NAME,
-    COLUMNS,
-    SCORES,
-    BadRunError,
-    checked,
-    consistent,
-    disagreement,
-)
-from experiments.runs.store import FILE, Store
+from experiments.runs.schema import BadRunError, checked, consistent, disagreement
 
 PINBALL = "test_pinball_"
 """Scores of quantiles are called by this and a percentage."""
@@ -79,24 +68,24 @@ def written(what: str, made: Mapping[str, str], results: Path = RESULTS) -> Chec
         if there is None:
             found.wrong.append(f"{name} is missing")
         elif there != text.encode():
-            found.wrong.append(f"{name} {_first_difference(there, text)}")
+            old = there.decode(errors="replace")
+            pairs = enumerate(zip(old, text, strict=False))
+            at = next((at for at, (a, b) in pairs if a != b), min(len(old), len(text)))
+            near, line = slice(max(0, at - 30), at + 30), old.count("\n", 0, at) + 1
+            told = f"line {line}: has {old[near]!r}, the runs give {text[near]!r}"
+            found.wrong.append(f"{name} {told}")
     return found
-
-
-def _first_difference(there: bytes, made: str) -> str:
-    pairs = zip(there.decode(errors="replace").split("\n"), made.split("\n"), strict=False)
-    for number, (old, new) in enumerate(pairs, 1):
-        if old != new:
-            at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
-            at = max(0, at - 30)
-            return f"line {number}: has {old[at : at + 60]!r}, the runs give {new[at : at + 60]!r}"
-    return f"has {len(there):,} bytes, the runs give {len(made.encode()):,}"
 
 
 def readmes(answers: Sequence[Answer], profiles: str = "", root: Path = readme.REPOSITORY) -> Check:
     """The generated blocks of the READMEs."""
     made = readme.blocks(answers, profiles, root)
-    return Check("README blocks", sum(map(len, made.values())), readme.stale(made, root))
+    try:
+        found = written("README blocks", readme.fresh(made, root), root)
+    except UserError as problem:
+        found = Check("README blocks", wrong=[str(problem)])
+    found.compared = sum(map(len, made.values()))
+    return found
 
 
 def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
@@ -113,15 +102,15 @@ def rows(folder: Path) -> Check:
     """Every row of an archive or a store against the schema: each different value of a column
     once, and what the columns of a row have to do with each other.
     """
-    table = runs_of(folder)
+    table = Source(folder).runs
     twice = table["key"][table["key"].duplicated()]
     found = Check("Rows of the table of runs", len(table), [f"{key}: there twice" for key in twice])
-    found.wrong += [f"unknown column {name!r}" for name in table if name not in BY_NAME]
-    for column in COLUMNS:
+    found.wrong += [f"unknown column {name!r}" for name in table if name not in schema.BY_NAME]
+    for column in schema.COLUMNS:
         firsts = table.drop_duplicates(column.name)
         values = [run[column.name] for run in archive.rows(firsts[[column.name]])]
         found.wrong += _bad(firsts["key"], values, partial(checked, column))
-    related = archive.rows(table[[*IDENTITY, "key", "status", *SCORES]])
+    related = archive.rows(table[[*IDENTITY, "key", "status", *schema.SCORES]])
     found.wrong += _bad(table["key"], related, consistent)
     return found
 
@@ -134,16 +123,8 @@ def _bad(keys: Iterable[str], found: Iterable[Any], check: Callable[[Any], Any])
             yield f"{key}: {problem}"
 
 
-def runs_of(folder: Path) -> pd.DataFrame:
-    """The table of runs of a store or an archive."""
-    if not (folder / FILE).is_file():
-        return archive.read_runs(folder)
-    with closing(Store(folder)) as store:
-        return store.frame("runs")
-
-
 def _good(folder: Path) -> pd.DataFrame:
-    return runs_of(folder).query("status == 'ok'")
+    return Source(folder).runs.query("status == 'ok'")
 
 
 def _place(run: Mapping[str, Any]) -> str:
@@ -192,9 +173,9 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 def scores(folder: Path) -> Check:
     """Stored scores against those that stored predictions give, by scikit-learn's functions."""
     found = Check("Scores recomputed from predictions")
-    source: Path | Store = Store(folder) if (folder / FILE).is_file() else folder
+    source = Source(folder)
     for run in archive.rows(_good(folder).query("evaluation == 'holdout'")):
-        kept = predictions.of(source, run["key"])
+        kept = source.predicted(run["key"])
         if kept is None:
             continue
         found.compared += 1
@@ -241,7 +222,7 @@ def _number_scores(truth: Any, predicted: Any, quantiles: Any) -> dict[str, floa
         "test_mae": metrics.mean_absolute_error(truth, predicted),
     }
     if quantiles is not None:
-        names = [name for name in SCORES if name.startswith(PINBALL)]
+        names = [name for name in schema.SCORES if name.startswith(PINBALL)]
         for name, told in zip(names, quantiles.T, strict=True):
             share = int(name.removeprefix(PINBALL)) / 100
             found[name] = metrics.mean_pinball_loss(truth, told, alpha=share)

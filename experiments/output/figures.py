@@ -2,8 +2,6 @@
 hash of what it shows, which ``verify`` compares with the runs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import html
 import io
@@ -12,10 +10,12 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+from markupsafe import Markup
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
+from experiments.analysis.answer import Figure as Declared
 from experiments.analysis.drawing import look
 from experiments.output.files import put
 
@@ -31,9 +31,7 @@ def data_hash(figure: Figure) -> str:
         texts = [axes.get_title(), axes.get_title("left"), axes.get_xlabel(), axes.get_ylabel()]
         texts += [text.get_text() for text in axes.texts]
         for axis in (axes.xaxis, axes.yaxis):
-            if isinstance(
-                axis.get_major_locator(), FixedLocator
-            ):  # names of rows, as they were set
+            if isinstance(axis.get_major_locator(), FixedLocator):  # names of rows, as set
                 texts += axis.get_major_formatter().format_ticks(list(axis.get_majorticklocs()))
         arrays = [np.asarray(line.get_xydata(), dtype=float) for line in axes.lines]
         arrays += [np.asarray(patch.get_path().vertices, dtype=float) for patch in axes.patches]
@@ -94,23 +92,23 @@ def stale(figure: Figure, stem: Path) -> list[str]:
     return found
 
 
-def inline_svg(figure: Figure, name: str, label: str) -> str:
-    """The figure with text as text in the page's typeface, and ids that begin with ``name``."""
-    svg = render(figure, "svg", inline=True).decode()
+def inline_svg(figure: Declared) -> Markup:
+    """The figure with text as text in the page's typeface, and ids that begin with its name."""
+    svg = render(figure.draw(), "svg", inline=True).decode()
+    label = html.escape(figure.caption)
     size = re.findall(r'viewBox="([^"]+)"', svg)[0]
     svg = svg[svg.index(">", svg.index("<svg")) + 1 :].replace("xlink:href", "href")
     svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'( id="|href="#|url\(#)', rf"\1{name}-", svg)
+    svg = re.sub(r'( id="|href="#|url\(#)', rf"\1{figure.name}-", svg)
     svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{3,}(?=[\s\"),])", lambda n: f"{float(n[0]):.2f}", svg)
+
+    def font(found: re.Match[str]) -> str:
+        weight = f"font-weight: {found[1]}; " if found[1] else ""
+        return f"{weight}font-size: {found[2]};"
+
     svg = re.sub(r"font-family:[^;\"]*;? ?", "", svg)
-    svg = re.sub(r"font: (bold|[6-9]00)? ?[^;\"]*?([\d.]+px)[^;\"]*;?", _font, svg)
-    return (
-        f'<svg class="figure" viewBox="{size}" role="img" aria-label="{html.escape(label)}" '
+    svg = re.sub(r"font: (bold|[6-9]00)? ?[^;\"]*?([\d.]+px)[^;\"]*;?", font, svg)
+    return Markup(
+        f'<svg class="figure" viewBox="{size}" role="img" aria-label="{label}" '
         f'style="max-width:{float(size.split()[2]) * SCREEN_SCALE:.0f}px">{svg.strip()}'
     )
-
-
-def _font(found: re.Match[str]) -> str:
-    """Weight and size without the family, which is that of the page."""
-    weight = f"font-weight: {found[1]}; " if found[1] else ""
-    return f"{weight}font-size: {found[2]};"

@@ -1,7 +1,5 @@
 """Answers as files: every table as CSV and LaTeX, verdicts and claims, figures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -33,12 +31,12 @@ def table_files(answers: Iterable[Answer], names: Runs) -> dict[str, str]:
     files: dict[str, str] = {}
     tables: dict[str, Table | Grid] = {}
     for table in [table for answer in answers for table in answer.tables]:
-        stem = stem_of(table)
+        stem = "/".join(part for part in (TABLES, table.protocol, table.name) if part)
         if tables.setdefault(stem, table) is not table:
             raise UserError(f"two tables are called {stem}\nRename that of your plug-in.")
     for stem, table in tables.items():
         if isinstance(table, Grid):
-            files |= grid_files(table, names)
+            files |= grid_files(table, names, stem)
         elif table.name in BESIDE_TABLES and not table.protocol:
             files[f"{table.name}.csv"] = csv_text(table.frame)
         elif len(table.frame):
@@ -53,13 +51,8 @@ def table_files(answers: Iterable[Answer], names: Runs) -> dict[str, str]:
     return files
 
 
-def stem_of(table: Table | Grid) -> str:
-    return "/".join(part for part in (TABLES, table.protocol, table.name) if part)
-
-
-def grid_files(grid: Grid, names: Runs) -> dict[str, str]:
+def grid_files(grid: Grid, names: Runs, stem: str) -> dict[str, str]:
     """Cells and summary as CSV; LaTeX in one file, or in one per task as the paper has it."""
-    stem = stem_of(grid)
     made = {f"{stem}.csv": csv_text(grid.frame), f"{stem}-summary.csv": csv_text(grid.summary)}
     tasks = list(dict.fromkeys(grid.frame["task"])) if grid.split_by_task else []
     if not tasks:
@@ -104,11 +97,3 @@ def unowned(folder: Path, files: Iterable[str]) -> list[str]:
     paths = [each for each in sorted((folder / TABLES).rglob("*.*")) if each.is_file()]
     names = {path.relative_to(folder).as_posix() for path in paths}
     return sorted(name for name in names - {*files} if name.endswith((".csv", ".tex", ".md")))
-
-
-def write_figures(answers: Iterable[Answer], folder: Path) -> None:
-    """Every figure as PNG, SVG and PDF."""
-    from experiments.output import figures
-
-    for figure in [figure for answer in answers for figure in answer.figures]:
-        figures.save(figure.draw(), folder / figure.name)

@@ -1,7 +1,5 @@
 """How numbers are shown: LaTeX, Markdown, HTML and sentences ask here. CSV keeps every digit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -82,6 +80,7 @@ class Line:
 
     cells: tuple[Text, ...]
     rule_above: bool = False
+    dataset: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def shown(table: Table) -> Shown:
     return Shown(tuple(headers), tuple(groups), tuple(numeric), tuple(lines))
 
 
-def _values(column: pd.Series[Any]) -> dict[int, float]:
+def _values(column: pd.Series) -> dict[int, float]:
     """The numbers of a column by row."""
     return {
         row: float(value)
@@ -176,7 +175,7 @@ def shown_grid(grid: Grid, names: Runs, task: str = "") -> Shown:
             lines.append(Line((Text(TASKS.get(each, each)),), rule_above=bool(lines)))
         for dataset, row in rows.items():
             cells = [_cell(row.get(method), grid) for method in grid.methods]
-            lines.append(Line((Text(names.name(dataset)), *cells)))
+            lines.append(Line((Text(names.name(dataset)), *cells), dataset=dataset))
         lines += _summary(grid, each)
     headers = [grid.names.get(m) or names.name(m) for m in grid.methods]
     groups = [str(names.learners.get(m, {}).get("group") or "") for m in grid.methods]
@@ -192,11 +191,14 @@ def _cell(cell: Mapping[str, Any] | None, grid: Grid) -> Text:
     if missing(cell["mean"]) or show(cell["missing"]):  # a reason, or ours where the paper has none
         return Text(show(cell["missing"]) or GAP)
     mark = str(int(cell["n"])) if cell["n"] < cell["expected"] else ""
-    mark += "†" if unstable(cell) else ""
-    text = spread(cell["mean"], cell["std"], grid)
-    if missing(cell["rank"]):
-        return Text(text, mark=mark)
-    return Text(f"{text} ({int(cell['rank'])})", cell["rank"] == 1, mark)
+    text = spread(cell["mean"], cell["std"], grid.decimals, grid.std_decimals)
+    return _ranked(text, cell["rank"], mark + ("†" if unstable(cell) else ""))
+
+
+def _ranked(text: str, rank: Any, mark: str = "") -> Text:
+    """A text with its rank, the first in bold."""
+    ranked = not missing(rank)
+    return Text(f"{text} ({int(rank)})" if ranked else text, ranked and rank == 1, mark)
 
 
 def unstable(cell: Mapping[str, Any]) -> float:
@@ -205,21 +207,13 @@ def unstable(cell: Mapping[str, Any]) -> float:
     return 0 if missing(refitted) else refitted - cell["stable_trials"]
 
 
-def spread(mean: float, std: float, grid: Grid) -> str:
-    """Mean ± deviation, where there is one, as the paper prints them."""
-    text = fixed(mean, grid.decimals)
-    return text if missing(std) else f"{text} ± {deviation(std, grid.std_decimals)}"
-
-
-def fixed(value: float, decimals: int) -> str:
-    """A number as the paper rounds it."""
-    return f"{value:,.{decimals}f}"
-
-
-def deviation(value: float, decimals: int) -> str:
-    """A deviation of F1 as the paper prints it: without the zero before the point."""
-    text = fixed(value, decimals)
-    return text.removeprefix("0") if decimals == 3 else text
+def spread(mean: float, std: float, decimals: int, std_decimals: int) -> str:
+    """Mean ± deviation, where there is one, as the paper rounds them: deviations of F1 without the
+    zero before the point.
+    """
+    text, deviation = f"{mean:,.{decimals}f}", "" if missing(std) else f"{std:,.{std_decimals}f}"
+    deviation = deviation.removeprefix("0") if std_decimals == 3 else deviation
+    return f"{text} ± {deviation}" if deviation else text
 
 
 def _summary(grid: Grid, task: str) -> list[Line]:
@@ -242,8 +236,4 @@ def statistic_text(values: Mapping[Any, Any] | None, grid: Grid) -> Text:
     if values is None or missing(values["value"]):
         return Text(GAP)
     decimals = {"Mean": grid.summary_decimals, "Wins": 0}.get(values["statistic"], 3)
-    text = fixed(values["value"], decimals)
-    if not missing(values["spread"]):
-        text += f" ± {deviation(values['spread'], decimals)}"
-    ranked = not missing(values["rank"])
-    return Text(f"{text} ({values['rank']})" if ranked else text, ranked and values["rank"] == 1)
+    return _ranked(spread(values["value"], values["spread"], decimals, decimals), values["rank"])

@@ -6,8 +6,6 @@ Nothing is scaled: a table gets the largest of three font sizes in which it fits
 and what is still too wide or too tall for a page is continued in another table.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

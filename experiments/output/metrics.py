@@ -1,13 +1,11 @@
 """Any other metric of stored predictions, without a fit."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,11 @@ import pandas as pd
 
 from experiments.analysis.answer import Declared, Grid
 from experiments.analysis.grids import own_grid
-from experiments.analysis.runs import Runs
+from experiments.analysis.runs import Runs, Source
 from experiments.errors import UserError, did_you_mean
 from experiments.runs import predictions
 from experiments.runs.predictions import Prediction
-from experiments.runs.schema import BY_NAME, METRICS
-from experiments.runs.store import FILE, Store
+from experiments.runs.schema import METRICS, Column
 
 PROBABILITIES = ("y_score", "y_proba", "y_prob")
 """What scikit-learn calls an argument that takes probabilities."""
@@ -29,32 +26,23 @@ OF_ALL_CLASSES = ("log_loss", "d2_log_loss_score", "d2_brier_score")
 """Metrics that take the probabilities of all classes, of two as well; some say ``y_pred``."""
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A number from the test rows and the number of classes; ``None`` where there is none."""
-
-    name: str
-    smaller_is_better: bool
-    score: Callable[[Prediction, int], float | None] | None = None
-    """``None`` for a score of the table of runs."""
-    of_numbers: bool = False
-
-
-def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Any]) -> Metric:
-    """A score of the table of runs, a plug-in's metric or a function of ``sklearn.metrics``."""
+def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Column]) -> Column:
+    """A score of the table of runs, a plug-in's metric or a function of ``sklearn.metrics``; what
+    is no column is scored from the test rows and the number of classes.
+    """
     from sklearn import metrics
 
     if (name in METRICS or name in plugins) and options:
         raise UserError(f"{name} is no function of scikit-learn and takes no options")
     if name in METRICS:
-        return Metric(name, BY_NAME[name].better == "low")
+        return METRICS[name]
     if name in plugins:
-        own = plugins[name].function
+        own: Any = plugins[name].score
 
         def score(rows: Prediction, n_classes: int) -> float | None:
             return None if rows.proba is None else float(own(rows.truth, rows.proba))
 
-        return Metric(name, plugins[name].better == "low", score)
+        return replace(plugins[name], score=score)
     function = None if name.startswith("_") else getattr(metrics, name, None)
     if not callable(function) or inspect.isclass(function):
         known = [each for each in dir(metrics) if each.endswith(("score", "loss", "coef"))]
@@ -64,8 +52,9 @@ def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Any]) -> M
     if kind not in ("_classification", "_ranking", "_regression"):
         raise UserError(f"{name} compares clusters or distances, not predictions")
     numbers, less = kind == "_regression", name.endswith(("loss", "error", "deviance"))
-    found = Metric(name, less, _scorer(name, function, options), numbers)
-    problem = ""
+    by, words = _scorer(name, function, options), name.replace("_", " ")
+    how: Any = {"better": "low" if less else "high", "score": by, "of_numbers": numbers}
+    found, problem = Column(name, float, "score", words, in_tables=words, **how), ""
     for n_classes in (0,) if numbers else (2, 3):
         truth = np.arange(1.0, 13.0) if numbers else np.arange(12) % n_classes
         share = None if numbers else np.eye(n_classes)[truth] * 0.8 + 0.2 / n_classes
@@ -110,7 +99,7 @@ def _scorer(
     return score
 
 
-def _scored(metric: Metric, rows: Prediction | None, n_classes: int) -> tuple[float | None, str]:
+def _scored(metric: Column, rows: Prediction | None, n_classes: int) -> tuple[float | None, str]:
     """The score of one run, or why there is none."""
     if rows is None or metric.score is None:
         return None, "no predictions are kept"
@@ -128,26 +117,26 @@ def _scored(metric: Metric, rows: Prediction | None, n_classes: int) -> tuple[fl
 
 
 def scored(
-    runs: Runs, rows: pd.DataFrame, metric: Metric, folders: Sequence[Path]
+    runs: Runs, rows: pd.DataFrame, metric: Column, folders: Sequence[Path]
 ) -> tuple[pd.DataFrame, Mapping[str, int]]:
     """Runs with a column of a metric by the predictions that the first of the folders has, and how
     many of them lack it for which reason.
     """
     if metric.score is None:
         return rows, {}
-    sources = [Store(each) if (each / FILE).is_file() else each for each in folders]
+    sources = [Source(each) for each in folders]
     why, values = Counter[str](), {}
     good = rows[rows["status"] == "ok"]
     for key, dataset, extra in good[["key", "dataset", "extra"]].itertuples(index=False):
         classes = len(runs.datasets[dataset]["class_counts"])
-        kept = (found for each in sources if (found := predictions.of(each, key)) is not None)
+        kept = (found for each in sources if (found := each.predicted(key)) is not None)
         values[key], reason = _scored(metric, next(kept, None), classes)
         why.update([predictions.why_no_probabilities(extra) or reason] if reason else [])
     return rows.assign(**{metric.name: rows["key"].map(values).astype(float)}), why
 
 
 def measure(
-    runs: Runs, metric: Metric, protocol: str, experiment: str
+    runs: Runs, metric: Column, protocol: str, experiment: str
 ) -> tuple[Grid, Mapping[str, int]]:
     """The table of a metric over one experiment, and how many runs lack it for which reason."""
     rows, why = scored(runs, runs.of(protocol, experiment), metric, [runs.store])
@@ -156,6 +145,6 @@ def measure(
         title=f"{metric.name.replace('_', ' ')}, {experiment}",
         experiment=experiment,
         metric=metric.name,
-        smaller_is_better=metric.smaller_is_better,
+        smaller_is_better=metric.better == "low",
     )
     return own_grid(replace(runs, frame=rows), table, protocol), why

@@ -1,18 +1,16 @@
 """The results as READMEs show them: generated blocks between two markers."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from experiments.analysis.answer import Answer, Table
+from experiments.errors import UserError
 from experiments.output import files, formats
 from experiments.output.formats import Shown
 from experiments.runs.schema import documentation
@@ -177,42 +175,27 @@ def blocks(
     return found
 
 
-def with_blocks(text: str, generated: Sequence[str]) -> str:
-    """``text`` with every generated block between its pair of markers."""
-    pairs = len(BLOCK.findall(text))
-    if pairs != len(generated):
-        raise ValueError(f"{len(generated)} blocks, but {pairs} pairs of {BEGIN} and {END}")
-    waiting = iter(generated)
-    return BLOCK.sub(lambda _: f"{BEGIN}\n{next(waiting)}\n{END}", text)
-
-
-def stale(generated: Mapping[str, Sequence[str]], root: Path = REPOSITORY) -> list[str]:
-    """What is wrong with READMEs whose blocks are not these."""
-    found = []
+def fresh(generated: Mapping[str, Sequence[str]], root: Path = REPOSITORY) -> dict[str, str]:
+    """The texts of READMEs with every generated block between its pair of markers."""
+    found = {}
     for name, parts in generated.items():
-        try:
-            text = (root / name).read_text(encoding="utf-8")
-            if with_blocks(text, parts) != text:
-                found.append(f"{name} is not what the runs give")
-        except FileNotFoundError:
-            found.append(f"{name} is missing")
-        except ValueError as problem:
-            found.append(f"{name} has {problem}")
+        if not (root / name).is_file():
+            raise UserError(f"{name} is missing")
+        pieces = BLOCK.split((root / name).read_text(encoding="utf-8"))
+        if len(pieces) != len(parts) + 1:
+            pairs = f"{len(pieces) - 1} pairs of {BEGIN} and {END}"
+            raise UserError(f"{name} has {len(parts)} blocks, but {pairs}")
+        blocks = [f"{BEGIN}\n{part}\n{END}" for part in parts]
+        found[name] = "".join(map("".join, zip(pieces, [*blocks, ""], strict=True)))
     return found
 
 
-def update(generated: Mapping[str, Sequence[str]], root: Path = REPOSITORY) -> list[str]:
-    """Write the blocks; the names of the files that changed."""
-    changes = {name: partial(with_blocks, generated=parts) for name, parts in generated.items()}
-    return [name for name, change in changes.items() if _rewritten(root / name, change)]
-
-
-def _rewritten(path: Path, change: Callable[[str], str]) -> bool:
-    text = path.read_text(encoding="utf-8")
-    fresh = change(text)
-    if fresh != text:
-        path.write_text(fresh, encoding="utf-8")
-    return fresh != text
+def update(made: Mapping[str, str], root: Path = REPOSITORY) -> list[str]:
+    """Write READMEs; the names of those that changed."""
+    changed = [n for n, text in made.items() if (root / n).read_text(encoding="utf-8") != text]
+    for name in changed:
+        (root / name).write_text(made[name], encoding="utf-8")
+    return changed
 
 
 def output_of(code: str) -> str:
@@ -223,12 +206,11 @@ def output_of(code: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.rstrip().splitlines())
 
 
-def update_snippets(root: Path = REPOSITORY) -> list[str]:
-    """Write below every Python snippet of a README what it prints; the files that changed."""
+def snippets(root: Path = REPOSITORY) -> dict[str, str]:
+    """The texts of READMEs with what every Python snippet prints below it."""
 
     def printed(found: re.Match[str]) -> str:
         return f"```python\n{found['code']}```\n\n```text\n{output_of(found['code'])}```"
 
-    paths = sorted([root / "README.md", *root.glob("*/README.md")])
-    changed = [path for path in paths if _rewritten(path, lambda text: SNIPPET.sub(printed, text))]
-    return [path.relative_to(root).as_posix() for path in changed]
+    names = ["README.md", *sorted(str(path.relative_to(root)) for path in root.glob("*/README.md"))]
+    return {n: SNIPPET.sub(printed, (root / n).read_text(encoding="utf-8")) for n in names}

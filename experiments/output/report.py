@@ -2,11 +2,9 @@
 Its script draws tables and trees when they are unfolded, from the JSON that is made here.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,12 @@ from jinja2 import Environment, FileSystemLoader
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from experiments.analysis.answer import Answer, Figure, Grid, Table
+from experiments.analysis.answer import Answer, Grid, Table
 from experiments.analysis.printed import printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS
 from experiments.output import files, formats
-from experiments.output.figures import inline_svg
+from experiments.output.figures import inline_svg, save
 from experiments.output.trees import FOLDER, read_trees, tree_data
 from experiments.runs import archive
 
@@ -49,7 +47,8 @@ Data = dict[str, Any]
 
 def write_report(runs: Runs, answers: Sequence[Answer], folder: Path, params: str = "") -> Path:
     """Write the figures and ``report.html``; see ``render``."""
-    files.write_figures(answers, folder / files.FIGURES)
+    for figure in [figure for answer in answers for figure in answer.figures]:
+        save(figure.draw(), folder / files.FIGURES / figure.name)
     return files.put(folder / "report.html", render(runs, answers, params).encode())
 
 
@@ -65,7 +64,7 @@ def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
     first = next(iter(groups.values()))[0] if groups else None
     tables = {slug_of(table): table for table in shown}
     data = {
-        "tables": {slug: content(table, runs) for slug, table in tables.items()},
+        "tables": {slug: table_data(table, runs) for slug, table in tables.items()},
         "datasets": {each["slug"]: each.pop("trees") for each in datasets},
         "glyphs": {outcome: glyph for outcome, (glyph, _) in OUTCOMES.items()},
         "verdicts": IN_WORDS,
@@ -76,13 +75,10 @@ def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
     environment = Environment(
         loader=FileSystemLoader(WEB), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"markdown": inline_markdown, "svg": svg, "slug": slug_of}
-    environment.filters |= {"folds": folds, "beside_paper": beside_paper}
+    environment.filters |= {"markdown": inline_markdown, "slug": slug_of, "folds": folds}
+    environment.filters |= {"beside_paper": beside_paper, "svg": inline_svg}
     done = runs.frame[runs.frame["status"] != ""].drop_duplicates("key")
-    counts: Mapping[str, int] = next(
-        (a.extra["counts"] for a in answers if "counts" in a.extra), {}
-    )
-    about = [a.sentences for a in answers if a.question == TABLES]
+    counts: Data = next((a.extra["counts"] for a in answers if "counts" in a.extra), {})
     return environment.get_template("page.html").render(
         name=NAME,
         css=_asset("page.css"),
@@ -90,7 +86,7 @@ def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
         data=Markup(text),
         lead=[answer for answer in sections if answer.question in LEAD],
         sections=sections,
-        about_tables=about[0] if about else (),
+        about_tables=next((a.sentences for a in answers if a.question == TABLES), ()),
         groups=groups,
         outcomes=OUTCOMES,
         verdict_names=IN_WORDS,
@@ -112,10 +108,6 @@ def _asset(name: str) -> Markup:
 def inline_markdown(text: str) -> Markup:
     """A sentence as HTML: tags in it are shown as text, pictures are not loaded."""
     return Markup(MarkdownIt("commonmark", {"html": False}).disable("image").renderInline(text))
-
-
-def svg(figure: Figure) -> Markup:
-    return Markup(inline_svg(figure.draw(), figure.name, figure.caption))
 
 
 def slug_of(table: Table | Grid) -> str:
@@ -154,12 +146,10 @@ def _table_groups(answers: Sequence[Answer]) -> dict[str, list[Table | Grid]]:
     return {title: groups[title] for title in order}
 
 
-def content(table: Table | Grid, runs: Runs) -> Data:
-    return grid_data(table, runs) if isinstance(table, Grid) else table_data(table, runs)
-
-
-def table_data(table: Table, runs: Runs) -> Data:
+def table_data(table: Table | Grid, runs: Runs) -> Data:
     """A table as JSON: headers, groups, which columns are numbers, and lines of texts."""
+    if isinstance(table, Grid):
+        return grid_data(table, runs)
     frame = table.frame
     named = {c: frame[c].map(runs.name) for c in frame if str(c).lower() in SLUGS}
     return _texts(formats.shown(replace(table, frame=frame.assign(**named))))
@@ -195,24 +185,12 @@ def grid_data(grid: Grid, runs: Runs) -> Data:
     scores = {place: (numbers[at].tolist(), whole[at].tolist()) for place, at in places}
     cells = {(c["dataset"], c["method"]): c for c in grid.frame.to_dict("records")}
     behind: list[Any] = []
-    for dataset in _datasets_of(grid, shown.lines):
-        own = [(dataset, method) for method in grid.methods if dataset]
+    for dataset in (line.dataset for line in shown.lines):
+        own = [(dataset, method) for method in grid.methods]
         line = [_behind(cells.get(at), grid, *scores.get(at, ([], []))) for at in own]
         behind.append([dataset, *line] if dataset else "")
     places = {"experiment": grid.experiment, "protocol": grid.protocol, "digits": digits}
     return {**_texts(shown), "behind": behind, "methods": list(grid.methods), **places}
-
-
-def _datasets_of(grid: Grid, lines: Sequence[formats.Line]) -> Iterator[str]:
-    """The dataset of each line, empty for headings (where there are two tasks) and summaries."""
-    blocks = [list(each) for each in grid.frame.groupby("task", sort=False)["dataset"].unique()]
-    remaining = blocks.pop() if len(blocks) == 1 else []
-    for line in lines:
-        if len(line.cells) == 1:
-            remaining = blocks.pop(0)
-            yield ""
-        else:
-            yield remaining.pop(0) if remaining else ""
 
 
 def _behind(cell: Data | None, grid: Grid, trials: list[int], scores: list[int]) -> list[Any]:
@@ -222,7 +200,8 @@ def _behind(cell: Data | None, grid: Grid, trials: list[int], scores: list[int])
     if formats.missing(cell.get("paper_mean")):
         paper = formats.show(cell.get("paper_missing"))
     else:
-        paper = formats.spread(cell["paper_mean"], cell["paper_std"], grid)
+        digits = grid.decimals, grid.std_decimals
+        paper = formats.spread(cell["paper_mean"], cell["paper_std"], *digits)
         if not formats.missing(cell["mean"]):
             difference = formats.change(cell["mean"] - cell["paper_mean"], grid.decimals)
     if unstable := formats.unstable(cell):

@@ -13,8 +13,6 @@
 raw column it tests and what sends a row left or right.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -10,8 +10,6 @@ over the folds (or how it failed) and the processor seconds it took, none where 
 earlier candidate. ``<folder>/winners.csv`` has the best candidate of every finished search.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """What people see of a run: lines for logs and pipes, bars on a terminal."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """This machine: versions and kind, what this process may use of it, peak memory."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import math

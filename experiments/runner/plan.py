@@ -5,8 +5,6 @@ the runs of its learner on its dataset; else the learner's median, scaled by row
 for an unknown learner a guess by the size of the dataset.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -32,7 +32,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from experiments.errors import UserError, check_fields, fits
-from experiments.runs.schema import BY_NAME, METRICS, SLUG
+from experiments.runs.schema import SLUG, Column
 
 if TYPE_CHECKING:
     from baselines.contract import Learner
@@ -50,21 +50,6 @@ class PluginProtocol:
     base: str
     split: Callable[[Any, int], Split]
     folds_anew: bool = False
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A score of the test rows: a column of the runs, or a plug-in's function of y and p."""
-
-    name: str
-    better: str
-    """``high`` or ``low``."""
-    function: Callable[[Any, Any], float] | None = None
-
-
-def metrics() -> dict[str, Metric]:
-    """The columns of the runs that a table can be made of."""
-    return {name: Metric(name, BY_NAME[name].better) for name in METRICS}
 
 
 class _Mistake(Exception):  # noqa: N818 - becomes a UserError that knows file and line
@@ -235,12 +220,14 @@ def _read_functions(name: str, offered: Any, plugin: Plugin) -> Offers:
     }[name]
     for slug, given in _items(name, offered, form):
         pair = name == "METRICS" and isinstance(given, tuple) and len(given) == 2
+        better: Any
         function, better = given if pair else (given, "high")
         if not fits(function, Callable[[Any, Any], Any]) or better not in ("high", "low"):
             told = f"{slug!r} of {name} is {given!r:.60}, no function of two arguments"
             raise _Mistake(f"{told}\nWrite {form}.", slug)
         if name == "METRICS":
-            yield slug, Metric(slug, better, function)
+            shown = {"better": better, "in_tables": slug.replace("_", " "), "score": function}
+            yield slug, Column(slug, float, "score", f"of {plugin.path.name}", **shown)
         elif name == "EXECUTORS":
             yield slug, function
         else:

@@ -4,8 +4,6 @@ Errors and crashes are tried again by the next run. A job that exceeded a limit 
 way: it is left alone until it is granted more, or asked for.
 """
 
-from __future__ import annotations
-
 import heapq
 import json
 from collections import Counter, deque

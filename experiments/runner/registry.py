@@ -28,7 +28,7 @@ BUILT_IN = {
     "learner": ("baselines", "learners"),
     "dataset": ("datasets", "all_records"),
     "protocol": ("datasets", "PROTOCOLS"),
-    "metric": ("experiments.runner.plugin", "metrics"),
+    "metric": ("experiments.runs.schema", "METRICS"),
     "experiment": ("experiments.runner.experiments", "EXPERIMENTS"),
     "profile": ("experiments.runner.experiments", "declared_profiles"),
     "executor": ("experiments.runner.executors", "EXECUTORS"),

@@ -4,8 +4,6 @@ Several sessions may work on one store: each claims a job before it starts it, a
 another one ends meanwhile. Whatever stops one, finished jobs are kept and the same command goes on.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import signal

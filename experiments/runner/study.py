@@ -6,8 +6,6 @@ taken up again, and a candidate that equals an earlier one, or was scored before
 Optuna's dashboard, importances and plots open the file.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping

@@ -6,8 +6,6 @@ learners and environments, ``predictions.parquet`` what was predicted on the tes
 The same runs give the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

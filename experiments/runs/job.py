@@ -1,7 +1,5 @@
 """A job: one learner with fixed parameters on one trial of one dataset; its key; its limits."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

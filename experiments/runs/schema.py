@@ -2,14 +2,12 @@
 Parquet files, the checks of what is read, the list of metrics and the documentation follow from it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -42,6 +40,9 @@ class Column:
     needed: bool = False
     longest: int = 200
     pattern: str = ""
+    score: Callable[[Any, Any], float | None] | None = None
+    """Of a metric that is no column: what it is computed by."""
+    of_numbers: bool = False
 
 
 def _declared() -> Iterator[Column]:
@@ -56,7 +57,7 @@ BY_NAME: dict[str, Column] = {column.name: column for column in COLUMNS}
 NAMES: tuple[str, ...] = tuple(BY_NAME)
 LONGEST_JSON = BY_NAME["extra"].longest
 SCORES: tuple[str, ...] = tuple(c.name for c in COLUMNS if c.kind == "score")
-METRICS: tuple[str, ...] = tuple(c.name for c in COLUMNS if c.better)
+METRICS: dict[str, Column] = {c.name: c for c in COLUMNS if c.better}
 """Columns that a table can be made of."""
 MAIN_SCORES = ("test_f1", "test_r2")
 """Of classes and of numbers; every successful run has one of them."""

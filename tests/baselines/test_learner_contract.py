@@ -17,7 +17,7 @@ import baselines
 from baselines import Fitted, Learner, class_probabilities, estimators
 from baselines.contract import CLASSES
 from datasets.split import Split
-from experiments.runner.raw_units import in_raw_units, tree_entry
+from experiments.commands.trees import in_raw_units, tree_entry
 from gradtree import GradTreeClassifier
 from gradtree.trees.tree import LEAF
 from gradtree.views.plot import plot_tree

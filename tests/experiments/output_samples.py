@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Drawing
 from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer, Figure, Format, Grid, Table
 from experiments.analysis.runs import Runs
-from experiments.output import files, readme
+from experiments.output import figures, files, readme
 
 PROFILES = "| profile |"
 NAMES = Runs(
@@ -118,7 +118,8 @@ def written(folder: Path) -> Path:
     """Everything of the answers in a folder that looks like the repository."""
     results = folder / "results"
     files.write(results, files.table_files(answers(), NAMES))
-    files.write_figures(answers(), results / files.FIGURES)
+    for figure in [figure for answer in answers() for figure in answer.figures]:
+        figures.save(figure.draw(), results / files.FIGURES / figure.name)
     source = readme.REPOSITORY / readme.RAW_TABLES
     (results / "bench").mkdir()
     (results / "bench" / source.name).write_bytes(source.read_bytes())
@@ -126,5 +127,5 @@ def written(folder: Path) -> Path:
         (folder / name).parent.mkdir(exist_ok=True)
         pairs = "\n\n".join(f"Prose.\n{readme.BEGIN}\n{readme.END}" for _ in blocks)
         (folder / name).write_text(f"# Title\n{pairs}\nMore prose.\n", encoding="utf-8")
-    readme.update(readme.blocks(answers(), PROFILES, folder), folder)
+    readme.update(readme.fresh(readme.blocks(answers(), PROFILES, folder), folder), folder)
     return results

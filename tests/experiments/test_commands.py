@@ -14,8 +14,8 @@ import pytest
 
 from experiments import __main__ as cli
 from experiments.analysis.runs import load
-from experiments.commands import list as list_verb
-from experiments.commands import run as run_verb
+from experiments.commands import list_plan_status_failures as list_verb
+from experiments.commands import run_search as run_verb
 from experiments.errors import UserError
 from experiments.runner.experiments import jobs_of
 from experiments.runs import archive

@@ -27,7 +27,7 @@ def test_every_table_is_a_file_where_its_protocol_says():
 
 
 def test_a_grid_split_by_task_is_two_files_of_latex():
-    made = files.grid_files(grid(split_by_task=True), NAMES)
+    made = files.grid_files(grid(split_by_task=True), NAMES, "tables/sample")
     found = [name.rpartition("-")[2] for name in made if name.endswith("tex")]
     assert found == ["binary.tex", "multi.tex"]
 
@@ -115,6 +115,7 @@ def test_blocks_go_between_their_markers_and_nowhere_else(tmp_path):
     text = (tmp_path / "README.md").read_text()
     assert text.startswith("# Title\nProse.\n")
     assert text.endswith("\nMore prose.\n")
-    assert readme.update(readme.blocks(answers(), PROFILES, tmp_path), tmp_path) == []
-    with pytest.raises(ValueError, match="2 blocks, but 1 pairs"):
-        readme.with_blocks(f"{readme.BEGIN}{readme.END}", ["one", "two"])
+    made = readme.fresh(readme.blocks(answers(), PROFILES, tmp_path), tmp_path)
+    assert readme.update(made, tmp_path) == []
+    with pytest.raises(UserError, match="2 blocks, but 1 pairs"):
+        readme.fresh({"README.md": ["one", "two"]}, tmp_path)

@@ -12,10 +12,9 @@ from experiments.__main__ import main
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.metrics import find, measure
-from experiments.runner.plugin import Metric as PluginMetric
 from experiments.runs import archive, predictions
 from experiments.runs.predictions import Prediction
-from experiments.runs.schema import check
+from experiments.runs.schema import Column, check
 from experiments.runs.store import Store
 
 
@@ -66,9 +65,9 @@ def test_options_and_directions():
     given = rows(3)
     wanted = sklearn_metrics.f1_score(given.truth, given.predicted, average="weighted")
     assert scored("f1_score", given, 3, average="weighted") == pytest.approx(wanted)
-    assert find("zero_one_loss", {}, {}).smaller_is_better
-    assert not find("accuracy_score", {}, {}).smaller_is_better
-    assert find("test_brier", {}, {}).smaller_is_better
+    assert find("zero_one_loss", {}, {}).better == "low"
+    assert find("accuracy_score", {}, {}).better == "high"
+    assert find("test_brier", {}, {}).better == "low"
 
 
 @pytest.mark.parametrize(
@@ -91,9 +90,10 @@ def test_what_is_no_metric_is_refused_with_the_reason(name, options, told):
 
 
 def test_a_metric_of_a_plugin_takes_truth_and_probabilities():
-    own = PluginMetric("cost", "low", lambda y, p: float((p[:, 0] * (y != 0)).sum()))
+    cost = {"better": "low", "score": lambda y, p: float((p[:, 0] * (y != 0)).sum())}
+    own = Column("cost", float, "score", "cost", **cost)
     found, given = find("cost", {}, {"cost": own}), rows(3)
-    assert found.smaller_is_better
+    assert found.better == "low"
     wanted = given.proba[given.truth != 0, 0].sum()
     assert found.score(given, 3) == pytest.approx(wanted)
     assert found.score(Prediction(given.truth, given.predicted), 3) is None

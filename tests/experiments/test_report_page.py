@@ -158,7 +158,7 @@ def test_sections_figures_and_lead(runs):
     assert "1,234 exact" in page
     assert "Only a file" not in page
     assert "img" not in Reader(page).tags
-    small = inline_svg(draw(), "f", "label")
+    small = inline_svg(Figure("f", "label", draw))
     assert "font-family" not in small
     assert re.findall(r' id="(?!f-)', small) == []
     assert set(re.findall(r'href="#([^"]+)"', small)) <= set(re.findall(r' id="([^"]+)"', small))

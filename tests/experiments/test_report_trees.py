@@ -12,11 +12,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from experiments.commands import trees as command
+from experiments.commands.trees import in_raw_units, tree_entry
 from experiments.errors import UserError
 from experiments.output.trees import read_trees, write_trees
 from experiments.runner import registry
 from experiments.runner.experiments import jobs_of
-from experiments.runner.raw_units import in_raw_units, tree_entry
 from experiments.runs import predictions
 from experiments.runs.job import Job
 from experiments.runs.store import Store

@@ -12,9 +12,10 @@ import pytest
 from fake_learners import OTHER_VARIABLE
 from runner_helpers import dask, fake_job, free_port, soon_gone, steady
 
+from experiments.errors import CannotGoOnError
 from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors import dask as cluster
-from experiments.runner.executors.dask import ClusterLostError, DaskExecutor, differing
+from experiments.runner.executors.dask import DaskExecutor, differing
 from experiments.runner.queue import Queue
 from experiments.runner.session import run_session
 from experiments.runs.job import Limits
@@ -96,14 +97,14 @@ def test_jobs_of_lost_workers_wait_for_others_but_not_for_ever(address, monkeypa
         with dask("worker", address, *WORKER):
             executor = connected(address, monkeypatch)
             executor.start(fake_job("good", seconds=30.0))
-        with pytest.raises(ClusterLostError, match="no workers at"):
+        with pytest.raises(CannotGoOnError, match="no workers at"):
             wait_until(lambda: executor.wait(0.2) or len(executor.running()) != 1)
         assert executor.running()[0].where == "waiting"
         executor.close()
 
 
 def test_nobody_answers_at_the_address(address):
-    with pytest.raises(ClusterLostError, match=f"no Dask scheduler answers at {address}"):
+    with pytest.raises(CannotGoOnError, match=f"no Dask scheduler answers at {address}"):
         DaskExecutor(address, LIMITS)
 
 

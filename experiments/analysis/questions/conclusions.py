@@ -2,8 +2,6 @@
 graded by how much of the printed effect is kept; fewer trials than the paper's judge nothing.
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What do fits cost: seconds beside CART's and DL8.5's, hours spent, and other optimal solvers."""
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import product

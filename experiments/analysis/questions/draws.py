@@ -8,8 +8,6 @@ unit of float32, ``stability-tf32`` by the rounding of a GPU's TF32 arithmetic. 
 its test F1 stays the same to the last digit in all refits, a cell if all its trials are.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import combinations

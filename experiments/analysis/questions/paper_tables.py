@@ -1,7 +1,5 @@
 """The paper's tables, filled from the runs of each protocol, and tables of our own beside them."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator
@@ -11,20 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis import stats
+from experiments.analysis import grids, stats
 from experiments.analysis.answer import Answer, Grid, Table, table
-from experiments.analysis.grids import (
-    KINDS,
-    added,
-    cells,
-    declarations,
-    declared,
-    grid,
-    has_results,
-    matrix,
-    other_grids,
-    own_grid,
-)
+from experiments.analysis.grids import added, cells, grid, has_results, matrix
 from experiments.analysis.printed import TASK_NAMES, TASKS, TUNED_METHODS, Printed
 from experiments.analysis.questions import draws
 from experiments.analysis.runs import Runs
@@ -61,7 +48,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
 
 def protocols(runs: Runs) -> list[str]:
     """The paper's protocol, and others with runs of an experiment that has tables."""
-    kinds = (declarations()[kind].values() for kind in KINDS)
+    kinds = (grids.declarations()[kind].values() for kind in grids.KINDS)
     experiments = {each.experiment for tables in kinds for each in tables}
     made = {p for (p, e), part in runs.places.items() if e in experiments and any(part["status"])}
     return ["paper", *sorted(made - {"paper"}, key=lambda name: (name != "clean", name))]
@@ -69,19 +56,19 @@ def protocols(runs: Runs) -> list[str]:
 
 def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Grid]:
     ours = protocol == "paper"
-    for name in declarations()["paper"]:
+    for name in grids.declarations()["paper"]:
         made = grid(runs, name, protocol)
         if ours:
             yield _beside_paper(runs, printed, made)
         elif has_results(made):
             yield made
-    for name, beyond in declarations()["beyond"].items():
+    for name, beyond in grids.declarations()["beyond"].items():
         made = grid(runs, name, protocol)
         new = [m for m in beyond.methods if not runs.learners.get(m, {}).get("in_paper", True)]
         if matrix(made)[new or list(beyond.methods)].notna().any(axis=None):
             yield made
-    own = [own_grid(runs, each, protocol) for each in declarations()["table"].values()]
-    yield from (each for each in (*own, *other_grids(runs, protocol)) if has_results(each))
+    own = [grids.own_grid(runs, each, protocol) for each in grids.declarations()["table"].values()]
+    yield from (each for each in (*own, *grids.other_grids(runs, protocol)) if has_results(each))
     for name in TESTED:
         yield from compared(runs, grid(runs, name, protocol))
     small = [
@@ -205,7 +192,7 @@ def ablation_summary(runs: Runs, protocol: str) -> Table | None:
     if not any(has_results(each) for each in made.values()):
         return None
     methods = dict.fromkeys(method for each in made.values() for method in each.methods)
-    names = {m: declared("ablation-tuned").names.get(m, runs.name(m)) for m in methods}
+    names = {m: grids.declared("ablation-tuned").names.get(m, runs.name(m)) for m in methods}
     rows = []
     for (setting, each), task in product(made.items(), TASKS):
         own = each.summary[(each.summary["statistic"] == "Mean") & (each.summary["task"] == task)]
@@ -287,7 +274,7 @@ def datasets(runs: Runs, printed: Printed) -> Table:
 def inconsistencies(runs: Runs, printed: Printed) -> Table:
     known = printed.inconsistencies
     lines = known["statistic"].where(known["statistic"] != "", known["dataset"].map(runs.name))
-    titles = known["table"].map(lambda name: declared(name).title)
+    titles = known["table"].map(lambda name: grids.declared(name).title)
     frame = known.assign(line=lines, table=titles, task=known["task"].map(TASK_NAMES))
     return table("paper-inconsistencies", frame, runs.name, "paper")
 

@@ -10,25 +10,17 @@ The experiment ``quirks`` runs the default hyperparameters under protocols that 
 nothing that the step could act on (no categories, no gaps, no rare class) and does not enter.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from experiments.analysis import pairwise
+from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import cells, grid
 from experiments.analysis.pairwise import PROTOCOLS, contrast, in_scope, interval, listed, rows
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import (
-    FEWEST_DATASETS,
-    LEVEL,
-    contributions,
-    mean_of,
-    over_datasets,
-)
+from experiments.analysis.stats import LEVEL, contributions, mean_of, over_datasets
 
 TABLES = {"test-f1-tuned": "published", "test-f1-default": "default"}
 SETTINGS = {
@@ -262,7 +254,7 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
             settled &= (side["missing"].fillna("") != "") | (side["n"] == side["expected"])
         kept = settled.index[settled.all(axis=1)]
         for done, side in (("as in the paper", before), (variant.instead, after)):
-            if len(kept) >= FEWEST_DATASETS:
+            if len(kept) >= stats.FEWEST_DATASETS:
                 own = side.loc[kept, "mean"].astype(float)
                 gaps = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
                 line = {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}

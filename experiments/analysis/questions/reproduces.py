@@ -1,13 +1,11 @@
 """Does it reproduce? The paper's printed numbers beside ours, by learner, column and line."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import pandas as pd
 
-from experiments.analysis import stats
+from experiments.analysis import stats, verdicts
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import declared
 from experiments.analysis.pairwise import LIMITS, interval, listed, rows
@@ -15,16 +13,7 @@ from experiments.analysis.printed import TASK_NAMES, TRIALS, Printed
 from experiments.analysis.questions import draws
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of
-from experiments.analysis.verdicts import (
-    COLUMN_MARGIN,
-    CSV_COLUMNS,
-    IN_WORDS,
-    RELATIVE_MARGIN,
-    UNDECIDED,
-    summary_verdicts,
-    tally,
-    verdicts,
-)
+from experiments.analysis.verdicts import COLUMN_MARGIN, IN_WORDS, UNDECIDED, tally
 
 ABLATED = ("gradtree-gumbel", "gradtree-annealed")
 """Their test F1 with published settings is in ``ablation-tuned``, others' in ``test-f1-tuned``."""
@@ -43,7 +32,7 @@ def columns(runs: Runs, found: pd.DataFrame) -> pd.DataFrame:
         if printed.machine_dependent or len(part) < stats.FEWEST_DATASETS:
             continue
         size = printed.metric == "tree_size"
-        margin = RELATIVE_MARGIN * mean_of(part["paper_mean"]) if size else COLUMN_MARGIN
+        margin = verdicts.RELATIVE_MARGIN * mean_of(part["paper_mean"]) if size else COLUMN_MARGIN
         learner = printed.names.get(str(method), runs.name(str(method)))
         line = {"table": name, "title": printed.title, "method": method, "learner": learner}
         line |= {"n": len(part), "alike": (part["outcome"] == "exact").sum(), "margin": margin}
@@ -82,12 +71,12 @@ def other_splits(found: pd.DataFrame) -> dict[str, float]:
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    found = verdicts(runs, printed)
+    found = verdicts.verdicts(runs, printed)
     if found.loc[found["counted"], "difference"].isna().all():
         return None
     by_column = columns(runs, found)
     by_learner = learners(found, by_column)
-    lines = summary_verdicts(runs, printed)
+    lines = verdicts.summary_verdicts(runs, printed)
     lines = lines.assign(
         title=lines["table"].map(
             lambda name: declared(name).title if name != "summary" else "Summary"
@@ -101,7 +90,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "reproduces-columns": by_column,
         "reproduces-summaries": lines.assign(outcome=lines["outcome"].map(IN_WORDS)),
         "reproduces-yardsticks": pd.DataFrame(far.items(), columns=["Between", "mean distance"]),
-        "verdicts": found[list(CSV_COLUMNS)],
+        "verdicts": found[list(verdicts.CSV_COLUMNS)],
     }
     names = dict.fromkeys(("reproduces", "reproduces-summaries"), runs.name)
     return Answer(

@@ -1,7 +1,5 @@
 """Does our own hyperparameter search change the picture, and how many candidates does it need?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ that nobody is judged on easier ones. A learner that finished too few of them ha
 against one learner pair the datasets that the two share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import product

@@ -7,8 +7,6 @@ is that of trees scrambled in this way (``gradtree-gumbel``); the same trees, pr
 are, are ``gradtree-gumbel-noise-free``.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where jobs run: in this process, in supervised processes, or (``dask``) on a cluster."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from experiments.errors import CannotGoOnError
@@ -33,10 +33,6 @@ CONNECT_SECONDS = 30
 PATIENCE_SECONDS = 120.0
 """How long a cluster may be without a process that may work."""
 DIFFERENCES_SHOWN = 3
-
-
-class ClusterLostError(CannotGoOnError):
-    """There is no scheduler, or nobody who works for it."""
 
 
 # Inside the processes of the cluster, whose threads run jobs in supervisors they lend out.
@@ -105,15 +101,6 @@ def identity(plugins: str) -> dict[str, str]:
 # Here.
 
 
-@dataclass(frozen=True)
-class _Flight:
-    """A job that is out, since when, and the processes that may do it."""
-
-    job: Job
-    since: float
-    allowed: frozenset[str]
-
-
 class DaskExecutor:
     """Runs as many jobs at a time as the cluster at an address (``tcp://…``) has threads."""
 
@@ -124,13 +111,14 @@ class DaskExecutor:
         try:
             self._dask = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as problem:
-            raise ClusterLostError(
+            raise CannotGoOnError(
                 f"no Dask scheduler answers at {address} ({problem}); "
                 "start one with `dask scheduler` and workers with `dask worker`"
             ) from None
         self._client, self._limits = uuid.uuid4().hex, limits
         self._plugins = os.environ.get(registry.VARIABLE, "")
-        self._flights: dict[Future, _Flight] = {}
+        self._flights: dict[Future, tuple[Job, float, set[str]]] = {}
+        """Jobs that are out, since when, and the processes that may do them."""
         self._waiting: list[Job] = []
         self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._threads: dict[str, int] = {}
@@ -151,7 +139,7 @@ class DaskExecutor:
         name, workers = f"{job.key}-{uuid.uuid4().hex}", list(self._threads)
         given = (job, self._client, self._limits, self._plugins)
         future = self._dask.submit(run_supervised, *given, key=name, workers=workers, pure=False)
-        self._flights[future] = _Flight(job, time.monotonic(), frozenset(self._threads))
+        self._flights[future] = job, time.monotonic(), set(self._threads)
         future.add_done_callback(self._landed.put)
 
     def wait(self, seconds: float) -> list[Outcome]:
@@ -166,7 +154,7 @@ class DaskExecutor:
 
     def running(self) -> list[Running]:
         at = time.monotonic()
-        out = [Running(f.job, at - f.since, "cluster") for f in self._flights.values()]
+        out = [Running(job, at - since, "cluster") for job, since, _ in self._flights.values()]
         return [*out, *(Running(job, 0.0, "waiting") for job in self._waiting)]
 
     def close(self) -> None:
@@ -179,18 +167,18 @@ class DaskExecutor:
             self._dask.close(timeout=CONNECT_SECONDS)
 
     def _collect(self, future: Future) -> Outcome | None:
-        flight = self._flights.pop(future)
+        job, *_ = self._flights.pop(future)
         if future.status == "finished":
             with contextlib.suppress(Exception):  # it was lost on the way
                 outcome: Outcome = future.result(timeout=CONNECT_SECONDS)
                 return outcome
         if future.status != "error":  # cancelled or lost: once more
-            self.start(flight.job)
+            self.start(job)
             return None
         problem = future.exception()
         last = getattr(getattr(problem, "last_worker", None), "address", "")
         where = f"with {last}: its process died again and again" if last else f"there: {problem!r}"
-        return ended(flight.job, "crash", f"lost on the cluster {where}")
+        return ended(job, "crash", f"lost on the cluster {where}")
 
     def _look_around(self) -> None:
         """See who is there now and fits; move jobs away from who is gone."""
@@ -202,9 +190,9 @@ class DaskExecutor:
         for address in self._threads.keys() - workers.keys():
             say(f"{address} is gone; what it was doing is started again elsewhere")
         self._threads = {who: threads for who, threads in workers.items() if who in self._fit}
-        stranded = [f for f, flight in self._flights.items() if not flight.allowed & set(workers)]
+        stranded = [f for f, (_, _, who) in self._flights.items() if not who & set(workers)]
         for future in stranded:
-            self._waiting.append(self._flights.pop(future).job)
+            self._waiting.append(self._flights.pop(future)[0])
             with contextlib.suppress(Exception):  # the scheduler may be gone, too
                 self._dask.cancel([future], force=True)
         if self._threads:
@@ -214,7 +202,7 @@ class DaskExecutor:
                 self.start(job)
         elif time.monotonic() - self._someone_worked > PATIENCE_SECONDS:
             refused = "".join(f"; {w} is given no work: {why}" for w, why in self.refused.items())
-            raise ClusterLostError(
+            raise CannotGoOnError(
                 f"no workers at {self._address} for {duration(PATIENCE_SECONDS)}; start some "
                 f"with `dask worker {self._address}`{refused}"
             )
@@ -222,7 +210,7 @@ class DaskExecutor:
     def _workers(self) -> dict[str, int]:
         """Address -> threads; nobody while the connection is being made anew."""
         if self._dask.status == "closed":
-            raise ClusterLostError(f"the Dask scheduler at {self._address} is gone")
+            raise CannotGoOnError(f"the Dask scheduler at {self._address} is gone")
         if self._dask.status != "running":
             return {}
         with contextlib.suppress(OSError, TimeoutError, RuntimeError):

@@ -1,7 +1,5 @@
 """One place where jobs run, in a worker with hard limits that is replaced when need be."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import os

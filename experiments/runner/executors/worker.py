@@ -6,8 +6,6 @@ ends with its runner, and all of it with the supervisor, whose socket then close
 lines of JSON: nothing that a learner may have written is ever unpickled.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import ctypes

@@ -1,6 +1,6 @@
-"""``run``: do the jobs that are not done yet, then tables, report and what they come to."""
-
-from __future__ import annotations
+"""``run`` does the jobs that are not done yet, then tables, report and what they come to;
+``search`` finds hyperparameters as the paper did, or with any of Optuna's samplers.
+"""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from typing import Any
 
 from experiments.analysis.runs import load
 from experiments.commands import arguments
-from experiments.commands.arguments import HOW, flag, group, limits_of, option, verb, words
-from experiments.commands.search import search
+from experiments.commands.arguments import HOW, flag, group, limits_of, option, verb, whole, words
 from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_names
 from experiments.runner import experiments as catalogue
 from experiments.runner import plan as planning
 from experiments.runner import registry
+from experiments.runner.candidates import FOLDER, WINNERS, folder_of, space_of
 from experiments.runner.display import Progress
 from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, searches_in, unique
 from experiments.runner.plan import Plan, make_plan, note_plan, render
@@ -23,7 +23,7 @@ from experiments.runner.queue import Queue
 from experiments.runner.session import SessionSummary, drive, sum_up
 from experiments.runs.job import Job
 from experiments.runs.store import Store
-from experiments.text import program, same_command, say
+from experiments.text import duration, program, same_command, say
 
 NEXT = {"smoke": "quick", "quick": "paper", "paper": "extended"}
 """Profiles, each with the next larger one."""
@@ -236,3 +236,79 @@ def _write(folder: Path) -> list[str]:
         lines += [f"  differs: {line}" for line in compared.wrong[:5]]
         lines += [f"  {compared.apart:,} more differ, {checks.VARIES}."] if compared.apart else []
     return lines + [sentence for answer in found[:1] for sentence in answer.sentences[:2]]
+
+
+@verb(
+    "search",
+    option("--protocol", "protocols (default: paper)", words, "A,B", ["paper"]),
+    option("--dataset", "datasets (default: the paper's 36)", words, "A,B"),
+    option("--method", "methods (default: those that the paper tuned)", words, "A,B"),
+    option("--trials", "candidates (default: 300)", whole(1), "N", 300),
+    option("--sampler", "random (default) or one of Optuna's, e.g. tpe", default="random"),
+    option("--search-seed", "seed of the search (default: 42)", whole(0), "S", 42),
+    arguments.SHARD,
+    flag("--plan", "only estimate how long it takes"),
+    flag("--results", "continue from the committed scores in results/search and add to them"),
+    arguments.STORE,
+    group("how", *arguments.HOW),
+)
+def find_hyperparameters(args: argparse.Namespace) -> int:
+    """Search hyperparameters by cross-validation, as in the paper.
+
+    Random search as in the paper: 300 candidates, 3-fold stratified cross-validation, macro F1, on
+    the first split (data seed 42). The paper's grids are not published; the search spaces are the
+    values among its winners. Candidate k depends only on the seed, dataset, learner and k, so a
+    search can be stopped and resumed, and one with more candidates extends one with fewer. Every
+    search is an Optuna study in <store>/search/studies.sqlite; scores and winners of finished ones
+    go to CSV files beside it, and `run --experiment tuned --params ours` uses the winners. Exit
+    status: 0 all searches are finished, 3 some are not.
+    """
+    check_names("protocol", args.protocol, registry.entries("protocol"))
+    check_names("method", args.method, registry.learners())
+    for method in args.method or ():
+        space_of(method)
+    pairs = [
+        (Subject(protocol, dataset, method), args.trials)
+        for protocol in args.protocol
+        for dataset in arguments.datasets(args.dataset) or catalogue.paper_datasets()
+        for method in args.method or catalogue.METHODS
+        if catalogue.can_search(method, dataset)
+    ]
+    index, count = args.shard or (1, 1)
+    pairs = pairs[index - 1 :: count]
+    if not pairs:
+        raise NothingToDoError("nothing to do: no such method can be searched on such a dataset")
+    seconds = sum(planning.search_seconds(*pair) for pair in pairs)
+    limits_of(args)
+    say(
+        f"{len(pairs):,} searches of {args.trials} candidates: about {duration(seconds)} of core "
+        f"time, {duration(seconds / args.workers)} on {args.workers} idle cores, from the start."
+    )
+    return DONE if args.plan else search(args, pairs)[0]
+
+
+def search(args: argparse.Namespace, pairs: Searches) -> tuple[int, bool]:
+    """Bring studies to an end and keep their scores; the exit status, and whether any was open."""
+    from experiments.runner.study import SearchQueue, open_searches
+
+    sampler, seed = getattr(args, "sampler", "random"), getattr(args, "search_seed", 42)
+    to_results = args.verb == "search" and args.results
+    folder: Path = FOLDER if to_results else folder_of(args.store)
+    searches = open_searches(pairs, seed, sampler, args.store, folder)
+    queue, summary = SearchQueue(searches, Store(args.store)), SessionSummary()
+    worked = bool(queue)
+    if worked:
+        limits, jobs = limits_of(args), unique(job for one in searches for job in one.jobs())
+        seconds = {job.key: 2 * planning.seconds_of(job.method, job.dataset) for job in jobs}
+        progress = Progress(jobs, seconds, args.workers)
+        progress.jobs = progress.jobs or len(queue)
+        summary = drive(args, queue, progress, limits, f"search ({sampler})")
+    kept = [(one, one.keep(folder)) for one in searches]
+    say("\n".join(["", *(line for _, line in kept)]))
+    if (folder / WINNERS).is_file():
+        say(f"\nWinners are in {folder / WINNERS}.")
+    if summary.interrupted or any(one.done() < one.trials for one, _ in kept):
+        why = f": {summary.problem}" if summary.problem else ""
+        say(f"Stopped{why}. Resume with: {same_command()}")
+        return WORK_LEFT, worked
+    return DONE, worked

@@ -1,21 +1,82 @@
-"""``plan``, ``status``, ``failures``: what a run would do, how far one has come, what failed."""
-
-from __future__ import annotations
+"""``list``, ``plan``, ``status``, ``failures``: what there is, what a run would do, how far one has
+come, what failed.
+"""
 
 import argparse
 from collections import Counter
+from functools import cache
+from typing import Any
 
+from experiments.analysis.runs import Source
 from experiments.commands import arguments
 from experiments.commands.arguments import SELECTION, STORE, flag, group, option, verb, words
-from experiments.commands.run import asked, plan_of, tell_plan
+from experiments.commands.run_search import asked, plan_of, tell_plan
 from experiments.errors import DONE, FAILED, WORK_LEFT, check_names
-from experiments.output.checks import runs_of
-from experiments.runner.experiments import check_selected, jobs_in
+from experiments.runner import experiments as catalogue
+from experiments.runner import registry
+from experiments.runner.experiments import Profile, jobs_in
+from experiments.runner.plan import make_plan, search_seconds
+from experiments.runs.job import Job, Limits
 from experiments.runs.schema import STATUSES
 from experiments.runs.store import Store
-from experiments.text import program, table
+from experiments.text import duration, program, table
 
+KINDS = ("profiles", "experiments", "protocols", "learners", "datasets", "metrics")
 FAILURES = ("timeout", "memory", "crash", "error")
+
+
+@verb(
+    "list",
+    option("kind", "only these (default: all)", metavar=None, nargs="?", choices=KINDS),
+    flag("--cost", "profiles with their jobs, core time and time on two idle cores, as recorded"),
+)
+def list_all(args: argparse.Namespace) -> int:
+    """List profiles, experiments, protocols, learners, datasets and metrics, with those of
+    plug-ins.
+    """
+    for kind in [args.kind] if args.kind else KINDS:
+        costs = kind == "profiles" and args.cost
+        lines = {
+            slug: _cost(each) if costs else _about(kind, slug, each)
+            for slug, each in registry.entries(kind.removesuffix("s")).items()
+        }
+        width = max(map(len, lines))
+        print(f"{kind} (core time, on two idle cores):" if costs else f"{kind}:")
+        print("".join(f"  {slug.ljust(width)}  {about}\n" for slug, about in lines.items()))
+    return DONE
+
+
+def _about(kind: str, slug: str, each: Any) -> str:
+    """One line on a thing."""
+    if kind == "metrics":
+        return str(each.meaning)
+    if kind in ("profiles", "experiments", "protocols"):
+        return str(each.summary if kind == "protocols" else each.about)
+    beyond = "" if each.in_paper else " (beyond the paper)"
+    if kind == "learners":
+        return f"{each.name}{beyond}"
+    task = f"{len(each.class_counts)} classes" if each.class_counts else each.task
+    return f"{each.name}: {each.n_rows:,} rows, {each.n_features} features, {task}{beyond}"
+
+
+def cost(profile: Profile) -> tuple[int, float, float]:
+    """Jobs of a profile; by the committed runs, its seconds of core time and on two idle cores."""
+    jobs = catalogue.unique(job for leaf in profile.leaves() for job in _jobs_in(leaf.slug))
+    searches = catalogue.searches_in(profile)
+    plan = make_plan(jobs, {}, Limits())
+    searching = sum(search_seconds(*each) for each in searches)
+    count = len(jobs) + sum(trials for _, trials in searches)
+    return count, plan.core_seconds + searching, plan.wall_seconds(2) + searching / 2
+
+
+@cache
+def _jobs_in(leaf: str) -> list[Job]:
+    return jobs_in(catalogue.profile_of(leaf))
+
+
+def _cost(profile: Profile) -> str:
+    jobs, core, wall = cost(profile)
+    return f"{jobs:>7,} jobs  {duration(core):>12}  {duration(wall):>12}  {profile.about}"
 
 
 @verb("plan", SELECTION, STORE, group("how", *arguments.LIMITS))
@@ -40,8 +101,8 @@ def status(args: argparse.Namespace) -> int:
     arguments.require_store(args.store)
     profile, chosen = arguments.selected(args)
     jobs = jobs_in(profile, chosen)
-    check_selected(profile, chosen, jobs)
-    ended = runs_of(args.store).set_index("key")["status"].to_dict()
+    catalogue.check_selected(profile, chosen, jobs)
+    ended = Source(args.store).runs.set_index("key")["status"].to_dict()
     tally: dict[tuple[str, str], Counter[str]] = {}
     for job in jobs:
         row = tally.setdefault((f"{job.protocol}/{job.experiment}", job.method), Counter())
@@ -79,7 +140,7 @@ def failures(args: argparse.Namespace) -> int:
     status: 0 there are none, 1 there are some.
     """
     arguments.require_store(args.store)
-    runs = runs_of(args.store)
+    runs = Source(args.store).runs
     check_names("status", args.status, (*FAILURES, "skipped"))
     for column in ("dataset", "method", "status"):
         wanted = getattr(args, column)
