@@ -35,7 +35,7 @@ REPEATS_ITSELF = ("skipped", "timeout", "memory")
 """How a run ends for reasons that lie in the learner and the dataset, not in the trial."""
 NOT_A_TREE = "n/a"
 """Shown where a learner has a result but not this metric, e.g. the size of an ensemble."""
-SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults", "regression")
+SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults", "same-story", "regression")
 """Experiments whose runs are no trials of one cell, or which have tables of their own."""
 AS_PRINTED = "paper, as printed"
 """The protocol of a table of the paper's own numbers."""

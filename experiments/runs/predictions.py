@@ -108,7 +108,9 @@ def pack(prediction: Prediction, tree: Any = None) -> bytes:
     arrays: dict[str, Any] = {"truth": truth if prediction.of_numbers else truth.astype(np.int16)}
     arrays |= {"classes": classes, "probabilities": table, "codes": codes}
     if tree is not None:
-        arrays |= {f"tree_{part.name}": getattr(tree, part.name) for part in fields(tree)}
+        parts = {f"tree_{part.name}": getattr(tree, part.name) for part in fields(tree)}
+        # What is no numbers, such as the columns of a table, could not be read again.
+        arrays |= {name: part for name, part in parts.items() if np.asarray(part).dtype != object}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **{name: part for name, part in arrays.items() if part is not None})
     return buffer.getvalue()

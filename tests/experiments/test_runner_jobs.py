@@ -100,8 +100,8 @@ def test_committed_predictions_give_the_committed_scores():
     names = ("test_f1", "test_accuracy", "test_balanced_accuracy")
     runs = read_runs(COMMITTED, ["key", *names]).set_index("key")
     kept = predictions.read(COMMITTED)
-    assert len(kept) >= 1788
-    for key, found in kept.items():
+    assert len(kept) >= 6000
+    for key, found in list(kept.items())[::5]:
         n_classes = int(max(found.truth.max(), found.predicted.max())) + 1
         ours = scores.scores_of(found.truth, found.predicted, None, n_classes)
         assert all(ours[name] == runs.at[key, name] for name in names), key
@@ -109,8 +109,10 @@ def test_committed_predictions_give_the_committed_scores():
 
 @pytest.mark.usefixtures("fakes")
 class TestRunJob:
-    def test_scores_can_be_had_from_what_is_kept(self, tmp_path):
-        outcome = run_job.run_job(job_of("cart", "fake-three", max_depth=3))
+    @pytest.mark.parametrize("method", ["cart", "gradtree-estimator"])  # whose tree has columns
+    def test_scores_can_be_had_from_what_is_kept(self, method, tmp_path):
+        depth = {"max_depth": 3} if method == "cart" else {"depth": 2, "epochs": 5, "restarts": 0}
+        outcome = run_job.run_job(job_of(method, "fake-three", **depth))
         store = Store(tmp_path)
         store.add([outcome.run], {outcome.run["key"]: outcome.predictions or b""})
         found = predictions.of(store, outcome.run["key"])
