@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -289,7 +289,8 @@ def _fill(
     frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""}).reset_index()
     means, stds = (_wide(frame, frame[name], columns) for name in ("mean", "std"))
     ties = _wide(frame, frame["rank"], columns)[ranked] if "rank" in frame else None
-    ranks = stats.ranks_of(means[ranked], table.smaller_is_better, ties, "first")
+    alike: Literal["first", "min"] = "first" if ties is None else "min"  # printed ties are shared
+    ranks = stats.ranks_of(means[ranked], table.smaller_is_better, ties, alike)
     ranks = ranks.reindex(columns=columns).to_numpy().ravel()
     frame = frame.assign(rank=ranks, task=frame["dataset"].map(tasks))
     summary = []
