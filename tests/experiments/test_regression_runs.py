@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,7 @@ R2 = {
 def test_it_is_said_plainly_who_wins() -> None:
     found = answered(regression.answer, invented(R2))
     first, *rest = found.sentences
+    assert "(protocol clean, 9 datasets)" in first
     assert "cart-pruned-regression on 9" in first
     told = " ".join(rest)
     assert "In R² gradtree-regression is worse than cart-pruned-regression: -0.050" in told
@@ -224,6 +226,14 @@ def test_it_is_said_plainly_who_wins() -> None:
     frame = ahead.tables[0].frame.set_index("Learner")
     assert frame.loc["gradtree-regression", "wins among trees"] == 9
     assert ahead.figures[0].draw().axes
+
+
+def test_datasets_that_are_not_finished_are_counted() -> None:
+    runs = invented(R2)
+    left = (runs.frame["dataset"] == "numbers-8") & (runs.frame["method"] == "cart-regression")
+    frame = runs.frame.assign(status=runs.frame["status"].mask(left, ""))
+    first = answered(regression.answer, replace(runs, frame=frame)).sentences[0]
+    assert "(protocol clean, 8 of 9 datasets so far)" in first
 
 
 def test_level_trees_win_nowhere() -> None:

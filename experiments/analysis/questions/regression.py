@@ -97,9 +97,11 @@ def _who_wins(runs: Runs, found: pd.DataFrame, r2: pd.DataFrame) -> Iterator[str
     told = listed([f"{runs.name(method)} on {counts[method]}" for method in order])
     level = int((won == "").sum())
     rest = f", and on {level} two trees are level" if level else ""
+    planned = runs.of(PROTOCOL, NUMBERS)["dataset"].nunique()
+    done = f"{len(r2)} of {planned}" if len(r2) < planned else planned
     yield (
-        f"Highest R² of three single trees, each tuned inside its trial (protocol clean, {len(r2)} "
-        f"datasets): {told}{rest}."
+        f"Highest R² of three single trees, each tuned inside its trial (protocol clean, {done} "
+        f"datasets{' so far' if len(r2) < planned else ''}): {told}{rest}."
     )
     lines = found.set_index("method")
     for method in (TREES[0], GRADTREE):
