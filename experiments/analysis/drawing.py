@@ -32,9 +32,9 @@ class Mark:
 
 _MARKERS = {
     BLUE: {"gradtree": "o", "gradtree-new-defaults": "d", "gradtree-tuned": "*"}
-    | {"gradtree-regression": "o"},
+    | {"gradtree-estimator": "^", "small-tree": "X", "gradtree-regression": "p"},
     VERMILION: {"cart": "s", "cart-pruned": "P", "cart-shrunk": "X", "cart-weighted": "<"}
-    | {"cart-regression": "s", "cart-pruned-regression": "P"},
+    | {"cart-regression": "D", "cart-pruned-regression": "v"},
     ORANGE: {"dndt": "v", "cart-weighted-grid": ">"},
     PURPLE: {"genetictree": "D", "licketysplit": "s", "contree": "^"},
     GREEN: {"dl85": "^", "dl85-tuned": "v", "streed": "D"},

@@ -180,7 +180,7 @@ def test_a_declared_table_shows_what_was_planned_in_order():
     [
         ({"methods": ["carrt"]}, "unknown method 'carrt'; did you mean cart"),
         ({"experiment": "tunde"}, "unknown experiment 'tunde'; did you mean tuned"),
-        ({"metric": "test_f2"}, "unknown metric 'test_f2'; did you mean test_f1"),
+        ({"metric": "tst_f1"}, "unknown metric 'tst_f1'; did you mean test_f1"),
         ({"protocols": ["clena"]}, "unknown protocol 'clena'; did you mean clean"),
         ({"datasets": ["iris"]}, "unknown key 'datasets'"),
         ({"summaries": ["MMR"]}, "unknown summary 'MMR'; known are Mean"),
