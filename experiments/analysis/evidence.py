@@ -66,21 +66,21 @@ class Evidence:
 
     def table(self, name: str, task: str, methods: Sequence[str] = ()) -> Grid:
         """A table once it has every cell of these methods (all unless given) the paper has."""
-        found = self.grid(name)
-        if name not in self.cache:
+        found, key = self.grid(name), (name, task, tuple(methods))
+        if key not in self.cache:
             theirs = self.paper.of(name)[["dataset", "method", "mean"]]
-            both = found.frame.merge(theirs, on=["dataset", "method"], suffixes=("", "_paper"))
+            cells = found.frame[found.frame["task"] == task]
+            cells = cells[cells["method"].isin(methods or found.methods)]
+            both = cells.merge(theirs, on=["dataset", "method"], suffixes=("", "_paper"))
             needed = both["mean_paper"].notna() | (both["missing"] == "")
             open_ = needed & both["mean"].isna() & ~both["missing"].isin(SETTLED)
-            self.cache[name] = both.assign(open=open_)
-        cells = self.cache[name]
-        asked = cells["method"].isin(methods or found.methods)
-        cells = cells[(cells["task"] == task) & asked]
-        rows, missing = cells["dataset"].nunique(), cells.loc[cells["open"], "dataset"].nunique()
+            count, trials = both["dataset"].nunique(), both.loc[both["mean"].notna(), "n"].to_list()
+            self.cache[key] = count, both.loc[open_, "dataset"].nunique(), trials
+        rows, missing, trials = self.cache[key]
         if missing or not rows:
             told = f"{rows - missing} of {rows} {task} datasets have every cell the paper has"
             raise UndecidedError(f"{found.title}: {told}")
-        self.trials += cells.loc[cells["mean"].notna(), "n"].to_list()
+        self.trials += trials
         return found
 
     def summary(self, name: str, task: str, statistic: str) -> dict[str, float]:

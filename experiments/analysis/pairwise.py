@@ -26,25 +26,30 @@ Line = dict[str, Any]
 
 
 @lru_cache(maxsize=512)
-def _complete(runs: Runs, side: Side, metric: str) -> tuple[pd.Series, pd.Series]:
-    """Mean and trials by dataset, of the datasets that have every trial."""
+def _complete(runs: Runs, protocol: str, experiment: str, metric: str) -> dict[str, pd.DataFrame]:
+    """By method: cells by dataset, of the datasets that have every trial."""
+    found = cells(runs, protocol, experiment, metric)
+    whole = found[found["n"] == found["expected"]].reset_index("method")
+    return {str(method): own.sort_index() for method, own in whole.groupby("method")}
+
+
+def _own(runs: Runs, side: Side, metric: str) -> pd.DataFrame:
     *place, method = side
-    found = cells(runs, *place, metric)
-    own = found[found.index.isin([method], level="method") & (found["n"] == found["expected"])]
-    own = own.droplevel("method").sort_index()
-    return own["mean"], own["trials"]
+    every = _complete(runs, *place, metric)
+    return every.get(method, pd.DataFrame(columns=["mean", "trials"]).astype({"mean": float}))
 
 
 def means(runs: Runs, side: Side, metric: str = "test_f1") -> pd.Series:
     """Mean over trials by dataset, of the datasets that have every trial."""
-    return _complete(runs, side, metric)[0]
+    return _own(runs, side, metric)["mean"]
 
 
 def differences(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> pd.Series:
     """Mean of one side minus that of the other, by dataset that both have with the same trials."""
-    (one, trials), (two, others) = (_complete(runs, side, metric) for side in (mine, other))
-    shared = [slug for slug in one.index if slug in two.index and trials[slug] == others[slug]]
-    return one[shared] - two[shared]
+    one, two = (_own(runs, side, metric) for side in (mine, other))
+    trials = two["trials"].to_dict()
+    shared = [slug for slug, own in one["trials"].items() if trials.get(slug) == own]
+    return one["mean"][shared] - two["mean"][shared]
 
 
 def slugs_of(printed: Printed, scope: str = "all") -> list[str]:

@@ -15,8 +15,8 @@ from experiments.errors import DONE, FAILED, WORK_LEFT, check_names
 from experiments.runner import experiments as catalogue
 from experiments.runner import registry
 from experiments.runner.experiments import Profile, jobs_in
-from experiments.runner.plan import make_plan, search_seconds
-from experiments.runs.job import Job, Limits
+from experiments.runner.plan import Plan, make_plan, search_seconds
+from experiments.runs.job import Limits
 from experiments.runs.schema import STATUSES
 from experiments.runs.store import Store
 from experiments.text import duration, program, table
@@ -61,17 +61,18 @@ def _about(kind: str, slug: str, each: Any) -> str:
 
 def cost(profile: Profile) -> tuple[int, float, float]:
     """Jobs of a profile; by the committed runs, its seconds of core time and on two idle cores."""
-    jobs = catalogue.unique(job for leaf in profile.leaves() for job in _jobs_in(leaf.slug))
     searches = catalogue.searches_in(profile)
-    plan = make_plan(jobs, {}, Limits())
+    plans = [_plan_of(leaf.slug) for leaf in profile.leaves()]
+    jobs = catalogue.unique(job for plan in plans for job in plan.jobs)
+    plan = Plan(jobs, jobs, {key: spent for one in plans for key, spent in one.seconds.items()})
     searching = sum(search_seconds(*each) for each in searches)
     count = len(jobs) + sum(trials for _, trials in searches)
     return count, plan.core_seconds + searching, plan.wall_seconds(2) + searching / 2
 
 
 @cache
-def _jobs_in(leaf: str) -> list[Job]:
-    return jobs_in(catalogue.profile_of(leaf))
+def _plan_of(leaf: str) -> Plan:
+    return make_plan(jobs_in(catalogue.profile_of(leaf)), {}, Limits())
 
 
 def _cost(profile: Profile) -> str:
