@@ -25,6 +25,7 @@ from gradtree.trees.simplify import (
     pruned,
     pruning_path,
     refitted,
+    without_small_leaves,
 )
 from gradtree.trees.tree import LEAF, Tree
 
@@ -65,6 +66,17 @@ def test_pruning_is_that_of_scikit_learn(alpha):
     ours = pruned(*grown(X, y, weight), alpha, None)[0]
     assert ours.node_count == theirs.node_count
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_small_leaves_give_way_and_every_row_has_a_leaf():
+    X, y, weight = noisy()
+    tree = Tree.from_sklearn(cart(X, y, weight))
+    for least in (2, 5, 40, 1000):
+        smaller = without_small_leaves(tree, X, least)
+        rows = np.bincount(smaller.apply(X), minlength=smaller.node_count)
+        leaves = smaller.children_left == LEAF
+        assert rows[leaves].min() >= min(least, len(X))
+        assert rows[leaves].sum() == len(X)
 
 
 def test_merging_changes_no_prediction():
