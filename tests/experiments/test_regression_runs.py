@@ -215,17 +215,19 @@ def test_it_is_said_plainly_who_wins() -> None:
     found = answered(regression.answer, invented(R2))
     first, *rest = found.sentences
     assert "(protocol clean, 9 datasets)" in first
-    assert "cart-pruned-regression on 9" in first
+    assert "CART (pruned regression) on 9" in first
     told = " ".join(rest)
-    assert "In R² gradtree-regression is worse than cart-pruned-regression: -0.050" in told
+    assert "In R² GradTree (regression) is worse than CART (pruned regression): -0.050" in told
     assert "has a higher R² than every tree on 9 of 9 datasets" in told
     assert "at 0.1: +0.1" in told
     ahead = answered(regression.answer, invented({**R2, "gradtree-regression": 0.85}))
-    assert "gradtree-regression on 9" in ahead.sentences[0]
-    assert "is better than cart-pruned-regression: +0.050" in " ".join(ahead.sentences)
+    assert "GradTree (regression) on 9" in ahead.sentences[0]
+    assert "is better than CART (pruned regression): +0.050" in " ".join(ahead.sentences)
     frame = ahead.tables[0].frame.set_index("Learner")
-    assert frame.loc["gradtree-regression", "wins among trees"] == 9
+    assert frame.loc["GradTree (regression)", "wins among trees"] == 9
     assert ahead.figures[0].draw().axes
+    lost = answered(regression.answer, invented({**R2, "cart-regression": 0.005}))
+    assert sum("worse than the mean of the target" in each for each in lost.sentences) == 8
 
 
 def test_datasets_that_are_not_finished_are_counted() -> None:

@@ -128,6 +128,9 @@ def _beyond_trees(runs: Runs, found: pd.DataFrame, r2: pd.DataFrame) -> Iterator
         f"One tree costs accuracy: {runs.name(CEILING)} has a higher R² than every tree on {above} "
         f"of {len(r2)} datasets (mean R²: {told})."
     )
+    for slug, row in r2[(r2[list(TREES)] < 0).any(axis=1)].iterrows():
+        own = ", ".join(f"{runs.name(method)} {row[method]:.2f}" for method in TREES)
+        yield f"On {runs.name(str(slug))} a tree does worse than the mean of the target: R² {own}."
 
 
 def _costs(runs: Runs, found: pd.DataFrame) -> Iterator[str]:
