@@ -1,7 +1,6 @@
 """The compiled search of DL8.5 against the library's, tree for tree."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from searched_problems import CASES, RECORDED, hard_problem, problem, text
 
 import baselines
 from baselines.algorithms.branch_and_bound import cache
-from baselines.algorithms.branch_and_bound.pair_counts import BLOCK, count_type
+from baselines.algorithms.branch_and_bound.pair_counts import count_type
 from baselines.algorithms.branch_and_bound.solver import compile_kernels, solve
 from baselines.algorithms.dl85 import DL85Classifier
 from baselines.algorithms.solvers import by_pydl85
@@ -81,26 +80,6 @@ def test_the_same_tree_on_the_papers_splits(dataset):
             for slug in ("dl85", "dl85-original")
         ]
         assert text(found[0]) == text(found[1])
-
-
-@pytest.mark.parametrize("depth", [2, 3])
-def test_many_columns_and_many_rows_change_nothing(depth):
-    """Pairs of columns are counted in blocks, and many rows in 32 bits."""
-    for seed in range(6):
-        columns, labels = problem(seed, 30)
-        few, half = solve(columns, labels, depth), columns.shape[1] // 2
-        between = np.zeros((len(labels), 2 * BLOCK), dtype=bool)  # nothing to ask about
-        wide = solve(np.hstack([columns[:, :half], between, columns[:, half:]]), labels, depth)
-        renumbered = re.sub(
-            r"\((\d+)",
-            lambda m, half=half: f"({int(m[1]) + 2 * BLOCK * (int(m[1]) >= half)}",
-            text(few.tree),
-        )
-        assert (text(wide.tree), wide.error) == (renumbered, few.error), seed
-        copies = 2**17 // len(labels) + 1
-        rows = np.repeat(np.arange(len(labels)), copies)
-        often = solve(columns[rows], labels[rows], depth, copies)
-        assert (text(often.tree), often.error) == (text(few.tree), copies * few.error), seed
 
 
 def test_a_tree_that_the_library_passes_over_is_passed_over():
