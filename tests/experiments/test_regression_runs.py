@@ -164,7 +164,7 @@ def test_a_store_from_before_there_were_regressions_is_brought_up_to_date(tmp_pa
 
 def test_metrics_of_numbers_are_of_numbers_alone() -> None:
     found, truth = own_metrics.find("mean_squared_error", {}, {}), np.arange(4.0)
-    assert found.smaller_is_better
+    assert found.better == "low"
     assert own_metrics._scored(found, Prediction(truth, truth + 2), 0) == (4.0, "")
     classes = Prediction(np.arange(3), np.arange(3))
     assert own_metrics._scored(found, classes, 3) == (None, "it compares numbers")
