@@ -101,7 +101,7 @@ def test_committed_predictions_give_the_committed_scores():
     runs = read_runs(COMMITTED, ["key", *names]).set_index("key")
     kept = predictions.read(COMMITTED)
     assert len(kept) >= 6000
-    for key, found in list(kept.items())[::5]:
+    for key, found in [(k, each) for k, each in kept.items() if not each.of_numbers][::5]:
         n_classes = int(max(found.truth.max(), found.predicted.max())) + 1
         ours = scores.scores_of(found.truth, found.predicted, None, n_classes)
         assert all(ours[name] == runs.at[key, name] for name in names), key
