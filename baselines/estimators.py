@@ -9,36 +9,23 @@ from __future__ import annotations
 from typing import Any
 
 from baselines.contract import Fitted, Learner, Params, SplitLike, Task, over_classes
+from baselines.gradtree_variants import NEW_DEFAULTS
 
-DEFAULTS: dict[str, Any] = {
+SINCE: dict[str, Any] = {
     "depth": "auto",
-    "lr_index": 0.25,
-    "lr_values": 0.025,
-    "lr_leaf": 0.2,
-    "loss": "cross-entropy",
-    "selector": "softmax",
-    "split": "softsign",
-    "steepness": 2.0,
-    "first_thresholds": "quantiles",
-    "batch_size": 512,
-    "epochs": 300,
-    "patience": 50,
-    "max_row_visits": 3_000_000,
-    "restarts": 15,
     "choose_by": "auto",
     "tolerance": 1.0,
     "validation_fraction": 0.2,
     "scale": "quantile",
-    "refit_leaves": True,
-    "leaf_smoothing": 1.0,
-    "min_samples_leaf": 1,
     "polish": True,
     "merge_leaves": "alike",
     "criterion": "log_loss",
     "ccp_alpha": "auto",
-    "max_leaf_nodes": None,
     "class_weight": "auto",
 }
+"""What has changed, or was added, since the learner ``gradtree-new-defaults``."""
+DEFAULTS = {**NEW_DEFAULTS, **SINCE}
+del DEFAULTS["round_to_validation"], DEFAULTS["stream"]  # never other than usual
 """What ``GradTreeClassifier()`` has today, so that a job says what it ran."""
 
 
