@@ -13,10 +13,17 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-EXAMPLE, OUTPUT = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, flags=re.DOTALL)[
-    0
+SHOWN = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", flags=re.DOTALL)
+FIRST, *OTHERS = [
+    example
+    for readme in ("README.md", "gradtree/README.md")
+    for example in SHOWN.findall((REPOSITORY / readme).read_text(encoding="utf-8"))
 ]
+"""Code and what it prints: of the first page, and of the guide to the estimators."""
+
+
+def printed_by(python: Path | str, code: str, cwd: Path) -> list[str]:
+    return [line.rstrip() for line in run(python, "-c", code, cwd=cwd).rstrip().splitlines()]
 
 
 def run(*words: str | Path, cwd: Path) -> str:
@@ -47,7 +54,7 @@ def built(folder: Path) -> tuple[Path, Path]:
 
 @pytest.mark.network
 @pytest.mark.parametrize("kind", ["wheel", "archive"])
-def test_the_readmes_example_runs_in_an_empty_environment(kind, tmp_path):
+def test_the_examples_run_in_an_empty_environment(kind, tmp_path):
     wheel, archive = built(tmp_path)
     with zipfile.ZipFile(wheel) as contents:
         names = contents.namelist()
@@ -59,8 +66,10 @@ def test_the_readmes_example_runs_in_an_empty_environment(kind, tmp_path):
     venv.create(empty, with_pip=True)
     package = wheel if kind == "wheel" else archive
     run(empty / "bin" / "pip", "install", "--quiet", package, "pandas", cwd=tmp_path)
-    printed = run(empty / "bin" / "python", "-c", EXAMPLE, cwd=tmp_path)
-    assert [line.rstrip() for line in printed.rstrip().splitlines()] == OUTPUT.splitlines()
+    told = "".join(code for code, _ in OTHERS)
+    assert all(f"{name}(" in told for name in ("GradTreeRegressor", "SmallTreeClassifier"))
+    for code, output in (FIRST, *OTHERS):
+        assert printed_by(empty / "bin" / "python", code, tmp_path) == output.splitlines()
 
 
 def test_the_example_needs_the_package_alone(tmp_path):
@@ -76,8 +85,9 @@ def test_the_example_needs_the_package_alone(tmp_path):
         "for name in ('baselines', 'datasets', 'experiments'): assert name not in sys.modules\n"
     )
     where = f"assert gradtree.__file__.startswith({str(tmp_path)!r}), gradtree.__file__\n"
-    printed = run(sys.executable, "-c", check + EXAMPLE + refused + where, cwd=tmp_path)
-    assert [line.rstrip() for line in printed.rstrip().splitlines()] == OUTPUT.splitlines()
+    code, output = FIRST
+    printed = printed_by(sys.executable, check + code + refused + where, tmp_path)
+    assert printed == output.splitlines()
     assert (tmp_path / "gradtree" / "py.typed").is_file()
 
 

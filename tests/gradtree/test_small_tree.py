@@ -3,7 +3,7 @@
 import pickle
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -74,6 +74,27 @@ def test_winner_is_fitted_to_all_rows_with_the_cap():
         .fit(*load_iris(return_X_y=True, as_frame=True))
         .export_text()
     )
+
+
+class Unlucky(DecisionTreeClassifier):
+    """Sees the labels of all rows wrongly, unless its seed is another than at first."""
+
+    seeds: ClassVar[list[int]] = []
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if len(y) == 150:
+            self.seeds.append(self.random_state)
+            y = np.roll(y, 50 if len(self.seeds) < 3 else 0)
+        return super().fit(X, y, sample_weight)
+
+
+def test_an_unlucky_last_fit_is_repeated_with_another_seed():
+    Unlucky.seeds.clear()
+    X, y = load_iris(return_X_y=True)
+    model = SmallTreeClassifier(families={"it": Unlucky()}, random_state=0).fit(X, y)
+    first = Unlucky.seeds[0]
+    assert Unlucky.seeds == [first, first + 1, first + 2]
+    assert model.score(X, y) > 0.95
 
 
 def test_raw_tables_and_labels_of_text_are_read_by_every_family():
