@@ -1,7 +1,6 @@
 """Datasets with a number to predict: their records, tables, cache and clean splits."""
 
 import hashlib
-import io
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from datasets import (
     registry,
 )
 from datasets.cache import Cache, default_cache
-from datasets.croissant import describe, table_bytes
 from datasets.loading import verify
 from datasets.readers import read_table
 from datasets.record_file import parse_record
@@ -145,12 +143,3 @@ def test_means_come_from_training_rows_only():
 def test_the_papers_protocols_refuse_numbers(name):
     with pytest.raises(ValueError, match=f"protocol {name} is for classes .* use protocol clean"):
         make_split(made_up_regression(), name, 0)
-
-
-def test_croissant_describes_and_keeps_the_numbers():
-    dataset = made_up_regression()
-    described = describe(dataset.record, b"table")
-    assert described["recordSet"][0]["field"][-1]["dataType"] == ["sc:Float", "cr:Label"]
-    assert "To predict: the number class." in described["description"]
-    table = pd.read_csv(io.BytesIO(table_bytes(dataset)), float_precision="round_trip")
-    np.testing.assert_array_equal(table["class"], dataset.y)
