@@ -36,7 +36,7 @@ verify: setup ## Compare cells and claims with the paper; fail if a verdict got 
 	@$(PY) -m experiments verify $(ARGS)
 
 bench: setup ## Time the GradTree engines, into .runs/bench
-	@$(PY) -m experiments bench $(ARGS)
+	@$(PY) scripts/bench.py $(ARGS)
 
 test: setup ## Run the default tests: offline, a few minutes
 	@$(PY) -m pytest $(ARGS)

@@ -11,7 +11,6 @@ import pandas as pd
 import plugins
 import pytest
 
-from experiments.__main__ import main
 from experiments.commands.arguments import RESULTS
 from experiments.runs.store import Store
 
@@ -112,11 +111,12 @@ def test_from_a_file_of_ones_own_to_a_table_with_statistics(run, folder):
 
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SCRIPT = REPOSITORY / "scripts" / "run_dataset.py"
 
 
-def script(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), *map(str, words)]
+def script(
+    *words: object, name: str = "run_dataset.py", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(REPOSITORY / "scripts" / name), *map(str, words)]
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("GRADTREE_")}
     return subprocess.run(
         command, capture_output=True, text=True, cwd=REPOSITORY, env={**inherited, **environment}
@@ -161,7 +161,8 @@ def test_engines_are_timed_beside_the_committed_fits(tmp_path):
     shutil.copy(RESULTS / "bench" / "fits.csv", tmp_path)
     before = pd.read_csv(tmp_path / "fits.csv")
     words = ["--axis", "banknote", "--engines", "compiled", "--repeats", "2"]
-    assert main(["bench", *words, "--output", str(tmp_path)]) == 0
+    done = script(*words, "--output", tmp_path, name="bench.py")
+    assert done.returncode == 0, done.stderr
     fits = pd.read_csv(tmp_path / "fits.csv")
     new, others = fits[fits["group"] == "banknote"], fits[fits["group"] != "banknote"]
     assert others.equals(before[before["group"] != "banknote"].reset_index(drop=True))
@@ -170,9 +171,5 @@ def test_engines_are_timed_beside_the_committed_fits(tmp_path):
     medians = pd.read_csv(tmp_path / "medians.csv").set_index(["name", "engine"])
     assert medians.at[("Banknote size", "compiled"), "epoch_ratio"] == 1
     assert medians.at[("Spambase size", "tensorflow"), "epoch_ratio"] > 1
-
-
-def test_the_authors_package_needs_an_interpreter(tmp_path, capsys):
-    words = ["--axis", "banknote", "--engines", "authors", "--output", str(tmp_path)]
-    assert main(["bench", *words]) == 2
-    assert "name it with --authors-python" in capsys.readouterr().err
+    done = script("--engines", "authors", name="bench.py")
+    assert (done.returncode, "name it with --authors-python" in done.stderr) == (2, True)
