@@ -169,7 +169,9 @@ SELECTION = group(
     option("--trial", "these trials, beyond the paper's ten too", trials, "0-4,7"),
     PARAMS,
 )
-SHARD = option("--shard", "only share I of N, in a store of its own; then `merge`", shard, "I/N")
+SHARD = option(
+    "--shard", "only share I of N, in a store of its own; then `merge`", shard, "I/N", (1, 1)
+)
 LIMITS = (
     option("--workers", "jobs at the same time (default: one per core)", whole(1), "N"),
     option("--time-limit", "seconds per job (default: the profile's, else 3600)", positive, "S"),

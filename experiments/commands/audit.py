@@ -14,8 +14,7 @@ from experiments.commands.arguments import COMMITTED, option, positive, verb, wh
 from experiments.commands.run_search import job_of
 from experiments.errors import DONE, FAILED, WORK_LEFT
 from experiments.output.checks import VARIES, unlike, varies
-from experiments.runner.display import Progress
-from experiments.runner.queue import Queue
+from experiments.runner.plan import Queue
 from experiments.runner.session import drive
 from experiments.runs import archive
 from experiments.runs.job import key_of
@@ -60,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         jobs = [job_of(row, asking.get(row["key"], "")) for row in rows]
         seconds = {row["key"]: row["cpu_seconds"] for row in rows}
         limits, queue = arguments.limits_of(args), Queue(jobs, seconds, give_up=False)
-        drive(args, queue, Progress(jobs, seconds, args.workers), limits, "audit")
+        drive(args, queue, jobs, seconds, limits, "audit")
         known = {**archive.read_facts(COMMITTED)["environment"], **store.facts("environment")}
         return compare(rows, store, known)
 

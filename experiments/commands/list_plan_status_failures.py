@@ -14,8 +14,9 @@ from experiments.commands.run_search import asked, plan_of, tell_plan
 from experiments.errors import DONE, FAILED, WORK_LEFT, check_names
 from experiments.runner import experiments as catalogue
 from experiments.runner import registry
+from experiments.runner.candidates import search_seconds
 from experiments.runner.experiments import Profile, jobs_in
-from experiments.runner.plan import Plan, make_plan, search_seconds
+from experiments.runner.plan import Plan, make_plan, together
 from experiments.runs.job import Limits
 from experiments.runs.schema import STATUSES
 from experiments.runs.store import Store
@@ -62,11 +63,9 @@ def _about(kind: str, slug: str, each: Any) -> str:
 def cost(profile: Profile) -> tuple[int, float, float]:
     """Jobs of a profile; by the committed runs, its seconds of core time and on two idle cores."""
     searches = catalogue.searches_in(profile)
-    plans = [_plan_of(leaf.slug) for leaf in profile.leaves()]
-    jobs = catalogue.unique(job for plan in plans for job in plan.jobs)
-    plan = Plan(jobs, jobs, {key: spent for one in plans for key, spent in one.seconds.items()})
+    plan = together([_plan_of(leaf.slug) for leaf in profile.leaves()])
     searching = sum(search_seconds(*each) for each in searches)
-    count = len(jobs) + sum(trials for _, trials in searches)
+    count = len(plan.jobs) + sum(trials for _, trials in searches)
     return count, plan.core_seconds + searching, plan.wall_seconds(2) + searching / 2
 
 

@@ -8,20 +8,28 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from datasets import paper_datasets
 from experiments.analysis.runs import load
 from experiments.commands import arguments
 from experiments.commands.arguments import HOW, flag, group, limits_of, option, verb, whole, words
 from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_names
 from experiments.runner import experiments as catalogue
-from experiments.runner import plan as planning
 from experiments.runner import registry
-from experiments.runner.candidates import FOLDER, WINNERS, folder_of, space_of
-from experiments.runner.display import Progress
-from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, searches_in, unique
-from experiments.runner.plan import Plan, make_plan, note_plan, render
-from experiments.runner.queue import Queue
+from experiments.runner.candidates import FOLDER, WINNERS, folder_of, search_seconds, space_of
+from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, unique
+from experiments.runner.plan import (
+    Plan,
+    Queue,
+    make_plan,
+    note_plan,
+    render,
+    seconds_of,
+    shard,
+    stale_learners,
+    together,
+)
 from experiments.runner.session import SessionSummary, drive, sum_up
-from experiments.runs.job import Job
+from experiments.runs.job import Job, Limits
 from experiments.runs.store import Store
 from experiments.text import duration, program, same_command, say
 
@@ -64,11 +72,11 @@ def run(args: argparse.Namespace) -> int:
     if args.retry:
         return retry(args)
     profile, chosen, parts, searches = asked(args)
-    store, (index, count) = Store(args.store), args.shard or (1, 1)
-    every = [job for part in parts.values() for job in part]
+    store, every = Store(args.store), [job for part in parts.values() for job in part]
     stale = refit_or_tell(store, every, args.refit)
     note_plan(store, every, stale)
-    mine = planning.shard(unique(every), index, count)
+    mine = {job.key: job for job in shard(unique(every), *args.shard)}
+    index, count = args.shard
     searches = searches[index - 1 :: count]
     if not mine and not searches:
         raise NothingToDoError(f"nothing to do: share {index} of {count} is empty")
@@ -83,16 +91,17 @@ def run(args: argparse.Namespace) -> int:
         if searched:  # what it found may be what this part runs
             part = jobs_in(leaf, chosen)
             note_plan(store, part, stale)
-            mine = unique([*mine, *planning.shard(unique(part), index, count)])
-        summary = one_session(args, leaf.slug, within(part, mine), leaf.time_limit)
-        own = [pair for pair in searches_in(leaf, chosen) if pair in searches]
+            mine |= {job.key: job for job in shard(unique(part), *args.shard)}
+        limits = limits_of(args, leaf.time_limit)
+        summary = one_session(args, leaf.slug, within(part, mine), limits)
+        own = [pair for pair in catalogue.searches_in(leaf, chosen) if pair in searches]
         if own and not summary.interrupted:
-            ended, worked = search(args, own)
+            ended, worked = search(args, own, folder_of(args.store))
             status, searched = max(status, ended), searched or worked
         if summary.interrupted or status == WORK_LEFT:
             break
     limits = limits_of(args, min(leaf.time_limit for leaf in profile.leaves()))
-    status = max(status, sum_up(mine, store, limits, summary))
+    status = max(status, sum_up(list(mine.values()), store, limits, summary))
     if args.refresh and not summary.interrupted:
         status = max(status, refresh(args.store, bool(plan.pending) or searched))
     if status != WORK_LEFT and profile.slug in NEXT:
@@ -104,31 +113,26 @@ def asked(args: argparse.Namespace) -> tuple[Profile, Selection, Parts, Searches
     """The profile, what is chosen of it, and the jobs and searches that this comes to."""
     profile, chosen = arguments.selected(args)
     parts = {leaf.slug: jobs_in(leaf, chosen) for leaf in profile.leaves()}
-    searches = searches_in(profile, chosen)
-    catalogue.check_selected(
-        profile, chosen, [job for part in parts.values() for job in part], searches
-    )
+    searches = catalogue.searches_in(profile, chosen)
+    every = [job for part in parts.values() for job in part]
+    catalogue.check_selected(profile, chosen, every, searches)
     return profile, chosen, parts, searches
 
 
-def within(jobs: Sequence[Job], among: Sequence[Job]) -> list[Job]:
+def within(jobs: Sequence[Job], among: Mapping[str, Job]) -> list[Job]:
     """Those jobs, each piece of work once, that are among others."""
-    keys = {job.key for job in among}
-    return [job for job in unique(jobs) if job.key in keys]
+    return [job for job in unique(jobs) if job.key in among]
 
 
 def plan_of(args: argparse.Namespace, profile: Profile, parts: Parts) -> Plan:
     """The plans of all parts of a profile, each by its own time limit, as one."""
-    statuses, leaves = Store(args.store).statuses(), profile.leaves()
-    plans = [make_plan(parts[p.slug], statuses, limits_of(args, p.time_limit)) for p in leaves]
-    jobs = unique(job for plan in plans for job in plan.jobs)
-    pending = unique(job for plan in plans for job in plan.pending)
-    seconds = {key: spent for plan in plans for key, spent in plan.seconds.items()}
-    return Plan(jobs, pending, seconds, max((p.limits for p in plans), key=lambda one: one.seconds))
+    statuses = Store(args.store).statuses()
+    limits = {leaf.slug: limits_of(args, leaf.time_limit) for leaf in profile.leaves()}
+    return together([make_plan(parts[slug], statuses, each) for slug, each in limits.items()])
 
 
 def tell_plan(args: argparse.Namespace, profile: Profile, plan: Plan, searches: Searches) -> None:
-    spent = {subject: planning.search_seconds(subject, number) for subject, number in searches}
+    spent = [search_seconds(*pair) for pair in searches]
     say(f"Profile {profile.slug}: {profile.about}.\n\n{render(plan, args.workers, spent)}")
 
 
@@ -143,11 +147,12 @@ def retry(args: argparse.Namespace) -> int:
         for row in rows
         if row["status"] in args.retry and row["experiment"] != catalogue.SEARCH
     ]
-    jobs = planning.shard(unique(filter(chosen.allows, found)), *(args.shard or (1, 1)))
+    jobs = shard(unique(filter(chosen.allows, found)), *args.shard)
     if not jobs:
         ended = " or ".join(args.retry)
         raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
-    return sum_up(jobs, store, limits_of(args), one_session(args, "retry", jobs))
+    limits = limits_of(args)
+    return sum_up(jobs, store, limits, one_session(args, "retry", jobs, limits))
 
 
 def job_of(row: Any, experiment: str) -> Job:
@@ -161,28 +166,25 @@ def run_jobs(args: argparse.Namespace, title: str, jobs: Sequence[Job]) -> tuple
     store, limits, once = Store(args.store), limits_of(args), unique(jobs)
     note_plan(store, jobs, refit_or_tell(store, jobs, args.refit))
     say(render(make_plan(once, store.statuses(), limits), args.workers))
-    summary = one_session(args, title, once)
+    summary = one_session(args, title, once, limits)
     return sum_up(once, store, limits, summary), not summary.interrupted
 
 
 def one_session(
-    args: argparse.Namespace, title: str, jobs: Sequence[Job], time_limit: float = 3600.0
+    args: argparse.Namespace, title: str, jobs: Sequence[Job], limits: Limits
 ) -> SessionSummary:
     """Do what is left of some jobs."""
-    limits, store = limits_of(args, time_limit), Store(args.store)
-    statuses, again = store.statuses(), getattr(args, "fill_predictions", False)
+    store, again = Store(args.store), getattr(args, "fill_predictions", False)
+    statuses = store.statuses()
     if again:
         good = {key for key, one in statuses.items() if one["status"] == "ok"}
         good -= store.predicted_keys()
-        plan = make_plan([job for job in jobs if job.key in good], {}, limits)
-    else:
-        plan = make_plan(jobs, statuses, limits, getattr(args, "retry", None))
+        jobs, statuses = [job for job in jobs if job.key in good], {}
+    plan = make_plan(jobs, statuses, limits, getattr(args, "retry", None))
     if not plan.pending:
         return SessionSummary()
-    give_up = not getattr(args, "keep_trying", False)
-    queue = Queue(plan.pending, plan.seconds, plan.harmless(), give_up)
-    progress = Progress(plan.pending, plan.seconds, args.workers)
-    return drive(args, queue, progress, limits, f"profile {title}", again)
+    queue = Queue(plan.pending, plan.seconds, not getattr(args, "keep_trying", False))
+    return drive(args, queue, plan.pending, plan.seconds, limits, f"profile {title}", again)
 
 
 def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> list[str]:
@@ -193,7 +195,7 @@ def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> li
         with store.writing() as connection:
             connection.executemany("DELETE FROM runs WHERE key = ?", keys)
             connection.executemany("DELETE FROM predictions WHERE key = ?", keys)
-    stale = planning.stale_learners(store, jobs)
+    stale = stale_learners(store, jobs)
     for slug, done in stale.items():
         told = registry.learner_facts(slug)
         say(
@@ -245,7 +247,6 @@ def _write(folder: Path) -> list[str]:
     option("--method", "methods (default: those that the paper tuned)", words, "A,B"),
     option("--trials", "candidates (default: 300)", whole(1), "N", 300),
     option("--sampler", "random (default) or one of Optuna's, e.g. tpe", default="random"),
-    option("--search-seed", "seed of the search (default: 42)", whole(0), "S", 42),
     arguments.SHARD,
     flag("--plan", "only estimate how long it takes"),
     flag("--results", "continue from the committed scores in results/search and add to them"),
@@ -270,44 +271,41 @@ def find_hyperparameters(args: argparse.Namespace) -> int:
     pairs = [
         (Subject(protocol, dataset, method), args.trials)
         for protocol in args.protocol
-        for dataset in arguments.datasets(args.dataset) or catalogue.paper_datasets()
+        for dataset in arguments.datasets(args.dataset) or paper_datasets()
         for method in args.method or catalogue.METHODS
         if catalogue.can_search(method, dataset)
     ]
-    index, count = args.shard or (1, 1)
+    index, count = args.shard
     pairs = pairs[index - 1 :: count]
     if not pairs:
         raise NothingToDoError("nothing to do: no such method can be searched on such a dataset")
-    seconds = sum(planning.search_seconds(*pair) for pair in pairs)
+    seconds = sum(search_seconds(*pair) for pair in pairs)
     limits_of(args)
     say(
         f"{len(pairs):,} searches of {args.trials} candidates: about {duration(seconds)} of core "
         f"time, {duration(seconds / args.workers)} on {args.workers} idle cores, from the start."
     )
-    return DONE if args.plan else search(args, pairs)[0]
+    folder = FOLDER if args.results else folder_of(args.store)
+    return DONE if args.plan else search(args, pairs, folder, args.sampler)[0]
 
 
-def search(args: argparse.Namespace, pairs: Searches) -> tuple[int, bool]:
+def search(
+    args: argparse.Namespace, pairs: Searches, folder: Path, sampler: str = "random"
+) -> tuple[int, bool]:
     """Bring studies to an end and keep their scores; the exit status, and whether any was open."""
     from experiments.runner.study import SearchQueue, open_searches
 
-    sampler, seed = getattr(args, "sampler", "random"), getattr(args, "search_seed", 42)
-    to_results = args.verb == "search" and args.results
-    folder: Path = FOLDER if to_results else folder_of(args.store)
-    searches = open_searches(pairs, seed, sampler, args.store, folder)
+    searches = open_searches(pairs, sampler, args.store, folder)
     queue, summary = SearchQueue(searches, Store(args.store)), SessionSummary()
     worked = bool(queue)
     if worked:
-        limits, jobs = limits_of(args), unique(job for one in searches for job in one.jobs())
-        seconds = {job.key: 2 * planning.seconds_of(job.method, job.dataset) for job in jobs}
-        progress = Progress(jobs, seconds, args.workers)
-        progress.jobs = progress.jobs or len(queue)
-        summary = drive(args, queue, progress, limits, f"search ({sampler})")
-    kept = [(one, one.keep(folder)) for one in searches]
-    say("\n".join(["", *(line for _, line in kept)]))
+        jobs = unique(job for one in searches for job in one.jobs())
+        seconds = {job.key: 2 * seconds_of(job.method, job.dataset) for job in jobs}
+        summary = drive(args, queue, jobs, seconds, limits_of(args), f"search ({sampler})")
+    say("\n".join(["", *(one.keep(folder) for one in searches)]))
     if (folder / WINNERS).is_file():
         say(f"\nWinners are in {folder / WINNERS}.")
-    if summary.interrupted or any(one.done() < one.trials for one, _ in kept):
+    if summary.interrupted or any(one.done() < one.trials for one in searches):
         why = f": {summary.problem}" if summary.problem else ""
         say(f"Stopped{why}. Resume with: {same_command()}")
         return WORK_LEFT, worked

@@ -27,6 +27,7 @@ from datasets.split import Parts, Split
 from experiments.errors import UserError
 from experiments.runner import registry
 from experiments.runner.experiments import MODEL_SEED, Subject, identity_of, params_of
+from experiments.runner.plan import seconds_of
 from experiments.runner.run_job import cannot, load_split, timed_fit
 from experiments.runner.scores import f1_on
 from experiments.runs.archive import COMMITTED
@@ -62,10 +63,10 @@ def space_of(method: str) -> Mapping[str, Sequence[Any]]:
     return space
 
 
-def candidate(dataset: str, method: str, number: int, seed: int = SEED) -> dict[str, Any]:
+def candidate(dataset: str, method: str, number: int) -> dict[str, Any]:
     """Candidate ``number``; stopping, resuming, sharding and order cannot change it."""
     return {
-        name: draw(choices, seed, dataset, method, number, name)
+        name: draw(choices, SEED, dataset, method, number, name)
         for name, choices in space_of(method).items()
     }
 
@@ -132,6 +133,14 @@ def cut(y: NDArray[np.int64], count: int) -> Iterator[tuple[NDArray[np.intp], ..
 # What searches found
 
 
+def search_seconds(subject: Subject, candidates: int) -> float:
+    """Processor seconds that a search is expected to take, by the committed scores."""
+    found = outcomes_of(FOLDER, subject).values()
+    if found:
+        return sum(float(seconds or 0) for _, seconds in found) / len(found) * candidates
+    return 2 * seconds_of(subject.method, subject.dataset) * candidates
+
+
 def folder_of(store: Path) -> Path:
     return store / "search"
 
@@ -153,13 +162,9 @@ def _replace(path: Path, table: pd.DataFrame) -> None:
     beside.replace(path)
 
 
-def scores_file(folder: Path, subject: Subject) -> Path:
-    return folder / subject.protocol / f"{subject.dataset}.csv"
-
-
 def outcomes_of(folder: Path, subject: Subject) -> dict[int, tuple[str, str]]:
     """Score (or how it failed) and seconds of the candidates of a search, by number."""
-    table = read(scores_file(folder, subject))
+    table = read(folder / subject.protocol / f"{subject.dataset}.csv")
     names = ["number", subject.method, subject.method + SECONDS]
     columns = zip(*(table[name] for name in names), strict=True) if names[1] in table else ()
     return {int(number): (score, seconds) for number, score, seconds in columns if score}
@@ -167,7 +172,7 @@ def outcomes_of(folder: Path, subject: Subject) -> dict[int, tuple[str, str]]:
 
 def write_scores(folder: Path, subject: Subject, outcomes: Mapping[int, tuple[str, str]]) -> None:
     """Put score and seconds of every candidate of one search into the table of its dataset."""
-    table = read(path := scores_file(folder, subject))
+    table = read(path := folder / subject.protocol / f"{subject.dataset}.csv")
     table = table.set_index(table["number"].astype(int)) if len(table) else table
     names = [subject.method, subject.method + SECONDS]
     new = pd.DataFrame.from_dict(dict(outcomes), orient="index", columns=names)
@@ -204,22 +209,22 @@ def winning_params(
     in the store where that has been searched, else as committed; the published ones where every
     candidate was skipped.
     """
-    subject, folders = Subject(protocol, dataset, method), (folder_of(store), FOLDER)
-    found = [own for folder in folders if (own := winners_of(folder).get(subject))]
-    outcomes = [outcomes_of(folder, subject) for folder in folders if budget or not found]
-    why = "has not been finished"
-    if found:
-        params, trials = found[0]
-        if budget is None or budget >= trials:
-            return complete(subject, params)
-        for known in outcomes:
-            if all(number in known for number in range(budget)):
-                scores = {n: float(known[n][0]) for n in range(budget) if known[n][0][0].isdigit()}
-                best = max(scores, key=lambda n: (scores[n], -n), default=0)
-                return complete(subject, candidate(dataset, method, best))
-        why = f"has kept too few scores to know the best of {budget}"
-    elif any({score for score, _ in known.values()} == {"skipped"} for known in outcomes):
-        return complete(subject, {})  # will be skipped, and say why
+    subject, why = Subject(protocol, dataset, method), "has not been finished"
+    for folder in (folder_of(store), FOLDER):
+        path = folder / WINNERS
+        winner = _winners(path, path.stat().st_mtime_ns).get(subject) if path.is_file() else None
+        if winner and (budget is None or budget >= winner[1]):
+            return complete(subject, winner[0])
+        outcomes = outcomes_of(folder, subject)
+        if winner and budget and all(number in outcomes for number in range(budget)):
+            tried = {number: outcomes[number][0] for number in range(budget)}
+            scores = {number: float(text) for number, text in tried.items() if text[0].isdigit()}
+            best = max(scores, key=lambda number: (scores[number], -number), default=0)
+            return complete(subject, candidate(dataset, method, best))
+        if winner:
+            why = f"has kept too few scores to know the best of {budget}"
+        elif {score for score, _ in outcomes.values()} == {"skipped"}:
+            return complete(subject, {})  # will be skipped, and say why
     raise UserError(
         f"the search of {method} on {dataset} under {protocol} {why}; run\n"
         f"  python -m experiments search --protocol {protocol} --dataset {dataset} "
@@ -227,15 +232,10 @@ def winning_params(
     )
 
 
-def winners_of(folder: Path) -> dict[Subject, tuple[dict[str, Any], int]]:
-    """Parameters drawn by the winner of each search, and the number of its candidates."""
-    path = folder / WINNERS
-    return _winners(path, path.stat().st_mtime_ns) if path.is_file() else {}
-
-
 @cache
 def _winners(path: Path, modified: int) -> dict[Subject, tuple[dict[str, Any], int]]:
-    rows = read(path).to_dict("records")
-    subjects = [Subject(*(row[name] for name in PLACE)) for row in rows]
-    found = [(json.loads(row["params"]), int(row["trials"])) for row in rows]
-    return dict(zip(subjects, found, strict=True))
+    """Parameters drawn by the winner of each search, and the number of its candidates."""
+    return {
+        Subject(*(row[name] for name in PLACE)): (json.loads(row["params"]), int(row["trials"]))
+        for row in read(path).to_dict("records")
+    }

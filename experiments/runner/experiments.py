@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from datasets import paper_datasets
 from experiments.errors import NothingToDoError, UserError, check_fields
 from experiments.runner import registry
 from experiments.runs.job import Job, Measured
@@ -123,12 +124,6 @@ def identity_of(protocol: str, dataset: str, method: str) -> dict[str, Any]:
         "method_version": learner.version,
         "family": learner.family or "",
     }
-
-
-def paper_datasets() -> tuple[str, ...]:
-    import datasets
-
-    return datasets.paper_datasets()
 
 
 def params_of(

@@ -1,32 +1,67 @@
-"""The plan of a run: how many jobs are still to be done, and what they will take.
+"""The plan of a run: which jobs are still to be done, what they will take, and in which order they
+leave for the workers.
+
+Errors and crashes are tried again by the next run. A job that exceeded a limit would end the same
+way: it is left alone until it is granted more, or asked for.
 
 A job takes what its committed run took, in processor seconds. Where there is none, the median of
 the runs of its learner on its dataset; else the learner's median, scaled by rows times features;
 for an unknown learner a guess by the size of the dataset.
 """
 
-from collections import Counter
+import heapq
+import json
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from experiments.runner import candidates as searched
 from experiments.runner import registry
-from experiments.runner.candidates import Subject
-from experiments.runner.queue import to_do
-from experiments.runner.run_job import skip_reason
+from experiments.runner.experiments import unique
+from experiments.runner.run_job import NO_DATA, skip_reason
 from experiments.runs import archive
-from experiments.runs.job import Job, Limits
-from experiments.runs.schema import HOLDOUT
+from experiments.runs.job import Job, Limits, canonical_json, now
+from experiments.runs.schema import HOLDOUT, Run
 from experiments.runs.store import Store
 from experiments.text import duration, table
 
+State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
+WORTH_TRYING = ("pending", "failed", "unavailable")
 GUESS_SECONDS_PER_CELL = 2e-4
 """Of an unknown learner: seconds per row and feature."""
-SAFE_SHARE = 0.25
-"""Of its time limit: a job expected to take less is not suspected of exceeding it."""
+
+
+def state_of(job: Job, run: Run | None, limits: Limits) -> State:
+    """Where a job stands by its run in the store: ``limited`` exceeded limits it would be given
+    again, ``unavailable`` had no data, which may have come, ``failed`` is worth another try.
+    """
+    if run is None:
+        return "pending"
+    if run["status"] == "ok":
+        return "done"
+    if run["reason"] == NO_DATA and run["status"] == "skipped":
+        return "unavailable"
+    if run["status"] == "skipped":  # a library that was missing may be there by now
+        shape = json.loads(run["extra"] or "{}").get("shape")
+        learner = registry.learner(job.method)
+        reason = learner.why_not(*shape) if shape is not None else skip_reason(job)
+        return "skipped" if reason == run["reason"] else "pending"
+    granted = {"timeout": limits.seconds, "memory": limits.memory_mb}.get(run["status"])
+    return "limited" if granted and (run["limit_value"] or 0) >= granted else "failed"
+
+
+def to_do(
+    jobs: Iterable[Job],
+    runs: Mapping[str, Run],
+    limits: Limits,
+    retry: Collection[str] | None = None,
+) -> list[Job]:
+    """The jobs a run has to do; with ``retry``, only those whose run has such a status."""
+    if retry is not None:
+        return [job for job in jobs if job.key in runs and runs[job.key]["status"] in retry]
+    return [job for job in jobs if state_of(job, runs.get(job.key), limits) in WORTH_TRYING]
 
 
 @cache
@@ -53,14 +88,6 @@ def seconds_of(method: str, dataset: str, folder: Path = archive.COMMITTED) -> f
     return facts.n_rows * facts.n_features * rates.get(method, GUESS_SECONDS_PER_CELL)
 
 
-def search_seconds(subject: Subject, candidates: int) -> float:
-    """Processor seconds that a search is expected to take, by the committed scores."""
-    found = searched.outcomes_of(searched.FOLDER, subject).values()
-    if found:
-        return sum(float(seconds or 0) for _, seconds in found) / len(found) * candidates
-    return 2 * seconds_of(subject.method, subject.dataset) * candidates
-
-
 @dataclass(frozen=True)
 class Plan:
     """Jobs that were selected, those still to do, and what each will take."""
@@ -80,15 +107,6 @@ class Plan:
         shared = [self.seconds[j.key] for j in self.pending if j.measured != "alone"]
         return alone + max(sum(shared) / workers, max(shared, default=0.0))
 
-    def harmless(self) -> set[tuple[str, ...]]:
-        """Groups of jobs that, by runs on the same dataset, stay well within the time limit."""
-        known, most = _recorded(archive.COMMITTED)[1], SAFE_SHARE * self.limits.seconds
-        return {
-            job.group
-            for job in self.pending
-            if (job.method, job.dataset) in known and self.seconds[job.key] < most
-        }
-
 
 def make_plan(
     jobs: Sequence[Job],
@@ -105,6 +123,15 @@ def make_plan(
         if place not in places:
             places[place] = 0.0 if skip_reason(job) else seconds_of(job.method, job.dataset)
         seconds[job.key] = min(recorded.get(job.key, places[place]), limits.seconds)
+    return Plan(jobs, pending, seconds, limits)
+
+
+def together(plans: Sequence[Plan]) -> Plan:
+    """Several plans as one, which has every piece of work once."""
+    jobs = unique(job for plan in plans for job in plan.jobs)
+    pending = unique(job for plan in plans for job in plan.pending)
+    seconds = {key: spent for plan in plans for key, spent in plan.seconds.items()}
+    limits = max((plan.limits for plan in plans), key=lambda one: one.seconds)
     return Plan(jobs, pending, seconds, limits)
 
 
@@ -139,9 +166,8 @@ def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:
     return [job for job in jobs if dealt.setdefault(job.group, len(dealt)) % count == index - 1]
 
 
-def render(plan: Plan, workers: int, searches: Mapping[Subject, float] | None = None) -> str:
-    """A line per learner, and the total in core time and on idle cores."""
-    searches = searches or {}
+def render(plan: Plan, workers: int, searches: Collection[float] = ()) -> str:
+    """A line per learner; the total, searches included, in core time and on idle cores."""
     jobs, pending = Counter(j.method for j in plan.jobs), Counter(j.method for j in plan.pending)
     rows = []
     for method, count in jobs.items():
@@ -150,7 +176,7 @@ def render(plan: Plan, workers: int, searches: Mapping[Subject, float] | None = 
         numbers = [f"{number:,}" for number in (count, count - left, left)]
         rows.append([method, *numbers, duration(spent) if left else "–"])
     lines = [table(["method", "jobs", "done", "to do", "core time"], rows), ""] if rows else []
-    searching = sum(searches.values())
+    searching = sum(searches)
     if searches:
         lines.append(f"{len(searches):,} searches: about {duration(searching)} of core time.")
     if not plan.pending:
@@ -164,3 +190,114 @@ def render(plan: Plan, workers: int, searches: Mapping[Subject, float] | None = 
         f"{duration(plan.limits.seconds)}."
     )
     return "\n".join(lines)
+
+
+# The order of jobs.
+
+
+@dataclass
+class _Bundle:
+    """Jobs that may share work: one worker does them one after the other, if it can."""
+
+    rank: int
+    jobs: deque[Job] = field(default_factory=deque)
+    at_work: int = 0
+    begun: bool = False
+
+    @property
+    def urgency(self) -> tuple[int, bool, int]:
+        """Least first: nobody works on it, somebody just did, it has much to do."""
+        return self.at_work, not self.begun, self.rank
+
+
+class Queue:
+    """Hands out jobs, the longest first; ``take`` and ``finish`` cost the same however many.
+
+    Jobs that may share work follow each other, and run side by side only where there is nothing
+    else to do. Jobs that are measured alone come last, one at a time. Where one exceeds its limits,
+    those of its group (which differ in trial or seed only) that have not been started are settled
+    without being tried, if we may ``give_up``.
+    """
+
+    def __init__(
+        self,
+        jobs: Iterable[Job],
+        estimates: Mapping[str, float] | None = None,
+        give_up: bool = True,
+    ) -> None:
+        self._pending = {job.key: job for job in jobs}
+        self._groups: dict[tuple[str, ...], list[Job]] = {}
+        self._in_flight: dict[str, Job] = {}
+        self._alone: deque[Job] = deque()
+        total: Counter[Any] = Counter()
+        for key, job in self._pending.items():
+            total[job.sharing] += (estimates or {}).get(key, 0)  # type: ignore[assignment]
+        ranked = sorted(total, key=lambda sharing: -total[sharing])
+        self._bundles = {sharing: _Bundle(rank) for rank, sharing in enumerate(ranked)}
+        for job in self._pending.values():
+            if give_up:
+                self._groups.setdefault(job.group, []).append(job)
+            alone = job.measured == "alone"
+            (self._alone if alone else self._bundles[job.sharing].jobs).append(job)
+        self._heap = [(bundle.urgency, bundle) for bundle in self._bundles.values()]
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def take(self) -> Job | None:
+        """The next job; ``None`` if there is none before another ends."""
+        beside = next(iter(self._in_flight.values()), None)
+        if beside is not None and beside.measured == "alone":
+            return None
+        job = self._next_shared()
+        while job is None and self._alone and not self._in_flight:
+            job = self._pending.get(self._alone.popleft().key)
+        if job is None:
+            return None
+        del self._pending[job.key]
+        self._in_flight[job.key] = job
+        bundle = self._bundles[job.sharing]
+        bundle.at_work, bundle.begun = bundle.at_work + 1, True
+        self._offer(bundle)
+        return job
+
+    def finish(self, run: Run) -> list[dict[str, Any]]:
+        """Note how a job ended; the runs of those that it settles without their being tried."""
+        job = self._in_flight.pop(run["key"])
+        bundle = self._bundles[job.sharing]
+        bundle.at_work -= 1
+        self._offer(bundle)
+        if run["status"] not in ("timeout", "memory"):
+            return []
+        hopeless = [one for one in self._groups.pop(job.group, ()) if one.key in self._pending]
+        for other in hopeless:
+            del self._pending[other.key]
+        return [_foregone(other, run) for other in hopeless]
+
+    def _offer(self, bundle: _Bundle) -> None:
+        """Put a bundle where its state belongs; what the heap said of it before counts no more."""
+        if bundle.jobs:
+            heapq.heappush(self._heap, (bundle.urgency, bundle))
+
+    def _next_shared(self) -> Job | None:
+        """The next job of the most urgent bundle."""
+        while self._heap:
+            urgency, bundle = heapq.heappop(self._heap)
+            while bundle.jobs and urgency == bundle.urgency:
+                job = bundle.jobs.popleft()
+                if job.key in self._pending:
+                    return job
+        return None
+
+
+def _foregone(job: Job, because: Run) -> dict[str, Any]:
+    """The run of a job that is not tried because another of its group exceeded a limit."""
+    extra = {**json.loads(because.get("extra") or "{}"), "implied_by": because["key"]}
+    return job.run(
+        because["status"],
+        reason=f"not tried: {because['reason']} in trial {because['trial']}",
+        environment=because.get("environment"),
+        limit_value=because.get("limit_value"),
+        finished=now(),
+        extra=canonical_json(extra),
+    )

@@ -9,8 +9,7 @@ Optuna's dashboard, importances and plots open the file.
 import inspect
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from experiments.errors import UserError, did_you_mean
 from experiments.runner import candidates
-from experiments.runner.candidates import Subject, candidate, candidate_job, draw, space_of
+from experiments.runner.candidates import SEED, Subject, candidate, candidate_job, draw, space_of
 from experiments.runner.run_job import NO_DATA
 from experiments.runs.job import Job, canonical_json
 from experiments.runs.schema import Run
@@ -39,9 +38,9 @@ FINISHED = (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)
 class NumberedDraws(optuna.samplers.RandomSampler):
     """Candidate k is a function of the seed, the dataset, the learner and k alone."""
 
-    def __init__(self, subject: Subject, seed: int) -> None:
-        super().__init__(seed)
-        self._what_for = (seed, subject.dataset, subject.method)
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(SEED)
+        self._what_for = (SEED, subject.dataset, subject.method)
 
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, name: str, distribution: BaseDistribution
@@ -50,10 +49,10 @@ class NumberedDraws(optuna.samplers.RandomSampler):
         return draw(distribution.choices, *self._what_for, trial.number, name)
 
 
-def sampler_of(name: str, subject: Subject, seed: int) -> optuna.samplers.BaseSampler:
+def sampler_of(name: str, subject: Subject) -> optuna.samplers.BaseSampler:
     """Ours (``random``), or one of Optuna's by name: ``tpe``, ``TPESampler``, ``cmaes``, …"""
     if name == NUMBERED:
-        return NumberedDraws(subject, seed)
+        return NumberedDraws(subject)
     known = {
         each.removesuffix("Sampler").lower(): getattr(optuna.samplers, each)
         for each in optuna.samplers.__all__
@@ -62,7 +61,7 @@ def sampler_of(name: str, subject: Subject, seed: int) -> optuna.samplers.BaseSa
     wanted = name.lower().removesuffix("sampler")
     if wanted not in known:
         raise UserError(f"unknown sampler {name!r}; {did_you_mean(wanted, [NUMBERED, *known])}")
-    offered: dict[str, Any] = {"seed": seed, "search_space": dict(space_of(subject.method))}
+    offered: dict[str, Any] = {"seed": SEED, "search_space": dict(space_of(subject.method))}
     accepted = inspect.signature(known[wanted]).parameters
     try:
         return known[wanted](**{key: offered[key] for key in accepted if key in offered})
@@ -82,32 +81,35 @@ def storage_in(folder: Path) -> optuna.storages.RDBStorage:
     return storage
 
 
-@dataclass(eq=False)
 class Search:
-    """One study, how far it is to be brought, and how many of its trials wait for a job."""
+    """One study, how far it is to be brought, and how many of its trials are ``left`` or ``out``,
+    which wait for a job. Candidates whose outcome is known are read instead of fitted.
+    """
 
-    subject: Subject
-    trials: int
-    seed: int
-    sampler: str
-    storage: optuna.storages.RDBStorage
-    known: Mapping[int, tuple[str, str]]
-    """Outcomes by number of the candidate, read instead of fitted."""
-    out: int = 0
-
-    @cached_property
-    def study(self) -> optuna.Study:
-        study = optuna.create_study(
-            storage=self.storage,
-            study_name=f"{self.subject} {self.sampler} {self.seed}",
-            sampler=sampler_of(self.sampler, self.subject, self.seed),
+    def __init__(
+        self,
+        subject: Subject,
+        trials: int,
+        sampler: str,
+        storage: optuna.storages.RDBStorage,
+        known: Mapping[int, tuple[str, str]],
+    ) -> None:
+        self.subject, self.trials, self.sampler = subject, trials, sampler
+        self.space: dict[str, BaseDistribution] = {
+            name: CategoricalDistribution(list(values))
+            for name, values in space_of(subject.method).items()
+        }
+        self.study = optuna.create_study(
+            storage=storage,
+            study_name=f"{subject} {sampler} {SEED}",
+            sampler=sampler_of(sampler, subject),
             direction="maximize",
             load_if_exists=True,
         )
-        for number in range(len(study.get_trials(deepcopy=False)), self.trials):
-            if number not in self.known:
+        for number in range(len(self.study.get_trials(deepcopy=False)), trials):
+            if number not in known:
                 break
-            text, seconds = self.known[number]
+            text, seconds = known[number]
             score = float(text) if text[0].isdigit() else None
             trial = create_trial(
                 state=TrialState.FAIL if score is None else TrialState.COMPLETE,
@@ -116,16 +118,12 @@ class Search:
                 distributions=self.space,
                 user_attrs={RUN: {"status": text if score is None else "ok", "seconds": seconds}},
             )
-            study.add_trial(trial)
-        return study
-
-    @property
-    def space(self) -> dict[str, BaseDistribution]:
-        space = space_of(self.subject.method)
-        return {name: CategoricalDistribution(list(values)) for name, values in space.items()}
+            self.study.add_trial(trial)
+        self.left, self.out = trials - self.done(), 0
+        self.cut_off = self.trials_that(TrialState.RUNNING)  # by a kill
 
     def candidate(self, number: int) -> dict[str, Any]:
-        return candidate(self.subject.dataset, self.subject.method, number, self.seed)
+        return candidate(self.subject.dataset, self.subject.method, number)
 
     def trials_that(self, *states: TrialState) -> list[FrozenTrial]:
         """Those of the wanted trials that are in one of these states."""
@@ -134,16 +132,6 @@ class Search:
 
     def done(self) -> int:
         return len(self.trials_that(*FINISHED))
-
-    @cached_property
-    def left(self) -> int:
-        """Trials that had no outcome when the queue was made, or have got none since."""
-        return self.trials - self.done()
-
-    @cached_property
-    def cut_off(self) -> list[FrozenTrial]:
-        """Trials that a killed process has left open."""
-        return self.trials_that(TrialState.RUNNING)
 
     def next_trial(self) -> optuna.Trial | None:
         if self.cut_off:
@@ -193,13 +181,13 @@ class Search:
 
 
 def open_searches(
-    subjects: Collection[tuple[Subject, int]], seed: int, sampler: str, store: Path, folder: Path
+    subjects: Collection[tuple[Subject, int]], sampler: str, store: Path, folder: Path
 ) -> list[Search]:
     """The studies of a store, each with its number of trials and the scores known in a folder."""
     storage = storage_in(candidates.folder_of(store))
-    ours = sampler == NUMBERED and seed == candidates.SEED
-    known = {each: candidates.outcomes_of(folder, each) if ours else {} for each, _ in subjects}
-    return [Search(each, n, seed, sampler, storage, known[each]) for each, n in subjects]
+    known = {each: candidates.outcomes_of(folder, each) for each, _ in subjects}
+    ours = sampler == NUMBERED
+    return [Search(each, n, sampler, storage, known[each] if ours else {}) for each, n in subjects]
 
 
 class SearchQueue:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from experiments.runner import plan, registry
-from experiments.runner.candidates import Subject
+from experiments.runner.candidates import Subject, search_seconds
 from experiments.runner.experiments import (
     EXPERIMENTS,
     Selection,
@@ -46,10 +46,10 @@ class TestEstimates:
         assert plan.make_plan(jobs, {}, Limits()).core_seconds == pytest.approx(took, rel=0.15)
 
     def test_of_a_search_are_by_its_scores(self):
-        spent = plan.search_seconds(Subject("paper", "iris", "gradtree"), 300)
-        half = plan.search_seconds(Subject("paper", "iris", "gradtree"), 150)
+        spent = search_seconds(Subject("paper", "iris", "gradtree"), 300)
+        half = search_seconds(Subject("paper", "iris", "gradtree"), 150)
         assert spent == pytest.approx(2 * half)
-        assert spent > plan.search_seconds(Subject("paper", "iris", "cart"), 300) > 0
+        assert spent > search_seconds(Subject("paper", "iris", "cart"), 300) > 0
 
     def test_learners_that_will_decline_take_nothing(self):
         (job,) = jobs_of("default", "paper", ["adult"], ["dndt"], [0])

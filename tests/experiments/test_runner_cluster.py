@@ -16,7 +16,7 @@ from experiments.errors import CannotGoOnError
 from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors import dask as cluster
 from experiments.runner.executors.dask import DaskExecutor, differing
-from experiments.runner.queue import Queue
+from experiments.runner.plan import Queue
 from experiments.runner.session import run_session
 from experiments.runs.job import Limits
 from experiments.runs.store import Store

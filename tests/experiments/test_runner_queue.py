@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from runner_helpers import fake_job
 
-from experiments.runner.queue import Queue, state_of, to_do
+from experiments.runner.plan import Queue, state_of, to_do
 from experiments.runs.job import Job, Limits
 
 LIMITS = Limits(seconds=60, memory_mb=1000)
@@ -28,35 +28,26 @@ def take_all(queue: Queue) -> list[Job]:
     return list(iter(queue.take, None))
 
 
-def test_jobs_of_a_group_wait_for_their_scout():
-    slow = [fake_job("sleeps", trial) for trial in range(3)]
-    good = [fake_job("good", trial) for trial in range(3)]
-    queue = Queue([*slow, *good])
-    assert take_all(queue) == [slow[0], good[0]]
-    assert queue.finish(ok(good[0])) == []
-    assert take_all(queue) == good[1:]
+def test_where_one_exceeds_its_limits_the_rest_of_its_group_is_not_tried():
+    slow = [fake_job("sleeps", trial) for trial in range(4)]
+    other, good = fake_job("sleeps", 3, seconds=2), fake_job("good")
+    queue = Queue([*slow, other, good])
+    assert [queue.take(), queue.take()] == slow[:2]
     settled = queue.finish(timeout(slow[0]))
-    assert [run["trial"] for run in settled] == [1, 2]
+    assert [run["trial"] for run in settled] == [2, 3]
     assert {run["reason"] for run in settled} == {"not tried: more than 60 s in trial 0"}
     assert {(run["status"], run["limit_value"]) for run in settled} == {("timeout", 60.0)}
     assert all(slow[0].key in run["extra"] for run in settled)
+    assert queue.finish(timeout(slow[1])) == []
+    assert take_all(queue) == [other, good], "other parameters are another group"
     assert len(queue) == 0
 
 
-def test_no_scout_where_there_is_no_danger_or_all_are_wanted():
+def test_all_are_tried_where_they_are_wanted():
     jobs = [fake_job("good", trial) for trial in range(3)]
-    assert take_all(Queue(jobs, harmless={jobs[0].group})) == jobs
     stubborn = Queue(jobs, give_up=False)
     assert take_all(stubborn) == jobs
     assert stubborn.finish(timeout(jobs[0])) == []
-
-
-def test_other_parameters_are_another_group():
-    jobs = [fake_job("sleeps", trial, seconds=s) for s, trial in ((1, 0), (1, 1), (2, 2), (2, 3))]
-    queue = Queue(jobs)
-    assert take_all(queue) == [jobs[0], jobs[2]]
-    queue.finish(timeout(jobs[0]))
-    assert len(queue) == 1
 
 
 def test_jobs_that_share_work_follow_each_other():

@@ -19,7 +19,7 @@ from experiments.runner import display
 from experiments.runner.display import LiveDisplay, PlainDisplay, Progress, name_of
 from experiments.runner.executors import InlineExecutor, LocalExecutor, Running
 from experiments.runner.executors.supervisor import ROOT, python_environment
-from experiments.runner.queue import Queue
+from experiments.runner.plan import Queue
 from experiments.runner.run_job import Outcome
 from experiments.runner.session import owner_name, run_session
 from experiments.runs.job import Job, Limits
@@ -71,8 +71,8 @@ def test_what_is_done_is_kept_when_a_display_fails(tmp_path):
             raise ValueError("I/O operation on closed file")
 
     jobs = [fake_job("good", trial) for trial in range(3)]
-    listeners: Any = [Broken()]
-    summary = run_session(Queue(jobs), Store(tmp_path), InlineExecutor(), listeners)
+    broken: Any = Broken()
+    summary = run_session(Queue(jobs), Store(tmp_path), InlineExecutor(), broken)
     assert summary.statuses == {"ok": 3}
 
 
@@ -202,7 +202,7 @@ def test_a_terminal_that_closes_at_any_write_does_not_end_the_run(last, tmp_path
     console = Console(file=HungUp(last), width=120, force_terminal=True)
     live = LiveDisplay(Progress(jobs, {}, 1), "title", console)
     queue = Queue(jobs, give_up=False)
-    summary = run_session(queue, Store(tmp_path), InlineExecutor(), [live])
+    summary = run_session(queue, Store(tmp_path), InlineExecutor(), live)
     assert summary.statuses == {"ok": 4}
 
 

@@ -19,7 +19,7 @@ from runner_helpers import fake_job, soon_gone
 
 from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors.supervisor import ROOT, python_environment
-from experiments.runner.queue import Queue
+from experiments.runner.plan import Queue
 from experiments.runner.session import run_session
 from experiments.runs.job import Job
 from experiments.runs.schema import check
@@ -100,8 +100,7 @@ import argparse, sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_runner_survives import jobs, pending
-from experiments.runner.display import Progress
-from experiments.runner.queue import Queue
+from experiments.runner.plan import Queue
 from experiments.runner.session import drive, sum_up
 from experiments.runs.job import Limits
 from experiments.runs.store import Store
@@ -112,7 +111,7 @@ args = argparse.Namespace(
 )
 limits = Limits(seconds=60)
 todo = pending(store, wanted)
-summary = drive(args, Queue(todo, give_up=False), Progress(todo, {{}}, 2), limits, "a test")
+summary = drive(args, Queue(todo, give_up=False), todo, {{}}, limits, "a test")
 raise SystemExit(sum_up(wanted, Store(store), limits, summary))
 """
 

@@ -21,7 +21,7 @@ MINE = Subject("paper", "my-shop", "shallow")
 
 def opened(store: Path, trials: int, sampler: str = "random", subject: Subject = CART) -> Any:
     folder = scores.folder_of(store)
-    return study.open_searches([(subject, trials)], 42, sampler, store, folder)
+    return study.open_searches([(subject, trials)], sampler, store, folder)
 
 
 def work(queue: study.SearchQueue, value: float = 0.5, most: int = 10_000) -> int:
@@ -115,9 +115,9 @@ class TestStudies:
 
     def test_samplers_that_do_not_exist(self, tmp_path):
         with pytest.raises(UserError, match="did you mean tpe"):
-            opened(tmp_path, 3, "tpee")[0].study  # noqa: B018
+            opened(tmp_path, 3, "tpee")
         with pytest.raises(UserError, match="cannot be used here"):
-            opened(tmp_path, 3, "PartialFixedSampler")[0].study  # noqa: B018
+            opened(tmp_path, 3, "PartialFixedSampler")
 
 
 class TestScores:
