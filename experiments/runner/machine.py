@@ -2,17 +2,18 @@
 
 import contextlib
 import hashlib
-import math
-import os
 import platform
+import re
 import resource
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
+
+import psutil
 
 from experiments.runs.job import canonical_json
 
@@ -39,26 +40,20 @@ def versions() -> dict[str, str]:
 @cache
 def describe() -> dict[str, Any]:
     """``{"id": …, "versions": {…}, "machine": {…}}`` of this process; never the machine's name."""
-    found = _cpu()
-    numbers = [f"{name} {found[key]}" for name, key in CPU_NUMBERS.items() if key in found]
+    told: dict[str, str] = {}
+    with contextlib.suppress(OSError):  # what Linux tells of the first processor
+        first = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0]
+        told = {name.strip(): value.strip() for name, value in re.findall("(.*?):(.*)", first)}
+    numbers = [f"{name} {told[key]}" for name, key in CPU_NUMBERS.items() if key in told]
     kind = {
         "system": f"{platform.system()} {platform.machine()}",
-        "cpu": found.get("model name") or platform.processor() or platform.machine(),
+        "cpu": told.get("model name") or platform.processor() or platform.machine(),
         "cpu_numbers": ", ".join(numbers),
         "cores": cores(),
         "memory_gb": round(memory_mb() / 1024, 1),
     }
     content = {"versions": versions(), "machine": kind}
     return {"id": hashlib.sha256(canonical_json(content).encode()).hexdigest()[:10], **content}
-
-
-def _cpu() -> dict[str, str]:
-    """What the system tells of the first processor; nothing where it does not."""
-    with contextlib.suppress(OSError):
-        first = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0]
-        pairs = (line.partition(":") for line in first.splitlines())
-        return {name.strip(): value.strip() for name, _, value in pairs}
-    return {}
 
 
 @cache
@@ -80,37 +75,26 @@ def commit() -> str:
 @cache
 def cores() -> int:
     """Processors this process may use: its affinity, or the quota of its container."""
-    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    pairs = [tuple(text.split()) for text in _limits_of_container("cpu", "cpu.max")]
-    older = (_limits_of_container("cpu", f"cpu.cfs_{name}_us") for name in ("quota", "period"))
-    pairs += zip(*older, strict=False)  # "max 100000" or "150000 100000"; here -1 is no limit
-    quotas = [int(quota) / int(period) for quota, period in pairs if quota not in ("max", "-1")]
-    return max(1, math.floor(min([float(mine or 1), *quotas])))
+    import joblib
+
+    return int(joblib.cpu_count())
 
 
 @cache
 def memory_mb() -> float:
     """Memory this process may use in MiB: that of the machine, or the limit of its container."""
-    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for name in ("memory.max", "memory.limit_in_bytes"):
-        sizes += [int(text) for text in _limits_of_container("memory", name) if text != "max"]
-    return min(sizes) / 2**20
+    return min([psutil.virtual_memory().total, *limits_of_container()]) / 2**20
 
 
-def _limits_of_container(controller: str, name: str) -> Iterator[str]:
-    """A limit's value in every control group around this process, of either kind."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers and controller not in controllers.split(","):
-                continue
-            root = Path("/sys/fs/cgroup") / (controller if controllers else "")
-            inner = root / path.strip("/")
-            for folder in (inner, *inner.parents):
-                if (folder / name).is_file():
-                    yield (folder / name).read_text().strip()
-                if folder == root:
-                    break
+def limits_of_container(system: Path = Path("/")) -> Iterator[int]:
+    """Bytes that the control groups around this process allow, of either version."""
+    with contextlib.suppress(OSError):
+        for line in (system / "proc/self/cgroup").read_text().splitlines():
+            path = PurePath(line.rpartition(":")[2].strip("/"))
+            for group in (path, *path.parents):
+                for file in (group / "memory.max", "memory" / group / "memory.limit_in_bytes"):
+                    with contextlib.suppress(OSError, ValueError):  # none, or "max"
+                        yield int((system / "sys/fs/cgroup" / file).read_text())
 
 
 def reset_peak() -> None:

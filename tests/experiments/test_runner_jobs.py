@@ -200,16 +200,19 @@ def test_any_message_is_made_fit_for_store_and_terminal(kind):
     (run["reason"] + run["traceback"]).encode()
 
 
-def test_the_machine_is_what_this_process_may_use(monkeypatch):
+def test_the_machine_is_what_this_process_may_use(tmp_path):
     names = ("pyarrow", "scikit-learn", "pystreed")
     assert set(names) <= set(machine.versions())
     assert {"pycontree", "pytrees-rs", "licketysplit"} <= set(machine.PACKAGES)
     assert machine.cores() <= len(os.sched_getaffinity(0))
-    limits = {"cpu.max": ["150000 100000", "max 100000"], "memory.max": ["1073741824", "max"]}
-    monkeypatch.setattr(machine, "_limits_of_container", lambda kind, name: limits.get(name, []))
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(8))
-    assert machine.cores.__wrapped__() == 1
-    assert machine.memory_mb.__wrapped__() == 1024
-    old = {"cpu.cfs_quota_us": ["300000", "-1"], "cpu.cfs_period_us": ["100000", "100000"]}
-    monkeypatch.setattr(machine, "_limits_of_container", lambda kind, name: old.get(name, []))
-    assert machine.cores.__wrapped__() == 3
+    files = {
+        "proc/self/cgroup": "3:cpu,memory:/slurm/job\n0::/slurm/job\n",
+        "sys/fs/cgroup/slurm/job/memory.max": "max",
+        "sys/fs/cgroup/slurm/memory.max": "1073741824",
+        "sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes": "2147483648",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert set(machine.limits_of_container(tmp_path)) == {2**30, 2**31}
+    assert list(machine.limits_of_container(tmp_path / "another system")) == []
