@@ -2,8 +2,8 @@
 
 import difflib
 import inspect
-import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from types import UnionType
@@ -68,33 +68,42 @@ def check_fields(what: str, kind: type, given: object) -> None:
     for name, value in given.items():
         if name not in hints:
             raise ValueError(f"unknown key {name!r}; {did_you_mean(str(name), hints)}")
-        if not fits(value, hints[name]):
-            raise ValueError(f"{name} is {value!r:.80}\nWrite {spelled(hints[name])}.")
+        check_value(name, value, hints[name])
     for field in fields(kind):
         if field.default is field.default_factory is MISSING and given.get(field.name, "") == "":
             raise ValueError(f"a {what} lacks its {field.name}")
 
 
-def fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of a type; a list may stand for a tuple, and ``Any`` is for JSON."""
+def check_value(name: str, value: Any, hint: Any) -> None:
+    """``ValueError`` for a value that is not of a type, with the part of it that is not."""
+    for wrong in misfits(value, hint):
+        kind = f"{type(wrong).__module__}.{type(wrong).__name__}".removeprefix("builtins.")
+        raise ValueError(f"{name} is {value!r:.80}\nWrite {spelled(hint)}, no {kind}.")
+
+
+def misfits(value: Any, hint: Any) -> Iterator[Any]:
+    """Parts that are not of a type; a list may stand for a tuple, ``Any`` is what JSON can hold."""
+    if hint is Any and isinstance(value, dict | list | tuple):
+        hint = dict[str, Any] if isinstance(value, dict) else list[Any]
     origin, inner = get_origin(hint), [each for each in get_args(hint) if each is not ...]
     if origin in (Union, UnionType):
-        return any(fits(value, each) for each in inner)
-    if origin is Literal:
-        return value in inner
-    if origin is Callable:
-        return callable(value) and _takes(value, len(inner[0]))
-    if origin in (dict, Mapping):
-        pairs = value.items() if isinstance(value, Mapping) else [(None, None)]
-        return all(fits(key, inner[0]) and fits(each, inner[1]) for key, each in pairs)
-    if origin is not None:
-        return isinstance(value, list | tuple) and all(fits(each, inner[0]) for each in value)
-    if hint is Any:
-        try:
-            return json.dumps(value, allow_nan=False) is not None
-        except (TypeError, ValueError):
-            return False
-    return isinstance(value, int | float if hint is float else hint)
+        good = any(not [*misfits(value, each)] for each in inner)
+    elif origin is Literal:
+        good = value in inner
+    elif origin is Callable:
+        good = callable(value) and _takes(value, len(inner[0]))
+    elif hint is Any:
+        finite = not isinstance(value, float) or math.isfinite(value)
+        good = finite and isinstance(value, str | int | float | None)
+    elif origin is None:
+        good = isinstance(value, int | float if hint is float else hint)
+    elif good := isinstance(value, Mapping if origin in (dict, Mapping) else list | tuple):
+        parts = zip(*value.items(), strict=True) if isinstance(value, Mapping) else [value]
+        for some, each in zip(parts, inner, strict=False):
+            for part in some:
+                yield from misfits(part, each)
+    if not good:
+        yield value
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:
@@ -111,10 +120,8 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
 def spelled(hint: Any) -> str:
     """A type in plain words."""
     origin, inner = get_origin(hint), [each for each in get_args(hint) if each is not ...]
-    if origin in (Union, UnionType):
-        return " or ".join(map(spelled, inner))
-    if origin is Literal:
-        return " or ".join(map(repr, inner))
+    if origin in (Union, UnionType, Literal):
+        return " or ".join(map(repr if origin is Literal else spelled, inner))
     if origin is Callable:
         count = len(inner[0])
         return f"a function of {count} argument{'s'[: count - 1]}"

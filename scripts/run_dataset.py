@@ -62,7 +62,7 @@ def main() -> int:
     args.protocol = args.protocol or ("clean" if numbers else "paper")
     args.experiment = args.experiment or (["regression"] if numbers else ["tuned", "default"])
     check_names("experiment", args.experiment, registry.entries("experiment"))
-    check_names("method", args.method, registry.learners())
+    check_names("method", args.method, registry.entries("learner"))
     check_names("protocol", [args.protocol], registry.entries("protocol"))
     for method in args.method or ():
         check_task(method, [dataset])

@@ -218,7 +218,7 @@ def limits_of(args: argparse.Namespace, time_limit: float = 3600.0) -> Limits:
 def selected(args: argparse.Namespace) -> tuple[Profile, Selection]:
     """The profile that was asked for and what is chosen of it, with every name checked."""
     check_names("experiment", args.experiment, [*registry.entries("experiment"), SEARCH])
-    check_names("method", args.method, registry.learners())
+    check_names("method", args.method, registry.entries("learner"))
     check_names("protocol", args.protocol, registry.entries("protocol"))
     place = (args.experiment, args.protocol, datasets(args.dataset), args.method, args.trial)
     chosen = Selection(*place, "ours" if args.params == "ours" else None, args.store)

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     numbers = bool(learners) and all(each.tasks == NUMBERS for each in learners.values())
     experiment, usual = ("regression", OF_NUMBERS) if numbers else (EXPERIMENT, AGAINST)
     others = list(dict.fromkeys([args.reference or usual[0], *(args.against or usual)]))
-    check_names("method", others, registry.learners())
+    check_names("method", others, registry.entries("learner"))
     check_names("protocol", [args.protocol], registry.entries("protocol"))
     mine = [slug for slug in learners if slug not in others]
     if not (own or learners) or len([*mine, *others]) == 1:

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from datasets import SOURCES, paper_datasets, resolve
-from datasets.errors import RecordError, UnknownDatasetError
+from datasets import SOURCES, paper_datasets
 from datasets.loading import availability
+from experiments.commands import arguments
 from experiments.commands.arguments import option, verb
 from experiments.errors import DONE, WORK_LEFT, UserError
 from experiments.text import say
@@ -26,10 +26,7 @@ def run(args: argparse.Namespace) -> int:
     Load each dataset from the first source that has it, verify it, keep a copy in the cache, and
     say how to get those that are missing. Exit status: 0 all are available, 3 some are not.
     """
-    try:
-        slugs = dict.fromkeys(map(resolve, args.datasets)) or list(paper_datasets())
-    except (UnknownDatasetError, RecordError) as problem:
-        raise UserError(str(problem)) from None
+    slugs = dict.fromkeys(arguments.datasets(args.datasets) or paper_datasets())
     if args.mirror is not None and not args.mirror.is_dir():
         raise UserError(f"--mirror: there is no folder {args.mirror}")
     there, told = 0, []

@@ -3,9 +3,10 @@ come, what failed.
 """
 
 import argparse
-from collections import Counter
 from functools import cache
 from typing import Any
+
+import pandas as pd
 
 from experiments.analysis.runs import Source
 from experiments.commands import arguments
@@ -20,7 +21,7 @@ from experiments.runner.plan import Plan, make_plan, together
 from experiments.runs.job import Limits
 from experiments.runs.schema import STATUSES
 from experiments.runs.store import Store
-from experiments.text import duration, program, table
+from experiments.text import duration, program
 
 KINDS = ("profiles", "experiments", "protocols", "learners", "datasets", "metrics")
 FAILURES = ("timeout", "memory", "crash", "error")
@@ -103,20 +104,15 @@ def status(args: argparse.Namespace) -> int:
     jobs = jobs_in(profile, chosen)
     catalogue.check_selected(profile, chosen, jobs)
     ended = Source(args.store).runs.set_index("key")["status"].to_dict()
-    tally: dict[tuple[str, str], Counter[str]] = {}
-    for job in jobs:
-        row = tally.setdefault((f"{job.protocol}/{job.experiment}", job.method), Counter())
-        row[ended.get(job.key, "not run")] += 1
-    header = ["experiment", "method", "jobs", *STATUSES, "not run"]
-    rows = [
-        [
-            *place,
-            f"{row.total():,}",
-            *(f"{row[name]:,}" if row[name] else "·" for name in header[3:]),
-        ]
-        for place, row in tally.items()
-    ]
-    print(table(header, rows))
+    tally = pd.crosstab(
+        [[f"{job.protocol}/{job.experiment}" for job in jobs], [job.method for job in jobs]],
+        pd.Categorical([ended.get(job.key, "not run") for job in jobs], [*STATUSES, "not run"]),
+        rownames=["experiment", "method"],
+        colnames=[None],
+        dropna=False,
+    )
+    tally.insert(0, "jobs", tally.sum(axis=1))
+    print(tally[tally["jobs"] > 0].replace(0, "·").to_string())
     distinct = {job.key for job in jobs}
     left = len(distinct - ended.keys())
     shared = f" ({len(jobs):,} uses in tables)" if len(jobs) > len(distinct) else ""

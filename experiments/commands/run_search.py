@@ -265,7 +265,7 @@ def find_hyperparameters(args: argparse.Namespace) -> int:
     status: 0 all searches are finished, 3 some are not.
     """
     check_names("protocol", args.protocol, registry.entries("protocol"))
-    check_names("method", args.method, registry.learners())
+    check_names("method", args.method, registry.entries("learner"))
     for method in args.method or ():
         space_of(method)
     pairs = [

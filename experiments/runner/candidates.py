@@ -58,7 +58,7 @@ def space_of(method: str) -> Mapping[str, Sequence[Any]]:
     """The declared space of a learner; one without cannot be searched."""
     space = registry.learner(method).space
     if not space:
-        searchable = [slug for slug, one in registry.learners().items() if one.space]
+        searchable = [slug for slug, one in registry.entries("learner").items() if one.space]
         raise UserError(f"{method} declares no search space; these do: {', '.join(searchable)}")
     return space
 

@@ -8,7 +8,7 @@ records of datasets and the declarations of learners.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -46,12 +46,12 @@ class Experiment:
 
     slug: str
     about: str
-    methods: tuple[str, ...]
+    methods: Sequence[str]
     setting: Setting = "default"
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    repeats: tuple[Mapping[str, Any], ...] = ({},)
-    beyond: tuple[str, ...] = ()
-    seeds: tuple[int, ...] = (MODEL_SEED,)
+    repeats: Sequence[Mapping[str, Any]] = ({},)
+    beyond: Sequence[str] = ()
+    seeds: Sequence[int] = (MODEL_SEED,)
     measured: Measured = "shared"
     budget: int | None = None
 
@@ -59,8 +59,8 @@ class Experiment:
         """Whom it names, by kind."""
         yield "learner", (*self.methods, *self.beyond, *self.overrides)
 
-    def methods_under(self, protocol: str) -> tuple[str, ...]:
-        return self.methods if protocol == "paper" else self.methods + self.beyond
+    def methods_under(self, protocol: str) -> list[str]:
+        return [*self.methods, *(() if protocol == "paper" else self.beyond)]
 
 
 def experiment_from(slug: str, declared: Mapping[str, Any]) -> Experiment:
@@ -68,9 +68,7 @@ def experiment_from(slug: str, declared: Mapping[str, Any]) -> Experiment:
     check_fields("experiment", Experiment, {"slug": slug, "about": slug, **declared})
     if not declared["methods"]:
         raise ValueError("methods is empty\nWrite [a learner, …].")
-    lists = ("methods", "beyond", "repeats", "seeds")
-    values: dict[str, Any] = {n: tuple(v) if n in lists else v for n, v in declared.items()}
-    return Experiment(slug, **({"about": slug} | values))
+    return Experiment(slug, **{"about": slug, **declared})
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -120,7 +118,7 @@ def identity_of(protocol: str, dataset: str, method: str) -> dict[str, Any]:
     learner = registry.learner(method)
     return {
         "content_hash": registry.facts(dataset).content_hash,
-        "protocol_version": registry.protocol_version(protocol),
+        "protocol_version": registry.find("protocol", protocol).version,
         "method_version": learner.version,
         "family": learner.family or "",
     }
@@ -184,8 +182,8 @@ class Profile:
 
     slug: str
     about: str
-    parts: tuple[Part, ...] = ()
-    includes: tuple[str, ...] = ()
+    parts: Sequence[Part] = ()
+    includes: Sequence[str] = ()
     time_limit: float = 3600.0
 
     def named(self) -> Named:
@@ -233,9 +231,9 @@ def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
         check_fields("part", Part, part)
         if isinstance(found := part.get("datasets"), dict) and set(found) - set(CONDITIONS):
             raise ValueError(f"datasets = {found!r}; conditions are {list(CONDITIONS)}")
-    given = {"slug": slug, "about": slug, **declared, "parts": tuple(Part(**one) for one in parts)}
+    given = {"slug": slug, "about": slug, **declared, "parts": [Part(**one) for one in parts]}
     check_fields("profile", Profile, given)
-    return Profile(**{**given, "includes": tuple(given.get("includes", ()))})
+    return Profile(**given)
 
 
 @cache

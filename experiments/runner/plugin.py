@@ -31,7 +31,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from experiments.errors import UserError, check_fields, fits
+from experiments.errors import UserError, check_fields, check_value, misfits
 from experiments.runs.schema import SLUG, Column
 
 if TYPE_CHECKING:
@@ -163,38 +163,28 @@ def _read_learners(name: str, offered: Any, plugin: Plugin) -> Offers:
         if not isinstance(each, Learner):
             kind = each.__name__ if isinstance(each, type) else type(each).__name__
             raise _Mistake(f"{name} has a {kind}\nWrite baselines.Learner(slug, name, version, …).")
-        for wrong in _wrong_with(each):
-            raise _Mistake(f"learner {each.slug!r:.80}: {wrong}", each.slug)
+        try:
+            _check_learner(each)
+        except ValueError as problem:
+            raise _Mistake(f"learner {each.slug!r:.80}: {problem}", each.slug) from None
         yield each.slug, each
 
 
-def _wrong_with(learner: Learner) -> Iterator[str]:
+def _check_learner(learner: Learner) -> None:
     """What would end a run, or spoil it without a word, is told before it begins."""
-    try:  # slugs of all kinds are checked in one place, candidates of a search one by one
-        check_fields("learner", type(learner), {**vars(learner), "slug": "any", "space": {}})
-    except ValueError as problem:
-        yield str(problem)
+    # slugs of all kinds are checked in one place
+    check_fields("learner", type(learner), {**vars(learner), "slug": "any"})
     if "," in learner.name or not learner.name.isprintable():
-        yield f"name is {learner.name!r}\nWrite a text without commas and line breaks."
-    if not isinstance(learner.space, Mapping):
-        yield "space is no mapping of names to lists of values"
-    drawn = []
-    for key, values in learner.space.items():
-        if not isinstance(values, list | tuple) or not values:
-            yield f"space[{key!r}] is {values!r:.80}\nWrite a list of values."
-        drawn += [("space", key, value) for value in values]
+        raise ValueError(f"name is {learner.name!r}\nWrite a text without commas and line breaks.")
+    if not all(learner.space.values()):
+        raise ValueError(f"space is {learner.space!r:.80}\nWrite a value or more in every list.")
     for task in learner.tasks:
         try:
-            drawn += [("defaults", *pair) for pair in dict(learner.defaults(task)).items()]
+            made = learner.defaults(task)
         except Exception as problem:
-            yield f"defaults({task!r}) fails\n{type(problem).__name__}: {problem}"
-    for where, key, value in drawn:
-        if not isinstance(key, str):
-            yield f"{where} has a parameter {key!r}\nWrite its name as a text."
-        if not fits(value, Any):
-            kind = f"{type(value).__module__}.{type(value).__name__}"
-            form = "Write a plain number, text, list or None: int(…), float(…)."
-            yield f"{key} of {where} is {value!r:.80}, a {kind}\n{form}"
+            told = f"{type(problem).__name__}: {problem}"
+            raise ValueError(f"defaults({task!r}) fails\n{told}") from None
+        check_value(f"defaults({task!r})", made, dict[str, Any])
 
 
 def _read_datasets(name: str, offered: Any, plugin: Plugin) -> Offers:
@@ -222,7 +212,7 @@ def _read_functions(name: str, offered: Any, plugin: Plugin) -> Offers:
         pair = name == "METRICS" and isinstance(given, tuple) and len(given) == 2
         better: Any
         function, better = given if pair else (given, "high")
-        if not fits(function, Callable[[Any, Any], Any]) or better not in ("high", "low"):
+        if [*misfits(function, Callable[[Any, Any], Any])] or better not in ("high", "low"):
             told = f"{slug!r} of {name} is {given!r:.60}, no function of two arguments"
             raise _Mistake(f"{told}\nWrite {form}.", slug)
         if name == "METRICS":

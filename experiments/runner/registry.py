@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -104,10 +105,6 @@ def from_plugins(kind: str) -> dict[str, Any]:
     return {slug: entries(kind)[slug] for slug in _origins(kind)}
 
 
-def learners() -> Mapping[str, Learner]:
-    return entries("learner")
-
-
 def learner(slug: str) -> Learner:
     found: Learner = find("learner", slug)
     return found
@@ -140,23 +137,9 @@ def dataset_facts(slug: str) -> dict[str, Any]:
 
 def resolve_dataset(text: str) -> str:
     """The slug of a dataset given by name or slug in any case."""
-    import datasets
-    from datasets.errors import RecordError, UnknownDatasetError
-
-    for slug, extra in from_plugins("dataset").items():
-        if text.casefold() in (slug, extra.name.casefold()):
-            return slug
-    try:
-        return datasets.resolve(text)
-    except UnknownDatasetError:
-        known = entries("dataset")
-        raise UserError(f"unknown dataset {text!r}; {did_you_mean(text, known)}") from None
-    except RecordError as problem:
-        raise UserError(f"the record of {text} has an error: {problem}") from None
-
-
-def protocol_version(protocol: str) -> str:
-    return str(find("protocol", protocol).version)
+    slug = "-".join(re.findall("[a-z0-9]+", text.casefold()))
+    find("dataset", slug)
+    return slug
 
 
 @lru_cache(maxsize=2)

@@ -30,6 +30,7 @@ import datasets
 from datasets.errors import DatasetUnavailable
 from datasets.split import Split
 from experiments.runner import machine, registry
+from experiments.runner.experiments import identity_of
 from experiments.runner.scores import PredictionError, measure
 from experiments.runs.job import Job, canonical_json, now
 from experiments.runs.predictions import pack
@@ -250,16 +251,12 @@ def skip_reason(job: Job) -> str | None:
 
 def check_versions(job: Job) -> None:
     """Refuse work that was planned for other data or code than this process has."""
-    data, how = registry.facts(job.dataset).content_hash, registry.protocol_version(job.protocol)
-    for what, planned, found in (
-        (f"dataset {job.dataset}", job.content_hash, data),
-        (f"protocol {job.protocol}", job.protocol_version, how),
-        (f"learner {job.method}", job.method_version, registry.learner(job.method).version),
-    ):
-        if planned != found:
+    for name, found in identity_of(job.protocol, job.dataset, job.method).items():
+        if name != "family" and found != getattr(job, name):
             raise RuntimeError(
-                f"{what} is {found!r} here, the job was planned with {planned!r}: "
-                "bring this checkout to the version that made the plan"
+                f"{name} of {job.protocol} {job.dataset} {job.method} is {found!r} here, the job "
+                f"was planned with {getattr(job, name)!r}: bring this checkout to the version that "
+                "made the plan"
             )
 
 

@@ -37,7 +37,7 @@ def job_of(slug: str, dataset: str, trial: int = 0, protocol: str = "paper", **p
         trial=trial,
         seed=42,
         content_hash=registry.facts(dataset).content_hash,
-        protocol_version=registry.protocol_version(protocol),
+        protocol_version=registry.find("protocol", protocol).version,
         method_version=registry.learner(slug).version,
     )
 

@@ -91,7 +91,7 @@ def cheapest() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("dataset", AT_HAND)
-@pytest.mark.parametrize("method", [slug for slug in registry.learners() if slug != "dndt"])
+@pytest.mark.parametrize("method", [slug for slug in registry.entries("learner") if slug != "dndt"])
 def test_every_learner_repeats_its_committed_runs_to_the_last_digit(method, dataset, monkeypatch):
     """All but DNDT, whose sums depend on the processor."""
     monkeypatch.setenv("GRADTREE_SOURCES", "installed")

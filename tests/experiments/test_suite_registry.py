@@ -70,7 +70,7 @@ class TestOneFile:
         for number, body in enumerate(["return 1", "return 2", "return 2"]):
             text = f"def cut(dataset, trial):\n    {body}\nPROTOCOLS = {{'cut-{number}': cut}}\n"
             registry.use([plugins.write(tmp_path, text, f"p{number}.py")])
-            versions.append(registry.protocol_version(f"cut-{number}"))
+            versions.append(registry.find("protocol", f"cut-{number}").version)
         assert versions[0] != versions[1] == versions[2]
 
     @pytest.mark.parametrize("name", ["json.py", "a, b/mine, too.py", "random.py"])
@@ -105,7 +105,7 @@ MISTAKES = [
     (plugins.LEARNER.replace('"shallow"', '"cart"'), LINE, "there is a learner 'cart' already"),
     (plugins.LEARNER.replace('"1", defaults', "1, defaults"), LINE, "version is 1"),
     (plugins.LEARNER.replace(": 2}", ": np.int64(2)}"), LINE, "numpy.int64"),
-    (plugins.LEARNER.replace("[1, 2, 3]", "np.arange(3)"), LINE, "Write a list"),
+    (plugins.LEARNER.replace("[1, 2, 3]", "np.arange(3)"), LINE, "no numpy.ndarray"),
     (plugins.LEARNER.replace("[1, 2, 3]", "[np.float32(1), 2]"), LINE, "numpy.float32"),
     (plugins.LEARNER.replace("space=", "needs='xgboost', space="), LINE, "Write [a text, …]"),
     (plugins.LEARNER.replace("space=", "needs=(3,), space="), LINE, "needs is (3,)"),
@@ -113,7 +113,7 @@ MISTAKES = [
     (plugins.LEARNER.replace("Shallow tree", "CART"), LINE, "there is a learner 'CART' already"),
     (plugins.LEARNER.replace("Shallow tree", "Small, fast"), LINE, "without commas"),
     (plugins.LEARNER.replace("split, params, seed", "X, y"), LINE, "a function of 3 arguments"),
-    (plugins.LEARNER.replace('{"max_depth": 2}', "{2: 2}"), LINE, "parameter 2"),
+    (plugins.LEARNER.replace('{"max_depth": 2}', "{2: 2}"), LINE, "is {2: 2}"),
     (plugins.LEARNER.replace(": 2}", ": [np.int64(2)]}"), LINE, "is [np.int64(2)]"),
     ("x = '\0'", 1, "null bytes"),
     (plugins.LEARNER.replace("return {", "return 1 / 0, {"), LINE, "ZeroDivisionError"),

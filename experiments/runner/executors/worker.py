@@ -229,7 +229,7 @@ def main(descriptor: int) -> None:
         importlib.import_module(name)
     from experiments.runner import machine, registry
 
-    registry.learners()
+    registry.entries("learner")
     machine.describe()
     machine.commit()
     gc.collect()
