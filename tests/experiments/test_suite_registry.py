@@ -114,7 +114,7 @@ MISTAKES = [
     (plugins.LEARNER.replace("Shallow tree", "Small, fast"), LINE, "without commas"),
     (plugins.LEARNER.replace("split, params, seed", "X, y"), LINE, "a function of 3 arguments"),
     (plugins.LEARNER.replace('{"max_depth": 2}', "{2: 2}"), LINE, "is {2: 2}"),
-    (plugins.LEARNER.replace(": 2}", ": [np.int64(2)]}"), LINE, "is [np.int64(2)]"),
+    (plugins.LEARNER.replace(": 2}", ": [np.int64(2)]}"), LINE, "[np.int64(2)]"),
     ("x = '\0'", 1, "null bytes"),
     (plugins.LEARNER.replace("return {", "return 1 / 0, {"), LINE, "ZeroDivisionError"),
     (plugins.LEARNER.replace("defaults, fit", "defaults, None"), LINE, "fit is None"),
