@@ -103,21 +103,18 @@ def _packed(source: Source, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:
     """Add the places that the target's plan lacks; those that it fills otherwise, which stay."""
-    marks, same = ", ".join("?" * len(PLANNED)), ", ".join(PLANNED[:-1])
-    theirs = plan[list(PLANNED)].astype(object).itertuples(index=False, name=None)
+    theirs = list(plan[list(PLANNED)].astype(object).itertuples(index=False, name=None))
+    ours = {
+        tuple(row)[:-1]: row["key"] for row in target.connect().execute("SELECT * FROM planned")
+    }
     with target.writing() as connection:
-        connection.execute("CREATE TEMP TABLE theirs AS SELECT * FROM planned LIMIT 0")
-        connection.executemany(f"INSERT INTO theirs VALUES ({marks})", theirs)
-        connection.execute("INSERT OR IGNORE INTO planned SELECT * FROM theirs")
-        found = connection.execute(
-            f"SELECT {same}, planned.key AS ours, theirs.key AS others FROM theirs "
-            f"JOIN planned USING ({same}) WHERE planned.key != theirs.key"
-        ).fetchall()
-        connection.execute("DROP TABLE theirs")
+        marks = ", ".join("?" * len(PLANNED))
+        connection.executemany(f"INSERT OR IGNORE INTO planned VALUES ({marks})", theirs)
     return [
-        f"{row['protocol']} {row['experiment']} {row['dataset']} {row['method']} trial "
-        f"{row['trial']}: asks for job {row['ours']} here, for {row['others']} there"
-        for row in found
+        f"{protocol} {experiment} {dataset} {method} trial {trial}: asks for job "
+        f"{ours[experiment, protocol, dataset, method, trial, *rest]} here, for {key} there"
+        for experiment, protocol, dataset, method, trial, *rest, key in theirs
+        if ours.get((experiment, protocol, dataset, method, trial, *rest), key) != key
     ]
 
 

@@ -19,6 +19,7 @@ from experiments.commands import run_search as run_verb
 from experiments.errors import UserError
 from experiments.runner.experiments import jobs_of
 from experiments.runs import archive
+from experiments.runs.schema import NAMES
 from experiments.runs.store import Store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -339,7 +340,14 @@ class TestExport:
         run("export", "--store", store, "--results", folder)
         assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
         run("merge", folder, "--into", tmp_path / "back")
-        assert len(Store(tmp_path / "back").predicted_keys()) == 4
+        back = Store(tmp_path / "back")
+        assert len(back.predicted_keys()) == 4
+        frames = [each.sort_values("key", ignore_index=True)[list(NAMES)]
+                  for each in (archive.read_runs(folder), back.frame())]  # fmt: skip
+        pd.testing.assert_frame_equal(*frames, check_exact=True)
+        facts = {kind: back.facts(kind) for kind in archive.KINDS}
+        archive.write(folder, back.frame().iloc[::-1], back.frame("planned").iloc[::-1], facts)
+        assert {p.name: p.read_bytes() for p in folder.iterdir()} == before, "in whatever order"
 
     def test_equal_runs_renew_costs_where_asked(self, run, tmp_path):
         jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])

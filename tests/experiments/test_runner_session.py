@@ -1,6 +1,5 @@
 """A session: what it keeps, claims, shows, and costs."""
 
-import errno
 import io
 import itertools
 import os
@@ -58,22 +57,6 @@ def test_a_row_that_is_no_run_is_stored_as_an_error(changes, reason, tmp_path):
         run = Store(tmp_path).run(job.key)
         assert reason in run["reason"]
         assert Store(tmp_path).predictions(job.key) is None
-
-
-def test_what_is_done_is_kept_when_a_display_fails(tmp_path):
-    class Broken:
-        def ended(self, job: object) -> None:
-            raise OSError(errno.EIO, "Input/output error")
-
-        tick = ended
-
-        def close(self) -> None:
-            raise ValueError("I/O operation on closed file")
-
-    jobs = [fake_job("good", trial) for trial in range(3)]
-    broken: Any = Broken()
-    summary = run_session(Queue(jobs), Store(tmp_path), InlineExecutor(), broken)
-    assert summary.statuses == {"ok": 3}
 
 
 def test_an_interrupt_keeps_what_is_done_and_leaves_no_claim(tmp_path):
@@ -188,11 +171,13 @@ class HungUp(io.StringIO):
     def __init__(self, last: int) -> None:
         super().__init__()
         self.left = last
+        closed = ValueError("I/O operation on closed file")
+        self._problem = closed if last % 2 else OSError(5, "Input/output error")
 
     def write(self, text: str) -> int:
         self.left -= 1
         if self.left < 0:
-            raise OSError(5, "Input/output error")
+            raise self._problem
         return super().write(text)
 
 

@@ -68,6 +68,7 @@ def test_twenty_kills_lose_nothing_and_repeat_little(tmp_path, monkeypatch):
             continue
         found = {run["key"]: run for run in rows(tmp_path / "store")}
         assert before.items() <= found.items(), "what was kept stays as it was"
+        assert found.keys() == Store(tmp_path / "store").predicted_keys(), "one transaction"
         before = found
     os.waitpid(in_a_child(tmp_path / "store", wanted), 0)
     kept = rows(tmp_path / "store")

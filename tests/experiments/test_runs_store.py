@@ -1,16 +1,10 @@
 """The table of runs: what is refused, which run of a job counts, several writers, the archive."""
 
-import multiprocessing
-import os
-import signal
 import time
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
-from experiments.commands.merge_export import merge
 from experiments.runs import archive, schema
 from experiments.runs.job import Job
 from experiments.runs.schema import BadRunError, check, disagreement
@@ -158,35 +152,6 @@ def test_a_job_is_claimed_once_until_its_owner_is_dead(tmp_path, monkeypatch):
     assert not store.claim(job().key, "me")
 
 
-def _write_until_killed(folder: Path, first: int) -> None:
-    store = Store(folder)
-    for trial in range(first, first + 100_000):
-        store.add([ok(trial)], {job(trial).key: b"p" * 100})
-
-
-def test_kill_9_loses_no_stored_run_and_two_writers_disturb_nobody(tmp_path):
-    fork = multiprocessing.get_context("fork")
-    for round_number in range(3):
-        writers = [
-            fork.Process(
-                target=_write_until_killed, args=(tmp_path, 10**6 * (2 * round_number + k))
-            )
-            for k in range(2)
-        ]
-        for writer in writers:
-            writer.start()
-        time.sleep(0.4)
-        for writer in writers:
-            os.kill(writer.pid, signal.SIGKILL)
-            writer.join()
-        store = Store(tmp_path)
-        keys = set(store.frame()["key"])
-        assert keys
-        assert keys == store.predicted_keys()  # a run and what it predicted are one transaction
-        assert store.connect().execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-        store.close()
-
-
 @pytest.mark.slow
 def test_a_hundred_thousand_runs_are_one_file_written_in_batches(tmp_path):
     """0.08 ms of processor time a run when this was written, key and check included."""
@@ -198,35 +163,6 @@ def test_a_hundred_thousand_runs_are_one_file_written_in_batches(tmp_path):
     assert len(store.predicted_keys()) == 100_000
     store.close()
     assert len(list(tmp_path.iterdir())) == 1
-
-
-def archived(tmp_path: Path, trials: int = 3) -> Path:
-    store = Store(tmp_path / "store")
-    jobs = [job(trial) for trial in range(trials)] + [job(0, protocol="clean")]
-    store.plan(jobs)
-    store.add(
-        [one.run("ok", test_f1=0.1 + 0.2, finished="2026-01-01T00:00:00.000Z") for one in jobs]
-    )
-    store.add_facts("learner", {"cart": {"slug": "cart", "name": "CART"}})
-    facts = {kind: store.facts(kind) for kind in archive.KINDS}
-    archive.write(tmp_path / "archive", store.frame(), store.frame("planned"), facts)
-    return tmp_path / "archive"
-
-
-def test_archive_brings_back_every_value_and_equal_bytes(tmp_path):
-    folder = archived(tmp_path)
-    store = Store(tmp_path / "second")
-    assert merge(folder, store)[0].new == 4
-    assert merge(folder, store)[0].new == 0
-    columns = list(schema.NAMES)
-    first = archive.read_runs(folder).sort_values("key", ignore_index=True)[columns]
-    again = store.frame().sort_values("key", ignore_index=True)[columns]
-    pd.testing.assert_frame_equal(first, again)
-    assert first["test_f1"].eq(0.1 + 0.2).all()
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    facts = {kind: store.facts(kind) for kind in archive.KINDS}
-    archive.write(folder, store.frame().iloc[::-1], store.frame("planned").iloc[::-1], facts)
-    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_committed_runs_are_runs_and_the_documentation_names_every_column():

@@ -8,7 +8,6 @@ import optuna
 import pandas as pd
 import pytest
 
-from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.runner import candidates as scores
 from experiments.runner import registry, study
@@ -174,21 +173,3 @@ class TestFolds:
         made = scores.make_folds("my-shop", "clean", 0, 3)
         tested = np.concatenate([fold.rows.test for fold in made if fold.rows is not None])
         assert len(np.unique(tested)) == len(tested)
-
-
-def test_the_verb_gives_the_committed_scores(tmp_path, capsys, plugged):
-    """A search of a plug-in's learner, its winner, and the run that uses it, as documented."""
-    plug = ["--plugin", str(plugged), "--store", str(tmp_path / "runs"), "--inline", "--plain"]
-    searched = ["search", "--dataset", "my-shop", "--method", "shallow", "--trials", "6", *plug]
-    assert main(searched) == 0
-    assert "Winners are in" in capsys.readouterr().out
-    assert main(searched) == 0  # nothing is left to do
-    assert "my-shop shallow" in capsys.readouterr().out
-    ours = ["--experiment", "tuned", "--params", "ours", "--method", "shallow"]
-    assert main(["run", *ours, "--dataset", "my-shop", "--trial", "0-1", *plug]) == 0
-    store = Store(tmp_path / "runs")
-    planned = store.frame("planned")
-    assert set(planned["experiment"]) == {"searched"}
-    winner = scores.read(scores.folder_of(store.folder) / scores.WINNERS).iloc[0]
-    found = {store.run(key)["params"] for key in planned["key"]}
-    assert found == {winner["params"]}
