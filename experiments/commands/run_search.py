@@ -179,8 +179,9 @@ def one_session(
     if again:
         good = {key for key, one in statuses.items() if one["status"] == "ok"}
         good -= store.predicted_keys()
-        jobs, statuses = [job for job in jobs if job.key in good], {}
-    plan = make_plan(jobs, statuses, limits, getattr(args, "retry", None))
+        jobs = [job for job in jobs if job.key in good]
+    anew = again or getattr(args, "retry", None)
+    plan = make_plan(jobs, {} if anew else statuses, limits)
     if not plan.pending:
         return SessionSummary()
     queue = Queue(plan.pending, plan.seconds, not getattr(args, "keep_trying", False))

@@ -52,18 +52,6 @@ def state_of(job: Job, run: Run | None, limits: Limits) -> State:
     return "limited" if granted and (run["limit_value"] or 0) >= granted else "failed"
 
 
-def to_do(
-    jobs: Iterable[Job],
-    runs: Mapping[str, Run],
-    limits: Limits,
-    retry: Collection[str] | None = None,
-) -> list[Job]:
-    """The jobs a run has to do; with ``retry``, only those whose run has such a status."""
-    if retry is not None:
-        return [job for job in jobs if job.key in runs and runs[job.key]["status"] in retry]
-    return [job for job in jobs if state_of(job, runs.get(job.key), limits) in WORTH_TRYING]
-
-
 @cache
 def _recorded(
     folder: Path,
@@ -108,14 +96,10 @@ class Plan:
         return alone + max(sum(shared) / workers, max(shared, default=0.0))
 
 
-def make_plan(
-    jobs: Sequence[Job],
-    statuses: Mapping[str, Mapping[str, Any]],
-    limits: Limits,
-    retry: Collection[str] | None = None,
-) -> Plan:
+def make_plan(jobs: Sequence[Job], statuses: Mapping[str, Run], limits: Limits) -> Plan:
     """Compare jobs with the statuses of a store, and estimate what is left."""
-    pending = to_do(jobs, statuses, limits, retry)
+    states = [state_of(job, statuses.get(job.key), limits) for job in jobs]
+    pending = [job for job, state in zip(jobs, states, strict=True) if state in WORTH_TRYING]
     places: dict[tuple[str, str, str], float] = {}
     seconds, recorded = {}, _recorded(archive.COMMITTED)[0]
     for job in pending:

@@ -62,8 +62,6 @@ class TestPlan:
         store.add([jobs[0].run("ok", test_f1=0.5), jobs[1].run("error", reason="?")])
         found = plan.make_plan(jobs, store.statuses(), Limits())
         assert found.pending == jobs[1:]
-        retried = plan.make_plan(jobs, store.statuses(), Limits(), ["error"])
-        assert retried.pending == [jobs[1]]
 
     def test_jobs_alone_share_no_core(self, jobs):
         alone = jobs_of("runtime", "paper", ["wine"], ["gradtree"], [0, 1])
