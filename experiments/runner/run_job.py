@@ -2,25 +2,21 @@
 
 Whatever a learner does that Python can see ends in a row here; what Python cannot see (a hang, a
 crash in native code) is the business of the executors. A learner gets read-only arrays without
-the labels of the test rows, and what it changes in this process is put back after it.
+the labels of the test rows; executors give learners of plug-ins a process each, so that nothing
+they change reaches another job.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import os
 import random
 import re
 import resource
-import sys
 import time
 import traceback
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,8 +103,7 @@ def run_job(job: Job) -> Outcome:
     machine.reset_peak()
     packed = None
     try:
-        with put_back():
-            run, packed = _attempt(job)
+        run, packed = _attempt(job)
     except KeyboardInterrupt:
         raise
     except DatasetUnavailable as problem:
@@ -203,35 +198,6 @@ def warm_up(learner: Learner, split: Split, job: Job) -> None:
         object.__setattr__(few, name, getattr(few, name)[:rows])
     with contextlib.suppress(Exception):
         learner.fit(few, job.parameters, job.seed)
-
-
-@contextlib.contextmanager
-def put_back() -> Iterator[None]:
-    """Undo what a learner changes for others: environment, folder, settings, random state. Patched
-    libraries are not seen from here; executors give learners of plug-ins a process each.
-    """
-    from sklearn import get_config, set_config
-
-    environment, folder, path = dict(os.environ), Path.cwd(), list(sys.path)
-    errors, depth, mask = np.geterr(), sys.getrecursionlimit(), os.umask(0o022)
-    os.umask(mask)
-    states = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global stream
-    settings = get_config()
-    try:
-        with warnings.catch_warnings():
-            yield
-    finally:
-        if dict(os.environ) != environment:
-            os.environ.clear()
-            os.environ.update(environment)
-        os.chdir(folder)
-        os.umask(mask)
-        sys.path[:] = path
-        sys.setrecursionlimit(depth)
-        np.seterr(**errors)
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002
-        set_config(**settings)
 
 
 def skip_reason(job: Job) -> str | None:

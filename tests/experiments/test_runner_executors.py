@@ -118,19 +118,6 @@ class Behaviour:
         assert ended["lacking"]["status"] == "skipped"
         assert "bring this checkout to the version" in ended["other data"]["reason"]
 
-    def test_what_a_learner_changes_does_not_reach_the_next_job(self, executor):
-        # Patched libraries stay in this process, and so are for other executors only.
-        patches = not isinstance(executor, InlineExecutor)
-        cart = job_of("cart", "fake-three", max_depth=3)
-        first = by_name(executor, {"cart": cart, "good": fake_job("good", 4)})
-        assert first["cart"]["status"] == "ok"
-        for trial in range(3):
-            polluted = by_name(executor, {"bad": fake_job("pollutes", trial, patches=patches)})
-            assert polluted["bad"]["status"] == "ok"
-            again = by_name(executor, {"cart": cart, "good": fake_job("good", 4)})
-            assert steady(again["cart"]) == steady(first["cart"])
-            assert steady(again["good"]) == steady(first["good"])
-
     def test_the_same_job_gives_the_same_run_everywhere(self, executor):
         jobs = [fake_job("good", trial) for trial in range(4)]
         here, there = run_all(InlineExecutor(), jobs), run_all(executor, jobs)
@@ -164,6 +151,17 @@ class Supervision(Behaviour):
         good = run_all(executor, [fake_job("good", trial) for trial in range(3)])
         assert {outcome.run["status"] for outcome in good.values()} == {"ok"}
         assert not [process for process in descendants_left() if process.name() == "sleep"]
+
+    def test_what_a_learner_changes_does_not_reach_the_next_job(self, executor):
+        cart = job_of("cart", "fake-three", max_depth=3)
+        first = by_name(executor, {"cart": cart, "good": fake_job("good", 4)})
+        assert first["cart"]["status"] == "ok"
+        for trial in range(3):
+            polluted = by_name(executor, {"bad": fake_job("pollutes", trial)})
+            assert polluted["bad"]["status"] == "ok"
+            again = by_name(executor, {"cart": cart, "good": fake_job("good", 4)})
+            assert steady(again["cart"]) == steady(first["cart"])
+            assert steady(again["good"]) == steady(first["good"])
 
     def test_limits_and_the_stack_of_a_crash_are_on_record(self, survived):
         assert survived["sleeps"]["limit_value"] == LIMITS.seconds
