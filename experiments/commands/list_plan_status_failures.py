@@ -99,10 +99,8 @@ def status(args: argparse.Namespace) -> int:
     Count the selected jobs by their status in a store. Exit status: 0 all have ended, 3 some are
     still to be run.
     """
-    arguments.require_store(args.store)
-    profile, chosen = arguments.selected(args)
-    jobs = jobs_in(profile, chosen)
-    catalogue.check_selected(profile, chosen, jobs)
+    _, _, parts, _ = asked(args)
+    jobs = [job for part in parts.values() for job in part]
     ended = Source(args.store).runs.set_index("key")["status"].to_dict()
     tally = pd.crosstab(
         [[f"{job.protocol}/{job.experiment}" for job in jobs], [job.method for job in jobs]],
@@ -135,7 +133,6 @@ def failures(args: argparse.Namespace) -> int:
     List jobs that timed out, ran out of memory, crashed or raised an error, grouped by reason. Exit
     status: 0 there are none, 1 there are some.
     """
-    arguments.require_store(args.store)
     runs = Source(args.store).runs
     check_names("status", args.status, (*FAILURES, "skipped"))
     for column in ("dataset", "method", "status"):

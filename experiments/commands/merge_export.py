@@ -143,7 +143,6 @@ def export(args: argparse.Namespace) -> int:
     seconds, memory and origin. Exit status: 0 done, 1 there are conflicts.
     """
     if args.results is not None:
-        arguments.require_store(args.store)
         return write_archive(args.store, args.results, args.predictions, args.costs)
     if args.output is None or args.output.suffix not in (".parquet", ".csv"):
         raise UserError("name a file to write, such as runs.parquet or runs.csv")

@@ -53,7 +53,6 @@ def run(args: argparse.Namespace) -> int:
     are fitted again. Needs the data.
     """
     check_names("method", args.method, METHODS)
-    arguments.require_store(args.store)
     runs = load(args.store, args.params or "published")
     rows = runs.of(PROTOCOL, EXPERIMENT)
     rows = rows[(rows["status"] == "ok") & (rows["trial"] == TRIAL)]

@@ -138,8 +138,7 @@ def params_of(
     ``ours`` the published choice where there is nothing to search.
     """
     facts, learner = registry.facts(dataset), registry.learner(method)
-    searchable = learner.space and not learner.why_not(facts.n_features, len(facts.class_counts))
-    if setting == "ours" and searchable:
+    if setting == "ours" and can_search(method, dataset):
         from experiments.runner.candidates import winning_params
 
         return winning_params(store, protocol, dataset, method, budget)
