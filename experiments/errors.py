@@ -3,9 +3,9 @@
 import difflib
 import inspect
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
-from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -49,16 +49,6 @@ def check_names(
 
 # What people declare, held against the types of a dataclass
 
-WORDS = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "True or False",
-    Path: "a path",
-    Any: "a plain number, text, list or None",
-    type(None): "None",
-}
-
 
 def check_fields(what: str, kind: type, given: object) -> None:
     """Refuse what a dataclass cannot be made of: ``ValueError`` with what to write instead."""
@@ -78,7 +68,8 @@ def check_value(name: str, value: Any, hint: Any) -> None:
     """``ValueError`` for a value that is not of a type, with the part of it that is not."""
     for wrong in misfits(value, hint):
         kind = f"{type(wrong).__module__}.{type(wrong).__name__}".removeprefix("builtins.")
-        raise ValueError(f"{name} is {value!r:.80}\nWrite {spelled(hint)}, no {kind}.")
+        wanted = re.sub(r"(\w+\.)+", "", inspect.formatannotation(hint))
+        raise ValueError(f"{name} is {value!r:.80}\nWrite {wanted}, no {kind}.")
 
 
 def misfits(value: Any, hint: Any) -> Iterator[Any]:
@@ -115,16 +106,3 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
     except ValueError:  # a built-in one that does not tell
         pass
     return True
-
-
-def spelled(hint: Any) -> str:
-    """A type in plain words."""
-    origin, inner = get_origin(hint), [each for each in get_args(hint) if each is not ...]
-    if origin in (Union, UnionType, Literal):
-        return " or ".join(map(repr if origin is Literal else spelled, inner))
-    if origin is Callable:
-        count = len(inner[0])
-        return f"a function of {count} argument{'s'[: count - 1]}"
-    if origin in (dict, Mapping):
-        return f"{{{spelled(inner[0])}: {spelled(inner[1])}}}"
-    return WORDS.get(hint, str(hint)) if origin is None else f"[{spelled(inner[0])}, …]"

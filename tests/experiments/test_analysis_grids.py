@@ -185,8 +185,8 @@ def test_a_declared_table_shows_what_was_planned_in_order():
         ({"datasets": ["iris"]}, "unknown key 'datasets'"),
         ({"summaries": ["MMR"]}, "unknown summary 'MMR'; known are Mean"),
         ({"metric": ""}, "lacks its metric"),
-        ({"methods": "cart"}, "methods is 'cart'\nWrite \\[a text, …\\]"),
-        ({"title": 3}, "title is 3\nWrite a text"),
+        ({"methods": "cart"}, "methods is 'cart'\nWrite .*\\[str"),
+        ({"title": 3}, "title is 3\nWrite str"),
     ],
 )
 def test_a_typo_in_a_table_is_an_error_that_says_what_may_be_meant(changes, told):

@@ -107,12 +107,16 @@ MISTAKES = [
     (plugins.LEARNER.replace(": 2}", ": np.int64(2)}"), LINE, "numpy.int64"),
     (plugins.LEARNER.replace("[1, 2, 3]", "np.arange(3)"), LINE, "no numpy.ndarray"),
     (plugins.LEARNER.replace("[1, 2, 3]", "[np.float32(1), 2]"), LINE, "numpy.float32"),
-    (plugins.LEARNER.replace("space=", "needs='xgboost', space="), LINE, "Write [a text, …]"),
+    (
+        plugins.LEARNER.replace("space=", "needs='xgboost', space="),
+        LINE,
+        "Write tuple[str, ...], no str",
+    ),
     (plugins.LEARNER.replace("space=", "needs=(3,), space="), LINE, "needs is (3,)"),
-    (plugins.LEARNER.replace("space=", "in_paper='no', space="), LINE, "Write True or False"),
+    (plugins.LEARNER.replace("space=", "in_paper='no', space="), LINE, "Write bool, no str"),
     (plugins.LEARNER.replace("Shallow tree", "CART"), LINE, "there is a learner 'CART' already"),
     (plugins.LEARNER.replace("Shallow tree", "Small, fast"), LINE, "without commas"),
-    (plugins.LEARNER.replace("split, params, seed", "X, y"), LINE, "a function of 3 arguments"),
+    (plugins.LEARNER.replace("split, params, seed", "X, y"), LINE, "Write Callable[["),
     (plugins.LEARNER.replace('{"max_depth": 2}', "{2: 2}"), LINE, "is {2: 2}"),
     (plugins.LEARNER.replace(": 2}", ": [np.int64(2)]}"), LINE, "[np.int64(2)]"),
     ("x = '\0'", 1, "null bytes"),
@@ -135,7 +139,7 @@ MISTAKES = [
         (f"PROFILES = {{'p': {{'parts': [\n{{**{PART}, {change}}}]}}}}", line, told)
         for change, line, told in [
             ("'trials': '3'", 1, "trials is '3'"),
-            ("'datasets': 'iris'", 1, "Write 'all' or 'fresh' or 'regression' or [a text, …]"),
+            ("'datasets': 'iris'", 1, "Literal['all', 'fresh', 'regression'], list[str]"),
             ("'datasets': ['irsi']", 2, "did you mean iris"),
             ("'methods': ['crat']", 2, "did you mean cart"),
             ("'protocol': 'claen'", 2, "did you mean clean"),
@@ -152,9 +156,9 @@ MISTAKES = [
     ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seed': 3}}", 1, "unknown key 'seed'"),
     ("EXPERIMENTS = {'e': {'methods': 3}}", 1, "methods is 3"),
     ("EXPERIMENTS = {'e': {\n'methods': ['crat']}}", 2, "did you mean cart"),
-    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'setting': 'ous'}}", 1, "'published' or 'ours'"),
-    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'measured': 'alon'}}", 1, "'shared' or 'alone'"),
-    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seeds': '12'}}", 1, "[a whole number, …]"),
+    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'setting': 'ous'}}", 1, "'published', 'ours']"),
+    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'measured': 'alon'}}", 1, "['shared', 'alone']"),
+    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seeds': '12'}}", 1, "Sequence[int]"),
     ("EXPERIMENTS = {'e': {'methods': ['cart'],\n'overrides': {'crat': {}}}}", 2, "mean cart"),
     (
         "import numpy as np\n"
