@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from baselines.contract import Learner
     from datasets.split import Split
 
-Offers = Iterator[tuple[str, Any]]
-
 
 @dataclass(frozen=True)
 class PluginProtocol:
@@ -50,14 +48,6 @@ class PluginProtocol:
     base: str
     split: Callable[[Any, int], Split]
     folds_anew: bool = False
-
-
-class _Mistake(Exception):  # noqa: N818 - becomes a UserError that knows file and line
-    """What is wrong in a plug-in; ``near`` is a text in the line at fault."""
-
-    def __init__(self, text: str, near: object = "") -> None:
-        super().__init__(text)
-        self.near = str(near)
 
 
 @dataclass(frozen=True)
@@ -71,34 +61,46 @@ class Plugin:
     @property
     def digest(self) -> str:
         """Hash of the code that can change a learner: no comments, tables, datasets or metrics."""
-        others = {name for name, (kind, _) in READERS.items() if kind != "learner"}
+        others = {name for name, (kind, *_) in READERS.items() if kind != "learner"}
         body = [node for node in self.tree.body if not others & set(_targets(node))]
         return hashlib.sha256("".join(map(ast.dump, body)).encode()).hexdigest()[:16]
 
-    def line(self, name: str, *near: str) -> int:
-        """The first line with one of the texts ``near``, or else where ``name`` is defined."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Constant) and node.value in near and node.value != "":
-                return node.lineno
-        return next((node.lineno for node in self.tree.body if name in _targets(node)), 1)
-
     def place(self, name: str, *near: str) -> str:
-        """File and line, as a mistake tells them."""
-        return f"{self.path}, line {self.line(name, *near)}"
+        """File and line: the first with one of the texts ``near``, or where ``name`` is defined."""
+        lines = [
+            node.lineno
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Constant) and node.value in near and node.value != ""
+        ]
+        lines += [node.lineno for node in self.tree.body if name in _targets(node)]
+        return f"{self.path}, line {[*lines, 1][0]}"
 
-    def offers(self, kind: str) -> Offers:
+    def offers(self, kind: str) -> Iterator[tuple[str, Any]]:
         """What the file defines of a kind, checked; a mistake names file and line."""
-        for name, (of, read) in READERS.items():
+        for name, (of, form, read) in READERS.items():
             if of != kind or not hasattr(self.module, name):
                 continue
-            try:
-                for slug, entry in read(name, getattr(self.module, name), self):
+            offered = getattr(self.module, name)
+            if kind == "learner":
+                many = name == "LEARNERS" and isinstance(offered, list | tuple)
+                items = [
+                    (getattr(one, "slug", ""), one) for one in (offered if many else [offered])
+                ]
+            elif isinstance(offered, Mapping):
+                items = list(offered.items())
+            else:
+                told = f"{name} is a {type(offered).__name__}\nWrite {name} = {{name: {form}}}."
+                raise UserError(f"{self.place(name)}: {told}")
+            for title, given in items:
+                try:
+                    slug, entry = read(name, title, given, self)
                     if not (isinstance(slug, str) and SLUG.fullmatch(slug)):
-                        form = "Write lower-case letters, digits and hyphens."
-                        raise _Mistake(f"{slug!r:.80} cannot be a {kind}'s name\n{form}", slug)
-                    yield slug, entry
-            except _Mistake as mistake:
-                raise UserError(f"{self.place(name, mistake.near)}: {mistake}") from None
+                        letters = "Write lower-case letters, digits and hyphens."
+                        raise ValueError(f"it cannot be a {kind}'s name\n{letters}")
+                except ValueError as problem:
+                    told = f"{title!r:.80} of {name}: {problem}"
+                    raise UserError(f"{self.place(name, str(title))}: {told}") from None
+                yield slug, entry
 
 
 def _targets(node: ast.stmt) -> list[str]:
@@ -146,121 +148,90 @@ def imported(path: Path) -> Plugin:
     return plugin
 
 
-# What a plug-in may define
+# What a plug-in may define: how each is checked and made, or refused by a ``ValueError``.
 
 
-def _items(name: str, offered: Any, form: str) -> list[tuple[Any, Any]]:
-    if not isinstance(offered, Mapping):
-        raise _Mistake(f"{name} is a {type(offered).__name__}\nWrite {name} = {{name: {form}}}.")
-    return list(offered.items())
-
-
-def _read_learners(name: str, offered: Any, plugin: Plugin) -> Offers:
+def _learner(name: str, slug: Any, given: Any, plugin: Plugin) -> tuple[str, Learner]:
+    """What would end a run, or spoil it without a word, is told before it begins."""
     from baselines.contract import Learner
 
-    many = name == "LEARNERS" and isinstance(offered, list | tuple)
-    for each in offered if many else [offered]:
-        if not isinstance(each, Learner):
-            kind = each.__name__ if isinstance(each, type) else type(each).__name__
-            raise _Mistake(f"{name} has a {kind}\nWrite baselines.Learner(slug, name, version, …).")
-        try:
-            _check_learner(each)
-        except ValueError as problem:
-            raise _Mistake(f"learner {each.slug!r:.80}: {problem}", each.slug) from None
-        yield each.slug, each
-
-
-def _check_learner(learner: Learner) -> None:
-    """What would end a run, or spoil it without a word, is told before it begins."""
+    if not isinstance(given, Learner):
+        kind = given.__name__ if isinstance(given, type) else type(given).__name__
+        raise ValueError(f"it is a {kind}\nWrite baselines.Learner(slug, name, version, …).")
     # slugs of all kinds are checked in one place
-    check_fields("learner", type(learner), {**vars(learner), "slug": "any"})
-    if "," in learner.name or not learner.name.isprintable():
-        raise ValueError(f"name is {learner.name!r}\nWrite a text without commas and line breaks.")
-    if not all(learner.space.values()):
-        raise ValueError(f"space is {learner.space!r:.80}\nWrite a value or more in every list.")
-    for task in learner.tasks:
+    check_fields("learner", Learner, {**vars(given), "slug": "any"})
+    if "," in given.name or not given.name.isprintable():
+        raise ValueError(f"name is {given.name!r}\nWrite a text without commas and line breaks.")
+    if not all(given.space.values()):
+        raise ValueError(f"space is {given.space!r:.80}\nWrite a value or more in every list.")
+    for task in given.tasks:
         try:
-            made = learner.defaults(task)
+            made = given.defaults(task)
         except Exception as problem:
             told = f"{type(problem).__name__}: {problem}"
             raise ValueError(f"defaults({task!r}) fails\n{told}") from None
         check_value(f"defaults({task!r})", made, dict[str, Any])
+    return slug, given
 
 
-def _read_datasets(name: str, offered: Any, plugin: Plugin) -> Offers:
+def _dataset(name: str, title: Any, given: Any, plugin: Plugin) -> tuple[str, Any]:
     import datasets
 
-    form = "(pandas table, target column)"
-    for title, pair in _items(name, offered, form):
-        if not (isinstance(title, str) and isinstance(pair, tuple) and len(pair) == 2):
-            raise _Mistake(f"{title!r} has a {type(pair).__name__}\nWrite {{name: {form}}}.", title)
-        slug = "-".join(re.findall("[a-z0-9]+", title.lower()))
-        try:
-            yield slug, datasets.from_table(slug, title, *pair)
-        except ValueError as problem:
-            raise _Mistake(f"the table {title!r} is no dataset\n{problem}", title) from None
+    if not (isinstance(title, str) and isinstance(given, tuple) and len(given) == 2):
+        raise ValueError(f"it is a {type(given).__name__}\nWrite {READERS[name][1]}.")
+    slug = "-".join(re.findall("[a-z0-9]+", title.lower()))
+    return slug, datasets.from_table(slug, title, *given)
 
 
-def _read_functions(name: str, offered: Any, plugin: Plugin) -> Offers:
+def _function(name: str, slug: Any, given: Any, plugin: Plugin) -> tuple[str, Any]:
     """Metrics, protocols and executors."""
-    form = {
-        "METRICS": 'f(y, p), or (f, "low") where less is better',
-        "PROTOCOLS": "split(dataset, trial)",
-        "EXECUTORS": "make(workers, limits)",
-    }[name]
-    for slug, given in _items(name, offered, form):
-        pair = name == "METRICS" and isinstance(given, tuple) and len(given) == 2
-        better: Any
-        function, better = given if pair else (given, "high")
-        if [*misfits(function, Callable[[Any, Any], Any])] or better not in ("high", "low"):
-            told = f"{slug!r} of {name} is {given!r:.60}, no function of two arguments"
-            raise _Mistake(f"{told}\nWrite {form}.", slug)
-        if name == "METRICS":
-            shown = {"better": better, "in_tables": slug.replace("_", " "), "score": function}
-            yield slug, Column(slug, float, "score", f"of {plugin.path.name}", **shown)
-        elif name == "EXECUTORS":
-            yield slug, function
-        else:
-            try:
-                source = inspect.getsource(function)
-            except (OSError, TypeError):
-                source = plugin.digest
-            version = hashlib.sha256(source.encode()).hexdigest()[:12]
-            about = (inspect.getdoc(function) or f"from {plugin.path.name}").splitlines()[0]
-            yield slug, PluginProtocol(version, about, slug, function)
+    pair = name == "METRICS" and isinstance(given, tuple) and len(given) == 2
+    better: Any
+    function, better = given if pair else (given, "high")
+    if [*misfits(function, Callable[[Any, Any], Any])] or better not in ("high", "low"):
+        told = f"it is {given!r:.60}, no function of two arguments"
+        raise ValueError(f"{told}\nWrite {READERS[name][1]}.")
+    if name == "METRICS":
+        shown = {"better": better, "in_tables": str(slug).replace("_", " "), "score": function}
+        return slug, Column(slug, float, "score", f"of {plugin.path.name}", **shown)
+    if name == "EXECUTORS":
+        return slug, function
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):
+        source = plugin.digest
+    version = hashlib.sha256(source.encode()).hexdigest()[:12]
+    about = (inspect.getdoc(function) or f"from {plugin.path.name}").splitlines()[0]
+    return slug, PluginProtocol(version, about, slug, function)
 
 
-def _read_declared(name: str, offered: Any, plugin: Plugin) -> Offers:
-    """Declarations with the keys of the suite's own files; a path under ``csv`` is one from the
-    plug-in's folder.
+def _declared(name: str, slug: Any, given: Any, plugin: Plugin) -> tuple[str, Any]:
+    """With the keys of the suite's own files; a path under ``csv`` is one from the plug-in's
+    folder.
     """
     from experiments.runner.experiments import experiment_from, profile_from
 
-    make = {"EXPERIMENTS": experiment_from, "PROFILES": profile_from}.get(name)
-    for slug, declared in _items(name, offered, "{…}"):
-        if not isinstance(declared, Mapping):
-            raise _Mistake(f"{slug!r} of {name} is a {type(declared).__name__}, no {{…}}", slug)
-        given = dict(declared)
-        if isinstance(given.get("csv"), str | Path):
-            given["csv"] = plugin.path.parent / given["csv"]
-        if not make:  # the analysis makes tables, and tells of mistakes where they stand
-            given["where"] = plugin.place(name, slug)
-        try:
-            yield slug, make(slug, given) if make else given
-        except ValueError as problem:
-            raise _Mistake(f"{slug!r} of {name}: {problem}", slug) from None
+    if not isinstance(given, Mapping):
+        raise ValueError(f"it is a {type(given).__name__}\nWrite {{key: value}}.")
+    if name in ("EXPERIMENTS", "PROFILES"):
+        return slug, (experiment_from if name == "EXPERIMENTS" else profile_from)(slug, given)
+    # The analysis makes tables, and tells of mistakes where they stand.
+    found = {**given, "where": plugin.place(name, slug)}
+    if isinstance(given.get("csv"), str | Path):
+        found["csv"] = plugin.path.parent / given["csv"]
+    return slug, found
 
 
-READERS: dict[str, tuple[str, Callable[[str, Any, Plugin], Offers]]] = {
-    "LEARNER": ("learner", _read_learners),
-    "LEARNERS": ("learner", _read_learners),
-    "DATASETS": ("dataset", _read_datasets),
-    "PROTOCOLS": ("protocol", _read_functions),
-    "METRICS": ("metric", _read_functions),
-    "EXPERIMENTS": ("experiment", _read_declared),
-    "PROFILES": ("profile", _read_declared),
-    "TABLES": ("table", _read_declared),
-    "PRINTED": ("printed", _read_declared),
-    "EXECUTORS": ("executor", _read_functions),
+READERS: dict[str, tuple[str, str, Callable[[str, Any, Any, Plugin], tuple[str, Any]]]] = {
+    "LEARNER": ("learner", "Learner", _learner),
+    "LEARNERS": ("learner", "Learner", _learner),
+    "DATASETS": ("dataset", "(pandas table, target column)", _dataset),
+    "PROTOCOLS": ("protocol", "split(dataset, trial)", _function),
+    "METRICS": ("metric", 'f(y, p), or (f, "low") where less is better', _function),
+    "EXPERIMENTS": ("experiment", "{…}", _declared),
+    "PROFILES": ("profile", "{…}", _declared),
+    "TABLES": ("table", "{…}", _declared),
+    "PRINTED": ("printed", "{…}", _declared),
+    "EXECUTORS": ("executor", "make(workers, limits)", _function),
 }
-"""What a plug-in may define: the kind of what it offers, and how that is read."""
+"""What a plug-in may define: its kind, its form, and how it is read."""

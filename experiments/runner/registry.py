@@ -42,7 +42,7 @@ def use(files: list[str] | list[Path]) -> None:
     """Add plug-in files to this process and to those it starts; mistakes in them are told."""
     paths = [*plugin_files(), *(str(Path(file).resolve()) for file in files)]
     os.environ[VARIABLE] = json.dumps(list(dict.fromkeys(paths)))
-    for kind, _ in READERS.values():
+    for kind, *_ in READERS.values():
         entries(kind)
     for kind in ("experiment", "profile"):
         for slug, (plugin, entry) in _origins(kind).items():

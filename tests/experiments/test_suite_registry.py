@@ -40,7 +40,7 @@ class TestOneFile:
     def test_offers_everything_that_has_a_name(self, tmp_path):
         path = plugins.write(tmp_path, EVERYTHING)
         registry.use([path])
-        offered = {kind: list(registry.from_plugins(kind)) for kind, _ in plugin.READERS.values()}
+        offered = {kind: list(registry.from_plugins(kind)) for kind, *_ in plugin.READERS.values()}
         assert offered == {
             "learner": ["shallow"],
             "dataset": ["my-shop"],
@@ -99,7 +99,7 @@ MISTAKES = [
     ("x = 1\nraise SystemExit(3)", 2, "SystemExit"),
     ("x = 1", 1, "nothing is offered"),
     (plugins.LEARNER.replace("LEARNER =", "LEARNES ="), LINE, "Did you mean LEARNER"),
-    (plugins.LEARNER.replace('Learner("s', 'str("s').split(', "Sh')[0] + ")", LINE, "has a str"),
+    (plugins.LEARNER.replace('Learner("s', 'str("s').split(', "Sh')[0] + ")", LINE, "is a str"),
     (plugins.LEARNER.replace('"shallow"', '"My Learner"'), LINE, "lower-case"),
     (plugins.LEARNER.replace('"shallow"', '"../shallow"'), LINE, "lower-case"),
     (plugins.LEARNER.replace('"shallow"', '"cart"'), LINE, "there is a learner 'cart' already"),
@@ -127,7 +127,7 @@ MISTAKES = [
     (plugins.BOTH.replace('(_frame, "y")}', "_frame}"), 25, "pandas table, target"),
     (plugins.BOTH.replace("My shop", "Iris"), 25, "there is a dataset 'iris' already"),
     ("METRICS = [len]", 1, "Write METRICS = {name: f(y, p)"),
-    ("METRICS = {'mine': 3}", 1, "'mine' of METRICS is 3, no function"),
+    ("METRICS = {'mine': 3}", 1, "'mine' of METRICS: it is 3, no function"),
     ("METRICS = {'mine': lambda y: 1}", 1, "no function of two arguments"),
     ("METRICS = {'test_f1': max}", 1, "lower-case"),
     ("PROFILES = {'p': {'prats': []}}", 1, "unknown key 'prats'"),
