@@ -40,8 +40,8 @@ def name_of(job: Job) -> str:
 
 
 class Progress:
-    """Counts what has ended (of ``count``, where not all jobs are known before) and estimates, by
-    the ``seconds`` that each job is expected to take, when the rest will have.
+    """Counts what has ended (of ``count``, where no job is known before) and estimates, by the
+    ``seconds`` that each job is expected to take, when the rest will have.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Progress:
         jobs: Collection[Job],
         seconds: Mapping[str, float],
         workers: int,
-        count: int | None = None,
+        count: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.total = Counter(job.method for job in jobs)
-        self.jobs, self.finished = count or len(jobs), 0
+        self.jobs, self.finished = len(jobs) or count, 0
         self._waiting = {job.key: (job, seconds.get(job.key, 0.0)) for job in jobs}
         self._expected = self._left = sum(spent for _, spent in self._waiting.values())
         self._workers, self._clock, self._began = workers, clock, clock()

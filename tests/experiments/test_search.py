@@ -12,6 +12,8 @@ from experiments.errors import UserError
 from experiments.runner import candidates as scores
 from experiments.runner import registry, study
 from experiments.runner.candidates import Subject, candidate, candidate_job
+from experiments.runner.display import Progress
+from experiments.runner.experiments import unique
 from experiments.runs.store import Store
 
 CART = Subject("paper", "iris", "cart")
@@ -73,7 +75,9 @@ class TestStudies:
         assert len(study.SearchQueue(opened(tmp_path, 8), Store(tmp_path))) == 2
 
     def test_equal_candidates_are_fitted_once(self, tmp_path, plugged):
-        queue = study.SearchQueue(opened(tmp_path, 20, subject=MINE), Store(tmp_path))
+        (search,) = opened(tmp_path, 20, subject=MINE)
+        queue = study.SearchQueue([search], Store(tmp_path))
+        assert Progress(unique(search.jobs()), {}, 1, len(queue)).jobs == 3
         assert work(queue) == 3  # of three depths
         (search,) = opened(tmp_path, 20, subject=MINE)
         search.keep(scores.folder_of(tmp_path))
