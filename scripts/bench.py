@@ -161,7 +161,7 @@ def in_this_process(what: str, of: str) -> None:
 def in_a_process(what: str, of: Any, python: str = sys.executable, **variables: str) -> Any:
     from experiments.runner.executors.supervisor import worker_environment
 
-    environment = {**worker_environment(1), **variables}
+    environment = {**worker_environment(), **variables}
     command = [python, __file__, "--fit", what, json.dumps(of)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -176,7 +176,6 @@ LIMITS = (
     option("--workers", "jobs at the same time (default: one per core)", whole(1), "N"),
     option("--time-limit", "seconds per job (default: the profile's, else 3600)", positive, "S"),
     option("--memory-limit", "per job (default: a fair share of 80%% of all)", positive, "MB"),
-    option("--threads", "of numerical libraries, per job (default: 1)", whole(1), "N", 1),
 )
 HOW = (
     *LIMITS,
@@ -212,7 +211,7 @@ def limits_of(args: argparse.Namespace, time_limit: float = 3600.0) -> Limits:
     """The limits that were asked for, or a profile's time and a fair share of memory."""
     args.workers = args.workers or cores()
     share = args.memory_limit or 0.8 * memory_mb() / args.workers
-    return Limits(args.time_limit or time_limit, share, args.threads)
+    return Limits(args.time_limit or time_limit, share)
 
 
 def selected(args: argparse.Namespace) -> tuple[Profile, Selection]:

@@ -4,7 +4,7 @@ units.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,6 @@ DRAWN_DEPTH = 4
 @verb(
     "trees",
     option("--dataset", "default: all", words, "A,B"),
-    option("--method", f"default: {','.join(METHODS)}", words, "A,B", METHODS),
     arguments.SOURCE,
 )
 def run(args: argparse.Namespace) -> int:
@@ -52,7 +51,6 @@ def run(args: argparse.Namespace) -> int:
     splits in the units of the raw data, for the runs of a store. Trees that the store did not keep
     are fitted again. Needs the data.
     """
-    check_names("method", args.method, METHODS)
     runs = load(args.store, args.params or "published")
     rows = runs.of(PROTOCOL, EXPERIMENT)
     rows = rows[(rows["status"] == "ok") & (rows["trial"] == TRIAL)]
@@ -63,21 +61,17 @@ def run(args: argparse.Namespace) -> int:
         raise NothingToDoError(f"{args.store} has no runs of {EXPERIMENT} under {PROTOCOL}")
     for dataset in wanted:
         own = rows[rows["dataset"] == dataset].set_index("key")
-        entries = list(tree_entries(dataset, own, Store(runs.store), args.method, args.params))
+        entries = list(tree_entries(dataset, own, Store(runs.store), args.params))
         path = write_trees(arguments.output_folder(args) / FOLDER, dataset, entries)
         say(f"{path}: {', '.join(entry['method'] for entry in entries) or 'no tree'}")
     return DONE
 
 
 def tree_entries(
-    dataset: str,
-    rows: pd.DataFrame,
-    store: Store,
-    methods: Sequence[str] = METHODS,
-    setting: Setting | None = None,
+    dataset: str, rows: pd.DataFrame, store: Store, setting: Setting | None = None
 ) -> Iterator[dict[str, Any]]:
     """Trees of a dataset's runs (indexed by key), kept by the store or fitted again."""
-    same = (EXPERIMENT, PROTOCOL, [dataset], methods, [TRIAL], setting, store.folder)
+    same = (EXPERIMENT, PROTOCOL, [dataset], METHODS, [TRIAL], setting, store.folder)
     for job in (job for job in jobs_of(*same) if job.key in rows.index):
         split, learner = load_split(dataset, PROTOCOL, TRIAL), registry.learner(job.method)
         tree = kept_tree(store, job.key) or timed_fit(learner, split, job)[0].tree

@@ -102,8 +102,6 @@ class Limits:
     """Of wall-clock time from start to answer, loading included."""
     memory_mb: float = 8192.0
     """Resident, of the worker process and its children."""
-    threads: int = 1
-    """Of every numerical library."""
 
 
 def now() -> str:

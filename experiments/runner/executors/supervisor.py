@@ -47,9 +47,9 @@ def python_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(path))}
 
 
-def worker_environment(threads: int) -> dict[str, str]:
-    """For a worker: thread counts pinned, output unbuffered, nothing left to chance."""
-    pinned = dict.fromkeys(THREAD_VARIABLES, str(threads))
+def worker_environment() -> dict[str, str]:
+    """For a worker: numerical libraries use one thread, output is unbuffered, hashes repeat."""
+    pinned = dict.fromkeys(THREAD_VARIABLES, "1")
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
     return {**python_environment(), **pinned, **quiet}
 
@@ -150,7 +150,7 @@ class Supervisor:
                     stdout=self._log_end,
                     stderr=self._log_end,
                     pass_fds=[theirs.fileno()],
-                    env=worker_environment(self.limits.threads),
+                    env=worker_environment(),
                     start_new_session=True,
                 )
             self._control.setblocking(False)
