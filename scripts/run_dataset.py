@@ -96,25 +96,19 @@ def compared(
 ) -> pd.DataFrame:
     """Mean and deviation of every learner's score over trials, beside the paper's."""
     runs = load(store)
-    rows = runs.of(protocol, experiment)
-    rows = rows[(rows["dataset"] == dataset) & rows["trial"].isin(trials)]
-    cells = printed().of(PRINTED.get(experiment, "")).set_index(["dataset", "method"])
-    lines = []
-    for method, some in rows.groupby("method", sort=False):
-        scores = some[metric].dropna()
-        line = {
-            "method": runs.name(str(method)),
-            "mean": scores.mean(),
-            "std": scores.std(ddof=0),
-            "trials": len(scores),
-            "without a score": "; ".join(sorted(set(some["reason"]) - {""})),
-        }
-        if (dataset, method) in cells.index:
-            line |= {
-                f"paper's {name}": cells.loc[(dataset, method), name] for name in ("mean", "std")
-            }
-        lines.append(line)
-    return pd.DataFrame(lines).fillna({"without a score": ""})
+    rows = runs.of(protocol, experiment).query("dataset == @dataset and trial in @trials")
+    found = rows.groupby("method", sort=False).agg(
+        mean=(metric, lambda scores: scores.mean()),
+        std=(metric, lambda scores: scores.std(ddof=0)),
+        trials=(metric, "count"),
+        reasons=("reason", lambda reasons: "; ".join(sorted(set(reasons) - {""}))),
+    )
+    cells = printed().of(PRINTED.get(experiment, "")).query("dataset == @dataset")
+    if len(cells):
+        paper = cells.set_index("method")[["mean", "std"]].add_prefix("paper's ")
+        found = found.join(paper)
+    found = found.rename(index=runs.name, columns={"reasons": "without a score"})
+    return found.rename_axis("method").reset_index()
 
 
 if __name__ == "__main__":
