@@ -6,7 +6,6 @@ from html import escape
 from pathlib import Path
 
 from baselines.contract import NUMBERS
-from datasets import paper_datasets
 from experiments.analysis.answer import Answer, Table
 from experiments.analysis.pairwise import EXPERIMENT, compare, gathered
 from experiments.analysis.runs import load
@@ -16,7 +15,7 @@ from experiments.commands.run_search import REFIT, run_jobs
 from experiments.errors import DONE, UserError, check_names
 from experiments.output import files, formats, latex, metrics, readme
 from experiments.runner import registry
-from experiments.runner.experiments import check_task, jobs_of
+from experiments.runner.experiments import check_task, jobs_of, paper_datasets
 from experiments.runs import predictions
 from experiments.text import say
 

@@ -8,7 +8,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from datasets import paper_datasets
 from experiments.analysis.runs import load
 from experiments.commands import arguments
 from experiments.commands.arguments import HOW, flag, group, limits_of, option, verb, whole, words
@@ -16,7 +15,14 @@ from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_
 from experiments.runner import experiments as catalogue
 from experiments.runner import registry
 from experiments.runner.candidates import FOLDER, WINNERS, folder_of, search_seconds, space_of
-from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, unique
+from experiments.runner.experiments import (
+    Profile,
+    Selection,
+    Subject,
+    jobs_in,
+    paper_datasets,
+    unique,
+)
 from experiments.runner.plan import (
     Plan,
     Queue,
