@@ -193,9 +193,9 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
 
 
 def _unfinished(runs: Runs) -> list[str]:
-    """A sentence on the datasets of the suite that the primary comparison lacks so far."""
+    """A sentence on the datasets with classes that the primary comparison lacks so far."""
     done = _primary_gaps(runs)["all"].index
-    sizes = {slug: facts["n_rows"] for slug, facts in runs.datasets.items()}
+    sizes = {s: facts["n_rows"] for s, facts in runs.datasets.items() if facts["task"] in TASKS}
     left = [slug for slug in sizes if slug not in done]
     if not left:
         return []
