@@ -166,35 +166,34 @@ def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
 def _draw(runs: Runs, timed: Grid) -> Any:
     from experiments.analysis import drawing
 
-    with drawing.look():
-        figure = drawing.canvas(5.6, 2.5)
-        panels = figure.subplots(1, 2, sharey=True)
-        means = matrix(timed)
-        fields = {"n_rows": "Rows", "n_features": "Features"}
-        for axes, (field, words) in zip(panels, fields.items(), strict=True):
-            for method in means.columns:
-                own = means[method].dropna().clip(lower=1e-4)
-                if own.empty:
-                    continue
-                look = drawing.mark_of(method)
-                x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
-                mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
-                axes.scatter(x, own, alpha=0.75, label=runs.name(method), **mark)
-                if len(np.unique(x)) > 2:
-                    slope, offset = np.polyfit(np.log(x), np.log(own), 1)
-                    ends = np.array([x.min(), x.max()])
-                    line = np.exp(offset) * ends**slope
-                    axes.plot(ends, line, color=look.colour, linewidth=0.9, alpha=0.6)
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.set_xlabel(words)
-            drawing.plain_numbers(axes.xaxis, threes=True)
-            drawing.plain_numbers(axes.yaxis)
-            drawing.quiet(axes)
-        panels[0].set_ylabel("Seconds")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-        return figure
+    figure = drawing.canvas(5.6, 2.5)
+    panels = figure.subplots(1, 2, sharey=True)
+    means = matrix(timed)
+    fields = {"n_rows": "Rows", "n_features": "Features"}
+    for axes, (field, words) in zip(panels, fields.items(), strict=True):
+        for method in means.columns:
+            own = means[method].dropna().clip(lower=1e-4)
+            if own.empty:
+                continue
+            look = drawing.mark_of(method)
+            x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
+            mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
+            axes.scatter(x, own, alpha=0.75, label=runs.name(method), **mark)
+            if len(np.unique(x)) > 2:
+                slope, offset = np.polyfit(np.log(x), np.log(own), 1)
+                ends = np.array([x.min(), x.max()])
+                line = np.exp(offset) * ends**slope
+                axes.plot(ends, line, color=look.colour, linewidth=0.9, alpha=0.6)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(words)
+        drawing.plain_numbers(axes.xaxis, threes=True)
+        drawing.plain_numbers(axes.yaxis)
+        drawing.quiet(axes)
+    panels[0].set_ylabel("Seconds")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return figure
 
 
 # Solvers of DL8.5's optimal tree

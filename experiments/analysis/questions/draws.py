@@ -103,22 +103,21 @@ def _moved(name: str, frame: pd.DataFrame) -> list[str]:
 def _draw(frame: pd.DataFrame) -> Any:
     from experiments.analysis import drawing
 
-    with drawing.look():
-        figure = drawing.canvas(5.0, 0.8 + 0.15 * len(frame))
-        axes = figure.add_subplot()
-        look, rows = drawing.mark_of(METHOD), range(len(frame))
-        bar: Any = {"fmt": "|", "color": drawing.PAPER_MARK, "markersize": 6, "elinewidth": 4}
-        spread = frame["other seeds spread"].fillna(0)
-        axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
-        for column, face in (("paper", "#ffffff"), ("authors' draws", look.colour)):
-            mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
-            axes.plot(frame[column], rows, look.marker, label=column, **mark)
-        axes.set_yticks(rows, frame["Dataset"])
-        axes.set_ylim(len(frame) - 0.4, -0.6)
-        axes.set_xlabel("Mean test F1")
-        drawing.quiet(axes, left=False)
-        figure.legend(loc="outside upper left", ncols=3)
-        return figure
+    figure = drawing.canvas(5.0, 0.8 + 0.15 * len(frame))
+    axes = figure.add_subplot()
+    look, rows = drawing.mark_of(METHOD), range(len(frame))
+    bar: Any = {"fmt": "|", "color": drawing.PAPER_MARK, "markersize": 6, "elinewidth": 4}
+    spread = frame["other seeds spread"].fillna(0)
+    axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
+    for column, face in (("paper", "#ffffff"), ("authors' draws", look.colour)):
+        mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
+        axes.plot(frame[column], rows, look.marker, label=column, **mark)
+    axes.set_yticks(rows, frame["Dataset"])
+    axes.set_ylim(len(frame) - 0.4, -0.6)
+    axes.set_xlabel("Mean test F1")
+    drawing.quiet(axes, left=False)
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
 
 
 # Rounding

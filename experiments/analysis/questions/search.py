@@ -138,27 +138,26 @@ def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -
 def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
     from experiments.analysis import drawing
 
-    with drawing.look():
-        figure = drawing.canvas(5.6, 2.2)
-        panels = figure.subplots(1, len(grown), sharey=True, squeeze=False)[0]
-        for axes, (protocol, lines) in zip(panels, grown.items(), strict=True):
-            for method, own in lines.groupby("method", sort=False):
-                look = drawing.mark_of(str(method))
-                place = own["candidates"], own["low"], own["high"]
-                axes.fill_between(*place, color=look.colour, alpha=0.15, linewidth=0)
-                label = f"{runs.name(str(method))} ({own['datasets'].iloc[0]})"
-                line = own["candidates"], own["median"]
-                axes.plot(*line, marker=look.marker, color=look.colour, markersize=4, label=label)
-            axes.set_xscale("log")
-            axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
-            axes.minorticks_off()
-            axes.axhline(0, color=drawing.INK, linewidth=0.7)
-            axes.set_title(f"Protocol {protocol}")
-            axes.set_xlabel("Candidates")
-            axes.legend(loc="lower right", fontsize=6)
-            drawing.quiet(axes)
-        panels[0].set_ylabel("Test F1 minus the winner's")
-        return figure
+    figure = drawing.canvas(5.6, 2.2)
+    panels = figure.subplots(1, len(grown), sharey=True, squeeze=False)[0]
+    for axes, (protocol, lines) in zip(panels, grown.items(), strict=True):
+        for method, own in lines.groupby("method", sort=False):
+            look = drawing.mark_of(str(method))
+            place = own["candidates"], own["low"], own["high"]
+            axes.fill_between(*place, color=look.colour, alpha=0.15, linewidth=0)
+            label = f"{runs.name(str(method))} ({own['datasets'].iloc[0]})"
+            line = own["candidates"], own["median"]
+            axes.plot(*line, marker=look.marker, color=look.colour, markersize=4, label=label)
+        axes.set_xscale("log")
+        axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
+        axes.minorticks_off()
+        axes.axhline(0, color=drawing.INK, linewidth=0.7)
+        axes.set_title(f"Protocol {protocol}")
+        axes.set_xlabel("Candidates")
+        axes.legend(loc="lower right", fontsize=6)
+        drawing.quiet(axes)
+    panels[0].set_ylabel("Test F1 minus the winner's")
+    return figure
 
 
 QUESTIONS = {60: answer}
