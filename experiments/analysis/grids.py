@@ -254,10 +254,16 @@ def matrix(table: Grid, task: str | None = None) -> pd.DataFrame:
     return _wide(frame, frame["mean"].where(frame["missing"] == ""), list(table.methods))
 
 
+def wide(table: Grid, column: str = "mean") -> pd.DataFrame:
+    """A column of cells as datasets x methods, in the order of the table."""
+    return _wide(table.frame, table.frame[column], list(table.methods))
+
+
 def _wide(frame: pd.DataFrame, values: pd.Series, methods: Sequence[str]) -> pd.DataFrame:
     """A column of cells as datasets x methods; a frame has a line for each pair, in order."""
     rows = list(dict.fromkeys(frame["dataset"]))
-    numbers = values.to_numpy(float, na_value=math.nan)
+    texts = values.dtype == object
+    numbers = values.to_numpy() if texts else values.to_numpy(float, na_value=math.nan)
     return pd.DataFrame(numbers.reshape(len(rows), len(methods)), rows, methods)
 
 
