@@ -123,16 +123,20 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     good &= np.isfinite(values)
     trials = rows["trial"].to_numpy()
     ends = [rows[name].to_numpy() for name in ("status", "reason", "limit_value")]
-    found: dict[Any, tuple[Any, ...]] = {}
-    for place, at in rows.groupby(["dataset", "method"], sort=False).indices.items():
+    places = rows.groupby(["dataset", "method"], sort=False).indices
+    found: dict[str, list[Any]] = {name: [] for name in CELL}
+    for at in places.values():
         mean, std, reason, numbers = math.nan, math.nan, "", values[at[good[at]]].tolist()
         if numbers:
             mean, std = mean_of(numbers), stats.population_std(numbers)
         else:
             reason = _reason(list(zip(*(column[at] for column in ends), strict=True)))
-        found[place] = (mean, std, len(numbers), len(at), reason, tuple(trials[at].tolist()))
-    index = pd.MultiIndex.from_tuples(list(found) or [("", "")], names=["dataset", "method"])
-    return pd.DataFrame(list(found.values()), index[: len(found)], list(CELL)).astype(CELL)
+        cell = (mean, std, len(numbers), len(at), reason, tuple(trials[at].tolist()))
+        for column, value in zip(found.values(), cell, strict=True):
+            column.append(value)
+    index = pd.MultiIndex.from_tuples(list(places) or [("", "")], names=["dataset", "method"])
+    columns = {name: pd.Series(found[name], dtype=kind) for name, kind in CELL.items()}
+    return pd.DataFrame(columns).set_axis(index[: len(places)])
 
 
 def _reason(planned: Sequence[tuple[str, str, float]]) -> str:

@@ -99,20 +99,28 @@ def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
 
 
 def rows(folder: Path) -> Check:
-    """Every row of an archive or a store against the schema: each different value of a column
-    once, and what the columns of a row have to do with each other.
+    """Every row of an archive or a store against the schema: each different text and each number
+    out of range once, and what the columns of a row have to do with each other.
     """
     table = Source(folder).runs
     twice = table["key"][table["key"].duplicated()]
     found = Check("Rows of the table of runs", len(table), [f"{key}: there twice" for key in twice])
     found.wrong += [f"unknown column {name!r}" for name in table if name not in schema.BY_NAME]
     for column in schema.COLUMNS:
-        firsts = table.drop_duplicates(column.name)
-        values = [run[column.name] for run in archive.rows(firsts[[column.name]])]
+        part = table[["key"] if column.name == "key" else ["key", column.name]]
+        if column.type is not str:
+            part = part[~_in_range(part[column.name].astype(float), column)]
+        firsts = part.drop_duplicates(column.name)
+        values = [run[column.name] for run in archive.rows(firsts)]
         found.wrong += _bad(firsts["key"], values, partial(checked, column))
     related = archive.rows(table[[*IDENTITY, "key", "status", *schema.SCORES]])
     found.wrong += _bad(table["key"], related, consistent)
     return found
+
+
+def _in_range(values: pd.Series, column: schema.Column) -> pd.Series:
+    whole = column.type is float or values % 1 == 0
+    return np.isfinite(values) & values.between(column.low, column.high) & whole
 
 
 def _bad(keys: Iterable[str], found: Iterable[Any], check: Callable[[Any], Any]) -> Iterator[str]:

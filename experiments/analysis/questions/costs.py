@@ -66,8 +66,9 @@ def _printed_seconds(rows: pd.DataFrame, printed: Printed) -> Any:
     """What runs take by the printed runtimes; NaN where none is printed."""
     seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
     places = pd.MultiIndex.from_arrays([rows["dataset"], rows["method"].replace(PROGRAM)])
-    trained = [1 + int(json.loads(text).get("restarts") or 0) for text in rows["params"]]
-    return seconds.reindex(places).to_numpy() * trained
+    texts = rows["params"].unique()
+    trained = {text: 1 + int(json.loads(text).get("restarts") or 0) for text in texts}
+    return seconds.reindex(places).to_numpy() * rows["params"].map(trained).to_numpy()
 
 
 def _hours(seconds: pd.Series) -> float:

@@ -10,6 +10,7 @@ its test F1 stays the same to the last digit in all refits, a cell if all its tr
 
 import json
 import math
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -44,6 +45,7 @@ def printed_cells(printed: Printed) -> pd.Series:
 # Seeds
 
 
+@lru_cache(maxsize=8)
 def by_seed(runs: Runs, experiment: str) -> pd.DataFrame:
     """Mean test F1 over trials: a row per dataset, a column per seed; NaN where one is missing."""
     rows = runs.of(PROTOCOL, experiment)
@@ -123,14 +125,17 @@ def _draw(frame: pd.DataFrame) -> Any:
 # Rounding
 
 
+@lru_cache(maxsize=8)
 def refits(runs: Runs, experiment: str) -> pd.DataFrame:
     """A row per tuned trial with all its refits: dataset, trial, its test F1, and those."""
     sides = []
     for name in ("tuned", experiment):
         rows = runs.of(PROTOCOL, name)
         rows = rows[(rows["method"] == METHOD) & (rows["status"] == "ok")]
-        params = ({k: v for k, v in json.loads(t).items() if k not in OWN} for t in rows["params"])
-        sides.append(rows.assign(settings=[json.dumps(own, sort_keys=True) for own in params]))
+        params = {text: json.loads(text) for text in rows["params"].unique()}
+        kept = {t: {k: v for k, v in own.items() if k not in OWN} for t, own in params.items()}
+        texts = {text: json.dumps(own, sort_keys=True) for text, own in kept.items()}
+        sides.append(rows.assign(settings=rows["params"].map(texts)))
     place = [*IDENTITY, "settings"]
     fits, again = sides
     grouped = again.sort_values("repeat").groupby(place)["test_f1"].agg(tuple)

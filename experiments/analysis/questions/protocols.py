@@ -10,6 +10,7 @@ The experiment ``quirks`` runs the default hyperparameters under protocols that 
 nothing that the step could act on (no categories, no gaps, no rare class) and does not enter.
 """
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -210,6 +211,7 @@ def _draw_changes(runs: Runs, found: pd.DataFrame) -> Any:
 # Single steps
 
 
+@lru_cache(maxsize=16)
 def touched(runs: Runs, printed: Printed, variant: Variant) -> list[str]:
     """Datasets on which at least one fit came out otherwise without the quirk."""
     place = ["dataset", "method", "trial", "seed"]
