@@ -85,29 +85,30 @@ class Evidence:
     def matrix(self, name: str, task: str, methods: Sequence[str] = ()) -> pd.DataFrame:
         """Means, datasets x methods, complete for these methods (all unless given)."""
         self.used.add(name)
-        key = (name, task, *methods)
-        if key not in self.cache:
-            self.cache[key] = self._complete(name, task, methods)
-        own, missing, trials = self.cache[key]
+        if (name, task) not in self.cache:
+            self.cache[name, task] = self._of_task(name, task)
+        own, open_, trials = self.cache[name, task]
+        asked = [at for at, method in enumerate(own) if not methods or method in methods]
+        missing = open_[:, asked].any(axis=1).sum()
         if missing:
             told = f"{len(own) - missing} of {len(own)} {task} datasets"
             title = printed_grid(name, self.paper).title
             raise UndecidedError(f"{title}: {told} have every cell the paper has")
-        self.trials += trials
+        self.trials += trials[:, asked][trials[:, asked] > 0].tolist()
         return own
 
-    def _complete(
-        self, name: str, task: str, methods: Sequence[str]
-    ) -> tuple[pd.DataFrame, int, list[int]]:
-        """Means, how many datasets lack a cell that the paper has, and the trials of the others."""
-        paper, own = wide(printed_grid(name, self.paper)), self.table(name)
-        asked = [method for method in methods or own if method in paper]
-        of_task = (self.paper.datasets["task"].loc[own.index] == task).to_numpy()
-        sides = (self.table(name, column) for column in ("mean", "missing", "n"))
-        mean, why, trials = (side.loc[of_task, asked].to_numpy() for side in sides)
-        known, printed = ~np.isnan(mean), paper.loc[of_task, asked].notna().to_numpy()
-        open_ = ~known & (printed | (why == "")) & ~np.isin(why.astype(str), SETTLED)
-        return own[of_task], int(open_.any(axis=1).sum()), trials[known].tolist()
+    def _of_task(self, name: str, task: str) -> tuple[pd.DataFrame, Any, Any]:
+        """Means, which of them are missing though the paper has them, and how many trials are
+        behind the others; none of what the paper lacks.
+        """
+        mean, why, n = (self.table(name, column) for column in ("mean", "missing", "n"))
+        paper = wide(printed_grid(name, self.paper)).reindex(columns=mean.columns)
+        lacks = why.ne("").to_numpy() & paper.isna().to_numpy() | why.isin(SETTLED).to_numpy()
+        beside = ~mean.columns.isin(printed_grid(name, self.paper).methods)
+        open_ = mean.isna().to_numpy() & ~lacks & ~beside
+        trials = np.where(mean.isna() | beside, 0, n).astype(int)
+        rows = (self.paper.datasets["task"].loc[mean.index] == task).to_numpy()
+        return mean[rows], open_[rows], trials[rows]
 
     def summary(self, name: str, task: str, statistic: str) -> dict[str, float]:
         """A summary line as method -> value."""

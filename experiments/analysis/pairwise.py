@@ -38,6 +38,7 @@ def scores(runs: Runs, protocol: str, experiment: str, metric: str = "test_f1") 
     return _complete(runs, protocol, experiment, metric)["mean"]
 
 
+@lru_cache(maxsize=4096)
 def _side(runs: Runs, side: Side, metric: str) -> pd.DataFrame:
     *place, method = side
     found = _complete(runs, *place, metric)
