@@ -21,8 +21,6 @@ from experiments.runs import archive, schema
 from experiments.runs.job import IDENTITY
 from experiments.runs.schema import BadRunError, checked, consistent, disagreement
 
-PINBALL = "test_pinball_"
-"""Scores of quantiles are called by this and a percentage."""
 TOLERANCE = 1e-9
 """Between a stored score and the same score computed anew from predictions."""
 RESULTS = archive.COMMITTED.parent
@@ -179,7 +177,9 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 
 
 def scores(folder: Path) -> Check:
-    """Stored scores against those that stored predictions give, by scikit-learn's functions."""
+    """Stored scores against those that stored predictions give."""
+    from experiments.runner.scores import number_scores, scores_of
+
     found = Check("Scores recomputed from predictions")
     source = Source(folder)
     for run in archive.rows(_good(folder).query("evaluation == 'holdout'")):
@@ -187,51 +187,14 @@ def scores(folder: Path) -> Check:
         if kept is None:
             continue
         found.compared += 1
-        compute = _number_scores if kept.of_numbers else _scores
-        for name, score in compute(kept.truth, kept.predicted, kept.proba).items():
-            stored = run[name]
-            if stored is not None and not math.isclose(stored, score, abs_tol=TOLERANCE):
-                told = f"{name} is {stored}, its predictions give {score}"
+        rows = (kept.truth, kept.predicted, kept.proba)
+        of_classes = partial(scores_of, n_classes=int(kept.truth.max()) + 1)
+        scores: Any = (number_scores if kept.of_numbers else of_classes)(*rows)
+        for name, score in scores.items():
+            both = (run[name], score)
+            if None not in both and not math.isclose(*both, abs_tol=TOLERANCE):
+                told = f"{name} is {run[name]}, its predictions give {score}"
                 found.wrong.append(f"{_place(run)}: {told}")
     if not found.compared:
         found.skipped = f"{folder} keeps no predictions"
-    return found
-
-
-def _scores(truth: Any, predicted: Any, proba: Any) -> dict[str, float]:
-    from sklearn import metrics
-
-    macro: dict[str, Any] = {"average": "macro", "zero_division": 0}
-    found = {
-        "test_f1": metrics.f1_score(truth, predicted, **macro),
-        "test_accuracy": metrics.accuracy_score(truth, predicted),
-        "test_balanced_accuracy": metrics.recall_score(
-            truth, predicted, labels=np.unique(truth), **macro
-        ),
-    }
-    if proba is not None:
-        share = proba / proba.sum(axis=1, keepdims=True)
-        hot = np.eye(proba.shape[1])[truth]
-        found["test_brier"] = float(np.mean(((share - hot) ** 2).sum(axis=1)))
-        found["test_log_loss"] = metrics.log_loss(truth, share, labels=range(proba.shape[1]))
-        present = [c for c in range(proba.shape[1]) if 0 < hot[:, c].sum() < len(truth)]
-        against = present if proba.shape[1] > 2 else [c for c in present if c == 1]
-        if against:
-            areas = [metrics.roc_auc_score(hot[:, c], proba[:, c]) for c in against]
-            found["test_roc_auc"] = float(np.mean(areas))
-    return found
-
-
-def _number_scores(truth: Any, predicted: Any, quantiles: Any) -> dict[str, float]:
-    from sklearn import metrics
-
-    found = {
-        "test_r2": metrics.r2_score(truth, predicted),
-        "test_mae": metrics.mean_absolute_error(truth, predicted),
-    }
-    if quantiles is not None:
-        names = [name for name in schema.SCORES if name.startswith(PINBALL)]
-        for name, told in zip(names, quantiles.T, strict=True):
-            share = int(name.removeprefix(PINBALL)) / 100
-            found[name] = metrics.mean_pinball_loss(truth, told, alpha=share)
     return found

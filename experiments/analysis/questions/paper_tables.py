@@ -73,8 +73,7 @@ def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Gri
         penalty(runs, printed, protocol),
         *(hyperparameters(runs, printed, protocol, method) for method in TUNED_METHODS),
     ]
-    if ours:
-        small += [datasets(runs, printed), inconsistencies(runs, printed)]
+    small += [datasets(runs, printed)] if ours else []
     yield from (each for each in small if each is not None and len(each.frame))
 
 
@@ -227,14 +226,6 @@ def datasets(runs: Runs, printed: Printed) -> Table:
     made = table("datasets", frame, protocol="paper")
     note = f"Not loaded as printed: {', '.join(differing)}."
     return replace(made, notes=(note,) if len(differing) else ())
-
-
-def inconsistencies(runs: Runs, printed: Printed) -> Table:
-    known = printed.inconsistencies
-    lines = known["statistic"].where(known["statistic"] != "", known["dataset"].map(runs.name))
-    titles = known["table"].map(lambda name: grids.declared(name).title)
-    frame = known.assign(line=lines, table=titles, task=known["task"].map(TASK_NAMES))
-    return table("paper-inconsistencies", frame, runs.name, "paper")
 
 
 QUESTIONS = {16: answer}
