@@ -14,15 +14,7 @@ import pandas as pd
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import in_order
-from experiments.analysis.pairwise import (
-    PROTOCOLS,
-    Side,
-    contrasts,
-    estimate,
-    listed,
-    rows,
-    told,
-)
+from experiments.analysis.pairwise import PROTOCOLS, Side, contrasts, estimate, listed, rows, told
 from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
