@@ -252,35 +252,31 @@ def has_results(table: Grid) -> bool:
     return bool(table.frame["mean"].notna().any())
 
 
-def matrix(table: Grid, task: str | None = None) -> pd.DataFrame:
-    """Means, datasets x methods, in the order of the table; NaN where there is none."""
-    frame = table.frame if task is None else table.frame[table.frame["task"] == task]
-    return _wide(frame, frame["mean"].where(frame["missing"] == ""), list(table.methods))
-
-
-def wide(table: Grid, column: str = "mean") -> pd.DataFrame:
+def wide(table: Grid, column: str = "mean", task: str = "") -> pd.DataFrame:
     """A column of cells as datasets x methods, in the order of the table."""
-    return _wide(table.frame, table.frame[column], list(table.methods))
+    frame = table.frame if not task else table.frame[table.frame["task"] == task]
+    return _wide(frame, column, table.methods)
 
 
-def _wide(frame: pd.DataFrame, values: pd.Series, methods: Sequence[str]) -> pd.DataFrame:
-    """A column of cells as datasets x methods; a frame has a line for each pair, in order."""
-    rows = list(dict.fromkeys(frame["dataset"]))
-    texts = values.dtype == object
-    numbers = values.to_numpy() if texts else values.to_numpy(float, na_value=math.nan)
-    return pd.DataFrame(numbers.reshape(len(rows), len(methods)), rows, methods)
+def _wide(frame: pd.DataFrame, column: str, methods: Sequence[str]) -> pd.DataFrame:
+    """The same of a frame with a line for each pair, in order."""
+    rows, values = list(dict.fromkeys(frame["dataset"])), frame[column]
+    numbers = values if values.dtype == object else values.to_numpy(float, na_value=math.nan)
+    return pd.DataFrame(np.reshape(numbers, (len(rows), len(methods))), rows, list(methods))
+
+
+def matrix(table: Grid, task: str = "") -> pd.DataFrame:
+    """Means, datasets x methods; NaN where there is none, or one that the paper lacks."""
+    return wide(table, "mean", task).where(wide(table, "missing", task) == "")
 
 
 def added(table: Grid, task: str, statistic: str) -> pd.DataFrame:
     """What each dataset of a task adds to a summary line of a table; see ``contributions``."""
-    scores = matrix(table, task)
+    scores, ranks = matrix(table, task), wide(table, "rank", task)
     if statistic == "Mean":
         return scores
-    frame = table.frame[table.frame["task"] == task]
-    ranks = _wide(frame, frame["rank"], list(table.methods))
     ties = ranks if table.protocol == AS_PRINTED else None
-    scores = scores.where(ranks.notna())
-    return contributions(scores, statistic, table.smaller_is_better, ties)
+    return contributions(scores.where(ranks.notna()), statistic, table.smaller_is_better, ties)
 
 
 def _fill(
@@ -297,8 +293,8 @@ def _fill(
     columns, ranked = [*table.methods, *table.beside], list(table.methods)
     places = pd.MultiIndex.from_product([rows, columns], names=["dataset", "method"])
     frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""}).reset_index()
-    means, stds = (_wide(frame, frame[name], columns) for name in ("mean", "std"))
-    ties = _wide(frame, frame["rank"], columns)[ranked] if "rank" in frame else None
+    means, stds = (_wide(frame, name, columns) for name in ("mean", "std"))
+    ties = _wide(frame, "rank", columns)[ranked] if "rank" in frame else None
     alike: Literal["first", "min"] = "first" if ties is None else "min"  # printed ties are shared
     ranks = stats.ranks_of(means[ranked], table.smaller_is_better, ties, alike)
     ranks = ranks.reindex(columns=columns).to_numpy().ravel()
