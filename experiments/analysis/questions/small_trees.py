@@ -5,15 +5,17 @@ that nobody is judged on easier ones. A learner that finished too few of them ha
 against pruned CART pair the datasets that the two share.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, figure, table
-from experiments.analysis.grids import cells_of, in_order
+from experiments.analysis.grids import in_order
 from experiments.analysis.pairwise import contrast, listed, rows
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
@@ -65,13 +67,21 @@ def mean_ranks(wide: pd.DataFrame) -> pd.Series:
     return trees.round(stats.TIED_DECIMALS).rank(axis=1, ascending=False).mean()
 
 
+def _mean(values: stats.Numbers) -> float:
+    """Of what is known; NaN (the one and only) if nothing is."""
+    known = values[np.isfinite(values)].tolist()
+    return mean_of(known) if known else math.nan
+
+
 def lines(runs: Runs) -> pd.DataFrame:
     """One learner in one reading: F1, rank, other measures, share of boosting's F1."""
     found = []
     for protocol, reading in product(PROTOCOLS, READINGS):
         fits = runs.of(protocol, reading)
         fits = fits.assign(cpu=fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0))
-        more = {metric: cells_of(fits, metric)["mean"].unstack("method") for metric in MEASURES}
+        fits = fits[fits["status"] == "ok"]
+        cells = fits.groupby(["method", "dataset"]).indices
+        measured = {metric: fits[metric].to_numpy(float) for metric in MEASURES}
         place = {"reading": reading, "words": READINGS[reading], "protocol": protocol}
         for group, kind in GROUPS.items():
             own = shared(scores(runs, protocol, reading, kind))
@@ -84,8 +94,10 @@ def lines(runs: Runs) -> pd.DataFrame:
                 estimate, low, high = stats.bootstrap(own[method].to_numpy())
                 line = {**place, "method": method, "group": group, "n": len(own)}
                 line |= {"F1": estimate, "low": low, "high": high, "rank": ranks.get(method)}
-                rest = {m: wide.loc[own.index, method].to_numpy() for m, wide in more.items()}
-                line |= {m: None if pd.isna(v).any() else mean_of(v) for m, v in rest.items()}
+                trials = [cells[method, slug] for slug in own.index]
+                for metric, values in measured.items():
+                    means = [_mean(values[at]) for at in trials]
+                    line[metric] = None if math.nan in means else mean_of(means)
                 found.append({**line, "of boosting": estimate / ceiling if ceiling else None})
     order = {"protocol": PROTOCOLS, "group": [*GROUPS], "reading": [*READINGS]}
     frame = pd.DataFrame(found, columns=None if found else [*order])
