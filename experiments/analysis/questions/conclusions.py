@@ -104,11 +104,9 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     kernels = found["note"].str.contains("compiled kernels")
     shown = found.assign(where=found["where"] + kernels.map({True: "; our kernels", False: ""}))
-    tables, title = (
-        [table("conclusions", shown), table("claims", found)],
-        "Do its conclusions hold?",
-    )
-    return Answer("conclusions", title, _sentences(runs, found), tables, (), ["conclusions"])
+    tables = [table("conclusions", shown), table("claims", found)]
+    sentences, title = _sentences(runs, found), "Do its conclusions hold?"
+    return Answer("conclusions", title, sentences, tables, (), ["conclusions"])
 
 
 def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:

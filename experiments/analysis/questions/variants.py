@@ -66,10 +66,8 @@ def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
             tables += [table(name, found[own], protocol=folder)] if own.any() else []
     if not tables:
         return None
-    title = "Is ST entmax the better way to select features?"
-    return Answer(
-        "gumbel", title, sentences, tables, (), list(dict.fromkeys(each.name for each in tables))
-    )
+    title, shown = "Is ST entmax the better way to select features?", {t.name for t in tables}
+    return Answer("gumbel", title, sentences, tables, (), sorted(shown))
 
 
 def _selected(found: pd.DataFrame) -> list[str]:
