@@ -187,6 +187,14 @@ def table(
     return Table(name=name, frame=shown, protocol=protocol, formats=made, **entry)
 
 
-def figure(name: str, draw: Callable[[], Any]) -> Figure:
-    """A figure with the caption of ``tables.toml``, drawn once."""
-    return Figure(name, _declared()["figures"][name], cache(draw))
+def figure(name: str, draw: Callable[[], Any], caption: str = "") -> Figure:
+    """A figure that is drawn once, in the one look of all, with the caption of ``tables.toml``."""
+
+    @cache
+    def drawn() -> Any:
+        from experiments.analysis.drawing import look  # imports Matplotlib
+
+        with look():
+            return draw()
+
+    return Figure(name, caption or _declared()["figures"][name], drawn)

@@ -88,34 +88,33 @@ def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Fi
     """Lines from top to bottom under the headings of their groups, each with ``group``, ``label``,
     ``difference``, ``low``, ``high``, ``filled`` (the mark) and ``note`` (at the right margin).
     """
-    with look():
-        groups = list(dict.fromkeys(line["group"] for line in lines))
-        height = HEAD_HEIGHT + LINE_HEIGHT * (len(lines) + 1.2 * len(groups))
-        figure = canvas(width, height)
-        axes = figure.subplots()
-        side = axes.get_yaxis_transform()
-        place, ticks, labels = 0.0, [], []
-        for group in groups:
-            if group:
-                axes.text(0, place, group, transform=side, va="center", weight="bold")
-                place -= 1
-            top = place + 0.5
-            for line in (each for each in lines if each["group"] == group):
-                colour = BLUE if line["difference"] > 0 else VERMILION
-                face = colour if line.get("filled") else "#ffffff"
-                axes.plot([line["low"], line["high"]], [place] * 2, color=colour, linewidth=1.6)
-                axes.plot(
-                    line["difference"], place, "o", color=colour, markerfacecolor=face, markersize=5
-                )
-                note = line.get("note", "")
-                axes.text(1.01, place, note, transform=side, va="center", color=MUTED)
-                ticks.append(place)
-                labels.append(line["label"])
-                place -= 1
-            axes.plot([0, 0], [place + 0.5, top], color=INK, linewidth=0.8)  # crosses no heading
-            place -= 0.2
-        axes.set_yticks(ticks, labels)
-        axes.set_ylim(place + 0.4, 0.8)
-        axes.set_xlabel(axis)
-        quiet(axes, left=False)
-        return figure
+    groups = list(dict.fromkeys(line["group"] for line in lines))
+    height = HEAD_HEIGHT + LINE_HEIGHT * (len(lines) + 1.2 * len(groups))
+    figure = canvas(width, height)
+    axes = figure.subplots()
+    side = axes.get_yaxis_transform()
+    place, ticks, labels = 0.0, [], []
+    for group in groups:
+        if group:
+            axes.text(0, place, group, transform=side, va="center", weight="bold")
+            place -= 1
+        top = place + 0.5
+        for line in (each for each in lines if each["group"] == group):
+            colour = BLUE if line["difference"] > 0 else VERMILION
+            face = colour if line.get("filled") else "#ffffff"
+            axes.plot([line["low"], line["high"]], [place] * 2, color=colour, linewidth=1.6)
+            axes.plot(
+                line["difference"], place, "o", color=colour, markerfacecolor=face, markersize=5
+            )
+            note = line.get("note", "")
+            axes.text(1.01, place, note, transform=side, va="center", color=MUTED)
+            ticks.append(place)
+            labels.append(line["label"])
+            place -= 1
+        axes.plot([0, 0], [place + 0.5, top], color=INK, linewidth=0.8)  # crosses no heading
+        place -= 0.2
+    axes.set_yticks(ticks, labels)
+    axes.set_ylim(place + 0.4, 0.8)
+    axes.set_xlabel(axis)
+    quiet(axes, left=False)
+    return figure

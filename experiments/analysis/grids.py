@@ -123,16 +123,20 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     good &= np.isfinite(values)
     trials = rows["trial"].to_numpy()
     ends = [rows[name].to_numpy() for name in ("status", "reason", "limit_value")]
-    found: dict[Any, tuple[Any, ...]] = {}
-    for place, at in rows.groupby(["dataset", "method"], sort=False).indices.items():
+    places = rows.groupby(["dataset", "method"], sort=False).indices
+    found: dict[str, list[Any]] = {name: [] for name in CELL}
+    for at in places.values():
         mean, std, reason, numbers = math.nan, math.nan, "", values[at[good[at]]].tolist()
         if numbers:
             mean, std = mean_of(numbers), stats.population_std(numbers)
         else:
             reason = _reason(list(zip(*(column[at] for column in ends), strict=True)))
-        found[place] = (mean, std, len(numbers), len(at), reason, tuple(trials[at].tolist()))
-    index = pd.MultiIndex.from_tuples(list(found) or [("", "")], names=["dataset", "method"])
-    return pd.DataFrame(list(found.values()), index[: len(found)], list(CELL)).astype(CELL)
+        cell = (mean, std, len(numbers), len(at), reason, tuple(trials[at].tolist()))
+        for column, value in zip(found.values(), cell, strict=True):
+            column.append(value)
+    index = pd.MultiIndex.from_tuples(list(places) or [("", "")], names=["dataset", "method"])
+    columns = {name: pd.Series(found[name], dtype=kind) for name, kind in CELL.items()}
+    return pd.DataFrame(columns).set_axis(index[: len(places)])
 
 
 def _reason(planned: Sequence[tuple[str, str, float]]) -> str:
@@ -248,29 +252,31 @@ def has_results(table: Grid) -> bool:
     return bool(table.frame["mean"].notna().any())
 
 
-def matrix(table: Grid, task: str | None = None) -> pd.DataFrame:
-    """Means, datasets x methods, in the order of the table; NaN where there is none."""
-    frame = table.frame if task is None else table.frame[table.frame["task"] == task]
-    return _wide(frame, frame["mean"].where(frame["missing"] == ""), list(table.methods))
+def wide(table: Grid, column: str = "mean", task: str = "") -> pd.DataFrame:
+    """A column of cells as datasets x methods, in the order of the table."""
+    frame = table.frame if not task else table.frame[table.frame["task"] == task]
+    return _wide(frame, column, table.methods)
 
 
-def _wide(frame: pd.DataFrame, values: pd.Series, methods: Sequence[str]) -> pd.DataFrame:
-    """A column of cells as datasets x methods; a frame has a line for each pair, in order."""
-    rows = list(dict.fromkeys(frame["dataset"]))
-    numbers = values.to_numpy(float, na_value=math.nan)
-    return pd.DataFrame(numbers.reshape(len(rows), len(methods)), rows, methods)
+def _wide(frame: pd.DataFrame, column: str, methods: Sequence[str]) -> pd.DataFrame:
+    """The same of a frame with a line for each pair, in order."""
+    rows, values = list(dict.fromkeys(frame["dataset"])), frame[column]
+    numbers = values if values.dtype == object else values.to_numpy(float, na_value=math.nan)
+    return pd.DataFrame(np.reshape(numbers, (len(rows), len(methods))), rows, list(methods))
+
+
+def matrix(table: Grid, task: str = "") -> pd.DataFrame:
+    """Means, datasets x methods; NaN where there is none, or one that the paper lacks."""
+    return wide(table, "mean", task).where(wide(table, "missing", task) == "")
 
 
 def added(table: Grid, task: str, statistic: str) -> pd.DataFrame:
     """What each dataset of a task adds to a summary line of a table; see ``contributions``."""
-    scores = matrix(table, task)
+    scores, ranks = matrix(table, task), wide(table, "rank", task)
     if statistic == "Mean":
         return scores
-    frame = table.frame[table.frame["task"] == task]
-    ranks = _wide(frame, frame["rank"], list(table.methods))
     ties = ranks if table.protocol == AS_PRINTED else None
-    scores = scores.where(ranks.notna())
-    return contributions(scores, statistic, table.smaller_is_better, ties)
+    return contributions(scores.where(ranks.notna()), statistic, table.smaller_is_better, ties)
 
 
 def _fill(
@@ -287,8 +293,8 @@ def _fill(
     columns, ranked = [*table.methods, *table.beside], list(table.methods)
     places = pd.MultiIndex.from_product([rows, columns], names=["dataset", "method"])
     frame = found.reindex(places).fillna({"n": 0, "expected": 0, "missing": ""}).reset_index()
-    means, stds = (_wide(frame, frame[name], columns) for name in ("mean", "std"))
-    ties = _wide(frame, frame["rank"], columns)[ranked] if "rank" in frame else None
+    means, stds = (_wide(frame, name, columns) for name in ("mean", "std"))
+    ties = _wide(frame, "rank", columns)[ranked] if "rank" in frame else None
     alike: Literal["first", "min"] = "first" if ties is None else "min"  # printed ties are shared
     ranks = stats.ranks_of(means[ranked], table.smaller_is_better, ties, alike)
     ranks = ranks.reindex(columns=columns).to_numpy().ravel()

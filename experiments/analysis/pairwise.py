@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Answer, Figure, table
+from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import cells
 from experiments.analysis.printed import SCOPES, Printed
 from experiments.analysis.runs import Runs, load
@@ -27,29 +27,36 @@ Line = dict[str, Any]
 
 @lru_cache(maxsize=512)
 def _complete(runs: Runs, protocol: str, experiment: str, metric: str) -> dict[str, pd.DataFrame]:
-    """By method: cells by dataset, of the datasets that have every trial."""
+    """``mean`` and ``trials``, datasets x methods; NaN where a trial is missing."""
     found = cells(runs, protocol, experiment, metric)
-    whole = found[found["n"] == found["expected"]].reset_index("method")
-    return {str(method): own.sort_index() for method, own in whole.groupby("method")}
+    whole = found[found["n"] == found["expected"]]
+    return {name: whole[name].unstack("method") for name in ("mean", "trials")}
 
 
-def _own(runs: Runs, side: Side, metric: str) -> pd.DataFrame:
+def scores(runs: Runs, protocol: str, experiment: str, metric: str = "test_f1") -> pd.DataFrame:
+    """Means over trials, datasets x methods; NaN where a trial is missing."""
+    return _complete(runs, protocol, experiment, metric)["mean"]
+
+
+@lru_cache(maxsize=4096)
+def _side(runs: Runs, side: Side, metric: str) -> pd.DataFrame:
     *place, method = side
-    every = _complete(runs, *place, metric)
-    return every.get(method, pd.DataFrame(columns=["mean", "trials"]).astype({"mean": float}))
+    found = _complete(runs, *place, metric)
+    nothing = pd.Series(dtype=float)
+    return pd.DataFrame({name: wide.get(method, nothing) for name, wide in found.items()}).dropna()
 
 
 def means(runs: Runs, side: Side, metric: str = "test_f1") -> pd.Series:
     """Mean over trials by dataset, of the datasets that have every trial."""
-    return _own(runs, side, metric)["mean"]
+    return _side(runs, side, metric)["mean"]
 
 
 def differences(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> pd.Series:
     """Mean of one side minus that of the other, by dataset that both have with the same trials."""
-    one, two = (_own(runs, side, metric) for side in (mine, other))
-    trials = two["trials"].to_dict()
-    shared = [slug for slug, own in one["trials"].items() if trials.get(slug) == own]
-    return one["mean"][shared] - two["mean"][shared]
+    one, two = (_side(runs, side, metric) for side in (mine, other))
+    both = one.join(two, rsuffix=" of the other", how="inner")
+    both = both[both["trials"] == both["trials of the other"]]
+    return both["mean"] - both["mean of the other"]
 
 
 def slugs_of(printed: Printed, scope: str = "all") -> list[str]:
@@ -79,29 +86,28 @@ def signs(values: Sequence[float]) -> Line:
     return {"wins": wins, "ties": ties, "losses": losses, "signs": f"{wins}-{ties}-{losses}"}
 
 
-def contrasts(
+def contrasts(lines: Iterable[tuple[Line, Line | None]]) -> pd.DataFrame:
+    """Places with what was found there, if anything; Holm's correction over all of them."""
+    frame = pd.DataFrame([{**place, **found} for place, found in lines if found is not None])
+    tested = frame["p"].dropna() if "p" in frame else pd.Series(dtype=float)
+    return frame.assign(holm=pd.Series(stats.holm(tested.tolist()), tested.index, dtype=float))
+
+
+def by_task(
     runs: Runs, printed: Printed, places: Iterable[tuple[Line, Side, Side]], metric: str = "test_f1"
 ) -> pd.DataFrame:
-    """Contrasts of pairs by task over the paper's datasets, Holm's correction over all of them.
-    ``places`` are a line and its two sides; ``mine`` and ``theirs`` are their means of ``metric``.
+    """Contrasts of pairs by task over the paper's datasets. ``places`` are a line and its two
+    sides; ``mine`` and ``theirs`` are their means of ``metric``.
     """
     lines = []
-    for line, mine, other in places:
+    for place, mine, other in places:
         gaps = differences(runs, mine, other)
         for scope in SCOPES:
             own = in_scope(gaps, printed, scope)
-            found = contrast(own)
-            if found is not None:
-                pair = [mean_of(means(runs, side, metric)[own.index]) for side in (mine, other)]
-                line = {**line, "scope": scope, "of": len(slugs_of(printed, scope))}
-                lines.append({**line, "mine": pair[0], "theirs": pair[1], **found})
-    return with_holm(lines)
-
-
-def with_holm(lines: Sequence[Line]) -> pd.DataFrame:
-    """Lines of contrasts as a frame, with Holm's correction over all of them."""
-    frame = pd.DataFrame(list(lines))
-    return frame.assign(holm=stats.holm(frame["p"].tolist())) if len(frame) else frame
+            pair = {"mine": mine, "theirs": other} if len(own) else {}
+            line = {s: mean_of(means(runs, side, metric)[own.index]) for s, side in pair.items()}
+            lines.append(({**place, "scope": scope, **line}, contrast(own)))
+    return contrasts(lines)
 
 
 def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
@@ -197,11 +203,11 @@ def compare(
     setting = "default hyperparameters" if default else f"experiment {experiment}"
     words = {"learners": names, "reference": reference, "trials": trials, "setting": setting}
     made = table(NAME, pd.DataFrame(lines), runs.name, protocol, **words)
-    figure = Figure(NAME, made.caption, lambda: _draw(lines, runs, reference))
+    drawn = figure(NAME, lambda: _draw(lines, runs, reference), made.caption)
     title = f"{'Is' if len(asked) == 1 else 'Are'} {names} better than {reference}?"
     extra = {"scores": pd.concat(scores).rename_axis(["Dataset", "Metric"]).reset_index()}
     made = replace(made, notes=notes)
-    return Answer(NAME, title, (*told, *notes), (made,), (figure,), extra=extra)
+    return Answer(NAME, title, (*told, *notes), (made,), (drawn,), extra=extra)
 
 
 def _why(frame: pd.DataFrame, method: str, metric: str) -> str:

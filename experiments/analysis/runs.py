@@ -113,15 +113,14 @@ def joined(plan: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """One row per experiment x planned run, in the order of the tables."""
     texts = ["experiment", "protocol", "dataset", "method", "repeat", "key"]
     plan = plan.astype({**dict.fromkeys(texts, object), "trial": int, "seed": int})
+    order = ["protocol", "experiment", "dataset", "method", "trial", "seed", "repeat"]
     kept = [name for name in runs if name == "key" or name not in PLANNED]
-    frame = plan.merge(runs[kept], on="key", how="left")
+    frame = plan.sort_values(order).merge(runs[kept], on="key", how="left")
     blank = [c.name for c in COLUMNS if c.type is str and c.name in frame]
     wholes = [c.name for c in COLUMNS if c.type is int and c.name in frame]
-    frame = frame.fillna(dict.fromkeys(blank, "")).astype(
+    return frame.fillna(dict.fromkeys(blank, "")).astype(
         {name: float for name in wholes if name not in ("trial", "seed")}
     )
-    order = ["protocol", "experiment", "dataset", "method", "trial", "seed", "repeat"]
-    return frame.sort_values(order, ignore_index=True)
 
 
 def as_tuned(plan: pd.DataFrame) -> pd.DataFrame:

@@ -11,13 +11,12 @@ average. MRR is the mean of 1/rank where ties share the better rank; MRD is the 
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import fdtrc, stdtr, stdtrit  # scipy.stats takes a second to import
+from scipy.special import stdtr, stdtrit  # scipy.stats takes a second to import
 
 LEVEL = 0.05
 TIE = 0.0005
@@ -145,48 +144,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     found = pd.Series(p_values, dtype=float).sort_values(kind="stable")
     steps = (found * np.arange(len(found), 0, -1)).clip(upper=1.0)
     return list(steps.cummax().sort_index())
-
-
-def friedman(scores: pd.DataFrame, smaller_is_better: bool = False) -> tuple[list[float], float]:
-    """Average ranks, and p of Iman and Davenport's F: an analysis of variance of the ranks."""
-    n_datasets, n_methods = scores.shape
-    if n_methods < 3 or n_datasets < 2 or scores.isna().any(axis=None):
-        raise ValueError(
-            f"Friedman's test needs 3 methods and 2 datasets without gaps, got {scores.shape}; "
-            "use Wilcoxon's test for two methods"
-        )
-    ranks = scores.rank(axis=1, ascending=smaller_is_better).to_numpy()
-    average = ranks.mean(axis=0)
-    between = n_datasets * ((average - (n_methods + 1) / 2) ** 2).sum()
-    within = ((ranks - (n_methods + 1) / 2) ** 2).sum() - between
-    if between == 0 or within <= 1e-9:  # all methods alike; or alike on all datasets
-        return average.tolist(), float(between == 0)
-    degrees = n_methods - 1, (n_methods - 1) * (n_datasets - 1)
-    return average.tolist(), stable(fdtrc(*degrees, (n_datasets - 1) * between / within))
-
-
-def pairs(scores: pd.DataFrame) -> pd.DataFrame:
-    """Wilcoxon's test of every pair of columns, first minus second; Holm's correction over all."""
-    lines = []
-    for first, second in combinations(scores.columns, 2):
-        values = scores[first].to_numpy() - scores[second].to_numpy()
-        better, worse = int((values > TIE).sum()), int((values < -TIE).sum())
-        lines.append((first, second, stable(values.mean()), better, worse, wilcoxon(values)))
-    found = pd.DataFrame(lines, columns=["first", "second", "difference", "better", "worse", "p"])
-    return found.assign(p_holm=holm(found["p"].tolist()))
-
-
-def groups(order: Sequence[str], compared: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Maximal groups of methods, best first, of which no pair in ``pairs`` is told apart."""
-    apart = compared[compared["p_holm"] < LEVEL]
-    different = {frozenset(pair) for pair in zip(apart["first"], apart["second"], strict=True)}
-    found: list[tuple[str, ...]] = []
-    for size in range(len(order), 1, -1):
-        for members in combinations(order, size):
-            alike = not any(frozenset(pair) in different for pair in combinations(members, 2))
-            if alike and not any(set(members) <= set(larger) for larger in found):
-                found.append(members)
-    return sorted(found, key=lambda group: [list(order).index(method) for method in group])
 
 
 # Intervals of a mean over datasets

@@ -21,8 +21,6 @@ from experiments.runs import archive, schema
 from experiments.runs.job import IDENTITY
 from experiments.runs.schema import BadRunError, checked, consistent, disagreement
 
-PINBALL = "test_pinball_"
-"""Scores of quantiles are called by this and a percentage."""
 TOLERANCE = 1e-9
 """Between a stored score and the same score computed anew from predictions."""
 RESULTS = archive.COMMITTED.parent
@@ -99,20 +97,28 @@ def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
 
 
 def rows(folder: Path) -> Check:
-    """Every row of an archive or a store against the schema: each different value of a column
-    once, and what the columns of a row have to do with each other.
+    """Every row of an archive or a store against the schema: each different text and each number
+    out of range once, and what the columns of a row have to do with each other.
     """
     table = Source(folder).runs
     twice = table["key"][table["key"].duplicated()]
     found = Check("Rows of the table of runs", len(table), [f"{key}: there twice" for key in twice])
     found.wrong += [f"unknown column {name!r}" for name in table if name not in schema.BY_NAME]
     for column in schema.COLUMNS:
-        firsts = table.drop_duplicates(column.name)
-        values = [run[column.name] for run in archive.rows(firsts[[column.name]])]
+        part = table[["key"] if column.name == "key" else ["key", column.name]]
+        if column.type is not str:
+            part = part[~_in_range(part[column.name].astype(float), column)]
+        firsts = part.drop_duplicates(column.name)
+        values = [run[column.name] for run in archive.rows(firsts)]
         found.wrong += _bad(firsts["key"], values, partial(checked, column))
     related = archive.rows(table[[*IDENTITY, "key", "status", *schema.SCORES]])
     found.wrong += _bad(table["key"], related, consistent)
     return found
+
+
+def _in_range(values: pd.Series, column: schema.Column) -> pd.Series:
+    whole = column.type is float or values % 1 == 0
+    return np.isfinite(values) & values.between(column.low, column.high) & whole
 
 
 def _bad(keys: Iterable[str], found: Iterable[Any], check: Callable[[Any], Any]) -> Iterator[str]:
@@ -171,7 +177,9 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 
 
 def scores(folder: Path) -> Check:
-    """Stored scores against those that stored predictions give, by scikit-learn's functions."""
+    """Stored scores against those that stored predictions give."""
+    from experiments.runner.scores import number_scores, scores_of
+
     found = Check("Scores recomputed from predictions")
     source = Source(folder)
     for run in archive.rows(_good(folder).query("evaluation == 'holdout'")):
@@ -179,51 +187,14 @@ def scores(folder: Path) -> Check:
         if kept is None:
             continue
         found.compared += 1
-        compute = _number_scores if kept.of_numbers else _scores
-        for name, score in compute(kept.truth, kept.predicted, kept.proba).items():
-            stored = run[name]
-            if stored is not None and not math.isclose(stored, score, abs_tol=TOLERANCE):
-                told = f"{name} is {stored}, its predictions give {score}"
+        rows = (kept.truth, kept.predicted, kept.proba)
+        of_classes = partial(scores_of, n_classes=int(kept.truth.max()) + 1)
+        scores: Any = (number_scores if kept.of_numbers else of_classes)(*rows)
+        for name, score in scores.items():
+            both = (run[name], score)
+            if None not in both and not math.isclose(*both, abs_tol=TOLERANCE):
+                told = f"{name} is {run[name]}, its predictions give {score}"
                 found.wrong.append(f"{_place(run)}: {told}")
     if not found.compared:
         found.skipped = f"{folder} keeps no predictions"
-    return found
-
-
-def _scores(truth: Any, predicted: Any, proba: Any) -> dict[str, float]:
-    from sklearn import metrics
-
-    macro: dict[str, Any] = {"average": "macro", "zero_division": 0}
-    found = {
-        "test_f1": metrics.f1_score(truth, predicted, **macro),
-        "test_accuracy": metrics.accuracy_score(truth, predicted),
-        "test_balanced_accuracy": metrics.recall_score(
-            truth, predicted, labels=np.unique(truth), **macro
-        ),
-    }
-    if proba is not None:
-        share = proba / proba.sum(axis=1, keepdims=True)
-        hot = np.eye(proba.shape[1])[truth]
-        found["test_brier"] = float(np.mean(((share - hot) ** 2).sum(axis=1)))
-        found["test_log_loss"] = metrics.log_loss(truth, share, labels=range(proba.shape[1]))
-        present = [c for c in range(proba.shape[1]) if 0 < hot[:, c].sum() < len(truth)]
-        against = present if proba.shape[1] > 2 else [c for c in present if c == 1]
-        if against:
-            areas = [metrics.roc_auc_score(hot[:, c], proba[:, c]) for c in against]
-            found["test_roc_auc"] = float(np.mean(areas))
-    return found
-
-
-def _number_scores(truth: Any, predicted: Any, quantiles: Any) -> dict[str, float]:
-    from sklearn import metrics
-
-    found = {
-        "test_r2": metrics.r2_score(truth, predicted),
-        "test_mae": metrics.mean_absolute_error(truth, predicted),
-    }
-    if quantiles is not None:
-        names = [name for name in schema.SCORES if name.startswith(PINBALL)]
-        for name, told in zip(names, quantiles.T, strict=True):
-            share = int(name.removeprefix(PINBALL)) / 100
-            found[name] = metrics.mean_pinball_loss(truth, told, alpha=share)
     return found

@@ -163,20 +163,31 @@ def _best(
 
 
 def shown_grid(grid: Grid, names: Runs, task: str = "") -> Shown:
-    """A dataset x method table as the paper prints it: mean ± deviation (rank), the best bold."""
-    blocks: dict[str, dict[str, dict[str, Any]]] = {}
+    """A dataset x method table as the paper prints it: mean ± deviation (rank), the best bold.
+    Below a block stand the summary lines that the paper prints.
+    """
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
     for cell in grid.frame.to_dict("records"):
-        if task in ("", cell["task"]):
-            rows = blocks.setdefault(cell["task"], {})
-            rows.setdefault(cell["dataset"], {})[cell["method"]] = cell
+        rows.setdefault((cell["task"], cell["dataset"]), {})[cell["method"]] = cell
+    below: dict[tuple[str, str], dict[str, Any]] = {}
+    for value in grid.summary.to_dict("records"):
+        below.setdefault((value["task"], value["statistic"]), {})[value["method"]] = value
+    tasks = [each for each in dict.fromkeys(each for each, _ in rows) if task in ("", each)]
     lines: list[Line] = []
-    for each, rows in blocks.items():
-        if len(blocks) > 1:
+    for each in tasks:
+        if len(tasks) > 1:
             lines.append(Line((Text(TASKS.get(each, each)),), rule_above=bool(lines)))
-        for dataset, row in rows.items():
+        for dataset, row in ((d, row) for (t, d), row in rows.items() if t == each):
             cells = [_cell(row.get(method), grid) for method in grid.methods]
             lines.append(Line((Text(names.name(dataset)), *cells), dataset=dataset))
-        lines += _summary(grid, each)
+        rule = True
+        for statistic, row in ((s, row) for (t, s), row in below.items() if t == each):
+            if statistic in grid.printed:
+                smaller = statistic == "MRD" or (statistic == "Mean" and grid.smaller_is_better)
+                label = f"{STATISTICS.get(statistic, statistic)} {'↓' if smaller else '↑'}"
+                cells = [statistic_text(row.get(method), grid) for method in grid.methods]
+                lines.append(Line((Text(label), *cells), rule_above=rule))
+                rule = False
     headers = [grid.names.get(m) or names.name(m) for m in grid.methods]
     groups = [str(names.learners.get(m, {}).get("group") or "") for m in grid.methods]
     if len(set(groups)) == 1 or any(m in grid.names for m in grid.methods):
@@ -214,21 +225,6 @@ def spread(mean: float, std: float, decimals: int, std_decimals: int) -> str:
     text, deviation = f"{mean:,.{decimals}f}", "" if missing(std) else f"{std:,.{std_decimals}f}"
     deviation = deviation.removeprefix("0") if std_decimals == 3 else deviation
     return f"{text} ± {deviation}" if deviation else text
-
-
-def _summary(grid: Grid, task: str) -> list[Line]:
-    """The lines below a block: those that the paper prints."""
-    lines: list[Line] = []
-    own = grid.summary[
-        (grid.summary["task"] == task) & grid.summary["statistic"].isin(grid.printed)
-    ]
-    for statistic, some in own.groupby("statistic", sort=False):
-        values = {value["method"]: value for value in some.to_dict("records")}
-        smaller = statistic == "MRD" or (statistic == "Mean" and grid.smaller_is_better)
-        label = f"{STATISTICS.get(str(statistic), statistic)} {'↓' if smaller else '↑'}"
-        cells = [statistic_text(values.get(method), grid) for method in grid.methods]
-        lines.append(Line((Text(label), *cells), rule_above=not lines))
-    return lines
 
 
 def statistic_text(values: Mapping[Any, Any] | None, grid: Grid) -> Text:

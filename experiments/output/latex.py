@@ -43,19 +43,21 @@ MOST_LABELS = 4
 NARROWEST = 6.0
 """Ems; a column of texts that is wider may wrap, if its words allow it."""
 _SYMBOLS = ("pm", "times", "le", "ge", "to", "uparrow", "downarrow", "rho")
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **dict.fromkeys("-−", "-"),
-    **{mark: f"${mark}$" for mark in "<>|"},
-    **dict(zip("–’“”…", ("--", "'", "``", "''", r"\ldots{}"), strict=True)),
-    **{mark: f"$\\{name}$" for mark, name in zip("±×≤≥→↑↓ρ", _SYMBOLS, strict=True)},
-    "†": r"$^{\dagger}$",
-    "\u00a0": "~",
-    "`": r"\textasciigrave{}",
-}
+_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **dict.fromkeys("-−", "-"),
+        **{mark: f"${mark}$" for mark in "<>|"},
+        **dict(zip("–’“”…", ("--", "'", "``", "''", r"\ldots{}"), strict=True)),
+        **{mark: f"$\\{name}$" for mark, name in zip("±×≤≥→↑↓ρ", _SYMBOLS, strict=True)},
+        "†": r"$^{\dagger}$",
+        "\u00a0": "~",
+        "`": r"\textasciigrave{}",
+    }
+)
 _WIDTHS = {
     **dict.fromkeys("il.,:;'|!’", 0.28),
     **dict.fromkeys(" \u00a0()[]tfrjsI-", 0.37),
@@ -81,7 +83,7 @@ def escape(text: str) -> str:
     if re.match(r"https?://\S+$", text):
         return rf"\urlstyle{{same}}\url{{{text}}}"
     minus = "\0"
-    text = "".join(_SPECIAL.get(letter, letter) for letter in _MINUS.sub(minus, text))
+    text = _MINUS.sub(minus, text).translate(_SPECIAL)
     return re.sub(r" (\$\\(?:up|down)arrow)", r"~\1", text.replace(minus, "$-$"))
 
 

@@ -38,13 +38,6 @@ SHORTER = {
     "Test F1, ours minus printed: 95 % interval": "95 % interval",
 }
 """What the first screen calls the columns of its table."""
-DEFINITIONS = """\
-* **Protocol `paper`** repeats the authors' preprocessing and splits, label leak included: while
-  training, the code of a row's category depends on its own label. That lowers test scores.
-  **Protocol `clean`** has no leak, stratifies the splits and adds no noise.
-* **Published hyperparameters** are those that the paper lists for each dataset, **default** ones
-  its defaults. **Tuned inside each trial**: 30 random candidates, compared on training rows alone.
-* ST Gumbel Softmax and Temperature Annealing are GradTree with other ways to select features."""
 MOST_ROWS, MOST_LINKS = 10, 12
 """A longer table is only linked."""
 RAW_TABLES = Path("results") / "bench" / "raw_tables.csv"
@@ -81,7 +74,7 @@ def first_screen(answers: Sequence[Answer]) -> str:
         parts.append(text)
     for figure in by_slug["use"].figures[:1] if "use" in by_slug else ():
         parts.append(f"![{figure.caption}](results/figures/{figure.name}.png)")
-    return "\n\n".join([*parts, DEFINITIONS])
+    return "\n\n".join(parts)
 
 
 def _shown_tables(answer: Answer) -> list[Table]:

@@ -85,4 +85,4 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     blank = [c.name for c in COLUMNS if c.type is str and not c.needed and c.name in frame]
     plain = frame.astype(object).where(frame.notna(), None)
     plain[blank] = plain[blank].where(plain[blank] != "", None)
-    return plain.to_dict("records")
+    return [dict(zip(plain, row, strict=True)) for row in zip(*map(plain.get, plain), strict=True)]

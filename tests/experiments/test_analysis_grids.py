@@ -101,11 +101,6 @@ def test_reciprocal_ranks_and_relative_differences_of_the_worked_example():
     assert stats.contributions(pd.DataFrame([[0.0, 0.5]]), "MRD").iloc[0, 0] == math.inf
 
 
-def test_what_is_infinitely_far_is_ranked_behind_the_others_and_before_gaps():
-    row = pd.DataFrame([[GAP, math.inf, 0.5]])
-    assert stats.ranks_of(row, smaller=True, method="first").iloc[0].tolist()[1:] == [2, 1]
-
-
 # Tables
 
 

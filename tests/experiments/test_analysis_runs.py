@@ -142,12 +142,6 @@ def test_bracketed_ranks_follow_from_the_cells(name):
     assert found == listed(name, of_cells=True)
 
 
-def test_wins_are_those_of_the_text():
-    lines = printed_grid("test-f1-tuned").summary
-    wins = lines[lines["statistic"] == "Wins"].groupby("task")["value"].agg(list)
-    assert wins.to_dict() == {"binary": [13, 1, 2, 0, 6], "multi": [5, 1, 0, 0, 8]}
-
-
 def test_the_summary_table_follows_from_the_cells():
     differing = []
     for task in ("binary", "multi"):

@@ -7,29 +7,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from output_samples import NAMES, PROFILES, answers, drawing, grid, table, written
+from output_samples import NAMES, PROFILES, answers, drawing, table, written
 
 from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer
 from experiments.errors import UserError
 from experiments.output import figures, files, readme
-
-
-def test_every_table_is_a_file_where_its_protocol_says():
-    made = files.table_files(answers(), NAMES)
-    assert {"verdicts.csv", "claims.csv", "tables/all.tex", "tables/macros.tex"} <= set(made)
-    stem = "tables/paper/test-f1-tuned"
-    assert {f"{stem}.csv", f"{stem}-summary.csv", f"{stem}.tex"} <= set(made)
-    assert "tables/against-cart.tex" in made
-    assert "tables/verdicts.csv" not in made
-    inputs = [name for name in made if name.endswith(".tex")]
-    assert made["tables/all.tex"].count(r"\input{") == len(inputs) - 1  # itself is none of them
-
-
-def test_a_grid_split_by_task_is_two_files_of_latex():
-    made = files.grid_files(grid(split_by_task=True), NAMES, "tables/sample")
-    found = [name.rpartition("-")[2] for name in made if name.endswith("tex")]
-    assert found == ["binary.tex", "multi.tex"]
 
 
 def test_numbers_read_back_unchanged_and_whole_ones_are_whole():
@@ -100,14 +83,6 @@ def test_figures_do_not_hear_of_a_users_settings(tmp_path):
 
 def test_every_learner_has_its_own_mark():
     assert len(set(style.MARKS.values())) == len(style.MARKS)
-
-
-def test_the_first_screen_is_short():
-    text = readme.first_screen(answers())
-    assert text.startswith("**Does it reproduce?** Yes, in the mean.\n\n")
-    assert "**Should I use it?** No. CART is better." in text
-    assert "![A figure](results/figures/difference.png)" in text
-    assert len(text.splitlines()) <= 25
 
 
 def test_blocks_go_between_their_markers_and_nowhere_else(tmp_path):

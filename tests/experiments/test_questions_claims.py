@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from analysis_support import paper_as_ours
 
-from experiments.analysis.claim_checks import lead
-from experiments.analysis.evidence import Evidence, Finding
+from experiments.analysis.claims import Evidence, Finding, lead
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import conclusions
 from experiments.analysis.questions.conclusions import check, check_claims, grade, sentences

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from analysis_support import answered, make_runs
 
+from experiments.analysis.pairwise import by_task
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import against_cart, protocols, variants
 from experiments.analysis.runs import Runs
@@ -13,6 +14,7 @@ from experiments.analysis.runs import Runs
 PAPER = printed()
 TASK = PAPER.datasets["task"].to_dict()
 MULTI = [slug for slug in TASK if TASK[slug] == "multi"]
+PAIR = [({}, ("paper", "tuned", "gradtree"), ("paper", "tuned", "cart"))]
 
 
 def against(gaps: dict[str, float], *places: tuple[str, str, str, str]) -> dict[Any, list[float]]:
@@ -26,53 +28,20 @@ def against(gaps: dict[str, float], *places: tuple[str, str, str, str]) -> dict[
     return cells
 
 
-def test_a_known_difference_comes_out_with_its_sign_and_interval():
-    runs = make_runs(
-        against({"binary": 0.02, "multi": -0.05}, ("paper", "tuned", "gradtree", "cart"))
-    )
-    found = against_cart.tests(runs, PAPER).set_index("scope")
-    assert list(found.index) == ["binary", "multi", "all"]
-    assert found.at["binary", "difference"] == pytest.approx(0.02, abs=1e-3)
-    assert 0.019 < found.at["binary", "low"] < found.at["binary", "high"] < 0.021
-    assert found.at["binary", "signs"] == "22-0-0"
-    assert found.at["multi", "signs"] == "0-0-14"
-    mean = (22 * found.at["binary", "difference"] + 14 * found.at["multi", "difference"]) / 36
-    assert found.at["all", "difference"] == pytest.approx(mean)
-    smallest = found["p"].min()
-    assert found.loc[found["p"] == smallest, "holm"].iloc[0] == pytest.approx(3 * smallest)
-
-
 def test_datasets_without_every_trial_or_with_other_trials_do_not_enter():
     cells: dict[Any, list[Any]] = {}
     for slug in MULTI[:7]:
         cells["paper", "tuned", slug, "cart"] = [0.7] * 10
         cells["paper", "tuned", slug, "gradtree"] = [0.8] * 9 + [None if slug == "iris" else 0.8]
     cells["paper", "tuned", "wine", "gradtree"] = [0.8] * 8
-    found = against_cart.tests(make_runs(cells), PAPER).set_index("scope")
+    found = by_task(make_runs(cells), PAPER, PAIR).set_index("scope")
     assert MULTI.index("wine") < 7
-    assert (found.at["multi", "n"], found.at["multi", "of"]) == (5, 14)
+    assert found.at["multi", "n"] == 5
 
 
 def used(gaps: dict[str, float], *places: tuple[str, str, str, str]) -> tuple[str, ...]:
     answer = answered(against_cart.answer, make_runs(against(gaps, *places)))
     return answer.sentences
-
-
-def test_losses_are_turned_round_and_small_classes_left_out():
-    cells: dict[Any, list[Any]] = {}
-    for slug in MULTI:
-        for method, f1, loss in (("gradtree", 0.6, 0.4), ("cart", 0.7, 0.9)):
-            low = f1 - 0.4 if slug == "zoo" and method == "gradtree" else f1
-            outcome = {"status": "ok", "test_f1": low, "test_log_loss": loss}
-            cells["clean", "tuned", slug, method] = [outcome] * 10
-    found = against_cart.estimates(make_runs(cells)).set_index(["metric", "subset"])
-    assert found.loc[("log loss", "all"), "difference"] == pytest.approx(0.5)
-    assert found.loc[("log loss", "all"), "signs"] == "14-0-0"
-    assert math.isnan(found.loc[("log loss", "all"), "better"])
-    assert found.loc[("F1", "all"), "difference"] == pytest.approx(-0.1 - 0.4 / 14)
-    fewer = found.loc[("F1", "without Zoo and Lymphography")]
-    assert (fewer["n"], round(fewer["difference"], 12)) == (12, -0.1)
-    assert fewer["worse"] > 0.99
 
 
 def test_nested_tuning_is_the_primary_comparison_where_it_ran():
@@ -83,6 +52,7 @@ def test_nested_tuning_is_the_primary_comparison_where_it_ran():
     sentences = used({"binary": 0.0, "multi": -0.05}, published, own)
     assert sentences[0].startswith("No, take CART, which is better on multi-class data: both tuned")
     assert "on 22 binary datasets (p = 1.000)" in sentences[0]
+    assert sentences[1].startswith("These are 36 of 50 datasets; ")  # none of the regressions
     runs = make_runs(against({"binary": 0.02, "multi": 0.0}, own))
     lines = against_cart.primary(runs)
     assert lines["holm"].tolist() == pytest.approx([2 * lines["p"][0], lines["p"][1]])
@@ -143,11 +113,6 @@ def replaced() -> Runs:
     return make_runs(cells)
 
 
-def test_datasets_that_a_quirk_does_not_touch_do_not_enter(replaced):
-    found = protocols.touched(replaced, PAPER, protocols.VARIANTS[0])
-    assert found == [slug for slug in MULTI if slug not in ("iris", "wine")]
-
-
 def test_a_quirk_can_change_the_order(replaced):
     answer = answered(protocols.quirks, replaced)
     order = answer.tables[1].frame
@@ -165,22 +130,3 @@ def test_a_learner_that_lost_its_result_unsettles_the_order(replaced):
     rows.loc[gone, ["status", "test_f1"]] = ["", math.nan]
     order = protocols.orders(replaced, PAPER)
     assert order["datasets"].iloc[0] == 11
-
-
-def test_the_leak_is_told_apart_from_what_else_changes():
-    cells = {}
-    runs = make_runs({})
-    leaking = [slug for slug in TASK if runs.datasets[slug]["categorical"]]
-    for slug in TASK:
-        for method, score in (("gradtree", 0.7), ("cart", 0.65)):
-            cells["paper", "tuned", slug, method] = [score] * 10
-            gain = 0.1 if slug in leaking and method == "cart" else 0.0
-            cells["clean", "tuned", slug, method] = [score + gain] * 10
-    answer = answered(protocols.leak, make_runs(cells))
-    summary, gaps = (table.frame for table in answer.tables[:2])
-    changes = summary.set_index(["Learner", "Datasets"])["change"]
-    assert changes["CART", "with categorical columns"] == pytest.approx(0.1)
-    assert changes["CART", "without"] == changes["GradTree", "without"] == 0
-    moved = gaps.set_index(["Task", "Datasets"])["change"]
-    assert moved["binary", "with categorical columns"] == pytest.approx(-0.1)
-    assert moved["binary", "without"] == 0

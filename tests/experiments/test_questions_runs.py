@@ -79,20 +79,6 @@ def test_a_search_that_ran_in_part_gives_no_number():
     assert frame.loc[0, ["CART: published", "CART: ours"]].tolist() == pytest.approx([0.9, 0.8])
 
 
-def test_growth_is_over_the_datasets_with_every_budget():
-    cells = {}
-    for slug, last in (("iris", 0.9), ("wine", 0.8)):
-        for budget in search.BUDGETS:
-            score = last if budget == 100 else last - 0.1
-            cells["clean", f"best-of-{budget}", slug, "cart"] = [score] * 10
-        cells["clean", "searched", slug, "cart"] = [last] * 10
-    del cells["clean", "best-of-3", "wine", "cart"]
-    found = search.growth(make_runs(cells), "clean").set_index("candidates")
-    assert found["datasets"].unique().tolist() == [1]
-    assert found.at[1, "median"] == pytest.approx(-0.1)
-    assert found.at[100, "mean"] == pytest.approx(0.9)
-
-
 def solved(**changed: Any) -> dict[str, Any]:
     errors = changed.pop("errors", 3)
     made = {"train_f1": 0.9, "tree_size": 7, "cpu_seconds": 2.0, "environment": "a"}
@@ -125,17 +111,6 @@ def test_solvers_that_disagree_are_told():
     row = answer.tables[0].frame.iloc[0]
     assert (row["errors"], row["alike"], row["Ratio: DL8.5 by STreeD"]) == (3, "no", 0.5)
     assert "on 0 of 1 datasets" in answer.sentences[-1]
-
-
-def test_seconds_relative_to_a_learner_are_over_the_datasets_both_finished():
-    cells = {
-        ("paper", "runtime", "titanic", "gradtree"): [4.0],
-        ("paper", "runtime", "titanic", "cart"): [2.0],
-        ("paper", "runtime", "rice", "gradtree"): [100.0],
-    }
-    frame = costs.ratios(make_runs(cells, "wall_seconds"), PAPER).set_index(["Method", "Task"])
-    own = frame.loc[("GradTree", "Binary")]
-    assert (own["Seconds: ours"], own["Relative to CART: ours"]) == (52.0, 2.0)
 
 
 BEST = {"cart-pruned": 0.8, "cart-shrunk": 0.79, "gradtree": 0.7, "boosting": 0.9}

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from output_samples import NAMES, PROFILES, answers, written
@@ -12,7 +11,6 @@ from experiments.__main__ import main
 from experiments.analysis.runs import load
 from experiments.commands.tables_measure_report_verify import catalogue
 from experiments.output import checks, readme
-from experiments.runner.scores import scores_of
 from experiments.runs import archive, predictions
 from experiments.runs.schema import check
 from experiments.runs.store import Store
@@ -144,28 +142,6 @@ def test_verify_of_a_store_ends_with_its_status(store, capsys):
     assert main(["verify", "--store", str(store)]) == 1
 
 
-def test_scores_are_recomputed_from_predictions(store):
-    assert "keeps no predictions" in checks.scores(store).skipped
-    truth = np.array([0, 1, 2, 2, 1, 0])
-    proba = np.eye(3)[[0, 1, 2, 1, 1, 0]] * 0.7 + 0.1
-    kept = predictions.Prediction(truth, proba.argmax(axis=1), proba)
-    scores = checks._scores(kept.truth, kept.predicted, kept.proba)
-    opened = Store(store)
-    with opened.writing() as connection:
-        connection.execute("DELETE FROM predictions")
-        for key in some_runs()["key"]:
-            connection.execute(
-                "INSERT INTO predictions VALUES (?, ?)", (key, predictions.pack(kept))
-            )
-        marks = ", ".join(f"{name} = ?" for name in scores)
-        connection.execute(f"UPDATE runs SET {marks}", tuple(scores.values()))
-    opened.close()
-    assert checks.scores(store).lines()[0].endswith("6 compared, all right")
-    change(store, "test_brier = test_brier + 1e-6 WHERE trial = 0")
-    assert all("test_brier" in line for line in checks.scores(store).wrong)
-    assert checks.scores(store).wrong
-
-
 def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     """A hundred committed runs whose predictions are kept, raised by .05 in a copy."""
     kept = predictions.read(archive.COMMITTED)
@@ -173,34 +149,19 @@ def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     runs = runs[runs["key"].isin(kept) & (runs["test_f1"] < 0.95)].head(200).copy()
     places = [(row.protocol, row.dataset, int(row.trial)) for row in runs.itertuples()]
     keys = list(runs["key"])
-    predictions.write(tmp_path, [(p, key, kept[key]) for p, key in zip(places, keys, strict=True)])
     plan, facts = plan[plan["key"].isin(keys)], archive.read_facts()
     archive.write(tmp_path, runs, plan, facts)
+    assert "keeps no predictions" in checks.scores(tmp_path).skipped
+    predictions.write(tmp_path, [(p, key, kept[key]) for p, key in zip(places, keys, strict=True)])
     assert checks.scores(tmp_path).lines() == [
         "Scores recomputed from predictions: 200 compared, all right"
     ]
     runs.loc[runs.index[:100], "test_f1"] += 0.05
     archive.write(tmp_path, runs, plan, facts)
-    found = checks.scores(tmp_path).wrong
-    assert len(found) == 100
-    assert all("test_f1 is" in line for line in found)
-
-
-def test_scores_are_those_that_the_runner_takes():
-    generator = np.random.default_rng(0)
-    for classes in (2, 3, 5):
-        truth = generator.integers(0, classes, 40)
-        proba = generator.dirichlet(np.ones(classes), 40)
-        again = checks._scores(truth, proba.argmax(axis=1), proba)
-        taken = scores_of(truth, proba.argmax(axis=1), proba, classes)
-        assert again == pytest.approx(taken, abs=1e-12)
-
-
-def test_a_check_shows_the_first_few():
-    lines = checks.Check("Things", 9, [f"{n}" for n in range(7)]).lines()
-    assert lines[0] == "Things: 9 compared, 7 wrong"
-    assert lines[-1] == "  and 2 more"
-    assert checks.Check("Things", skipped="why").lines() == ["Things: not checked, why"]
+    found = checks.scores(tmp_path)
+    assert len(found.wrong) == 100
+    assert all("test_f1 is" in line for line in found.wrong)
+    assert found.lines()[-1] == "  and 95 more"
 
 
 def test_a_relabelled_plan_is_noticed():

@@ -14,18 +14,14 @@ import pandas as pd
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import in_order
-from experiments.analysis.pairwise import PROTOCOLS, Side, estimate, listed, rows, told
+from experiments.analysis.pairwise import PROTOCOLS, Side, contrasts, estimate, listed, rows, told
 from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import FEWEST_DATASETS, LEVEL
+from experiments.analysis.stats import LEVEL
 
 RIVALS = {"cart": "cart-nested", "cart-pruned": "cart-pruned"}
 """Whom GradTree is held against -> the same tuned inside each trial."""
-SETTINGS = {
-    "tuned": "published hyperparameters",
-    "default": "default hyperparameters",
-    "searched": "our own search",
-}
+SETTINGS = {"tuned": "published hyperparameters", "default": "default hyperparameters"}
 NESTED, MINE = ("clean", "nested"), "gradtree-nested"
 INSIDE = "hyperparameters tuned inside each trial"
 OWN = (MINE, "gradtree-tuned")
@@ -41,7 +37,6 @@ LOSSES = ("test_log_loss", "test_brier")
 """Metrics of which less is better: their differences are turned round."""
 TINY = ("zoo", "lymphography")
 """Datasets with classes of two to five rows."""
-Place = tuple[dict[str, str], Side, Side]
 
 
 def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> dict[str, pd.Series]:
@@ -59,10 +54,8 @@ def _primary_gaps(runs: Runs) -> dict[str, pd.Series]:
 def primary(runs: Runs) -> pd.DataFrame:
     """The two tests of the primary comparison; empty until both tasks have enough datasets."""
     gaps = _primary_gaps(runs)
-    if any(len(gaps[task]) < FEWEST_DATASETS for task in TASKS):
-        return pd.DataFrame()
-    lines = ({"scope": task, **(estimate(gaps[task]) or {})} for task in TASKS)
-    return pairwise.with_holm(list(lines))
+    lines = contrasts(({"scope": task}, estimate(gaps[task])) for task in TASKS)
+    return lines if len(lines) == len(TASKS) else pd.DataFrame()
 
 
 def nested_estimates(runs: Runs) -> pd.DataFrame:
@@ -72,42 +65,35 @@ def nested_estimates(runs: Runs) -> pd.DataFrame:
         gaps = advantage(runs, (*NESTED, mine), (*NESTED, rival), metric)
         place = {"GradTree": runs.name(mine), "Against": runs.name(rival)}
         for scope in SCOPES:
-            if found := estimate(gaps[scope], metric not in LOSSES):
-                lines.append({**place, "Metric": METRICS[metric], "scope": scope, **found})
-    return pd.DataFrame(lines)
-
-
-def place(rival: str, setting: str, protocol: str) -> Place:
-    """GradTree and a rival; pruned CART chooses its own size, so its default run stands always."""
-    theirs = "default" if rival == "cart-pruned" else setting
-    line = {"against": rival, "setting": SETTINGS[setting], "protocol": protocol}
-    return line, (protocol, setting, "gradtree"), (protocol, theirs, rival)
-
-
-def tests(runs: Runs, printed: Printed) -> pd.DataFrame:
-    """All lines for which enough datasets have been run; Holm's correction over all of them."""
-    places = [place(*each) for each in product(RIVALS, SETTINGS, PROTOCOLS)]
-    return pairwise.contrasts(runs, printed, places)
+            line = {**place, "Metric": METRICS[metric], "scope": scope}
+            lines.append((line, estimate(gaps[scope], metric not in LOSSES)))
+    return contrasts(lines)
 
 
 def estimates(runs: Runs) -> pd.DataFrame:
-    """How much better GradTree is, by rival, setting, protocol, metric, task and datasets."""
-    places: list[Place] = []
-    for rival, theirs in RIVALS.items():
-        line = {"against": rival, "setting": INSIDE, "protocol": NESTED[0]}
-        places.append((line, (*NESTED, MINE), (*NESTED, theirs)))
-        places += [place(rival, *each) for each in product(("tuned", "default"), PROTOCOLS[::-1])]
+    """How much better GradTree is, by rival, setting, protocol, metric, task and datasets. Pruned
+    CART chooses its own size, so its default run stands beside every setting.
+    """
+    places = []
+    for rival, nested in RIVALS.items():
+        places.append((rival, INSIDE, (*NESTED, MINE), (*NESTED, nested)))
+        for setting, protocol in product(SETTINGS, PROTOCOLS[::-1]):
+            theirs = "default" if rival == "cart-pruned" else setting
+            sides = (protocol, setting, "gradtree"), (protocol, theirs, rival)
+            places.append((rival, SETTINGS[setting], *sides))
     lines = []
-    for (line, mine, other), metric in product(places, METRICS):
+    for (rival, setting, mine, other), metric in product(places, METRICS):
         gaps = advantage(runs, mine, other, metric)
         for scope in TASKS:
-            own, fewer = gaps[scope], gaps[scope].drop(list(TINY), errors="ignore")
-            parts = {"all": own, "without Zoo and Lymphography": fewer}
-            for subset in parts if len(fewer) < len(own) else ("all",):
-                if found := estimate(parts[subset], metric not in LOSSES):
-                    where = {"metric": METRICS[metric], "scope": scope, "subset": subset}
-                    lines.append({**line, **where, **found})
-    return pd.DataFrame(lines)
+            parts = {"all": gaps[scope]}
+            if any(slug in gaps[scope] for slug in TINY):
+                fewer = gaps[scope].drop(list(TINY), errors="ignore")
+                parts["without Zoo and Lymphography"] = fewer
+            for subset, own in parts.items():
+                line = {"against": rival, "setting": setting, "protocol": mine[0]}
+                line |= {"metric": METRICS[metric], "scope": scope, "subset": subset}
+                lines.append((line, estimate(own, metric not in LOSSES)))
+    return contrasts(lines)
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
@@ -116,17 +102,15 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     whole = (found["against"] == "cart") & (found["subset"] == "all") & (found["metric"] == "F1")
     frames = {"nested-primary": lines, "use-summary": found[whole], "use": found}
-    frames |= {"gradtree-against-cart": tests(runs, printed), "nested": nested_estimates(runs)}
-    folders = dict.fromkeys(("nested", "nested-primary"), NESTED[0])
+    frames["nested"] = nested_estimates(runs)
     tables = [
-        table(name, frame, runs.name, folders.get(name, ""))
+        table(name, frame, runs.name, NESTED[0] if name.startswith("nested") else "")
         for name, frame in frames.items()
         if len(frame)
     ]
     drawn = figure("gradtree-against-cart", lambda: _draw(found[whole]))
     sentences = [*_sentences(runs, found, lines), *_candidates(runs)]
-    shown = ["use-summary", "nested"]
-    return Answer("use", "Should I use it?", sentences, tables, [drawn], shown)
+    return Answer("use", "Should I use it?", sentences, tables, [drawn], ["use-summary", "nested"])
 
 
 def verdict(lines: pd.DataFrame) -> str:
@@ -193,9 +177,9 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
 
 
 def _unfinished(runs: Runs) -> list[str]:
-    """A sentence on the datasets of the suite that the primary comparison lacks so far."""
+    """A sentence on the datasets with classes that the primary comparison lacks so far."""
     done = _primary_gaps(runs)["all"].index
-    sizes = {slug: facts["n_rows"] for slug, facts in runs.datasets.items()}
+    sizes = {s: facts["n_rows"] for s, facts in runs.datasets.items() if facts["task"] in TASKS}
     left = [slug for slug in sizes if slug not in done]
     if not left:
         return []

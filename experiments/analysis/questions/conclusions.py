@@ -4,15 +4,14 @@ graded by how much of the printed effect is kept; fewer trials than the paper's 
 
 import math
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from experiments.analysis import claim_checks
+from experiments.analysis import claims
 from experiments.analysis.answer import Answer, table
-from experiments.analysis.evidence import Evidence, Finding, UndecidedError
+from experiments.analysis.claims import Evidence, Finding, UndecidedError
 from experiments.analysis.printed import TRIALS, Printed
 from experiments.analysis.runs import Runs
 
@@ -27,15 +26,16 @@ Sentence = dict[str, Any]
 
 def sentences() -> list[Sentence]:
     """Those of ``claims.toml``."""
-    path = Path(claim_checks.__file__).with_name("claims.toml")
+    path = Path(claims.__file__).with_suffix(".toml")
     found: list[Sentence] = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
     return found
 
 
 def check(sentence: Sentence, evidence: Evidence) -> tuple[str, Finding]:
     """What the function of a sentence finds, and in a word."""
+    evidence.trials, evidence.used = [], set()
     try:
-        function = getattr(claim_checks, sentence["check"])
+        function = getattr(claims, sentence["check"])
         found: Finding = function(evidence, **sentence.get("args", {}))
     except UndecidedError as gap:
         return UNTOLD, Finding(False, str(gap))
@@ -57,19 +57,16 @@ def grade(outcome: str, kept: float) -> str:
     return "in full" if kept >= IN_FULL else "in part" if kept > 0 else "not"
 
 
-def other_draws(runs: Runs) -> list[Runs]:
-    """What claims about tuned learners look at, with GradTree's runs from each other seed that has
-    all its runs; of the authors' stream where there are.
+def other_draws(runs: Runs) -> list[pd.DataFrame]:
+    """GradTree's runs from each other seed that has all its runs; of the authors' stream where
+    there are.
     """
-    tuned, rest = (runs.of("paper", name) for name in ("tuned", "no-penalty"))
-    kept = [tuned[tuned["method"] != "gradtree"], rest]
     for experiment in STREAMS:
         rows = runs.of("paper", experiment)
-        rows = rows[rows["method"] == "gradtree"].assign(experiment="tuned")
+        rows = rows[rows["method"] == "gradtree"]
         drawn = [own for _, own in rows.groupby("seed") if (own["status"] == "ok").all()]
         if drawn:
-            frames = [pd.concat([*kept, own], ignore_index=True) for own in drawn]
-            return [replace(runs, frame=frame) for frame in frames]
+            return drawn
     return []
 
 
@@ -79,16 +76,16 @@ def check_claims(runs: Runs, paper: Printed) -> pd.DataFrame:
         Evidence(paper, own, protocol, runs.name)
         for own, protocol in ((runs, "paper"), (runs, "clean"), (None, "paper"))
     )
-    draws = [Evidence(paper, own, names=runs.name) for own in other_draws(runs)]
+    draws = [Evidence(paper, runs, names=runs.name, drawn=own) for own in other_draws(runs)]
     lines = []
     for each in sentences():
-        mine, seeds = here.afresh(), ""
-        outcome, ours = check(each, mine)
-        if draws and outcome != UNTOLD and mine.used and mine.used <= set(TUNED):
-            others = [check(each, source.afresh())[0] for source in draws]
+        outcome, ours = check(each, here)
+        seeds = ""
+        if draws and outcome != UNTOLD and here.used and here.used <= set(TUNED):
+            others = [check(each, source)[0] for source in draws]
             seeds = f"{[outcome, *others].count('holds')} of {len(draws) + 1}"
-        in_paper, theirs = check(each, printed.afresh())
-        without_leak, unleaked = check(each, clean.afresh())
+        in_paper, theirs = check(each, printed)
+        without_leak, unleaked = check(each, clean)
         kept = ours.effect / theirs.effect if theirs.effect > 0 else math.nan
         lines.append(
             {"claim": each["slug"], "sentence": each["sentence"], "where": each["where"]}
@@ -102,30 +99,28 @@ def check_claims(runs: Runs, paper: Printed) -> pd.DataFrame:
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    claims = check_claims(runs, printed)
-    if (claims["outcome"] == UNTOLD).all():
+    found = check_claims(runs, printed)
+    if (found["outcome"] == UNTOLD).all():
         return None
-    kernels = claims["note"].str.contains("compiled kernels")
-    shown = claims.assign(where=claims["where"] + kernels.map({True: "; our kernels", False: ""}))
-    tables, title = (
-        [table("conclusions", shown), table("claims", claims)],
-        "Do its conclusions hold?",
-    )
-    return Answer("conclusions", title, _sentences(runs, claims), tables, (), ["conclusions"])
+    kernels = found["note"].str.contains("compiled kernels")
+    shown = found.assign(where=found["where"] + kernels.map({True: "; our kernels", False: ""}))
+    tables = [table("conclusions", shown), table("claims", found)]
+    sentences, title = _sentences(runs, found), "Do its conclusions hold?"
+    return Answer("conclusions", title, sentences, tables, (), ["conclusions"])
 
 
-def _sentences(runs: Runs, claims: pd.DataFrame) -> list[str]:
+def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
     words = {"in full": "are kept in full", "in part": "in part", "not": "not", UNTOLD: UNTOLD}
-    speed = claims["where"].str.startswith("runtime")
-    ours = (speed & claims["note"].str.contains("compiled kernels")).sum()
-    grades = claims.loc[~speed, "grade"].value_counts().reindex(list(words), fill_value=0)
+    speed = found["where"].str.startswith("runtime")
+    ours = (speed & found["note"].str.contains("compiled kernels")).sum()
+    grades = found.loc[~speed, "grade"].value_counts().reindex(list(words), fill_value=0)
     told = ", ".join(f"{grades[each]} {text}" for each, text in words.items())
     word = "Mostly" if 2 * grades["in full"] > grades.sum() else "In part"
     sentences = [
         f"{word}: of {grades.sum()} sentences of the paper on scores and sizes {told} "
         f"({speed.sum()} on speed are counted apart; {ours} of these are about our own kernels)."
     ]
-    first = claims.set_index("claim").loc["binary-mrr"]
+    first = found.set_index("claim").loc["binary-mrr"]
     if first["grade"] != UNTOLD:
         sentences.append(
             "Of the headline, GradTree's lead in mean reciprocal rank on binary data, "
@@ -134,17 +129,17 @@ def _sentences(runs: Runs, claims: pd.DataFrame) -> list[str]:
             + ("; under protocol `clean` the lead is gone" * (first["clean"] == "does not hold"))
             + "."
         )
-    known = claims[claims["clean"] != UNTOLD]
+    known = found[found["clean"] != UNTOLD]
     if len(known):
         held = (known["clean"] == "holds").sum()
         sentences.append(
             f"Without the label leak (protocol `clean`) {len(known)} of all could be checked: "
             f"{held} hold, {len(known) - held} do not."
         )
-    shares = claims["kept"].map(lambda kept: "" if kept != kept else f" ({kept:.0%} of the effect)")
-    lines = claims["sentence"].str.removesuffix(".") + shares + "."
+    shares = found["kept"].map(lambda kept: "" if kept != kept else f" ({kept:.0%} of the effect)")
+    lines = found["sentence"].str.removesuffix(".") + shares + "."
     for each, text in (("not", "Not kept"), ("in part", "Kept in part")):
-        if own := list(lines[claims["grade"] == each]):
+        if own := list(lines[found["grade"] == each]):
             sentences.append(f"{text}: {' '.join(own)}")
     stream = next((words for name, words in STREAMS.items() if len(runs.of("paper", name))), "")
     if stream:

@@ -66,8 +66,9 @@ def _printed_seconds(rows: pd.DataFrame, printed: Printed) -> Any:
     """What runs take by the printed runtimes; NaN where none is printed."""
     seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
     places = pd.MultiIndex.from_arrays([rows["dataset"], rows["method"].replace(PROGRAM)])
-    trained = [1 + int(json.loads(text).get("restarts") or 0) for text in rows["params"]]
-    return seconds.reindex(places).to_numpy() * trained
+    texts = rows["params"].unique()
+    trained = {text: 1 + int(json.loads(text).get("restarts") or 0) for text in texts}
+    return seconds.reindex(places).to_numpy() * rows["params"].map(trained).to_numpy()
 
 
 def _hours(seconds: pd.Series) -> float:
@@ -166,35 +167,34 @@ def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
 def _draw(runs: Runs, timed: Grid) -> Any:
     from experiments.analysis import drawing
 
-    with drawing.look():
-        figure = drawing.canvas(5.6, 2.5)
-        panels = figure.subplots(1, 2, sharey=True)
-        means = matrix(timed)
-        fields = {"n_rows": "Rows", "n_features": "Features"}
-        for axes, (field, words) in zip(panels, fields.items(), strict=True):
-            for method in means.columns:
-                own = means[method].dropna().clip(lower=1e-4)
-                if own.empty:
-                    continue
-                look = drawing.mark_of(method)
-                x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
-                mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
-                axes.scatter(x, own, alpha=0.75, label=runs.name(method), **mark)
-                if len(np.unique(x)) > 2:
-                    slope, offset = np.polyfit(np.log(x), np.log(own), 1)
-                    ends = np.array([x.min(), x.max()])
-                    line = np.exp(offset) * ends**slope
-                    axes.plot(ends, line, color=look.colour, linewidth=0.9, alpha=0.6)
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.set_xlabel(words)
-            drawing.plain_numbers(axes.xaxis, threes=True)
-            drawing.plain_numbers(axes.yaxis)
-            drawing.quiet(axes)
-        panels[0].set_ylabel("Seconds")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-        return figure
+    figure = drawing.canvas(5.6, 2.5)
+    panels = figure.subplots(1, 2, sharey=True)
+    means = matrix(timed)
+    fields = {"n_rows": "Rows", "n_features": "Features"}
+    for axes, (field, words) in zip(panels, fields.items(), strict=True):
+        for method in means.columns:
+            own = means[method].dropna().clip(lower=1e-4)
+            if own.empty:
+                continue
+            look = drawing.mark_of(method)
+            x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
+            mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
+            axes.scatter(x, own, alpha=0.75, label=runs.name(method), **mark)
+            if len(np.unique(x)) > 2:
+                slope, offset = np.polyfit(np.log(x), np.log(own), 1)
+                ends = np.array([x.min(), x.max()])
+                line = np.exp(offset) * ends**slope
+                axes.plot(ends, line, color=look.colour, linewidth=0.9, alpha=0.6)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(words)
+        drawing.plain_numbers(axes.xaxis, threes=True)
+        drawing.plain_numbers(axes.yaxis)
+        drawing.quiet(axes)
+    panels[0].set_ylabel("Seconds")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return figure
 
 
 # Solvers of DL8.5's optimal tree

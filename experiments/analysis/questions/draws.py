@@ -10,6 +10,7 @@ its test F1 stays the same to the last digit in all refits, a cell if all its tr
 
 import json
 import math
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -44,6 +45,7 @@ def printed_cells(printed: Printed) -> pd.Series:
 # Seeds
 
 
+@lru_cache(maxsize=8)
 def by_seed(runs: Runs, experiment: str) -> pd.DataFrame:
     """Mean test F1 over trials: a row per dataset, a column per seed; NaN where one is missing."""
     rows = runs.of(PROTOCOL, experiment)
@@ -103,35 +105,37 @@ def _moved(name: str, frame: pd.DataFrame) -> list[str]:
 def _draw(frame: pd.DataFrame) -> Any:
     from experiments.analysis import drawing
 
-    with drawing.look():
-        figure = drawing.canvas(5.0, 0.8 + 0.15 * len(frame))
-        axes = figure.add_subplot()
-        look, rows = drawing.mark_of(METHOD), range(len(frame))
-        bar: Any = {"fmt": "|", "color": drawing.PAPER_MARK, "markersize": 6, "elinewidth": 4}
-        spread = frame["other seeds spread"].fillna(0)
-        axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
-        for column, face in (("paper", "#ffffff"), ("authors' draws", look.colour)):
-            mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
-            axes.plot(frame[column], rows, look.marker, label=column, **mark)
-        axes.set_yticks(rows, frame["Dataset"])
-        axes.set_ylim(len(frame) - 0.4, -0.6)
-        axes.set_xlabel("Mean test F1")
-        drawing.quiet(axes, left=False)
-        figure.legend(loc="outside upper left", ncols=3)
-        return figure
+    figure = drawing.canvas(5.0, 0.8 + 0.15 * len(frame))
+    axes = figure.add_subplot()
+    look, rows = drawing.mark_of(METHOD), range(len(frame))
+    bar: Any = {"fmt": "|", "color": drawing.PAPER_MARK, "markersize": 6, "elinewidth": 4}
+    spread = frame["other seeds spread"].fillna(0)
+    axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
+    for column, face in (("paper", "#ffffff"), ("authors' draws", look.colour)):
+        mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
+        axes.plot(frame[column], rows, look.marker, label=column, **mark)
+    axes.set_yticks(rows, frame["Dataset"])
+    axes.set_ylim(len(frame) - 0.4, -0.6)
+    axes.set_xlabel("Mean test F1")
+    drawing.quiet(axes, left=False)
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
 
 
 # Rounding
 
 
+@lru_cache(maxsize=8)
 def refits(runs: Runs, experiment: str) -> pd.DataFrame:
     """A row per tuned trial with all its refits: dataset, trial, its test F1, and those."""
     sides = []
     for name in ("tuned", experiment):
         rows = runs.of(PROTOCOL, name)
         rows = rows[(rows["method"] == METHOD) & (rows["status"] == "ok")]
-        params = ({k: v for k, v in json.loads(t).items() if k not in OWN} for t in rows["params"])
-        sides.append(rows.assign(settings=[json.dumps(own, sort_keys=True) for own in params]))
+        params = {text: json.loads(text) for text in rows["params"].unique()}
+        kept = {t: {k: v for k, v in own.items() if k not in OWN} for t, own in params.items()}
+        texts = {text: json.dumps(own, sort_keys=True) for text, own in kept.items()}
+        sides.append(rows.assign(settings=rows["params"].map(texts)))
     place = [*IDENTITY, "settings"]
     fits, again = sides
     grouped = again.sort_values("repeat").groupby(place)["test_f1"].agg(tuple)

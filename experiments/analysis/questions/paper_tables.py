@@ -1,11 +1,9 @@
 """The paper's tables, filled from the runs of each protocol, and tables of our own beside them."""
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import pandas as pd
 
@@ -18,12 +16,8 @@ from experiments.analysis.runs import Runs
 from experiments.analysis.stats import over_datasets
 from experiments.analysis.verdicts import verdicts, with_verdicts
 
-TESTED = ("test-f1-tuned", "test-f1-default")
-"""The tables that are compared over datasets."""
 REFITTED = ("test-f1-tuned", "ablation-tuned")
 """Tables whose cells are test F1 of tuned GradTree, of which refits tell how stable they are."""
-PARTIAL = "dndt"
-"""The learner that has results on some datasets only, by design."""
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
@@ -69,16 +63,17 @@ def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Gri
             yield made
     own = [grids.own_grid(runs, each, protocol) for each in grids.declarations()["table"].values()]
     yield from (each for each in (*own, *grids.other_grids(runs, protocol)) if has_results(each))
-    for name in TESTED:
-        yield from compared(runs, grid(runs, name, protocol))
     small = [
+        *(
+            intervals(runs, grid(runs, f"test-f1-{name}", protocol))
+            for name in ("tuned", "default")
+        ),
         summary(runs, protocol),
         ablation_summary(runs, protocol),
         penalty(runs, printed, protocol),
         *(hyperparameters(runs, printed, protocol, method) for method in TUNED_METHODS),
     ]
-    if ours:
-        small += [datasets(runs, printed), inconsistencies(runs, printed)]
+    small += [datasets(runs, printed)] if ours else []
     yield from (each for each in small if each is not None and len(each.frame))
 
 
@@ -109,59 +104,21 @@ def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
     return replace(made, frame=frame, caption=caption)
 
 
-# Statistics over datasets
-
-
-def compared(runs: Runs, of: Grid) -> Iterator[Table]:
-    """Average ranks, tests of pairs and intervals of a table of test F1.
-
-    A test over datasets needs every method on every dataset. DNDT has results on the datasets with
-    at most 12 features only, so it is compared on these, and the others without it on all.
-    """
-    scores = matrix(of)
-    others = [method for method in of.methods if method != PARTIAL]
-    scopes = {f"{TASK_NAMES[task]} datasets": matrix(of, task)[others] for task in TASKS}
-    scopes["All datasets"] = scores[others]
-    if PARTIAL in scores:
-        scopes["Datasets of DNDT"] = scores[scores[PARTIAL].notna()]
-    ranks, tests = [], []
-    for scope, part in scopes.items():
-        whole = part.dropna()
-        if len(whole) < stats.FEWEST_DATASETS or len(whole.columns) < 3:
-            continue
-        mean_ranks, p_value = stats.friedman(whole, of.smaller_is_better)
-        average = dict(zip(whole.columns, mean_ranks, strict=True))
-        pairs = stats.pairs(whole)
-        order = sorted(whole.columns, key=lambda method: (average[method], method))
-        groups = stats.groups(order, pairs)
-        alike = "; ".join(", ".join(runs.name(m) for m in group) for group in groups)
-        place = {"Scope": scope, "datasets": len(whole)}
-        means = {runs.name(m): average.get(m, math.nan) for m in of.methods}
-        ranks.append({**place, **means, "not told apart": alike or "none", "p (Friedman)": p_value})
-        tests.append(pairs.rename(columns={"first": "method", "second": "against"}).assign(**place))
-    frames = {"ranks": pd.DataFrame(ranks)} if ranks else {}
-    frames |= {"pairs": pd.concat(tests, ignore_index=True)} if tests else {}
-    frames["intervals"] = intervals(runs, of)
-    for kind, frame in frames.items():
-        words = {"declared": kind, "title": of.title, "caption": of.caption}
-        yield table(f"{of.name}-{kind}", frame, runs.name, of.protocol, **words)
-
-
-def intervals(runs: Runs, of: Grid) -> pd.DataFrame:
+def intervals(runs: Runs, of: Grid) -> Table:
     """Mean and MRR of every method with bootstrap intervals over datasets."""
     rows = []
-    for task in TASKS:
-        lines = {name: added(of, task, name) for name in ("Mean", "MRR")}
-        for method in of.methods:
-            values = {name: line[method].dropna() for name, line in lines.items()}
-            if len(values["Mean"]) >= stats.FEWEST_DATASETS:
-                row: dict[str, Any] = {"Method": runs.name(method), "Task": TASK_NAMES[task]}
-                row["datasets"] = len(values["Mean"])
-                for name, value in values.items():
-                    found = stats.bootstrap(value)._asdict()
-                    row |= {f"{name}: {part}": x for part, x in found.items()}
-                rows.append(row)
-    return pd.DataFrame(rows)
+    lines = {(name, task): added(of, task, name) for name in ("Mean", "MRR") for task in TASKS}
+    for task, method in product(TASKS, of.methods):
+        values = {name: lines[name, task][method].dropna() for name in ("Mean", "MRR")}
+        count = len(values["Mean"])
+        if count >= stats.FEWEST_DATASETS:
+            row = {"Method": runs.name(method), "Task": TASK_NAMES[task], "datasets": count}
+            for name, own in values.items():
+                found = stats.bootstrap(own)._asdict()
+                row |= {f"{name}: {part}": value for part, value in found.items()}
+            rows.append(row)
+    words = {"declared": "intervals", "title": of.title, "caption": of.caption}
+    return table(f"{of.name}-intervals", pd.DataFrame(rows), str, of.protocol, **words)
 
 
 # The paper's small tables
@@ -269,14 +226,6 @@ def datasets(runs: Runs, printed: Printed) -> Table:
     made = table("datasets", frame, protocol="paper")
     note = f"Not loaded as printed: {', '.join(differing)}."
     return replace(made, notes=(note,) if len(differing) else ())
-
-
-def inconsistencies(runs: Runs, printed: Printed) -> Table:
-    known = printed.inconsistencies
-    lines = known["statistic"].where(known["statistic"] != "", known["dataset"].map(runs.name))
-    titles = known["table"].map(lambda name: grids.declared(name).title)
-    frame = known.assign(line=lines, table=titles, task=known["task"].map(TASK_NAMES))
-    return table("paper-inconsistencies", frame, runs.name, "paper")
 
 
 QUESTIONS = {16: answer}

@@ -10,6 +10,7 @@ The experiment ``quirks`` runs the default hyperparameters under protocols that 
 nothing that the step could act on (no categories, no gaps, no rare class) and does not enter.
 """
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,7 +18,15 @@ import pandas as pd
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import cells, grid
-from experiments.analysis.pairwise import PROTOCOLS, contrast, in_scope, interval, listed, rows
+from experiments.analysis.pairwise import (
+    PROTOCOLS,
+    contrast,
+    contrasts,
+    in_scope,
+    interval,
+    listed,
+    rows,
+)
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL, contributions, mean_of, over_datasets
@@ -74,27 +83,23 @@ def changes(runs: Runs) -> pd.DataFrame:
     parts = []
     for name in TABLES:
         frames = {protocol: grid(runs, name, protocol).frame for protocol in PROTOCOLS}
-        both = frames["paper"][["task", "dataset", "method"]]
+        both = frames["paper"][["task", "dataset", "method"]].assign(table=name)
+        both["categorical"] = leaks(runs, both["dataset"])
         for protocol, own in frames.items():
             whole = (own["n"] == own["expected"]) & (own["missing"] == "")
-            both = both.assign(**{protocol: own["mean"].where(whole).to_numpy()})
-        parts.append(both.assign(table=name))
+            both[protocol] = own["mean"].where(whole).to_numpy()
+        parts.append(both.assign(difference=both["clean"] - both["paper"]))
     found = pd.concat(parts, ignore_index=True)
-    found = found.assign(
-        categorical=leaks(runs, found["dataset"]), difference=found["clean"] - found["paper"]
-    )
-    first = ["table", "task", "dataset", "method", "categorical"]
-    return found[[*first, *PROTOCOLS, "difference"]]
+    return found[["table", *found.columns.drop("table")]]
 
 
 def summary(found: pd.DataFrame) -> pd.DataFrame:
-    """Mean change by learner, setting and whether the leak can act."""
+    """Mean change by setting, whether the leak can act, and learner."""
     places = ["table", "categorical", "method"]
-    known = found.dropna(subset="difference").groupby(places, sort=False)["difference"]
-    means = known.agg(n="size", change=lambda own: mean_of(own)).reset_index()
-    order = [found[name].drop_duplicates() for name in places]
-    every = pd.MultiIndex.from_product(order, names=places).to_frame(index=False)
-    means = every.merge(means, on=places)
+    known = found.dropna(subset="difference").groupby(places)["difference"]
+    means = known.agg(n="size", change=lambda own: mean_of(own))
+    order = pd.MultiIndex.from_product([found[name].unique() for name in places], names=places)
+    means = means.reindex(order[order.isin(means.index)]).reset_index()
     return means.assign(
         Setting=means["table"].map(TABLES), Datasets=means["categorical"].map(COLUMNS)
     )
@@ -104,22 +109,23 @@ def gaps(runs: Runs, printed: Printed) -> pd.DataFrame:
     """GradTree minus CART under both protocols, and how much the gap changes."""
     lines = []
     for setting, words in SETTINGS.items():
-        sides = {}
-        for protocol in PROTOCOLS:
-            pair = (protocol, setting, "gradtree"), (protocol, setting, "cart")
-            sides[protocol] = pairwise.differences(runs, *pair)
+        sides = {
+            protocol: pairwise.differences(
+                runs, (protocol, setting, "gradtree"), (protocol, setting, "cart")
+            )
+            for protocol in PROTOCOLS
+        }
         both = pd.DataFrame(sides).dropna()
-        both = both.assign(difference=both["clean"] - both["paper"])
+        change = both["clean"] - both["paper"]
         for scope in TASKS:
-            whole = both.loc[in_scope(both["difference"], printed, scope).index]
+            whole = in_scope(change, printed, scope)
             kinds = leaks(runs, whole.index)
             parts = {"all": whole} | {COLUMNS[kind]: whole[kinds == kind] for kind in COLUMNS}
             for where, own in parts.items():
-                found = contrast(own["difference"])
-                if found is not None:
-                    line = {"Setting": words, "scope": scope, "Datasets": where}
-                    lines.append(line | {name: mean_of(own[name]) for name in PROTOCOLS} | found)
-    return pd.DataFrame(lines)
+                line = {"Setting": words, "scope": scope, "Datasets": where}
+                line |= both.loc[own.index].agg(mean_of).to_dict() if len(own) else {}
+                lines.append((line, contrast(own)))
+    return contrasts(lines)
 
 
 def leak(runs: Runs, printed: Printed) -> Answer | None:
@@ -179,33 +185,33 @@ def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
 def _draw_changes(runs: Runs, found: pd.DataFrame) -> Any:
     from experiments.analysis import drawing
 
-    with drawing.look():
-        figure = drawing.canvas(5.6, 2.0)
-        axes = figure.add_subplot()
-        own = found[found["table"] == "test-f1-tuned"].dropna(subset="difference")
-        methods = [str(method) for method in dict.fromkeys(own["method"])]
-        for at, method in enumerate(methods):
-            look = drawing.mark_of(method)
-            for leaking, shift in (("yes", -0.17), ("no", 0.17)):
-                part = own[(own["method"] == method) & (own["categorical"] == leaking)]
-                face = look.colour if leaking == "yes" else "#ffffff"
-                mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
-                place = [at + shift] * len(part)
-                axes.plot(part["difference"], place, look.marker, alpha=0.7, **mark)
-                if leaking == "yes" and len(part):
-                    middle = part["difference"].mean()
-                    axes.plot([middle] * 2, [at - 0.35, at + 0.02], color=drawing.INK)
-        axes.axvline(0, color=drawing.INK, linewidth=0.7)
-        axes.set_yticks(range(len(methods)), [runs.name(method) for method in methods])
-        axes.set_ylim(len(methods) - 0.5, -0.5)
-        axes.set_xlabel("Change of test F1 without the leak (right: better)")
-        drawing.quiet(axes, left=False)
-        return figure
+    figure = drawing.canvas(5.6, 2.0)
+    axes = figure.add_subplot()
+    own = found[found["table"] == "test-f1-tuned"].dropna(subset="difference")
+    methods = [str(method) for method in dict.fromkeys(own["method"])]
+    for at, method in enumerate(methods):
+        look = drawing.mark_of(method)
+        for leaking, shift in (("yes", -0.17), ("no", 0.17)):
+            part = own[(own["method"] == method) & (own["categorical"] == leaking)]
+            face = look.colour if leaking == "yes" else "#ffffff"
+            mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
+            place = [at + shift] * len(part)
+            axes.plot(part["difference"], place, look.marker, alpha=0.7, **mark)
+            if leaking == "yes" and len(part):
+                middle = part["difference"].mean()
+                axes.plot([middle] * 2, [at - 0.35, at + 0.02], color=drawing.INK)
+    axes.axvline(0, color=drawing.INK, linewidth=0.7)
+    axes.set_yticks(range(len(methods)), [runs.name(method) for method in methods])
+    axes.set_ylim(len(methods) - 0.5, -0.5)
+    axes.set_xlabel("Change of test F1 without the leak (right: better)")
+    drawing.quiet(axes, left=False)
+    return figure
 
 
 # Single steps
 
 
+@lru_cache(maxsize=16)
 def touched(runs: Runs, printed: Printed, variant: Variant) -> list[str]:
     """Datasets on which at least one fit came out otherwise without the quirk."""
     place = ["dataset", "method", "trial", "seed"]
@@ -227,18 +233,16 @@ def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
         slugs = touched(runs, printed, variant)
         for method in variant.only:
             sides = (variant.protocol, EXPERIMENT, method), (*BASE, method)
-            change = pairwise.differences(runs, *sides)
-            found = contrast(change[slug] for slug in slugs if slug in change.index)
-            if found is not None:
-                lines.append({**variant._asdict(), "method": method, **found})
-    return pairwise.with_holm(lines)
+            change = pairwise.differences(runs, *sides).reindex(slugs).dropna()
+            lines.append(({**variant._asdict(), "method": method}, contrast(change)))
+    return contrasts(lines)
 
 
 def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
     """Mean reciprocal ranks with and without each quirk, and GradTree minus CART, over the datasets
     on which every learner is settled both ways: all trials, or none for a reason.
     """
-    lines: list[dict[str, Any]] = []
+    lines = []
     wanted = pd.MultiIndex.from_product([("mean", "n", "expected", "missing"), METHODS])
     for variant in VARIANTS:
         slugs = touched(runs, printed, variant)
@@ -253,14 +257,15 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
         for side in (before, after):
             settled &= (side["missing"].fillna("") != "") | (side["n"] == side["expected"])
         kept = settled.index[settled.all(axis=1)]
+        if len(kept) < stats.FEWEST_DATASETS:
+            continue
         for done, side in (("as in the paper", before), (variant.instead, after)):
-            if len(kept) >= stats.FEWEST_DATASETS:
-                own = side.loc[kept, "mean"].astype(float)
-                gaps = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
-                line = {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
-                each = contributions(own, "MRR")
-                line |= {str(m): over_datasets(each[m])["value"] for m in each}
-                lines.append(line | {name: gaps.get(name) for name in pairwise.LIMITS})
+            own = side.loc[kept, "mean"].astype(float)
+            each = contributions(own, "MRR")
+            line = {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
+            line |= {method: over_datasets(each[method])["value"] for method in METHODS}
+            gap = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
+            lines.append(line | {name: gap.get(name) for name in pairwise.LIMITS})
     return pd.DataFrame(lines)
 
 

@@ -29,13 +29,16 @@ def _by_dataset(
     return printed.labelled(wide)
 
 
+def ways(runs: Runs, protocol: str, method: str) -> pd.DataFrame:
+    """Test F1 by dataset with published hyperparameters and with ours, where both have run."""
+    sides = [means(runs, (protocol, name, method)) for name in ("tuned", EXPERIMENT)]
+    return pd.DataFrame(dict(zip(WAYS, sides, strict=True))).dropna()
+
+
 def searched(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     """Test F1 with published hyperparameters and with ours, by dataset and learner."""
-    columns: dict[str, pd.Series] = {}
-    for method in TUNED_METHODS:
-        sides = [means(runs, (protocol, name, method)) for name in ("tuned", EXPERIMENT)]
-        both = pd.DataFrame(dict(zip(WAYS, sides, strict=True))).dropna()
-        columns |= {f"{runs.name(method)}: {way}": both[way] for way in WAYS if len(both)}
+    both = {runs.name(method): ways(runs, protocol, method) for method in TUNED_METHODS}
+    columns = {f"{n}: {way}": own[way] for n, own in both.items() for way in WAYS if len(own)}
     return _by_dataset(runs, printed, protocol, columns)
 
 
@@ -47,10 +50,10 @@ def optimism(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     for method in TUNED_METHODS:
         won = winners[winners["method"] == method].set_index("dataset")["score"].astype(float)
         test = means(runs, (protocol, EXPERIMENT, method))
-        both = pd.DataFrame({"search": won, "search spread": None, "test": test})
-        both = both[both["search"].notna() & both["test"].notna()]
+        both = pd.DataFrame({"search": won, "test": test}).dropna()
         if len(both):
             name, gaps = runs.name(method), list(both["search"] - both["test"])
+            both.insert(1, "search spread", None)
             columns |= {f"{name}: {column}": both[column] for column in both}
             last |= {f"{name}: search": mean_of(gaps), f"{name}: search spread": sample_std(gaps)}
     lines = _by_dataset(runs, printed, protocol, columns).to_dict("records")
@@ -68,30 +71,25 @@ def growth(runs: Runs, protocol: str) -> pd.DataFrame:
         for budget in BUDGETS if len(scores) else ():
             own = scores[f"best-of-{budget}"]
             quartiles = np.quantile(own - scores[EXPERIMENT], (0.25, 0.5, 0.75))
-            low, median, high = map(stats.stable, quartiles)
             line = {"method": method, "candidates": budget, "datasets": len(own)}
-            lines.append({**line, "mean": mean_of(own), "low": low, "median": median, "high": high})
+            line |= dict(zip(("low", "median", "high"), map(stats.stable, quartiles), strict=True))
+            lines.append({**line, "mean": mean_of(own)})
     return pd.DataFrame(lines)
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
     tables, summary, grown = [], [], {}
     for protocol in PROTOCOLS:
-        frame = searched(runs, printed, protocol)
-        if frame.empty:
+        frames = {EXPERIMENT: searched(runs, printed, protocol)}
+        if frames[EXPERIMENT].empty:
             continue
-        tables.append(table(EXPERIMENT, frame, protocol=protocol))
-        scored = optimism(runs, printed, protocol)
-        tables += [table("search-optimism", scored, protocol=protocol)] if len(scored) else []
+        frames["search-optimism"] = optimism(runs, printed, protocol)
+        frames["search-budget"] = grown[protocol] = growth(runs, protocol)
+        tables += [table(n, own, runs.name, protocol) for n, own in frames.items() if len(own)]
         for method in TUNED_METHODS:
-            both = frame.filter(regex=f"^{runs.name(method)}: ").dropna()
-            if len(both):
+            if len(both := ways(runs, protocol, method)):
                 line = {"Learner": runs.name(method), "Protocol": protocol, "datasets": len(both)}
-                means_ = {name: mean_of(both.iloc[:, at]) for at, name in enumerate(WAYS)}
-                summary.append({**line, **means_})
-        grown[protocol] = growth(runs, protocol)
-        if len(grown[protocol]):
-            tables.append(table("search-budget", grown[protocol], runs.name, protocol))
+                summary.append({**line, **{way: mean_of(both[way]) for way in WAYS}})
     if not tables:
         return None
     both = pd.DataFrame(summary)
@@ -138,27 +136,26 @@ def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -
 def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
     from experiments.analysis import drawing
 
-    with drawing.look():
-        figure = drawing.canvas(5.6, 2.2)
-        panels = figure.subplots(1, len(grown), sharey=True, squeeze=False)[0]
-        for axes, (protocol, lines) in zip(panels, grown.items(), strict=True):
-            for method, own in lines.groupby("method", sort=False):
-                look = drawing.mark_of(str(method))
-                place = own["candidates"], own["low"], own["high"]
-                axes.fill_between(*place, color=look.colour, alpha=0.15, linewidth=0)
-                label = f"{runs.name(str(method))} ({own['datasets'].iloc[0]})"
-                line = own["candidates"], own["median"]
-                axes.plot(*line, marker=look.marker, color=look.colour, markersize=4, label=label)
-            axes.set_xscale("log")
-            axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
-            axes.minorticks_off()
-            axes.axhline(0, color=drawing.INK, linewidth=0.7)
-            axes.set_title(f"Protocol {protocol}")
-            axes.set_xlabel("Candidates")
-            axes.legend(loc="lower right", fontsize=6)
-            drawing.quiet(axes)
-        panels[0].set_ylabel("Test F1 minus the winner's")
-        return figure
+    figure = drawing.canvas(5.6, 2.2)
+    panels = figure.subplots(1, len(grown), sharey=True, squeeze=False)[0]
+    for axes, (protocol, lines) in zip(panels, grown.items(), strict=True):
+        for method, own in lines.groupby("method", sort=False):
+            look = drawing.mark_of(str(method))
+            place = own["candidates"], own["low"], own["high"]
+            axes.fill_between(*place, color=look.colour, alpha=0.15, linewidth=0)
+            label = f"{runs.name(str(method))} ({own['datasets'].iloc[0]})"
+            line = own["candidates"], own["median"]
+            axes.plot(*line, marker=look.marker, color=look.colour, markersize=4, label=label)
+        axes.set_xscale("log")
+        axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
+        axes.minorticks_off()
+        axes.axhline(0, color=drawing.INK, linewidth=0.7)
+        axes.set_title(f"Protocol {protocol}")
+        axes.set_xlabel("Candidates")
+        axes.legend(loc="lower right", fontsize=6)
+        drawing.quiet(axes)
+    panels[0].set_ylabel("Test F1 minus the winner's")
+    return figure
 
 
 QUESTIONS = {60: answer}

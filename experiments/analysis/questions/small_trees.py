@@ -2,20 +2,21 @@
 
 Means are over the datasets on which every learner that has a line finished all its trials, so
 that nobody is judged on easier ones. A learner that finished too few of them has no line; tests
-against one learner pair the datasets that the two share.
+against pruned CART pair the datasets that the two share.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, figure, table
-from experiments.analysis.grids import cells_of, in_order
-from experiments.analysis.pairwise import contrast, listed, means, rows
+from experiments.analysis.grids import in_order
+from experiments.analysis.pairwise import contrast, listed, rows
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, mean_of
@@ -27,7 +28,7 @@ READINGS = {
     "small-trees-32": "at most 32 leaves",
 }
 FREE, SMALLEST = "small-trees", "small-trees-8"
-PRUNED, CONTROL, CEILING = "cart-pruned", "cart-weighted-grid", "boosting"
+PRUNED, CEILING = "cart-pruned", "boosting"
 GRADTREES = ("gradtree", "gradtree-new-defaults", "gradtree-tuned")
 PROTOCOLS = ("clean", "paper")
 Kind = Callable[[Mapping[str, Any]], bool]
@@ -47,13 +48,11 @@ FEWEST_SHARE = 0.75
 MEASURES = ("test_log_loss", "test_brier", "tree_size", "leaves", "path_length", "cpu")
 
 
-@lru_cache(maxsize=64)
 def scores(runs: Runs, protocol: str, reading: str, kind: Kind | None = None) -> pd.DataFrame:
     """Mean test F1 of all trials, datasets (by slug) x learners; NaN where one is missing."""
-    methods = in_order(runs.of(protocol, reading)["method"])
-    wide = pd.DataFrame({method: means(runs, (protocol, reading, method)) for method in methods})
-    inside = [s for s in sorted(wide.index) if kind is None or kind(runs.datasets[s])]
-    return wide.loc[inside].dropna(axis=1, how="all")
+    wide = pairwise.scores(runs, protocol, reading)
+    inside = [s for s in wide.index if kind is None or kind(runs.datasets[s])]
+    return wide.loc[inside, in_order(wide.columns)].dropna(axis=1, how="all")
 
 
 def shared(wide: pd.DataFrame) -> pd.DataFrame:
@@ -68,47 +67,41 @@ def mean_ranks(wide: pd.DataFrame) -> pd.Series:
     return trees.round(stats.TIED_DECIMALS).rank(axis=1, ascending=False).mean()
 
 
-@lru_cache(maxsize=16)
-def _measures(runs: Runs, protocol: str, reading: str) -> pd.DataFrame:
-    """Other measures by dataset and learner; CPU seconds with what an earlier fit did for this."""
-    fits = runs.of(protocol, reading)
-    fits = fits.assign(cpu=fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0))
-    return pd.DataFrame({metric: cells_of(fits, metric)["mean"] for metric in MEASURES})
+def _mean(values: stats.Numbers) -> float:
+    """Of what is known; NaN (the one and only) if nothing is."""
+    known = values[np.isfinite(values)].tolist()
+    return mean_of(known) if known else math.nan
 
 
 def lines(runs: Runs) -> pd.DataFrame:
     """One learner in one reading: F1, rank, other measures, share of boosting's F1."""
     found = []
-    for protocol, group, reading in product(PROTOCOLS, GROUPS, READINGS):
-        own = shared(scores(runs, protocol, reading, GROUPS[group]))
-        if len(own) < FEWEST_DATASETS:
-            continue
-        ranks = mean_ranks(own)
-        top = scores(runs, protocol, FREE, GROUPS[group]).reindex(own.index, columns=[CEILING])
+    for protocol, reading in product(PROTOCOLS, READINGS):
+        fits = runs.of(protocol, reading)
+        fits = fits.assign(cpu=fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0))
+        fits = fits[fits["status"] == "ok"]
+        cells = fits.groupby(["method", "dataset"]).indices
+        measured = {metric: fits[metric].to_numpy(float) for metric in MEASURES}
         place = {"reading": reading, "words": READINGS[reading], "protocol": protocol}
-        for method in own.columns:
-            estimate, low, high = stats.bootstrap(own[method].to_numpy())
-            line = {**place, "method": method, "group": group, "n": len(own)}
-            line |= {"F1": estimate, "low": low, "high": high, "rank": ranks.get(method)}
-            more = _measures(runs, protocol, reading).loc[[(slug, method) for slug in own.index]]
-            line |= {m: None if more[m].isna().any() else mean_of(more[m]) for m in MEASURES}
-            share = None if top.isna().any(axis=None) else estimate / mean_of(top[CEILING])
-            found.append({**line, "of boosting": share})
-    return pd.DataFrame(found)
-
-
-def tests(runs: Runs) -> pd.DataFrame:
-    """Each learner against pruned CART and against the control, over the datasets both finished."""
-    found = []
-    for protocol, group, reading in product(PROTOCOLS, GROUPS, READINGS):
-        own = scores(runs, protocol, reading, GROUPS[group])
-        for against in (each for each in (PRUNED, CONTROL) if each in own):
-            for method in own.columns.difference([against, CEILING, PRUNED], sort=False):
-                line = contrast((own[method] - own[against]).dropna())
-                if line is not None:
-                    place = {"method": method, "against": against, "words": READINGS[reading]}
-                    found.append({**place, "protocol": protocol, "group": group, **line})
-    return pairwise.with_holm(found)
+        for group, kind in GROUPS.items():
+            own = shared(scores(runs, protocol, reading, kind))
+            if len(own) < FEWEST_DATASETS:
+                continue
+            ranks = mean_ranks(own)
+            top = scores(runs, protocol, FREE, kind).reindex(own.index, columns=[CEILING])
+            ceiling = None if top.isna().any(axis=None) else mean_of(top[CEILING])
+            for method in own.columns:
+                estimate, low, high = stats.bootstrap(own[method].to_numpy())
+                line = {**place, "method": method, "group": group, "n": len(own)}
+                line |= {"F1": estimate, "low": low, "high": high, "rank": ranks.get(method)}
+                trials = [cells[method, slug] for slug in own.index]
+                for metric, values in measured.items():
+                    means = [_mean(values[at]) for at in trials]
+                    line[metric] = None if math.nan in means else mean_of(means)
+                found.append({**line, "of boosting": estimate / ceiling if ceiling else None})
+    order = {"protocol": PROTOCOLS, "group": [*GROUPS], "reading": [*READINGS]}
+    frame = pd.DataFrame(found, columns=None if found else [*order])
+    return frame.sort_values([*order], key=lambda c: c.map(order[c.name].index), kind="stable")
 
 
 def families(runs: Runs) -> pd.DataFrame:
@@ -120,17 +113,14 @@ def families(runs: Runs) -> pd.DataFrame:
         ranks = mean_ranks(own) if len(own) else pd.Series(dtype=float)
         rivals = wide.columns.difference([PRUNED, CEILING], sort=False) if PRUNED in wide else ()
         for method in rivals:
-            line = contrast((wide[method] - wide[PRUNED]).dropna())
-            if line is not None:
-                place = (PROTOCOLS[0], reading)
-                sides = (*place, str(method)), (*place, PRUNED)
-                auc = pairwise.differences(runs, *sides, metric="test_roc_auc")
-                line |= {"method": method, "reading": reading, "words": words}
-                line |= {"rank": ranks.get(method), "pruned rank": ranks.get(PRUNED)}
-                line |= {"ranked": len(own), "auc": auc.mean()}
-                told_apart = pairwise.signs(list(auc)).items()
-                found.append({**line, **{f"auc {name}": value for name, value in told_apart}})
-        parts.append(pairwise.with_holm(found))
+            mine, other = ((PROTOCOLS[0], reading, str(each)) for each in (method, PRUNED))
+            auc = pairwise.differences(runs, mine, other, "test_roc_auc")
+            line = {"method": method, "reading": reading, "words": words, "auc": auc.mean()}
+            line |= {"rank": ranks.get(method), "pruned rank": ranks.get(PRUNED)}
+            line |= {"ranked": len(own)}
+            line |= {f"auc {name}": value for name, value in pairwise.signs(list(auc)).items()}
+            found.append((line, contrast((wide[method] - wide[PRUNED]).dropna())))
+        parts.append(pairwise.contrasts(found))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -150,7 +140,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     if found.empty:
         return None
     kinds = kinds[[*kinds.columns[:3], *in_order(kinds.columns[3:])]].rename(columns=runs.name)
-    frames = {"all": family, "": found, "tests": tests(runs), "situations": kinds}
+    frames = {"all": family, "": found, "situations": kinds}
     tables = [
         table("-".join(filter(None, ["small-trees", kind])), frame, runs.name)
         for kind, frame in frames.items()
@@ -221,30 +211,29 @@ def _draw(runs: Runs, found: pd.DataFrame) -> Any:
 
     own = found[found["protocol"] == PROTOCOLS[0]]
     groups = list(dict.fromkeys(own["group"]))
-    with drawing.look():
-        figure = drawing.canvas(6.2, 3.0)
-        panels = figure.subplots(1, len(groups), squeeze=False)[0]
-        for axes, group in zip(panels, groups, strict=True):
-            part = own[own["group"] == group]
-            for method in dict.fromkeys(part["method"]):
-                line = part[part["method"] == method].sort_values("leaves")
-                if method == CEILING:
-                    axes.axhline(line["F1"].iloc[0], color=drawing.INK, ls=(0, (3, 2)), lw=0.8)
-                    continue
-                look = drawing.mark_of(method)
-                mark = {"color": look.colour, "marker": look.marker, "markersize": 3.5}
-                axes.plot(line["leaves"], line["F1"], label=runs.name(method), lw=0.9, **mark)
-                free = line[line["reading"] == FREE]
-                axes.plot(free["leaves"], free["F1"], ls="", markerfacecolor="#ffffff", **mark)
-            axes.set_xscale("log")
-            drawing.plain_numbers(axes.xaxis, threes=True)
-            axes.set_title(group.capitalize())
-            axes.set_xlabel("Mean number of leaves")
-            drawing.quiet(axes)
-        panels[0].set_ylabel("Mean test F1")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3)
-        return figure
+    figure = drawing.canvas(6.2, 3.0)
+    panels = figure.subplots(1, len(groups), squeeze=False)[0]
+    for axes, group in zip(panels, groups, strict=True):
+        part = own[own["group"] == group]
+        for method in dict.fromkeys(part["method"]):
+            line = part[part["method"] == method].sort_values("leaves")
+            if method == CEILING:
+                axes.axhline(line["F1"].iloc[0], color=drawing.INK, ls=(0, (3, 2)), lw=0.8)
+                continue
+            look = drawing.mark_of(method)
+            mark = {"color": look.colour, "marker": look.marker, "markersize": 3.5}
+            axes.plot(line["leaves"], line["F1"], label=runs.name(method), lw=0.9, **mark)
+            free = line[line["reading"] == FREE]
+            axes.plot(free["leaves"], free["F1"], ls="", markerfacecolor="#ffffff", **mark)
+        axes.set_xscale("log")
+        drawing.plain_numbers(axes.xaxis, threes=True)
+        axes.set_title(group.capitalize())
+        axes.set_xlabel("Mean number of leaves")
+        drawing.quiet(axes)
+    panels[0].set_ylabel("Mean test F1")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
 
 
 QUESTIONS = {30: answer}

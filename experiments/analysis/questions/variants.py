@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Answer, Table, table
-from experiments.analysis.pairwise import PROTOCOLS, contrasts, rows, told
+from experiments.analysis.pairwise import PROTOCOLS, by_task, rows, told
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
@@ -48,7 +48,7 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
             line = {"other": other, "words": words, "setting": setting}
             place = (protocol, f"ablation-{setting}")
             places.append((line, (*place, "gradtree"), (*place, other)))
-        parts.append(contrasts(runs, printed, places))
+        parts.append(by_task(runs, printed, places))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -66,10 +66,8 @@ def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
             tables += [table(name, found[own], protocol=folder)] if own.any() else []
     if not tables:
         return None
-    title = "Is ST entmax the better way to select features?"
-    return Answer(
-        "gumbel", title, sentences, tables, (), list(dict.fromkeys(each.name for each in tables))
-    )
+    title, shown = "Is ST entmax the better way to select features?", {t.name for t in tables}
+    return Answer("gumbel", title, sentences, tables, (), sorted(shown))
 
 
 def _selected(found: pd.DataFrame) -> list[str]:
@@ -100,7 +98,7 @@ def worths(runs: Runs, printed: Printed) -> pd.DataFrame:
             line = {"method": method, "choice": choice, "instead": instead, "protocol": protocol}
             place = (protocol, EXPERIMENT)
             places.append((line, (*place, NEW), (*place, method)))
-    return contrasts(runs, printed, places, "tree_size")
+    return by_task(runs, printed, places, "tree_size")
 
 
 def new_defaults(runs: Runs, printed: Printed) -> Answer | None:

@@ -1,29 +1,157 @@
-"""What the paper's sentences mean: one function per kind of sentence of ``claims.toml``."""
+"""What the paper's sentences mean: one function per kind of sentence of ``claims.toml``.
+
+A check computes its numbers from the tables of one ``Evidence`` - our runs under a protocol, the
+same with GradTree drawn from another seed, or the paper's printed cells - and says whether its
+sentence is true of them and how large the effect is. A check that lacks cells which the paper has
+raises ``UndecidedError``: nothing follows from an incomplete table.
+"""
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.evidence import Evidence, Finding, UndecidedError, Values
-from experiments.analysis.grids import cells
-from experiments.analysis.printed import SCOPES, TASKS
-from experiments.analysis.stats import mean_of
+from experiments.analysis.grids import cells, cells_of, grid, printed_grid, wide
+from experiments.analysis.printed import SCOPES, TASKS, Printed
+from experiments.analysis.runs import Runs
+from experiments.analysis.stats import contributions, mean_of, over_datasets
 
-GRADTREE, CART, TUNED = "gradtree", "cart", "test-f1-tuned"
+GRADTREE, CART, TUNED, SIZES = "gradtree", "cart", "test-f1-tuned", "tree-size-tuned"
 NOISE_FREE = "gradtree-gumbel-noise-free"
 SELECTORS = {
     GRADTREE: "ST Entmax",
     "gradtree-gumbel": "ST Gumbel Softmax",
     "gradtree-annealed": "Temperature Annealing",
 }
+SETTLED = (">60 min", "memory", "n>12")
+"""Texts of cells that have no number and, by the paper's rules, need none."""
 LIMIT_SECONDS = 3600.0
 LARGE_SHARE = 4
 """A quarter of the datasets, those with the most rows x features, count as large."""
 FAR_LARGER = 10
+Values = Mapping[str, float]
+
+
+class UndecidedError(Exception):
+    """The runs do not suffice; the message says what is missing."""
+
+
+class Finding(NamedTuple):
+    """Whether a sentence is true, the numbers that say so, and the size of its effect: positive in
+    the sentence's direction, NaN where there is no such number.
+    """
+
+    holds: bool | str
+    numbers: str
+    effect: float = math.nan
+
+
+@dataclass
+class Evidence:
+    """The tables that checks look at; ``runs`` is ``None`` for the paper's own numbers, ``drawn``
+    are runs of GradTree with another seed that stand for its tuned ones.
+
+    ``trials`` are those behind the cells that a check looked at, ``used`` its tables.
+    """
+
+    paper: Printed
+    runs: Runs | None = None
+    protocol: str = "paper"
+    names: Callable[[str], str] = str
+    drawn: pd.DataFrame | None = None
+    trials: list[int] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    cache: dict[Any, Any] = field(default_factory=dict)
+
+    def table(self, name: str, column: str = "mean") -> pd.DataFrame:
+        """A column of the cells of a table, datasets x methods."""
+        self.used.add(name)
+        if name not in self.cache:
+            printed = printed_grid(name, self.paper)
+            found = printed if self.runs is None else grid(self.runs, name, self.protocol)
+            made = {each: wide(found, each) for each in ("mean", "n", "missing", "rank")}
+            if self.drawn is not None:
+                own = cells_of(self.drawn, found.metric).droplevel("method")
+                for each in ("mean", "n", "missing"):
+                    made[each][GRADTREE] = own[each]
+            self.cache[name] = made
+        return self.cache[name][column]
+
+    def matrix(self, name: str, task: str, methods: Sequence[str] = ()) -> pd.DataFrame:
+        """Means, datasets x methods, complete for these methods (all unless given)."""
+        self.used.add(name)
+        if (name, task) not in self.cache:
+            self.cache[name, task] = self._of_task(name, task)
+        own, open_, trials = self.cache[name, task]
+        asked = [at for at, method in enumerate(own) if not methods or method in methods]
+        missing = open_[:, asked].any(axis=1).sum()
+        if missing:
+            told = f"{len(own) - missing} of {len(own)} {task} datasets"
+            title = printed_grid(name, self.paper).title
+            raise UndecidedError(f"{title}: {told} have every cell the paper has")
+        self.trials += trials[:, asked][trials[:, asked] > 0].tolist()
+        return own
+
+    def _of_task(self, name: str, task: str) -> tuple[pd.DataFrame, Any, Any]:
+        """Means, which of them are missing though the paper has them, and how many trials are
+        behind the others; none of what the paper lacks.
+        """
+        mean, why, n = (self.table(name, column) for column in ("mean", "missing", "n"))
+        paper = wide(printed_grid(name, self.paper)).reindex(columns=mean.columns)
+        lacks = why.ne("").to_numpy() & paper.isna().to_numpy() | why.isin(SETTLED).to_numpy()
+        beside = ~mean.columns.isin(printed_grid(name, self.paper).methods)
+        open_ = mean.isna().to_numpy() & ~lacks & ~beside
+        trials = np.where(mean.isna() | beside, 0, n).astype(int)
+        rows = (self.paper.datasets["task"].loc[mean.index] == task).to_numpy()
+        return mean[rows], open_[rows], trials[rows]
+
+    def summary(self, name: str, task: str, statistic: str) -> dict[str, float]:
+        """A summary line as method -> value."""
+        printed = printed_grid(name, self.paper)
+        own = self.matrix(name, task)[list(printed.methods)]
+        ties = self.table(name, "rank").loc[own.index] if self.runs is None else None
+        each = contributions(own, statistic, printed.smaller_is_better, ties)
+        if statistic == "Wins":
+            return {str(method): float(each[method].sum()) for method in each}
+        found = {str(method): over_datasets(each[method])["value"] for method in each}
+        return {method: value for method, value in found.items() if not math.isnan(value)}
+
+    def means(self, name: str, task: str, methods: Sequence[str] = ()) -> dict[str, float]:
+        """Mean over datasets as method -> value, of all methods unless given."""
+        found = self.matrix(name, task, methods)
+        return {str(m): mean_of(own) for m in methods or found if len(own := found[m].dropna())}
+
+    def seconds(self, *methods: str) -> pd.DataFrame:
+        """Means of the table of runtimes, datasets x methods."""
+        return pd.concat([self.matrix("runtime", t, methods) for t in TASKS])[list(methods)]
+
+    def rows(self, experiment: str, why_not: str) -> pd.DataFrame:
+        """The runs of GradTree and CART that ended well, of which the paper prints nothing."""
+        if self.runs is None:
+            raise UndecidedError(f"the paper prints no {why_not}")
+        rows = self.runs.of(self.protocol, experiment)
+        if self.drawn is not None:
+            rows = pd.concat([rows[rows["method"] != GRADTREE], self.drawn])
+        return rows[(rows["status"] == "ok") & rows["method"].isin([GRADTREE, CART])]
+
+    def cell(self, experiment: str, dataset: str, method: str, metric: str) -> dict[str, Any]:
+        """One cell of an experiment that the paper has no table of."""
+        if self.runs is None:
+            raise UndecidedError("the paper prints no such number")
+        found = cells(self.runs, self.protocol, experiment, metric)
+        if (dataset, method) not in found.index:
+            raise UndecidedError(f"{self.names(method)} on {self.names(dataset)}: not run")
+        own = found.loc[(dataset, method)].to_dict()
+        self.trials += [] if math.isnan(own["mean"]) else [own["n"]]
+        return own
+
+    def listed(self, values: Values, decimals: int) -> str:
+        return ", ".join(f"{self.names(m)} {value:.{decimals}f}" for m, value in values.items())
 
 
 def lead(values: Values, method: str = GRADTREE, smaller: bool = False) -> float:
@@ -75,8 +203,8 @@ def higher_mean(evidence: Evidence, task: str, mine: str, others: Sequence[str])
 
 
 def significant(evidence: Evidence, others: Sequence[str]) -> Finding:
-    wide = pd.concat([evidence.matrix(TUNED, task) for task in TASKS])
-    gaps = {method: (wide[GRADTREE] - wide[method]).dropna() for method in others}
+    means = pd.concat([evidence.matrix(TUNED, task) for task in TASKS])
+    gaps = {method: (means[GRADTREE] - means[method]).dropna() for method in others}
     p_values = stats.holm([stats.wilcoxon(gap) for gap in gaps.values()])
     told, sure = [], 0
     for (method, gap), p in zip(gaps.items(), p_values, strict=True):
@@ -90,27 +218,23 @@ def on_datasets(
     evidence: Evidence, datasets: Sequence[str], methods: Sequence[str], at_least: float = 0.0
 ) -> Finding:
     """GradTree is ahead of the other methods on each of these datasets, by some F1."""
-    frame = evidence.grid(TUNED).frame.set_index(["dataset", "method"])
+    means = evidence.table(TUNED).loc[list(datasets), list(methods)]
     parts, ahead = [], math.inf
-    for slug in datasets:
-        own = frame.loc[[(slug, method) for method in methods]]
-        if own["mean"].isna().any():
+    for slug, own in means.iterrows():
+        if own.isna().any():
             names = " and ".join(map(evidence.names, methods))
-            raise UndecidedError(f"{names} have not all run on {evidence.names(slug)}")
-        evidence.trials += own["n"].to_list()
-        values = dict(zip(methods, own["mean"], strict=True))
-        ahead = min(ahead, lead(values))
-        where = f"{evidence.names(slug)}: " if len(datasets) > 1 else ""
-        parts.append(where + evidence.listed(values, 3))
+            raise UndecidedError(f"{names} have not all run on {evidence.names(str(slug))}")
+        ahead = min(ahead, lead(own.to_dict()))
+        where = f"{evidence.names(str(slug))}: " if len(datasets) > 1 else ""
+        parts.append(where + evidence.listed(own.to_dict(), 3))
+    evidence.trials += evidence.table(TUNED, "n").loc[means.index, means.columns].stack().to_list()
     return Finding(ahead > 0 and ahead >= at_least, "; ".join(parts), ahead)
 
 
 def first_trial(evidence: Evidence, dataset: str) -> Finding:
-    if evidence.runs is None:
-        raise UndecidedError("the paper prints no F1 of single trials")
     evidence.used.add(TUNED)
-    rows = evidence.runs.of(evidence.protocol, "tuned").query("status == 'ok'")
-    rows = rows[(rows["dataset"] == dataset) & rows["method"].isin([GRADTREE, CART])]
+    rows = evidence.rows("tuned", "F1 of single trials")
+    rows = rows[rows["dataset"] == dataset]
     evidence.trials += rows.groupby("method").size().to_list()
     own = rows[rows["trial"] == 0].set_index("method")["test_f1"]
     if GRADTREE not in own or CART not in own:
@@ -120,8 +244,8 @@ def first_trial(evidence: Evidence, dataset: str) -> Finding:
 
 
 def falls_with_features(evidence: Evidence, task: str) -> Finding:
-    wide = evidence.matrix(TUNED, task, (GRADTREE, CART))
-    gaps = (wide[GRADTREE] - wide[CART]).dropna()
+    means = evidence.matrix(TUNED, task, (GRADTREE, CART))
+    gaps = (means[GRADTREE] - means[CART]).dropna()
     features = evidence.paper.datasets["n_features"].reindex(gaps.index)
     rho = float(gaps.rank().corr(features.rank()))
     few = features <= features.median()
@@ -132,11 +256,11 @@ def falls_with_features(evidence: Evidence, task: str) -> Finding:
 
 def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
     """ST entmax is ahead of both other selectors, and of ST Gumbel softmax without noise too."""
-    wide = evidence.matrix(f"ablation-{setting}", task, tuple(SELECTORS))
-    scores = {method: mean_of(wide[method].dropna()) for method in SELECTORS}
+    means = evidence.matrix(f"ablation-{setting}", task, tuple(SELECTORS))
+    scores = {method: mean_of(means[method].dropna()) for method in SELECTORS}
     told = "mean F1: " + ", ".join(f"{SELECTORS[m]} {v:.3f}" for m, v in scores.items())
     ahead, found = lead(scores), None
-    if NOISE_FREE in wide and evidence.runs is not None:
+    if NOISE_FREE in means and evidence.runs is not None:
         place = (evidence.protocol, f"ablation-{setting}")
         gaps = pairwise.differences(evidence.runs, (*place, GRADTREE), (*place, NOISE_FREE))
         found = pairwise.contrast(pairwise.in_scope(gaps, evidence.paper, task))
@@ -144,7 +268,7 @@ def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
         return Finding(ahead > 0, told, ahead)
     told += (
         "; without noise at prediction ST Gumbel softmax has "
-        f"{mean_of(wide[NOISE_FREE].dropna()):.3f}, and ST entmax differs from it by "
+        f"{mean_of(means[NOISE_FREE].dropna()):.3f}, and ST entmax differs from it by "
         f"{pairwise.interval(found)}"
     )
     holds = "holds as printed only" if ahead > 0 and found["low"] <= 0 else ahead > 0
@@ -154,7 +278,7 @@ def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
 
 def size(evidence: Evidence, task: str, below: float = 0.0) -> Finding:
     """GradTree's trees are smaller than CART's or, with ``below``, larger by a smaller factor."""
-    sizes = evidence.means("tree-size-tuned", task, (GRADTREE, CART))
+    sizes = evidence.means(SIZES, task, (GRADTREE, CART))
     factor = sizes[GRADTREE] / sizes[CART]
     effect = factor - 1 if below else 1 - factor
     holds = effect > 0 and (not below or factor < below)
@@ -165,7 +289,7 @@ def sizes(evidence: Evidence, of: str) -> Finding:
     """Of both tasks: who has the ``extremes``, or DL8.5 below GradTree and CART."""
     told, ahead = [], list[float]()
     for task in TASKS:
-        own = evidence.means("tree-size-tuned", task)
+        own = evidence.means(SIZES, task)
         told.append(f"{SCOPES[task]} nodes: {evidence.listed(own, 1)}")
         if of == "extremes":
             ahead.append(lead(own, "genetictree", smaller=True) / own["genetictree"])
@@ -188,12 +312,12 @@ def runtime_large(evidence: Evidence) -> Finding:
     specs = evidence.paper.datasets
     order = (-specs["n_samples"] * specs["n_features"]).sort_values(kind="stable").index
     large = list(order[: len(order) // LARGE_SHARE])
-    wide = evidence.seconds(GRADTREE, "dl85").loc[large]
+    means = evidence.seconds(GRADTREE, "dl85").loc[large]
     if evidence.runs is not None:  # ours may have finished where the paper's did not
-        for slug in wide.index[wide["dl85"].isna()]:
-            wide.loc[slug, "dl85"] = evidence.cell("runtime", slug, "dl85", "wall_seconds")["mean"]
-    wide = wide.fillna(LIMIT_SECONDS)
-    totals = {str(method): sum(wide[method]) for method in wide}
+        for slug in means.index[means["dl85"].isna()]:
+            means.loc[slug, "dl85"] = evidence.cell("runtime", slug, "dl85", "wall_seconds")["mean"]
+    means = means.fillna(LIMIT_SECONDS)
+    totals = {str(method): sum(means[method]) for method in means}
     names = ", ".join(sorted(specs.loc[large, "name"]))
     share = 1 - totals[GRADTREE] / totals["dl85"]
     return Finding(share > 0, f"seconds: {evidence.listed(totals, 0)} in total ({names})", share)
@@ -201,8 +325,8 @@ def runtime_large(evidence: Evidence) -> Finding:
 
 def dl85_splice(evidence: Evidence) -> Finding:
     if evidence.runs is None:
-        frame = evidence.grid(TUNED).frame.set_index(["dataset", "method"])
-        cell = frame.loc[("splice", "dl85")].to_dict()
+        place = ("splice", "dl85")
+        cell = {name: evidence.table(TUNED, name).at[place] for name in ("mean", "missing")}
     else:
         cell = evidence.cell("solvers", "splice", "dl85-original", "test_f1")
     stopped = math.isnan(cell["mean"])
@@ -241,9 +365,9 @@ def runtime_dndt(evidence: Evidence, factor: float) -> Finding:
 
 
 def runtime_cart(evidence: Evidence) -> Finding:
-    frame = [evidence.table("runtime", task).frame for task in TASKS][-1]
-    own = frame[frame["method"] == CART]
-    slower = list(evidence.paper.datasets.loc[own.loc[own["rank"] != 1, "dataset"], "name"])
+    slugs = pd.concat([evidence.matrix("runtime", task) for task in TASKS]).index
+    own = evidence.table("runtime", "rank")[CART].loc[slugs]
+    slower = list(evidence.paper.datasets.loc[own.index[own != 1], "name"])
     fastest = len(own) - len(slower)
     told = f"fastest on {fastest} of {len(own)}" + f", not on {', '.join(slower)}" * bool(slower)
     return Finding(not slower, told, fastest / len(own))
@@ -256,10 +380,8 @@ def runtime_mean(evidence: Evidence, seconds: float) -> Finding:
 
 
 def runtime_features(evidence: Evidence) -> Finding:
-    if evidence.runs is None:
-        raise UndecidedError("the paper prints no epochs")
-    rows = evidence.runs.of(evidence.protocol, "runtime")
-    rows = rows[(rows["method"] == GRADTREE) & (rows["status"] == "ok") & (rows["epochs"] > 0)]
+    rows = evidence.rows("runtime", "epochs")
+    rows = rows[(rows["method"] == GRADTREE) & (rows["epochs"] > 0)]
     if rows["dataset"].nunique() < len(evidence.paper.datasets):
         raise UndecidedError("GradTree has not been timed on every dataset")
     specs = evidence.paper.datasets.loc[list(rows["dataset"])]
@@ -276,7 +398,7 @@ def penalty(evidence: Evidence, measure: str, decimals: int) -> Finding:
     f1 = measure == "f1"
     parts, effects = [], []
     for task in TASKS:
-        table = TUNED if f1 else "tree-size-tuned"
+        table = TUNED if f1 else SIZES
         mine = evidence.means(table, task, (GRADTREE, "genetictree"))[GRADTREE]
         with_it, without_it = _penalty(evidence, task, measure)
         effects.append(min(without_it - with_it, mine - without_it) if f1 else without_it / mine)
@@ -309,9 +431,9 @@ def penalty_wins(evidence: Evidence) -> Finding:
     parts, same = [], True
     place = ("genetictree-no-penalty", "test_f1")
     for task in TASKS:
-        wide = evidence.matrix(TUNED, task)
-        own = [evidence.cell("no-penalty", slug, *place)["mean"] for slug in wide.index]
-        sides = (wide, wide.assign(genetictree=own))
+        means = evidence.matrix(TUNED, task)
+        own = [evidence.cell("no-penalty", slug, *place)["mean"] for slug in means.index]
+        sides = (means, means.assign(genetictree=own))
         ranks = [side.rank(axis=1, ascending=False, method="min") for side in sides]
         for name, decimals in (("wins", 0), ("MRR", 3)):
             lines = [(r == 1).sum() if name == "wins" else (1 / r).mean() for r in ranks]
