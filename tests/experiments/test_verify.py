@@ -9,7 +9,7 @@ import pytest
 from output_samples import NAMES, PROFILES, answers, written
 
 from experiments.__main__ import main
-from experiments.analysis.runs import load
+from experiments.analysis.runs import Runs, load
 from experiments.commands.tables_measure_report_verify import catalogue
 from experiments.output import checks, readme
 from experiments.runner.scores import scores_of
@@ -203,13 +203,41 @@ def test_a_check_shows_the_first_few():
     assert checks.Check("Things", skipped="why").lines() == ["Things: not checked, why"]
 
 
-def test_a_relabelled_plan_is_noticed():
-    """Two methods that stand in each other's place: every key is one that the catalogue gives."""
+@pytest.fixture(scope="module")
+def committed() -> Runs:
     runs = load()
-    part = runs.of("paper", "tuned")
-    part = part[(part["dataset"] == "iris") & part["method"].isin(["cart", "gradtree"])]
-    assert catalogue(replace(runs, frame=part)).wrong == []
-    other = part["method"].map({"cart": "gradtree", "gradtree": "cart"})
-    found = catalogue(replace(runs, frame=part.assign(method=other))).wrong
-    assert len(found) == 2
-    assert all("tuned: 10 jobs of" in line for line in found)
+    assert catalogue(runs).wrong == []
+    return runs
+
+
+def test_a_relabelled_plan_is_noticed(committed):
+    """Two methods that stand in each other's place: every key is one that the catalogue gives."""
+    frame = committed.frame
+    part = (frame["experiment"] == "tuned") & (frame["protocol"] == "paper")
+    part &= (frame["dataset"] == "iris") & frame["method"].isin(["cart", "gradtree"])
+    other = frame["method"].map({"cart": "gradtree", "gradtree": "cart"})
+    found = catalogue(
+        replace(committed, frame=frame.assign(method=frame["method"].mask(part, other)))
+    )
+    assert len(found.wrong) == 2
+    assert all("paper tuned: 10 jobs of" in line for line in found.wrong)
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        ("dataset == 'iris' and trial == 3", "1 jobs of gradtree are left out"),
+        ("dataset == 'iris'", "10 jobs of gradtree are left out"),
+        ("trial == 9", "36 jobs of gradtree are left out"),
+    ],
+)
+def test_a_plan_without_the_worst_trials_is_noticed(committed, gone, told):
+    gone = f"experiment == 'tuned' and protocol == 'paper' and method == 'gradtree' and {gone}"
+    frame = committed.frame.drop(committed.frame.query(gone).index)
+    assert catalogue(replace(committed, frame=frame)).wrong == [f"paper tuned: {told}"]
+
+
+def test_names_that_were_exchanged_are_noticed(committed):
+    cart = {**committed.learners["cart"], "name": "GradTree"}
+    (line,) = catalogue(replace(committed, learners={**committed.learners, "cart": cart})).wrong
+    assert line.startswith("facts.json: cart is ")
