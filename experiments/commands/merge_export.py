@@ -20,7 +20,6 @@ from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
 
 SHOWN = 5
-KEPT = ["tuned", "default"]
 BATCH = 2000
 """Runs, with their predictions, that are added in one transaction."""
 
@@ -134,7 +133,13 @@ def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:
         nargs="?",
         const=COMMITTED,
     ),
-    option("--predictions", "experiments whose predictions it keeps", words, "A,B", KEPT),
+    option(
+        "--predictions",
+        "experiments whose predictions it keeps",
+        words,
+        "A,B",
+        list(predictions.KEPT),
+    ),
     flag("--costs", "let equal runs of the store renew its seconds, those measured alone excepted"),
 )
 def export(args: argparse.Namespace) -> int:

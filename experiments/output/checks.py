@@ -4,6 +4,7 @@ learner, parameters, trial and seed), or what differs between the environments?
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +20,7 @@ from experiments.errors import UserError
 from experiments.output import files, readme
 from experiments.runs import archive, schema
 from experiments.runs.job import IDENTITY
+from experiments.runs.predictions import KEPT
 from experiments.runs.schema import BadRunError, checked, consistent, disagreement
 
 PINBALL = "test_pinball_"
@@ -171,21 +173,29 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 
 
 def scores(folder: Path) -> Check:
-    """Stored scores against those that stored predictions give, by scikit-learn's functions."""
+    """Stored scores against those that stored predictions give, by scikit-learn's functions. An
+    archive has predictions of the paper's main experiments.
+    """
     found = Check("Scores recomputed from predictions")
     source = Source(folder)
+    plan = source.plan if source.store is None else source.plan.iloc[:0]
+    needed, lacking = set(plan["key"][plan["experiment"].isin(KEPT)]), Counter[str]()
     for run in archive.rows(_good(folder).query("evaluation == 'holdout'")):
         kept = source.predicted(run["key"])
         if kept is None:
+            if run["key"] in needed:
+                lacking[f"{run['protocol']} {run['method']}"] += 1
             continue
         found.compared += 1
         compute = _number_scores if kept.of_numbers else _scores
         for name, score in compute(kept.truth, kept.predicted, kept.proba).items():
             stored = run[name]
-            if stored is not None and not math.isclose(stored, score, abs_tol=TOLERANCE):
+            if stored is None or not math.isclose(stored, score, abs_tol=TOLERANCE):
                 told = f"{name} is {stored}, its predictions give {score}"
                 found.wrong.append(f"{_place(run)}: {told}")
-    if not found.compared:
+    where = f"of {' and '.join(KEPT)} have no predictions"
+    found.wrong += [f"{what}: {count:,} runs {where}" for what, count in lacking.items()]
+    if not found.compared and not found.wrong:
         found.skipped = f"{folder} keeps no predictions"
     return found
 

@@ -32,6 +32,8 @@ LARGEST_UNPACKED = 1 << 28
 """Bytes. Predictions of the suite are a few megabytes; what is larger is none of them."""
 NO_PROBABILITIES = "no_probabilities"
 """In ``extra`` of a run: why there are none."""
+KEPT = ("tuned", "default")
+"""Experiments whose predictions an archive keeps."""
 COLUMNS = ("protocol", "dataset", "trial", "key", "classes", "probabilities", "codes")
 Place = tuple[str, str, int]
 """Protocol, dataset and trial."""

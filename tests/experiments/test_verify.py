@@ -184,6 +184,14 @@ def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     found = checks.scores(tmp_path).wrong
     assert len(found) == 100
     assert all("test_f1 is" in line for line in found)
+    (tmp_path / archive.PREDICTIONS).unlink()
+    needed = runs[runs["key"].isin(plan["key"][plan["experiment"].isin(predictions.KEPT)])]
+    counts = needed.groupby(["protocol", "method"]).size()
+    assert sorted(checks.scores(tmp_path).wrong) == [
+        f"{protocol} {method}: {count} runs of tuned and default have no predictions"
+        for (protocol, method), count in counts.items()
+    ]
+    assert len(counts)
 
 
 def test_scores_are_those_that_the_runner_takes():
