@@ -15,6 +15,7 @@ from experiments.commands import arguments
 from experiments.commands.arguments import COMMITTED, STORE, flag, option, verb, words
 from experiments.errors import DONE, FAILED, UserError
 from experiments.runner.candidates import folder_of, merge_scores
+from experiments.runner.plan import unasked
 from experiments.runs import archive, predictions
 from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
@@ -60,8 +61,10 @@ def tell(what: str, lines: list[str]) -> None:
         print("".join(f"    {line}\n" for line in lines[:SHOWN]), end="")
 
 
-def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
-    """Copy what a store or an archive has; what became of it, and rows that are no runs."""
+def merge(folder: Path, target: Store, trusted: bool = False) -> tuple[Added, list[str]]:
+    """Copy what a store or an archive has; what became of it, and rows that are no runs. The plan
+    of a ``trusted`` one is not compared with the catalogue.
+    """
     total, problems = Added(), []
     source = Source(folder)
     rows: Iterator[dict[str, Any]]
@@ -80,10 +83,13 @@ def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
         total.new += done.new
         total.known += done.known
         total.conflicts += done.conflicts
-    total.conflicts += _merge_plan(target, source.plan)
+    plan = source.plan
+    forged = plan.iloc[:0] if trusted else unasked(plan, folder)
+    total.conflicts += _merge_plan(target, plan.drop(forged.index), forged)
     for kind, some in source.facts.items():
-        known = target.facts(kind)
-        target.add_facts(kind, {name: one for name, one in some.items() if name not in known})
+        known, ours = target.facts(kind), archive.read_facts()[kind]  # nobody renames ours
+        new = {name: ours.get(name, one) for name, one in some.items() if name not in known}
+        target.add_facts(kind, new)
     if not (folder / archive.PLAN).is_file():
         merge_scores(folder_of(folder), folder_of(target.folder))
     return total, problems
@@ -100,8 +106,10 @@ def _packed(source: Source, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
             yield key, packed
 
 
-def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:
-    """Add the places that the target's plan lacks; those that it fills otherwise, which stay."""
+def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list[str]:
+    """Add the places that the target's plan lacks. Tell those that it fills otherwise, which stay,
+    and those that are ``forged``: the catalogue asks for another job.
+    """
     marks, same = ", ".join("?" * len(PLANNED)), ", ".join(PLANNED[:-1])
     theirs = plan[list(PLANNED)].astype(object).itertuples(index=False, name=None)
     with target.writing() as connection:
@@ -113,10 +121,12 @@ def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:
             f"JOIN planned USING ({same}) WHERE planned.key != theirs.key"
         ).fetchall()
         connection.execute("DROP TABLE theirs")
+    odd = [(row, f"for {row['ours']} here, for {row['others']}") for row in found]
+    odd += [(row, f"otherwise here, for {row['key']}") for row in forged.to_dict("records")]
     return [
         f"{row['protocol']} {row['experiment']} {row['dataset']} {row['method']} trial "
-        f"{row['trial']}: asks for job {row['ours']} here, for {row['others']} there"
-        for row in found
+        f"{row['trial']}: asks {told} there"
+        for row, told in odd
     ]
 
 
@@ -172,7 +182,7 @@ def write_archive(
     """Add the runs of a store to an archive, through a store that is made for it."""
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:
         if (archive_folder / archive.PLAN).is_file():
-            merge(archive_folder, both)
+            merge(archive_folder, both, trusted=True)
         added, problems = merge(store, both)
         runs, plan = both.frame("runs"), both.frame("planned")
         if costs:

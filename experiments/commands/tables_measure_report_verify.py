@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from experiments.analysis.answers import answers
 from experiments.analysis.runs import Runs, load
 from experiments.commands import arguments
@@ -23,8 +21,6 @@ from experiments.text import duration, program, say, table
 
 MAIN_PROFILES = ("paper", "clean")
 """Of these no job may be left out."""
-PLACE = ("dataset", "method", "trial", "seed", "repeat", "key")
-"""Of a run in its experiment, with the job that stands there."""
 
 
 @verb(
@@ -163,38 +159,22 @@ def catalogue(runs: Runs) -> Check:
     """Whether the catalogue asks today for the keys of the whole plan, run or not, the plan leaves
     nothing out, and learners and datasets are called and described as they are in the catalogue.
     """
-    found = Check("Plan against the catalogue")
+    found = Check("Plan against the catalogue", len(runs.frame))
     try:
-        for (protocol, experiment), part in runs.places.items():
-            found.compared += len(part)
-            asked = _catalogued(runs, protocol, experiment, part)
-            stale = part[[place not in asked for place in zip(*map(part.get, PLACE), strict=True)]]
-            for method, some in stale.groupby("method", sort=False):
-                found.wrong.append(
-                    f"{protocol} {experiment}: {len(some):,} jobs of {method} have other keys in "
-                    "the catalogue: a version, a parameter or the data has changed"
-                )
+        from experiments.runner.plan import unasked
+
+        stale = unasked(runs.frame, runs.store).groupby(["protocol", "experiment", "method"])
+        for (protocol, experiment, method), some in stale:
+            found.wrong.append(
+                f"{protocol} {experiment}: {len(some):,} jobs of {method} have other keys in "
+                "the catalogue: a version, a parameter or the data has changed"
+            )
         for (experiment, protocol, method), count in _left_out(runs).items():
             found.wrong.append(f"{protocol} {experiment}: {count:,} jobs of {method} are left out")
         found.wrong += _misdescribed(runs)
     except ImportError as problem:
         found.skipped = f"the registry cannot be imported here ({problem})"
     return found
-
-
-def _catalogued(
-    runs: Runs, protocol: str, experiment: str, part: pd.DataFrame
-) -> set[tuple[object, ...]]:
-    """Places and keys that the catalogue gives for these rows; all of them if of a plug-in."""
-    from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
-
-    ours = experiment == SEARCHED
-    if experiment not in EXPERIMENTS and not ours:
-        return set(zip(*map(part.get, PLACE), strict=True))
-    datasets, methods, trials = (part[n].unique().tolist() for n in ("dataset", "method", "trial"))
-    place = ("tuned" if ours else experiment, protocol, datasets, methods, trials)
-    asked = jobs_of(*place, "ours" if ours else None, runs.store)
-    return {tuple(getattr(job, name) for name in PLACE) for job in asked}
 
 
 def _left_out(runs: Runs) -> Counter[tuple[str, str, str]]:
