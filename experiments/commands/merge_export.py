@@ -37,8 +37,9 @@ def run(args: argparse.Namespace) -> int:
     shards, or from an archive such as results/runs. If two have the same job, a success beats a
     failure, a later failure an earlier one, and the target's success stays, seconds included. If
     both succeeded with different scores, or an experiment asks for different jobs in the same
-    place, that is a conflict: it is listed, and the target keeps its own. Nothing is deleted, and
-    merging again changes nothing. Exit status: 0 done, 1 there are conflicts.
+    place, that is a conflict: it is listed, and the target keeps its own. So is a job that one of
+    the suite's own experiments does not ask for. Nothing is deleted, and merging again changes
+    nothing. Exit status: 0 done, 1 there are conflicts.
     """
     for folder in args.sources:
         arguments.require_store(folder)
