@@ -13,6 +13,7 @@ import pytest
 from small_problems import boxes, quick, revised
 
 from gradtree import fit_table
+from gradtree.columns.frames import printed_names
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -236,3 +237,10 @@ def test_too_many_columns_are_refused_at_once():
     with pytest.raises(ValueError, match=r"100,000 columns.*use depth <= 6, or fewer columns"):
         revised(depth=7).fit(X, np.arange(30) % 2)
     assert time.process_time() - began < 1
+
+
+def test_names_of_very_many_columns_take_no_time():
+    began = time.process_time()
+    assert printed_names(range(100_000))[-1] == "x99999"
+    assert len(set(printed_names(["a", "a (2)"] * 1000))) == 2000
+    assert time.process_time() - began < 2
