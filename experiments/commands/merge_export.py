@@ -64,7 +64,7 @@ def tell(what: str, lines: list[str]) -> None:
 
 def merge(folder: Path, target: Store, trusted: bool = False) -> tuple[Added, list[str]]:
     """Copy what a store or an archive has; what became of it, and rows that are no runs. The plan
-    of a ``trusted`` one is not compared with the catalogue.
+    and the names of a ``trusted`` one are not compared with those of the suite.
     """
     total, problems = Added(), []
     source = Source(folder)
@@ -88,7 +88,7 @@ def merge(folder: Path, target: Store, trusted: bool = False) -> tuple[Added, li
     forged = plan.iloc[:0] if trusted else unasked(plan, folder)
     total.conflicts += _merge_plan(target, plan.drop(forged.index), forged)
     for kind, some in source.facts.items():
-        known, ours = target.facts(kind), archive.read_facts()[kind]  # nobody renames ours
+        known, ours = target.facts(kind), {} if trusted else archive.read_facts()[kind]
         new = {name: ours.get(name, one) for name, one in some.items() if name not in known}
         target.add_facts(kind, new)
     if not (folder / archive.PLAN).is_file():
