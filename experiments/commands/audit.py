@@ -22,9 +22,6 @@ from experiments.runs.schema import disagreement
 from experiments.runs.store import Store
 from experiments.text import outcome, say
 
-EXPERIMENTS = ("tuned", "default", "nested")
-METHODS = ("gradtree", "cart", "gradtree-nested", "cart-nested")
-"""The headline is what these experiments say of these methods."""
 CONFIDENCE = 0.95
 
 
@@ -43,8 +40,7 @@ def run(args: argparse.Namespace) -> int:
     0 all are equal, 1 some differ, 3 some could not be compared.
     """
     runs, plan = archive.read_runs(COMMITTED), archive.read_plan(COMMITTED)
-    named = plan["experiment"].isin(EXPERIMENTS) & plan["method"].isin(METHODS)
-    runs = runs[runs["status"] == "ok"].assign(headline=runs["key"].isin(plan["key"][named]))
+    runs = runs[runs["status"] == "ok"].assign(headline=runs["key"].isin(archive.headline(plan)))
     slow = ~(runs["cpu_seconds"] + runs["shared_seconds"].fillna(0) <= args.most_seconds)
     seed = random.SystemRandom().randrange(10**6) if args.seed is None else args.seed
     rows = archive.rows(draw(runs[~slow], args.number, random.Random(seed)))

@@ -15,12 +15,12 @@ from experiments.commands import arguments
 from experiments.commands.arguments import COMMITTED, STORE, flag, option, verb, words
 from experiments.errors import DONE, FAILED, UserError
 from experiments.runner.candidates import folder_of, merge_scores
+from experiments.runner.plan import unasked
 from experiments.runs import archive, predictions
 from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
 
 SHOWN = 5
-KEPT = ["tuned", "default"]
 BATCH = 2000
 """Runs, with their predictions, that are added in one transaction."""
 
@@ -37,8 +37,9 @@ def run(args: argparse.Namespace) -> int:
     shards, or from an archive such as results/runs. If two have the same job, a success beats a
     failure, a later failure an earlier one, and the target's success stays, seconds included. If
     both succeeded with different scores, or an experiment asks for different jobs in the same
-    place, that is a conflict: it is listed, and the target keeps its own. Nothing is deleted, and
-    merging again changes nothing. Exit status: 0 done, 1 there are conflicts.
+    place, that is a conflict: it is listed, and the target keeps its own. So is a job that one of
+    the suite's own experiments does not ask for. Nothing is deleted, and merging again changes
+    nothing. Exit status: 0 done, 1 there are conflicts.
     """
     for folder in args.sources:
         arguments.require_store(folder)
@@ -61,8 +62,10 @@ def tell(what: str, lines: list[str]) -> None:
         print("".join(f"    {line}\n" for line in lines[:SHOWN]), end="")
 
 
-def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
-    """Copy what a store or an archive has; what became of it, and rows that are no runs."""
+def merge(folder: Path, target: Store, trusted: bool = False) -> tuple[Added, list[str]]:
+    """Copy what a store or an archive has; what became of it, and rows that are no runs. The plan
+    and the names of a ``trusted`` one are not compared with those of the suite.
+    """
     total, problems = Added(), []
     source = Source(folder)
     rows: Iterator[dict[str, Any]]
@@ -81,10 +84,13 @@ def merge(folder: Path, target: Store) -> tuple[Added, list[str]]:
         total.new += done.new
         total.known += done.known
         total.conflicts += done.conflicts
-    total.conflicts += _merge_plan(target, source.plan)
+    plan = source.plan
+    forged = plan.iloc[:0] if trusted else unasked(plan, folder)
+    total.conflicts += _merge_plan(target, plan.drop(forged.index), forged)
     for kind, some in source.facts.items():
-        known = target.facts(kind)
-        target.add_facts(kind, {name: one for name, one in some.items() if name not in known})
+        known, ours = target.facts(kind), {} if trusted else archive.read_facts()[kind]
+        new = {name: ours.get(name, one) for name, one in some.items() if name not in known}
+        target.add_facts(kind, new)
     if not (folder / archive.PLAN).is_file():
         merge_scores(folder_of(folder), folder_of(target.folder))
     return total, problems
@@ -101,20 +107,27 @@ def _packed(source: Source, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
             yield key, packed
 
 
-def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:
-    """Add the places that the target's plan lacks; those that it fills otherwise, which stay."""
-    theirs = list(plan[list(PLANNED)].astype(object).itertuples(index=False, name=None))
-    ours = {
-        tuple(row)[:-1]: row["key"] for row in target.connect().execute("SELECT * FROM planned")
-    }
+def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list[str]:
+    """Add the places that the target's plan lacks. Tell those that it fills otherwise, which stay,
+    and those that are ``forged``: the catalogue asks for another job.
+    """
+    marks, same = ", ".join("?" * len(PLANNED)), ", ".join(PLANNED[:-1])
+    theirs = plan[list(PLANNED)].astype(object).itertuples(index=False, name=None)
     with target.writing() as connection:
-        marks = ", ".join("?" * len(PLANNED))
-        connection.executemany(f"INSERT OR IGNORE INTO planned VALUES ({marks})", theirs)
+        connection.execute("CREATE TEMP TABLE theirs AS SELECT * FROM planned LIMIT 0")
+        connection.executemany(f"INSERT INTO theirs VALUES ({marks})", theirs)
+        connection.execute("INSERT OR IGNORE INTO planned SELECT * FROM theirs")
+        found = connection.execute(
+            f"SELECT {same}, planned.key AS ours, theirs.key AS others FROM theirs "
+            f"JOIN planned USING ({same}) WHERE planned.key != theirs.key"
+        ).fetchall()
+        connection.execute("DROP TABLE theirs")
+    odd = [(row, f"for {row['ours']} here, for {row['others']}") for row in found]
+    odd += [(row, f"otherwise here, for {row['key']}") for row in forged.to_dict("records")]
     return [
-        f"{protocol} {experiment} {dataset} {method} trial {trial}: asks for job "
-        f"{ours[experiment, protocol, dataset, method, trial, *rest]} here, for {key} there"
-        for experiment, protocol, dataset, method, trial, *rest, key in theirs
-        if ours.get((experiment, protocol, dataset, method, trial, *rest), key) != key
+        f"{row['protocol']} {row['experiment']} {row['dataset']} {row['method']} trial "
+        f"{row['trial']}: asks {told} there"
+        for row, told in odd
     ]
 
 
@@ -131,7 +144,13 @@ def _merge_plan(target: Store, plan: pd.DataFrame) -> list[str]:
         nargs="?",
         const=COMMITTED,
     ),
-    option("--predictions", "experiments whose predictions it keeps", words, "A,B", KEPT),
+    option(
+        "--predictions",
+        "experiments whose predictions it keeps",
+        words,
+        "A,B",
+        list(archive.HEADLINE),
+    ),
     flag("--costs", "let equal runs of the store renew its seconds, those measured alone excepted"),
 )
 def export(args: argparse.Namespace) -> int:
@@ -163,7 +182,7 @@ def write_archive(
     """Add the runs of a store to an archive, through a store that is made for it."""
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:
         if (archive_folder / archive.PLAN).is_file():
-            merge(archive_folder, both)
+            merge(archive_folder, both, trusted=True)
         added, problems = merge(store, both)
         runs, plan = both.frame("runs"), both.frame("planned")
         if costs:

@@ -3,10 +3,10 @@
 import argparse
 import ast
 import webbrowser
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from experiments.analysis.answers import answers
 from experiments.analysis.runs import Runs, load
@@ -16,10 +16,11 @@ from experiments.errors import DONE, FAILED, WORK_LEFT, UserError, did_you_mean
 from experiments.output import checks, files, formats, metrics, readme
 from experiments.output.checks import Check
 from experiments.runner import registry
+from experiments.runs.store import PLANNED
 from experiments.text import duration, program, say, table
 
-PLACE = ("dataset", "method", "trial", "seed", "repeat", "key")
-"""Of a run in its experiment, with the job that stands there."""
+MAIN_PROFILES = ("paper", "clean")
+"""Of these no job may be left out."""
 
 
 @verb(
@@ -155,36 +156,51 @@ def report(args: argparse.Namespace) -> int:
 
 
 def catalogue(runs: Runs) -> Check:
-    """Whether the catalogue asks today for the keys of the whole plan, run or not."""
-    found = Check("Plan against the catalogue")
+    """Whether the catalogue asks today for the keys of the whole plan, run or not, the plan leaves
+    nothing out, and learners and datasets are called and described as they are in the catalogue.
+    """
+    found = Check("Plan against the catalogue", len(runs.frame))
     try:
-        for (protocol, experiment), part in runs.places.items():
-            found.compared += len(part)
-            asked = _catalogued(runs, protocol, experiment, part)
-            stale = part[[place not in asked for place in zip(*map(part.get, PLACE), strict=True)]]
-            for method, some in stale.groupby("method", sort=False):
-                found.wrong.append(
-                    f"{protocol} {experiment}: {len(some):,} jobs of {method} have other keys in "
-                    "the catalogue: a version, a parameter or the data has changed"
-                )
+        from experiments.runner.plan import unasked
+
+        stale = unasked(runs.frame, runs.store).groupby(["protocol", "experiment", "method"])
+        for (protocol, experiment, method), some in stale:
+            found.wrong.append(
+                f"{protocol} {experiment}: {len(some):,} jobs of {method} have other keys in "
+                "the catalogue: a version, a parameter or the data has changed"
+            )
+        for (experiment, protocol, method), count in _left_out(runs).items():
+            found.wrong.append(f"{protocol} {experiment}: {count:,} jobs of {method} are left out")
+        found.wrong += _misdescribed(runs)
     except ImportError as problem:
         found.skipped = f"the registry cannot be imported here ({problem})"
     return found
 
 
-def _catalogued(
-    runs: Runs, protocol: str, experiment: str, part: pd.DataFrame
-) -> set[tuple[object, ...]]:
-    """Places and keys that the catalogue gives for these rows; all of them if of a plug-in."""
-    from experiments.runner.experiments import EXPERIMENTS, SEARCHED, jobs_of
+def _left_out(runs: Runs) -> Counter[tuple[str, str, str]]:
+    """How many jobs the plan lacks, by experiment, protocol and method: of the paper's tables under
+    both protocols, and of other experiments on datasets where the plan has some of their trials.
+    """
+    from experiments.runner.experiments import jobs_in, profile_of
 
-    ours = experiment == SEARCHED
-    if experiment not in EXPERIMENTS and not ours:
-        return set(zip(*map(part.get, PLACE), strict=True))
-    datasets, methods, trials = (part[n].unique().tolist() for n in ("dataset", "method", "trial"))
-    place = ("tuned" if ours else experiment, protocol, datasets, methods, trials)
-    asked = jobs_of(*place, "ours" if ours else None, runs.store)
-    return {tuple(getattr(job, name) for name in PLACE) for job in asked}
+    kept = set(runs.frame[list(PLANNED[:-1])].itertuples(index=False, name=None))
+    cells = {place[:4] for place in kept}
+    lacking = Counter[tuple[str, str, str]]()
+    for profile in (*MAIN_PROFILES, "full"):
+        for job in jobs_in(profile_of(profile)):
+            place = tuple(getattr(job, name) for name in PLANNED[:-1])
+            if place not in kept and (profile in MAIN_PROFILES or place[:4] in cells):
+                kept.add(place)  # told once
+                lacking[job.experiment, job.protocol, job.method] += 1
+    return lacking
+
+
+def _misdescribed(runs: Runs) -> Iterator[str]:
+    told = (runs.learners, registry.learner_facts), (runs.datasets, registry.dataset_facts)
+    for names, (facts, known) in zip(("method", "dataset"), told, strict=True):
+        for slug in runs.frame[names].unique():
+            if facts.get(slug) != known(slug):
+                yield f"facts.json: {slug} is {facts.get(slug)}, in the catalogue {known(slug)}"
 
 
 @verb(

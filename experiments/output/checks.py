@@ -4,6 +4,7 @@ learner, parameters, trial and seed), or what differs between the environments?
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -177,24 +178,32 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 
 
 def scores(folder: Path) -> Check:
-    """Stored scores against those that stored predictions give."""
+    """Stored scores against those that stored predictions give; an archive has the headline's."""
     from experiments.runner.scores import number_scores, scores_of
 
     found = Check("Scores recomputed from predictions")
     source = Source(folder)
+    plan = source.plan if source.store is None else source.plan.iloc[:0]
+    needed, lacking = archive.headline(plan), Counter[str]()
     for run in archive.rows(_good(folder).query("evaluation == 'holdout'")):
         kept = source.predicted(run["key"])
         if kept is None:
+            if run["key"] in needed:
+                lacking[f"{run['protocol']} {run['method']}"] += 1
             continue
         found.compared += 1
         rows = (kept.truth, kept.predicted, kept.proba)
         of_classes = partial(scores_of, n_classes=int(kept.truth.max()) + 1)
         scores: Any = (number_scores if kept.of_numbers else of_classes)(*rows)
         for name, score in scores.items():
-            both = (run[name], score)
-            if None not in both and not math.isclose(*both, abs_tol=TOLERANCE):
-                told = f"{name} is {run[name]}, its predictions give {score}"
+            stored = run[name]
+            if stored is None or not math.isclose(stored, score, abs_tol=TOLERANCE):
+                told = f"{name} is {stored}, its predictions give {score}"
                 found.wrong.append(f"{_place(run)}: {told}")
-    if not found.compared:
+    found.wrong += [
+        f"{what}: {count:,} runs of the headline have no predictions"
+        for what, count in lacking.items()
+    ]
+    if not found.compared and not found.wrong:
         found.skipped = f"{folder} keeps no predictions"
     return found

@@ -28,7 +28,7 @@ from experiments.errors import UserError
 from experiments.runner import registry
 from experiments.runner.experiments import MODEL_SEED, Subject, identity_of, params_of
 from experiments.runner.plan import seconds_of
-from experiments.runner.run_job import cannot, load_split, timed_fit
+from experiments.runner.run_job import cannot, frozen, load_split, timed_fit
 from experiments.runner.scores import f1_on
 from experiments.runs.archive import COMMITTED
 from experiments.runs.job import Job, canonical_json
@@ -111,13 +111,13 @@ def make_folds(dataset: str, protocol: str, trial: int, count: int) -> tuple[Spl
         raw = registry.load_dataset(dataset)
         rows = np.concatenate([split.rows.train, split.rows.valid])
         parts = [Parts(*(rows[part] for part in fold)) for fold in cut(raw.y[rows], count)]
-        return tuple(how.split_of(raw, part, trial) for part in parts)
+        return tuple(frozen(how.split_of(raw, part, trial)) for part in parts)
     X, y = split.X_train_valid, split.y_train_valid
     names = ("X_train", "X_valid", "X_test", "y_train", "y_valid", "y_test")
     folds = []
     for fold in cut(y, count):
         arrays: Any = zip(names, [array[part] for array in (X, y) for part in fold], strict=True)
-        folds.append(replace(split, rows=None, **dict(arrays)))
+        folds.append(frozen(replace(split, rows=None, **dict(arrays))))
     return tuple(folds)
 
 

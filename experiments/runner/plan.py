@@ -9,6 +9,7 @@ the runs of its learner on its dataset; else the learner's median, scaled by row
 for an unknown learner a guess by the size of the dataset.
 """
 
+import contextlib
 import heapq
 import json
 from collections import Counter, deque
@@ -18,13 +19,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import pandas as pd
+
+from experiments.errors import UserError
 from experiments.runner import registry
-from experiments.runner.experiments import unique
+from experiments.runner.experiments import SEARCHED, Setting, jobs_of, unique
 from experiments.runner.run_job import NO_DATA, skip_reason
 from experiments.runs import archive
 from experiments.runs.job import Job, Limits, canonical_json, now
 from experiments.runs.schema import HOLDOUT, Run
-from experiments.runs.store import Store
+from experiments.runs.store import PLANNED, Store
 from experiments.text import duration, table
 
 State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
@@ -128,6 +132,27 @@ def note_plan(store: Store, jobs: Sequence[Job], stale: Collection[str] = ()) ->
     store.add_facts("dataset", {slug: registry.dataset_facts(slug) for slug in datasets})
     learners = dict.fromkeys(job.method for job in jobs if job.method not in stale)
     store.add_facts("learner", {slug: registry.learner_facts(slug) for slug in learners})
+
+
+def unasked(planned: pd.DataFrame, store: Path) -> pd.DataFrame:
+    """Rows of a plan that the catalogue does not ask for, though experiment, protocol, learner and
+    dataset are the suite's own. ``store`` is where our own search is looked for first.
+    """
+    columns = {"experiment": {SEARCHED}, "protocol": set(), "dataset": set(), "method": set()}
+    for column, more in columns.items():
+        kind = "learner" if column == "method" else column
+        names = registry.entries(kind).keys() - registry.from_plugins(kind).keys() | more
+        planned = planned[planned[column].isin(names)]
+    asked = set[tuple[Any, ...]]()
+    for place, trials in planned.groupby(list(columns), sort=False)["trial"].unique().items():
+        experiment, protocol, dataset, method = place
+        setting: Setting | None = "ours" if experiment == SEARCHED else None
+        named = "tuned" if setting else experiment
+        with contextlib.suppress(UserError):  # nobody has searched there
+            jobs = jobs_of(named, protocol, [dataset], [method], trials.tolist(), setting, store)
+            asked |= {tuple(getattr(job, name) for name in PLANNED) for job in jobs}
+    rows = planned[list(PLANNED)].itertuples(index=False, name=None)
+    return planned[pd.Series([row not in asked for row in rows], planned.index, dtype=bool)]
 
 
 def stale_learners(store: Store, jobs: Iterable[Job]) -> dict[str, int]:

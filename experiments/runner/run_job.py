@@ -61,15 +61,21 @@ _HIDDEN = ("y_test", "rows", "preprocessing", "one_hot")
 
 @lru_cache(maxsize=10)
 def for_learners(split: Split) -> Split:
-    """A split without the labels of the test rows, with arrays that nobody can change: the same
-    object for the same split, so that its fits can share work.
+    """A split without the labels of the test rows: the same object for the same split, so that its
+    fits can share work.
     """
     seen = copy.copy(split)
     for name in _HIDDEN:
         object.__delattr__(seen, name)
-    for name in _ARRAYS:
-        object.__setattr__(seen, name, _frozen(getattr(split, name)))
     return seen
+
+
+def frozen(split: Split) -> Split:
+    """A split whose arrays nobody can change, neither in a fit nor in a prediction."""
+    kept = copy.copy(split)
+    for name in (*_ARRAYS, "y_test"):
+        object.__setattr__(kept, name, _frozen(getattr(split, name)))
+    return kept
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -89,13 +95,10 @@ def load_split(dataset: str, protocol: str, trial: int) -> Split:
     if dataset in _unavailable:
         raise _unavailable[dataset]
     try:
-        split = registry.make_split(dataset, protocol, trial)
+        return frozen(registry.make_split(dataset, protocol, trial))
     except DatasetUnavailable as problem:
         _unavailable[dataset] = problem
         raise
-    for name in (*_ARRAYS, "y_test"):
-        getattr(split, name).setflags(write=False)
-    return split
 
 
 def run_job(job: Job) -> Outcome:

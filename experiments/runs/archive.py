@@ -20,6 +20,9 @@ COMMITTED = Path(__file__).resolve().parents[2] / "results" / "runs"
 RUNS = ("paper", "clean")
 PLAN, FACTS, PREDICTIONS = "planned.parquet", "facts.json", "predictions.parquet"
 KINDS = ("dataset", "learner", "environment")
+HEADLINE = ("tuned", "default", "nested")
+HEADLINE_METHODS = ("gradtree", "cart", "gradtree-nested", "cart-nested")
+"""The headline is what these experiments say of these methods."""
 
 
 def file_of(protocol: str) -> str:
@@ -44,6 +47,12 @@ def read_runs(folder: Path = COMMITTED, columns: Iterable[str] | None = None) ->
 def read_plan(folder: Path = COMMITTED) -> pd.DataFrame:
     path = folder / PLAN
     return pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=list(PLANNED))
+
+
+def headline(plan: pd.DataFrame) -> set[str]:
+    """Keys of the headline's jobs."""
+    named = plan["experiment"].isin(HEADLINE) & plan["method"].isin(HEADLINE_METHODS)
+    return set(plan["key"][named])
 
 
 def read_facts(folder: Path = COMMITTED) -> dict[str, dict[str, dict[str, Any]]]:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -61,6 +62,9 @@ METRICS: dict[str, Column] = {c.name: c for c in COLUMNS if c.better}
 """Columns that a table can be made of."""
 MAIN_SCORES = ("test_f1", "test_r2")
 """Of classes and of numbers; every successful run has one of them."""
+LARGEST_WHOLE = 2**63 - 1
+"""That SQLite and Parquet keep."""
+_SURROGATE = re.compile("[\\ud800-\\udfff]")
 LOG_ROUNDING = 1e-12
 """Of log losses, whose last digits differ between processors."""
 
@@ -104,19 +108,24 @@ def checked(column: Column, value: Any) -> Any:
             raise BadRunError(
                 f"{column.name} has {len(value):,} characters, over {column.longest:,}"
             )
+        if _SURROGATE.search(value):
+            raise BadRunError(f"{column.name} has half a character")
         if column.pattern and not re.fullmatch(column.pattern, value):
             raise BadRunError(f"{column.name} is {value!r:.60}, not {column.meaning}")
         if column.name in ("params", "extra"):
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, RecursionError):
                 if isinstance(json.loads(value), dict):
                     return value
             raise BadRunError(f"{column.name} is no JSON object: {value!r:.60}")
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadRunError(f"{column.name} is {value!r:.60}, not a number")
+    most = LARGEST_WHOLE if column.type is int else sys.float_info.max
+    if not -most <= value <= most:
+        raise BadRunError(f"{column.name} is beyond {most:g}")
     if column.type is int and value != int(value):
         raise BadRunError(f"{column.name} is {value!r}, not a whole number")
-    if not (math.isfinite(value) and column.low <= value <= column.high):
+    if not column.low <= value <= column.high:
         raise BadRunError(f"{column.name} is {value!r}, not between {column.low} and {column.high}")
     return column.type(value)
 

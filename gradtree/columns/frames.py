@@ -106,16 +106,16 @@ def printed_names(labels: Sequence[Any]) -> list[str]:
         return f"x{label}" if whole else str(label)
 
     names = [printed(label) for label in labels]
-    seen: Counter[str] = Counter()
-    unique: list[str] = []
+    given, seen = set(names), Counter[str]()
+    unique: dict[str, None] = {}  # in order, and quick to look into
     for name in names:
         seen[name] += 1
         numbered = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        while numbered in unique or (seen[name] > 1 and numbered in names):
+        while numbered in unique or (seen[name] > 1 and numbered in given):
             seen[name] += 1
             numbered = f"{name} ({seen[name]})"
-        unique.append(numbered)
-    return unique
+        unique[numbered] = None
+    return list(unique)
 
 
 def _interchanged(X: Any) -> Any:

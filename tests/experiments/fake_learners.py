@@ -50,6 +50,12 @@ class Overwriting(Constant):
         return super().predict(X)
 
 
+class Unlocking(Overwriting):
+    def predict(self, X: Any) -> Any:
+        X.setflags(write=True)
+        return super().predict(X)
+
+
 class LabelsOnly:
     def predict(self, X: Any) -> Any:
         return np.zeros(len(X), dtype=int)
@@ -194,6 +200,11 @@ def says_garbage(split: Any, params: Any, seed: int) -> Fitted:
     return trivial(split, params, seed)
 
 
+def says_nested(split: Any, params: Any, seed: int) -> Fitted:
+    _says(b'{"run":' + b"[" * 10**5 + b"]" * 10**5 + b"}\n")
+    return trivial(split, params, seed)
+
+
 def says_half(split: Any, params: Any, seed: int) -> Fitted:
     _says(b'{"run": {')
     time.sleep(3600)
@@ -209,6 +220,14 @@ def answers_for_another(split: Any, params: Any, seed: int) -> Fitted:
 
 def stops_itself(split: Any, params: Any, seed: int) -> Fitted:
     os.kill(os.getpid(), signal.SIGSTOP)
+    raise AssertionError("unreachable")
+
+
+def stops_its_keeper(split: Any, params: Any, seed: int) -> Fitted:
+    """And leaves children."""
+    forks(split, params, seed)
+    os.kill(os.getppid(), signal.SIGSTOP)
+    time.sleep(3600)
     raise AssertionError("unreachable")
 
 
@@ -258,6 +277,7 @@ def returns_odd_things(split: Any, params: Any, seed: int) -> Fitted:
         "extra": lambda: _fitted(split, Constant(n), extra={str(i): i for i in range(300_000)}),
         "object": lambda: _fitted(split, Constant(n), extra={"a": object()}),
         "overwrites": lambda: _fitted(split, Overwriting(n)),
+        "unlocks": lambda: _fitted(split, Unlocking(n)),
     }
     return made[kind]()
 
@@ -297,9 +317,9 @@ LEARNERS = [
         for fit in (
             *(trivial, sleeps, allocates, allocates_natively, segfaults, aborts, raises, exits),
             *(exits_hard, prints_and_raises, prints_for_ever, forks, forks_and_sleeps),
-            *(forks_and_segfaults, forks_eight_times, says_garbage, says_half),
-            *(answers_for_another, stops_itself, pollutes, overwrites, unlocks, cheats),
-            *(returns_odd_things, labels_only),
+            *(forks_and_segfaults, forks_eight_times, says_garbage, says_nested, says_half),
+            *(answers_for_another, stops_itself, stops_its_keeper, pollutes, overwrites, unlocks),
+            *(cheats, returns_odd_things, labels_only),
         )
     ),
 ]

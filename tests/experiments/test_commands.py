@@ -279,26 +279,28 @@ class TestMerge:
         pd.testing.assert_frame_equal(Store(tmp_path / "a").frame("runs"), before)
 
     def test_a_forged_plan_changes_no_cell(self, tmp_path, run):
-        """Not even where only theirs has run; what it adds are places that we do not have."""
+        """Neither where only theirs has run, nor where we planned nothing."""
         ours = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1])
         theirs = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1, 2], setting="default")
         own = replace(theirs[0], experiment="their-own")
+        true = jobs_of("tuned", "paper", ["iris"], ["cart"], [3])
         a, b = Store(tmp_path / "a"), Store(tmp_path / "b")
         a.plan(ours)
         a.add([ours[0].run("ok", test_f1=0.5)])
-        b.plan([*theirs, own])
+        b.plan([*theirs, *true, own])
         b.add([job.run("ok", test_f1=0.9) for job in theirs])
+        b.add_facts("learner", {"cart": {"slug": "cart", "name": "GradTree"}})
         a.close()
         b.close()
-        before = load(tmp_path / "a").of("paper", "tuned")
-        status, out, _ = run("merge", tmp_path / "b", "--into", tmp_path / "a")
-        assert (status, "2 conflicts; what was there before is kept" in out) == (1, True)
-        assert f"asks for job {ours[1].key} here, for {theirs[1].key} there" in out
-        merged = load(tmp_path / "a")
-        after = merged.of("paper", "tuned")
-        after = after[after["trial"] < 2].reset_index(drop=True)
-        pd.testing.assert_frame_equal(after, before.reset_index(drop=True))
-        assert list(merged.of("paper", "their-own")["key"]) == [own.key]
+        for into, before in (("a", ours), ("new", [])):
+            status, out, _ = run("merge", tmp_path / "b", "--into", tmp_path / into)
+            assert (status, "3 conflicts; what was there before is kept" in out) == (1, True)
+            place = "paper tuned iris cart trial 2"
+            assert f"{place}: asks otherwise here, for {theirs[2].key} there" in out
+            merged = load(tmp_path / into)
+            assert list(merged.of("paper", "tuned")["key"]) == [j.key for j in (*before, *true)]
+            assert list(merged.of("paper", "their-own")["key"]) == [own.key]
+            assert merged.name("cart") == "CART"
 
     def test_kept_predictions_stay(self, tmp_path, run):
         jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])

@@ -1,6 +1,7 @@
 """Every executor survives every misbehaviour: one class of tests, several back ends."""
 
 import contextlib
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +19,7 @@ from runner_helpers import (
     steady,
 )
 
-from experiments.runner.executors import Executor, InlineExecutor, LocalExecutor
+from experiments.runner.executors import Executor, InlineExecutor, LocalExecutor, supervisor
 from experiments.runs.job import Job, Limits
 from experiments.runs.schema import check
 
@@ -45,6 +46,7 @@ ODD_THINGS = {
     "extra": "characters, over 20,000",
     "object": "extra cannot be written as JSON",
     "overwrites": "read-only",
+    "unlocks": "cannot set WRITEABLE flag to True of this array",
 }
 STATUSES = {
     "sleeps": ("timeout", "more than 3.0 s"),
@@ -58,6 +60,7 @@ STATUSES = {
     "aborts": ("crash", "killed by SIGABRT"),
     "exits-hard": ("crash", "exited with status 7"),
     "says-garbage": ("crash", "sent something unreadable"),
+    "says-nested": ("crash", "sent something unreadable"),
     "says-half": ("crash", "sent half an answer"),
     "answers-for-another": ("crash", "sent something that is no answer"),
     "forks": ("ok", None),
@@ -207,6 +210,24 @@ class TestLocal(Supervision):
             assert {outcome.run["status"] for outcome in ended.values()} == {"timeout"}
             again = run_all(executor, cart)
             assert {outcome.run["status"] for outcome in again.values()} == {"ok"}
+
+    def test_a_worker_stopped_before_it_begins_ends_by_its_limit(self, monkeypatch):
+        monkeypatch.setattr(supervisor, "STARTUP_SECONDS", 1.0)
+        monkeypatch.setattr(supervisor, "KEEPER_SECONDS", 0.5)
+        with contextlib.closing(LocalExecutor(1, LIMITS)) as executor:
+            executor.start(job := fake_job("good"))
+            executor._busy[0]._keeper.send_signal(signal.SIGSTOP)
+            (outcome,) = executor.wait(60.0)
+            assert (outcome.run["key"], outcome.run["status"]) == (job.key, "crash")
+            assert outcome.run["reason"] == "the worker did not start in 1 s"
+
+    def test_children_end_with_a_worker_that_was_stopped(self, monkeypatch):
+        monkeypatch.setattr(supervisor, "KEEPER_SECONDS", 0.5)
+        with contextlib.closing(LocalExecutor(1, LIMITS)) as executor:
+            jobs = [fake_job("stops-its-keeper"), fake_job("good")]
+            ended = run_all(executor, jobs)
+            assert [ended[job.key].run["status"] for job in jobs] == ["timeout", "ok"]
+            assert not [process for process in descendants_left() if process.name() == "sleep"]
 
     def test_jobs_go_to_the_worker_that_has_done_similar(self, executor):
         def places(jobs: list[Job]) -> dict[int, str]:

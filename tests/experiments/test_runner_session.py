@@ -42,6 +42,7 @@ class Changed(InlineExecutor):
     ("changes", "reason"),
     [
         ({"tree_size": 0}, "tree_size is 0"),
+        ({"tree_size": 10**30}, "tree_size is beyond"),
         ({"test_f1": None}, "ok, but without test_f1"),
         ({"dataset": "../../x"}, "dataset is '../../x'"),
         ({"trial": 7}, "is not that of its columns"),

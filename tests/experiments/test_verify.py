@@ -8,7 +8,7 @@ import pytest
 from output_samples import NAMES, PROFILES, answers, written
 
 from experiments.__main__ import main
-from experiments.analysis.runs import load
+from experiments.analysis.runs import Runs, load
 from experiments.commands.tables_measure_report_verify import catalogue
 from experiments.output import checks, readme
 from experiments.runs import archive, predictions
@@ -151,7 +151,8 @@ def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     keys = list(runs["key"])
     plan, facts = plan[plan["key"].isin(keys)], archive.read_facts()
     archive.write(tmp_path, runs, plan, facts)
-    assert "keeps no predictions" in checks.scores(tmp_path).skipped
+    archive.write(tmp_path / "none", runs.head(0), plan.head(0), facts)
+    assert "keeps no predictions" in checks.scores(tmp_path / "none").skipped
     predictions.write(tmp_path, [(p, key, kept[key]) for p, key in zip(places, keys, strict=True)])
     assert checks.scores(tmp_path).lines() == [
         "Scores recomputed from predictions: 200 compared, all right"
@@ -162,15 +163,50 @@ def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     assert len(found.wrong) == 100
     assert all("test_f1 is" in line for line in found.wrong)
     assert found.lines()[-1] == "  and 95 more"
+    (tmp_path / archive.PREDICTIONS).unlink()
+    counts = runs[runs["key"].isin(archive.headline(plan))].groupby(["protocol", "method"]).size()
+    assert len(counts)
+    assert sorted(checks.scores(tmp_path).wrong) == [
+        f"{protocol} {method}: {count} runs of the headline have no predictions"
+        for (protocol, method), count in counts.items()
+    ]
 
 
-def test_a_relabelled_plan_is_noticed():
-    """Two methods that stand in each other's place: every key is one that the catalogue gives."""
+@pytest.fixture(scope="module")
+def committed() -> Runs:
     runs = load()
-    part = runs.of("paper", "tuned")
-    part = part[(part["dataset"] == "iris") & part["method"].isin(["cart", "gradtree"])]
-    assert catalogue(replace(runs, frame=part)).wrong == []
-    other = part["method"].map({"cart": "gradtree", "gradtree": "cart"})
-    found = catalogue(replace(runs, frame=part.assign(method=other))).wrong
-    assert len(found) == 2
-    assert all("tuned: 10 jobs of" in line for line in found)
+    assert catalogue(runs).wrong == []
+    return runs
+
+
+def test_a_relabelled_plan_is_noticed(committed):
+    """Two methods that stand in each other's place: every key is one that the catalogue gives."""
+    frame = committed.frame
+    part = (frame["experiment"] == "tuned") & (frame["protocol"] == "paper")
+    part &= (frame["dataset"] == "iris") & frame["method"].isin(["cart", "gradtree"])
+    other = frame["method"].map({"cart": "gradtree", "gradtree": "cart"})
+    found = catalogue(
+        replace(committed, frame=frame.assign(method=frame["method"].mask(part, other)))
+    )
+    assert len(found.wrong) == 2
+    assert all("paper tuned: 10 jobs of" in line for line in found.wrong)
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        ("dataset == 'iris' and trial == 3", "1 jobs of gradtree are left out"),
+        ("dataset == 'iris'", "10 jobs of gradtree are left out"),
+        ("trial == 9", "36 jobs of gradtree are left out"),
+    ],
+)
+def test_a_plan_without_the_worst_trials_is_noticed(committed, gone, told):
+    gone = f"experiment == 'tuned' and protocol == 'paper' and method == 'gradtree' and {gone}"
+    frame = committed.frame.drop(committed.frame.query(gone).index)
+    assert catalogue(replace(committed, frame=frame)).wrong == [f"paper tuned: {told}"]
+
+
+def test_names_that_were_exchanged_are_noticed(committed):
+    cart = {**committed.learners["cart"], "name": "GradTree"}
+    (line,) = catalogue(replace(committed, learners={**committed.learners, "cart": cart})).wrong
+    assert line.startswith("facts.json: cart is ")

@@ -13,6 +13,7 @@ import pytest
 from small_problems import boxes, quick, revised
 
 from gradtree import fit_table
+from gradtree.columns.frames import printed_names
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -180,9 +181,16 @@ def test_categories_that_are_all_new_are_told():
         model.predict(pd.DataFrame({"x": WORDS.where(WORDS == "a", "new")}))
 
 
-@pytest.mark.parametrize("damage", ["empty index", "cut index", "empty code", "cut code"])
-def test_a_damaged_cache_is_compiled_again(damage, tmp_path):
-    what, _, kind = damage.partition(" ")
+DAMAGES = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "zeroed": lambda data: bytes(len(data)),
+}
+
+
+@pytest.mark.parametrize("kind", ["index", "code"])
+@pytest.mark.parametrize("what", DAMAGES)
+def test_a_damaged_cache_is_compiled_again(what, kind, tmp_path):
     program = "import numpy as np\nfrom kernels import double\nprint(double(np.arange(3.0)).sum())"
     (tmp_path / "kernels.py").write_text(
         "import numpy as np\n"
@@ -206,7 +214,7 @@ def test_a_damaged_cache_is_compiled_again(damage, tmp_path):
     files = sorted(cache.rglob("*.nbi" if kind == "index" else "*.nbc"))
     assert files
     for file in files:
-        file.write_bytes(b"" if what == "empty" else file.read_bytes()[: file.stat().st_size // 2])
+        file.write_bytes(DAMAGES[what](file.read_bytes()))
     assert run() == expected
     assert all(file.stat().st_size for file in cache.rglob("*.nb*"))
 
@@ -229,3 +237,10 @@ def test_too_many_columns_are_refused_at_once():
     with pytest.raises(ValueError, match=r"100,000 columns.*use depth <= 6, or fewer columns"):
         revised(depth=7).fit(X, np.arange(30) % 2)
     assert time.process_time() - began < 1
+
+
+def test_names_of_very_many_columns_take_no_time():
+    began = time.process_time()
+    assert printed_names(range(100_000))[-1] == "x99999"
+    assert len(set(printed_names(["a", "a (2)"] * 1000))) == 2000
+    assert time.process_time() - began < 2

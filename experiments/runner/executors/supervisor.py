@@ -122,9 +122,12 @@ class Supervisor:
         if wait and self._keeper is not None:
             try:
                 self._keeper.wait(KEEPER_SECONDS)
-            except subprocess.TimeoutExpired:
-                with contextlib.suppress(OSError):
-                    os.killpg(self._keeper.pid, signal.SIGKILL)
+            except subprocess.TimeoutExpired:  # it was stopped, and so cannot end its children
+                with contextlib.suppress(psutil.Error):
+                    keeper = psutil.Process(self._keeper.pid)
+                    for each in (*keeper.children(recursive=True), keeper):
+                        with contextlib.suppress(psutil.NoSuchProcess):
+                            each.kill()
                 self._keeper.wait()
             self._keeper = None
 

@@ -48,7 +48,7 @@ def take_frame(buffer: bytearray) -> dict[str, Any] | None:
     del buffer[: len(line) + 1]
     try:
         return dict(json.loads(line))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UnreadableError(f"{bytes(line[:20])!r}") from None
 
 
