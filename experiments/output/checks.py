@@ -176,10 +176,8 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
     return ", ".join(parts) or "made with the same versions on the same kind of machine"
 
 
-def scores(folder: Path) -> Check:
-    """Stored scores against those that stored predictions give."""
-    from experiments.runner.scores import number_scores, scores_of
-
+def scores(folder: Path, of_classes: Callable[..., Any], of_numbers: Callable[..., Any]) -> Check:
+    """Stored scores against those that two functions of the runner give of stored predictions."""
     found = Check("Scores recomputed from predictions")
     source = Source(folder)
     for run in archive.rows(_good(folder).query("evaluation == 'holdout'")):
@@ -188,9 +186,9 @@ def scores(folder: Path) -> Check:
             continue
         found.compared += 1
         rows = (kept.truth, kept.predicted, kept.proba)
-        of_classes = partial(scores_of, n_classes=int(kept.truth.max()) + 1)
-        scores: Any = (number_scores if kept.of_numbers else of_classes)(*rows)
-        for name, score in scores.items():
+        classes = () if kept.of_numbers else (int(kept.truth.max()) + 1,)
+        made = (of_numbers if kept.of_numbers else of_classes)(*rows, *classes)
+        for name, score in made.items():
             both = (run[name], score)
             if None not in both and not math.isclose(*both, abs_tol=TOLERANCE):
                 told = f"{name} is {run[name]}, its predictions give {score}"

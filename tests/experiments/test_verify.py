@@ -11,6 +11,7 @@ from experiments.__main__ import main
 from experiments.analysis.runs import load
 from experiments.commands.tables_measure_report_verify import catalogue
 from experiments.output import checks, readme
+from experiments.runner.scores import number_scores, scores_of
 from experiments.runs import archive, predictions
 from experiments.runs.schema import check
 from experiments.runs.store import Store
@@ -151,14 +152,14 @@ def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     keys = list(runs["key"])
     plan, facts = plan[plan["key"].isin(keys)], archive.read_facts()
     archive.write(tmp_path, runs, plan, facts)
-    assert "keeps no predictions" in checks.scores(tmp_path).skipped
+    assert "keeps no predictions" in checks.scores(tmp_path, scores_of, number_scores).skipped
     predictions.write(tmp_path, [(p, key, kept[key]) for p, key in zip(places, keys, strict=True)])
-    assert checks.scores(tmp_path).lines() == [
+    assert checks.scores(tmp_path, scores_of, number_scores).lines() == [
         "Scores recomputed from predictions: 200 compared, all right"
     ]
     runs.loc[runs.index[:100], "test_f1"] += 0.05
     archive.write(tmp_path, runs, plan, facts)
-    found = checks.scores(tmp_path)
+    found = checks.scores(tmp_path, scores_of, number_scores)
     assert len(found.wrong) == 100
     assert all("test_f1 is" in line for line in found.wrong)
     assert found.lines()[-1] == "  and 95 more"
