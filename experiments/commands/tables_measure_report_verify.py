@@ -233,7 +233,9 @@ def verify(args: argparse.Namespace) -> int:
     else:
         done.append(checks.fits(args.store))
     if args.deep:
-        done.append(checks.scores(args.store))
+        from experiments.runner.scores import number_scores, scores_of
+
+        done.append(checks.scores(args.store, scores_of, number_scores))
     for each in done:
         print("\n".join(each.lines()))
     return FAILED if any(each.wrong for each in done) else DONE

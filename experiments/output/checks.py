@@ -177,10 +177,10 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
     return ", ".join(parts) or "made with the same versions on the same kind of machine"
 
 
-def scores(folder: Path) -> Check:
-    """Stored scores against those that stored predictions give; an archive has the headline's."""
-    from experiments.runner.scores import number_scores, scores_of
-
+def scores(folder: Path, of_classes: Callable[..., Any], of_numbers: Callable[..., Any]) -> Check:
+    """Stored scores against those that two functions of the runner give of stored predictions;
+    an archive has those of the headline.
+    """
     found = Check("Scores recomputed from predictions")
     source = Source(folder)
     plan = source.plan if source.store is None else source.plan.iloc[:0]
@@ -193,12 +193,13 @@ def scores(folder: Path) -> Check:
             continue
         found.compared += 1
         rows = (kept.truth, kept.predicted, kept.proba)
-        of_classes = partial(scores_of, n_classes=int(kept.truth.max()) + 1)
-        scores: Any = (number_scores if kept.of_numbers else of_classes)(*rows)
-        for name, score in scores.items():
-            stored = run[name]
-            if stored is None or not math.isclose(stored, score, abs_tol=TOLERANCE):
-                told = f"{name} is {stored}, its predictions give {score}"
+        classes = () if kept.of_numbers else (int(kept.truth.max()) + 1,)
+        made = (of_numbers if kept.of_numbers else of_classes)(*rows, *classes)
+        for name, score in made.items():
+            both = (run[name], score)
+            same = both == (None, None) if None in both else math.isclose(*both, abs_tol=TOLERANCE)
+            if not same:
+                told = f"{name} is {run[name]}, its predictions give {score}"
                 found.wrong.append(f"{_place(run)}: {told}")
     found.wrong += [
         f"{what}: {count:,} runs of the headline have no predictions"

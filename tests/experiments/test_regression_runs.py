@@ -108,7 +108,7 @@ class TestServo:
         store.add([run], {run["key"]: done.predictions or b""})
         assert isinstance(kept_tree(store, run["key"]), RegressionTree | None)
         for folder in (tmp_path / "store", self.archived(store, tmp_path / "archive")):
-            found = checks.scores(folder)
+            found = checks.scores(folder, scores.scores_of, scores.number_scores)
             assert (found.compared, found.wrong) == (1, [])
         kept = predictions.read(tmp_path / "archive")[run["key"]]
         again = predictions.unpack(done.predictions or b"")
@@ -128,7 +128,10 @@ class TestServo:
         store = Store(tmp_path)
         wrong = {**done.run, "test_pinball_90": done.run["test_pinball_90"] + 1e-6}
         store.add([check(wrong)], {wrong["key"]: done.predictions or b""})
-        assert "test_pinball_90" in checks.scores(tmp_path).wrong[0]
+        assert (
+            "test_pinball_90"
+            in checks.scores(tmp_path, scores.scores_of, scores.number_scores).wrong[0]
+        )
 
     def test_a_learner_of_classes_is_left_out_with_the_reason(self) -> None:
         run = run_job.run_job(job_of("cart", "servo", protocol="clean")).run

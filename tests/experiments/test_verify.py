@@ -11,6 +11,7 @@ from experiments.__main__ import main
 from experiments.analysis.runs import Runs, load
 from experiments.commands.tables_measure_report_verify import catalogue
 from experiments.output import checks, readme
+from experiments.runner.scores import number_scores, scores_of
 from experiments.runs import archive, predictions
 from experiments.runs.schema import check
 from experiments.runs.store import Store
@@ -152,21 +153,23 @@ def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     plan, facts = plan[plan["key"].isin(keys)], archive.read_facts()
     archive.write(tmp_path, runs, plan, facts)
     archive.write(tmp_path / "none", runs.head(0), plan.head(0), facts)
-    assert "keeps no predictions" in checks.scores(tmp_path / "none").skipped
+    assert (
+        "keeps no predictions" in checks.scores(tmp_path / "none", scores_of, number_scores).skipped
+    )
     predictions.write(tmp_path, [(p, key, kept[key]) for p, key in zip(places, keys, strict=True)])
-    assert checks.scores(tmp_path).lines() == [
+    assert checks.scores(tmp_path, scores_of, number_scores).lines() == [
         "Scores recomputed from predictions: 200 compared, all right"
     ]
     runs.loc[runs.index[:100], "test_f1"] += 0.05
     archive.write(tmp_path, runs, plan, facts)
-    found = checks.scores(tmp_path)
+    found = checks.scores(tmp_path, scores_of, number_scores)
     assert len(found.wrong) == 100
     assert all("test_f1 is" in line for line in found.wrong)
     assert found.lines()[-1] == "  and 95 more"
     (tmp_path / archive.PREDICTIONS).unlink()
     counts = runs[runs["key"].isin(archive.headline(plan))].groupby(["protocol", "method"]).size()
     assert len(counts)
-    assert sorted(checks.scores(tmp_path).wrong) == [
+    assert sorted(checks.scores(tmp_path, scores_of, number_scores).wrong) == [
         f"{protocol} {method}: {count} runs of the headline have no predictions"
         for (protocol, method), count in counts.items()
     ]
