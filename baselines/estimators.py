@@ -6,9 +6,10 @@ Both get training and validation rows together and deal with them as they do for
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task, over_classes
+from baselines.contract import Fitted, Learner, Params, SplitLike, over_classes
 from baselines.gradtree_variants import NEW_DEFAULTS
 
 SINCE: dict[str, Any] = {
@@ -48,10 +49,7 @@ def fit_small_tree(split: SplitLike, params: Params, seed: int) -> Fitted:
     model = SmallTreeClassifier(most, families, cv=folds, random_state=seed)
     found = fitted(split, model)
     board = {each.family: [each.score, each.noise] for each in model.leaderboard_}
-    return Fitted(
-        model, found.X_fit, found.y_fit, found.tree, found.size,
-        extra={"chosen": model.best_family_, "folds": board},
-    )  # fmt: skip
+    return replace(found, extra={"chosen": model.best_family_, "folds": board})
 
 
 def fitted(split: SplitLike, estimator: Any) -> Fitted:
@@ -64,13 +62,11 @@ def fitted(split: SplitLike, estimator: Any) -> Fitted:
     return Fitted(estimator, X, y, tree, tree.node_count)
 
 
-def small_tree_defaults(task: Task) -> dict[str, Any]:
-    return {**DEFAULTS, "cv": 5}
-
-
 LEARNERS = (
     Learner(
         "gradtree-estimator", "GradTreeClassifier", "1", lambda task: dict(DEFAULTS), fit_gradtree
     ),
-    Learner("small-tree", "SmallTreeClassifier", "1", small_tree_defaults, fit_small_tree),
+    Learner(
+        "small-tree", "SmallTreeClassifier", "1", lambda task: {**DEFAULTS, "cv": 5}, fit_small_tree
+    ),
 )

@@ -85,11 +85,9 @@ def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
 
 def grown(split: SplitLike, params: Params, seed: int, trainings: Trainings) -> Fitted:
     """The same, by a training that another fit of the split may have done."""
-    from gradtree import PAPER
-
     n_rows = split.provenance.rows_before_rebalancing
     X, y = split.X_train[:n_rows], split.y_train[:n_rows]
-    settings = {**PAPER, **params, "random_state": seed}
+    settings = settings_of(params, seed)
     shared = trainings.get(
         {**settings, **UNCUT},
         "the split",
@@ -107,6 +105,14 @@ def grown(split: SplitLike, params: Params, seed: int, trainings: Trainings) -> 
     return Fitted(
         estimator, X, y, tree, tree.node_count, estimator.n_epochs_, shared_seconds=trainings.saved
     )
+
+
+def settings_of(params: Params, seed: int) -> dict[str, Any]:
+    """What the estimator is called with; jobs also name a parameter that it no longer has."""
+    from gradtree import PAPER
+
+    named = {name: value for name, value in params.items() if name != "round_to_validation"}
+    return {**PAPER, **named, "random_state": seed}
 
 
 def finished_tree(
@@ -137,10 +143,9 @@ def fit_tuned(split: SplitLike, params: Params, seed: int) -> Fitted:
     """
     from baselines.algorithms.gradtree_trainings import Trainings
     from baselines.algorithms.inner_folds import best_of, inner_folds, real_rows
-    from gradtree import PAPER
 
     trainings = Trainings(split, params, seed)
-    settings = {**PAPER, **params, **UNCUT, "random_state": seed}
+    settings = {**settings_of(params, seed), **UNCUT}
     most = settings.pop("max_leaves") or None
     settings["restarts"] = settings.pop("fold_restarts")
     trained = [{**settings, "depth": depth} for depth in DEPTHS]

@@ -4,6 +4,8 @@ Names are imported when they are first used, so that ``import gradtree`` itself
 takes no time and needs no scikit-learn, Numba, pandas, matplotlib or TensorFlow.
 """
 
+# ruff: noqa: F401 (what the checker of types imports is imported on first use)
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,32 +24,6 @@ if TYPE_CHECKING:
     from gradtree.views.export import export_graphviz, export_text
     from gradtree.views.plot import export_svg, plot_history, plot_tree
     from gradtree.views.rules import Rule, decision_rules
-
-__all__ = [
-    "PAPER",
-    "CartClassifier",
-    "CartRegressor",
-    "CustomLoss",
-    "GradTreeClassifier",
-    "GradTreeRegressor",
-    "Loss",
-    "RegressionTree",
-    "Rule",
-    "Selector",
-    "SmallTreeClassifier",
-    "SmallTreeRegressor",
-    "TabularGradTree",
-    "Tree",
-    "decision_rules",
-    "export_graphviz",
-    "export_python",
-    "export_sql",
-    "export_svg",
-    "export_text",
-    "fit_table",
-    "plot_history",
-    "plot_tree",
-]
 
 __version__ = "0.1.0"
 
@@ -68,6 +44,7 @@ _NAMES = {
     "views.rules": ("Rule", "decision_rules"),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,6 @@ from gradtree.training.beginning import begin, columns_of, first_tree, samples_o
 from gradtree.training.choosing import judged
 from gradtree.training.numbers import judged_numbers
 from gradtree.training.own_loss import guarded, refuse_loss
-from gradtree.training.rounding import Grid
 from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
 
@@ -176,10 +175,6 @@ def train(
     if X_valid is not None and len(held_out):
         raise ValueError("give either X_valid and y_valid or valid_rows, not both")
     kept = np.delete(np.arange(len(X)), held_out)
-    grid = None
-    if config.round_to_validation and (X_valid is not None or len(held_out)):
-        grid = Grid(X[held_out] if X_valid is None else X_valid)
-        X, X_valid = grid.rounded(X), X_valid if X_valid is None else grid.rounded(X_valid)
     samples = samples_of(X, y, sample_weight, kept, config.dtype, class_weight)
     if X_valid is not None and y_valid is not None:
         everyone = np.arange(len(X_valid))
@@ -202,8 +197,6 @@ def train(
     least = best - config.tolerance * error
     near = [number for number in ranked if offers[number].score[0] >= least]
     trees = [offers[number].dense for number in near]
-    if grid is not None:
-        trees = [grid.between(dense) for dense in trees]
     histories = tuple(offers[number].history for number in sorted(offers))
     return TrainResult(
         trees[0],

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines
 from baselines.algorithms.genetic.estimator import GeneticTreeClassifier, canonical
-from baselines.algorithms.genetic.evolution import Settings, is_last, next_generation
+from baselines.algorithms.genetic.evolution import is_last, next_generation
 from baselines.algorithms.genetic.growing import grow, plant_stumps
 from baselines.algorithms.genetic.nodes import LEAF, NO_PARENT, NODE
 from baselines.algorithms.genetic.rows import encode, thresholds_of
@@ -143,7 +143,7 @@ def test_impossible_parameters_are_refused(wine, params, named):
 
 
 def generations(fitness: list[float], **settings: Any) -> int:
-    return next(i for i in range(99) if is_last(fitness[: i + 1], Settings(**settings)))
+    return next(i for i in range(99) if is_last(fitness[: i + 1], small(**settings)))
 
 
 def test_after_a_dip_only_the_smallest_of_the_window_has_to_be_exceeded():
@@ -212,7 +212,7 @@ def test_what_is_known_of_children_is_true_of_them_grown_up(penalty):
     y = (X[:, 0] > 12).astype(np.intp) + ((X[:, 1] > 20) & (X[:, 2] < 9))
     thresholds = thresholds_of(X, 10)
     data = encode(X, y, thresholds, 3)
-    settings = Settings(n_trees=40, depth_penalty=penalty, mutation_prob=0.7, cross_prob=0.9)
+    settings = small(n_trees=40, depth_penalty=penalty, mutation_prob=0.7, cross_prob=0.9)
     random = np.random.RandomState(3)
     trees, brood = plant_stumps(random.randint(10**8, size=40), data)
     nothing = np.empty(0, dtype=NODE)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from baselines.algorithms.classifier import TreeClassifier
-from baselines.algorithms.genetic.evolution import Settings, evolve
+from baselines.algorithms.genetic.evolution import evolve
 from baselines.algorithms.genetic.nodes import LEAF
 from baselines.algorithms.genetic.rows import encode, thresholds_of
 from gradtree.trees.simplify import class_sums
@@ -48,12 +48,12 @@ class GeneticTreeClassifier(TreeClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Breed a tree for the rows of ``X``, which are taken as ``float32``."""
         rows, coded = self._checked(X, y)
-        settings = self._settings()
+        self._check_settings()
         self._check_shape(rows.shape[1], len(self.classes_))
         thresholds = thresholds_of(rows, self.n_thresholds)
         data = encode(rows, coded, thresholds, len(self.classes_))
         random = check_random_state(self.random_state)
-        evolved = evolve(data, len(rows), settings, random)
+        evolved = evolve(data, len(rows), self, random)
         nodes = evolved.nodes
         cuts = thresholds[np.where(nodes["left"] == LEAF, 0, nodes["feature"]), nodes["cut"]]
         shape = nodes["left"], nodes["right"], nodes["feature"], cuts
@@ -74,7 +74,7 @@ class GeneticTreeClassifier(TreeClassifier):
                 "a class by another one. Predict that class"
             )
 
-    def _settings(self) -> Settings:
+    def _check_settings(self) -> None:
         least = {"n_thresholds": 1, "n_trees": 2, "max_iter": 0, "n_elitism": 0, "patience": 2}
         for name, smallest in least.items():
             if not getattr(self, name) >= smallest:
@@ -86,7 +86,6 @@ class GeneticTreeClassifier(TreeClassifier):
             raise ValueError("the trees could die out: raise mutation_prob or n_elitism above 0")
         if self.n_thresholds > LARGEST_CUT:
             raise ValueError(f"n_thresholds = {self.n_thresholds} exceeds {LARGEST_CUT}")
-        return Settings(*(getattr(self, name) for name in Settings._fields))
 
 
 def canonical(

@@ -4,16 +4,16 @@ Every draw is made in the original's order, from the same generators: NumPy's
 for the choice of parents, and for the rest that of the parent concerned.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from baselines.algorithms.genetic.growing import grow, judge, plant_stumps
-from baselines.algorithms.genetic.nodes import NODE, Nodes
-from baselines.algorithms.genetic.population import (
+from baselines.algorithms.genetic.growing import (
     MUTANT,
     SEED_RANGE,
     SURVIVOR,
@@ -21,30 +21,25 @@ from baselines.algorithms.genetic.population import (
     Brood,
     Trees,
     draw,
+    grow,
+    judge,
+    plant_stumps,
     seed,
     seeded,
     undescribed,
 )
+from baselines.algorithms.genetic.nodes import NODE, Nodes
 from baselines.algorithms.genetic.rows import RowSets
 from gradtree.compiling import entry_kernel
+
+if TYPE_CHECKING:
+    from baselines.algorithms.genetic.estimator import GeneticTreeClassifier
 
 FIRST_POPULATION = 400
 """The library takes it from its constructor only, and the paper set ``n_trees`` afterwards."""
 SMALLEST_SHARE = 1e-7
 
 Integers = NDArray[np.int64]
-
-
-class Settings(NamedTuple):
-    """Parameters of the search, as the estimator has them."""
-
-    n_trees: int = 400
-    max_iter: int = 500
-    cross_prob: float = 0.6
-    mutation_prob: float = 0.4
-    n_elitism: int = 3
-    patience: int = 100
-    depth_penalty: float = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +50,9 @@ class Evolved:
     best_fitness: NDArray[np.float64]
 
 
-def evolve(data: RowSets, n_rows: int, settings: Settings, random: RandomState) -> Evolved:
+def evolve(
+    data: RowSets, n_rows: int, settings: GeneticTreeClassifier, random: RandomState
+) -> Evolved:
     """Breed trees until the best fitness stays the same or the generations are used up."""
     trees, brood = plant_stumps(random.randint(SEED_RANGE, size=FIRST_POPULATION), data)
     fitness = _fitness(brood, n_rows, settings)
@@ -76,7 +73,7 @@ def next_generation(
     brood: Brood,
     fitness: NDArray[np.float64],
     data: RowSets,
-    settings: Settings,
+    settings: GeneticTreeClassifier,
     random: RandomState,
     spare: Nodes,
 ) -> tuple[Trees, Brood]:
@@ -91,11 +88,11 @@ def next_generation(
     return trees, brood
 
 
-def _fitness(brood: Brood, n_rows: int, settings: Settings) -> NDArray[np.float64]:
+def _fitness(brood: Brood, n_rows: int, settings: GeneticTreeClassifier) -> NDArray[np.float64]:
     return brood.hits / n_rows - settings.depth_penalty * brood.depth
 
 
-def is_last(best_fitness: list[float], settings: Settings) -> bool:
+def is_last(best_fitness: list[float], settings: GeneticTreeClassifier) -> bool:
     """Whether the newest generation, whose best fitness is the last of the list, ends the search.
 
     As in the original: if it is no better than the worst of the ``patience`` generations so far.
@@ -117,7 +114,9 @@ class Chosen(NamedTuple):
     n_different: int  # how many of the selected are not repetitions
 
 
-def choose(fitness: NDArray[np.float64], settings: Settings, random: RandomState) -> Chosen:
+def choose(
+    fitness: NDArray[np.float64], settings: GeneticTreeClassifier, random: RandomState
+) -> Chosen:
     """Select parents and the elite among children of that fitness."""
     elite = fittest(fitness, settings.n_elitism)
     selected, n_different = select(fitness, settings.n_trees, random)
@@ -133,7 +132,9 @@ def fittest(fitness: NDArray[np.float64], n: int) -> Integers:
     orders equals differently from one processor to the next.
     """
     order = np.arange(len(fitness))
-    _put_fittest_first(fitness, min(n, len(order)), order)
+    for place in range(min(n, len(order))):
+        best = place + int(fitness[order[place:]].argmax())
+        order[[place, best]] = order[[best, place]]
     return order[:n]
 
 
@@ -143,14 +144,20 @@ def select(
     """Stochastic universal selection: ``n`` equidistant pointers on the stacked fitness shares.
 
     Indices, each one once, in order, then the repetitions; and how many are no repetitions.
+    Shares are fitness made positive.
     """
-    found, selected = np.empty((2, n), dtype=np.int64)
-    edges = np.empty(len(fitness))
-    n_different = _select(fitness, random.random_sample(), edges, found, selected)
-    return selected, n_different
+    smallest = np.abs(fitness).min() or SMALLEST_SHARE
+    edges = np.cumsum(np.maximum(fitness, smallest))
+    steps = np.full(n, 1 / n)
+    steps[0] *= random.random_sample()
+    found = np.searchsorted(edges / edges[-1], np.minimum(np.cumsum(steps), 1.0))
+    again = np.diff(found, prepend=-1) == 0
+    return np.concatenate([found[~again], found[again]]), n - int(again.sum())
 
 
-def breed(chosen: Chosen, brood: Brood, settings: Settings, random: RandomState) -> Brood:
+def breed(
+    chosen: Chosen, brood: Brood, settings: GeneticTreeClassifier, random: RandomState
+) -> Brood:
     """Describe the children: mutants, then crossings, then the elite as it is."""
     n = len(chosen.selected)
     mutants = random.choice(n, int(np.ceil(n * settings.mutation_prob)), replace=False)
@@ -165,54 +172,6 @@ def breed(chosen: Chosen, brood: Brood, settings: Settings, random: RandomState)
     fresh = random.randint(SEED_RANGE, size=n_bare)
     children.rng[bare[:n_bare]] = seeded(fresh)
     return children
-
-
-@entry_kernel()
-def _put_fittest_first(fitness: NDArray[np.float64], n: int | np.int64, order: Integers) -> None:
-    for place in range(n):
-        best = place
-        for i in range(place + 1, len(order)):
-            if fitness[order[i]] > fitness[order[best]]:
-                best = i
-        order[place], order[best] = order[best], order[place]
-
-
-@entry_kernel()
-def _select(
-    fitness: NDArray[np.float64],
-    start: float,
-    edges: NDArray[np.float64],
-    found: Integers,
-    selected: Integers,
-) -> int | np.int64:
-    """Fill ``selected``; return how many different ones there are."""
-    smallest = np.inf
-    for i in range(len(fitness)):
-        smallest = min(smallest, abs(fitness[i]))
-    if smallest == 0:
-        smallest = SMALLEST_SHARE
-    # Shares are fitness made positive.
-    total = 0.0
-    for i in range(len(fitness)):
-        total += max(fitness[i], smallest)
-        edges[i] = total
-    step = 1 / len(found)
-    pointer, at, n_different = start * step, 0, 0
-    for k in range(len(found)):
-        while edges[at] / total < min(pointer, 1.0):
-            at += 1
-        found[k] = at
-        n_different += k == 0 or found[k] != found[k - 1]
-        pointer += step
-    one, again = 0, n_different
-    for k in range(len(found)):
-        if k == 0 or found[k] != found[k - 1]:
-            selected[one] = found[k]
-            one += 1
-        else:
-            selected[again] = found[k]
-            again += 1
-    return n_different
 
 
 @entry_kernel()

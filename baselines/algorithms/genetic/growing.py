@@ -1,4 +1,14 @@
-"""Compiled judgement of children by what is new in them, and writing of those that grow up."""
+"""Grown trees, and children that are only described until they grow up.
+
+Most children are never selected. So a child is kept as what distinguishes it from its parent. Its
+nodes are written to judge it, then forgotten, and written again once it is to be a parent.
+
+Each carries a random generator, JKISS on 64-bit words as in the original: a state is four of them.
+A copied tree starts from a draw of the tree it is a copy of, so the order of copies and draws
+decides every later one.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,28 +22,91 @@ from baselines.algorithms.genetic.nodes import (
     Index,
     Nodes,
     Surgery,
-    depth_without,
     forget_rows,
     graft,
-    list_subtree,
     put_leaf,
     transplant,
-)
-from baselines.algorithms.genetic.population import (
-    MUTANT,
-    SURVIVOR,
-    Brood,
-    Trees,
-    draw,
-    room_for,
-    seeded,
-    undescribed,
 )
 from baselines.algorithms.genetic.rows import Descent, RowSets, reach, score
 from gradtree.compiling import entry_kernel, kernel
 
 STUMP = 3
 """Nodes of a tree of one split."""
+WORDS = 4
+SEED_RANGE = 10**8
+MUTANT = np.int64(-1)
+SURVIVOR = np.int64(-2)
+
+_START = (np.uint64(987654321), np.uint64(43219876), np.uint64(6543217))
+_LCG_FACTOR, _LCG_STEP = np.uint64(314527869), np.uint64(1234567)
+_CARRY_FACTOR = np.uint64(4294584393)
+_5, _7, _22, _32 = np.uint64(5), np.uint64(7), np.uint64(22), np.uint64(32)
+
+
+@entry_kernel()
+def seed(state: NDArray[np.uint64], start: int | np.int64) -> None:
+    """Set a state; only its first word depends on the seed."""
+    state[0] = np.uint64(start)
+    state[1], state[2], state[3] = _START
+
+
+def seeded(starts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """One state per seed, shape (n, 4)."""
+    state = np.empty((len(starts), WORDS), dtype=np.uint64)
+    state[:, 0], state[:, 1:] = starts, _START
+    return state
+
+
+@entry_kernel()
+def draw(state: NDArray[np.uint64], bound: int | np.int64) -> np.int64:
+    """Draw an integer from 0 to ``bound - 1``, by remainder as the original does."""
+    state[0] = _LCG_FACTOR * state[0] + _LCG_STEP
+    state[1] ^= state[1] << _5
+    state[1] ^= state[1] >> _7
+    state[1] ^= state[1] << _22
+    carried = _CARRY_FACTOR * state[2] + state[3]
+    state[3] = carried >> _32
+    state[2] = carried
+    return np.int64((state[0] + state[1] + state[2]) % np.uint64(bound))
+
+
+class Trees(NamedTuple):
+    """Grown trees, one after the other in ``nodes``."""
+
+    nodes: Nodes
+    start: NDArray[np.int64]  # where each tree begins
+    n_nodes: NDArray[np.int64]
+    depth: NDArray[np.int64]  # levels below the root
+    hits: NDArray[np.int64]  # training rows classified correctly
+
+    def tree(self, index: int) -> Nodes:
+        return self.nodes[self.start[index] :][: self.n_nodes[index]]
+
+
+class Brood(NamedTuple):
+    """Children as changes to grown trees, and what is known of them."""
+
+    recipient: NDArray[np.int64]  # the tree that is changed
+    point: NDArray[np.int64]  # where; if that is the root, the bare branch is left
+    donor: NDArray[np.int64]  # the tree whose subtree comes to the point, or MUTANT or SURVIVOR
+    branch: NDArray[np.int64]  # the top of that subtree
+    feature: NDArray[np.int64]  # of mutants, what the point becomes
+    cut: NDArray[np.int64]
+    n_nodes: NDArray[np.int64]  # of the child, as depth and hits
+    depth: NDArray[np.int64]
+    hits: NDArray[np.int64]
+    rng: NDArray[np.uint64]  # (children, 4), the children's random generators
+
+
+def undescribed(n: int) -> Brood:
+    """That many children, all at the root of the first tree, of whom nothing is known yet."""
+    rng = np.empty((n, WORDS), dtype=np.uint64)
+    return Brood._make([*np.zeros((9, n), dtype=np.int64), rng])
+
+
+def room_for(n_nodes: int, spare: Nodes) -> Nodes:
+    """Room for that many nodes: ``spare`` if they fit there, else with some to spare."""
+    return spare if len(spare) >= n_nodes else np.empty(n_nodes + n_nodes // 4, dtype=NODE)
 
 
 def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]:
@@ -53,6 +126,17 @@ def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]
     return stumps, brood
 
 
+def judge(parents: Trees, brood: Brood, data: RowSets) -> None:
+    """Draw the mutations, and fill in size, depth and hits of every child."""
+    everyone = np.arange(len(brood.donor))
+    _mutate(parents, brood, len(data.of_class), data)
+    # One is written over the other.
+    page = np.empty(2 * int(parents.n_nodes.max()), dtype=NODE)
+    _write(
+        parents, brood, everyone, page, np.zeros_like(everyone), data, *_workspace(parents, data)
+    )
+
+
 def grow(
     parents: Trees, brood: Brood, chosen: NDArray[np.int64], data: RowSets, spare: Nodes
 ) -> Trees:
@@ -66,10 +150,14 @@ def grow(
     room = np.maximum(n_nodes, parents.n_nodes[brood.recipient[chosen]] * keeps_gaps)
     ends = np.cumsum(room)
     young = Trees(room_for(int(ends[-1]), spare), ends - room, n_nodes, depth, hits)
-    knife = nodes.workspace(int(parents.n_nodes.max() + n_nodes.max()))
-    work = rows.workspace(len(data.everyone), 2 * int(parents.depth.max()) + 1)
-    _grow(parents, brood, chosen, young, data, work, knife)
+    _write(parents, brood, chosen, young.nodes, young.start, data, *_workspace(parents, data))
     return young
+
+
+def _workspace(parents: Trees, data: RowSets) -> tuple[Descent, Surgery]:
+    """For children, which have at most twice the nodes and the depth of their parents."""
+    work = rows.workspace(len(data.everyone), 2 * int(parents.depth.max()) + 1)
+    return work, nodes.workspace(2 * int(parents.n_nodes.max()))
 
 
 @entry_kernel()
@@ -87,102 +175,6 @@ def _plant(stumps: Trees, rng: NDArray[np.uint64], data: RowSets, work: Descent)
         stumps.hits[i] = _send_rows(tree, ROOT, data, work)
 
 
-@entry_kernel()
-def _grow(
-    parents: Trees,
-    brood: Brood,
-    chosen: NDArray[np.int64],
-    young: Trees,
-    data: RowSets,
-    work: Descent,
-    knife: Surgery,
-) -> None:
-    for i in range(len(chosen)):
-        child, tree = chosen[i], young.nodes[young.start[i] :]
-        old = grown(parents, brood.recipient[child])
-        if brood.donor[child] == SURVIVOR:
-            _copy(old, tree)
-        elif brood.donor[child] == MUTANT:
-            _grow_mutant(old, tree, brood, child, data, work, knife)
-        else:
-            donor = grown(parents, brood.donor[child])
-            _grow_crossed(old, donor, tree, brood, child, data, work, knife)
-
-
-@entry_kernel()
-def _copy(old: Nodes, tree: Nodes) -> None:
-    for i in range(len(old)):
-        tree[i] = old[i]
-
-
-@entry_kernel()
-def _grow_mutant(
-    old: Nodes,
-    tree: Nodes,
-    brood: Brood,
-    child: Index,
-    data: RowSets,
-    work: Descent,
-    knife: Surgery,
-) -> None:
-    _copy(old, tree)
-    point = brood.point[child]
-    tree[point].feature, tree[point].cut = brood.feature[child], brood.cut[child]
-    # Where no row comes, nothing changes; elsewhere the marks below are those of other rows now.
-    if tree[point].reached:
-        forget_rows(tree, point, knife)
-        _send_rows(tree, point, data, work)
-
-
-@entry_kernel()
-def _grow_crossed(
-    old: Nodes,
-    donor: Nodes,
-    tree: Nodes,
-    brood: Brood,
-    child: Index,
-    data: RowSets,
-    work: Descent,
-    knife: Surgery,
-) -> None:
-    point, branch = brood.point[child], brood.branch[child]
-    if point == ROOT:
-        transplant(donor, branch, tree, NO_PARENT, np.bool_(False), ROOT, ROOT, knife)
-        _send_rows(tree, ROOT, data, work)
-        return
-    _copy(old, tree)
-    reached = tree[point].reached
-    top = graft(tree, len(old), point, donor, branch, knife)
-    if reached:
-        _send_rows(tree, top, data, work)
-
-
-@entry_kernel()
-def _send_rows(tree: Nodes, top: Index, data: RowSets, work: Descent) -> Index:
-    return score(tree, top, reach(tree, top, data, work), data, work, np.bool_(True))
-
-
-def judge(parents: Trees, brood: Brood, data: RowSets) -> None:
-    """Draw the mutations, and fill in size, depth and hits of every child."""
-    knife = nodes.workspace(int(parents.n_nodes.max()))
-    work = rows.workspace(len(data.everyone), 2 * int(parents.depth.max()) + 1)
-    _judge(parents, brood, data, work, knife)
-
-
-@entry_kernel()
-def _judge(parents: Trees, brood: Brood, data: RowSets, work: Descent, knife: Surgery) -> None:
-    for child in range(len(brood.donor)):
-        recipient = brood.recipient[child]
-        brood.n_nodes[child] = parents.n_nodes[recipient]
-        brood.depth[child] = parents.depth[recipient]
-        brood.hits[child] = parents.hits[recipient]
-        if brood.donor[child] == MUTANT:
-            _judge_mutant(grown(parents, recipient), brood, child, data, work, knife)
-        elif brood.donor[child] != SURVIVOR:
-            donor = grown(parents, brood.donor[child])
-            _judge_crossed(grown(parents, recipient), donor, brood, child, data, work, knife)
-
-
 @kernel(inline="always")  # a kernel cannot return part of an array
 def grown(trees: Trees, i: Index) -> Nodes:
     """The nodes of one tree."""
@@ -190,72 +182,67 @@ def grown(trees: Trees, i: Index) -> Nodes:
 
 
 @entry_kernel()
-def _judge_mutant(
-    tree: Nodes, brood: Brood, child: Index, data: RowSets, work: Descent, knife: Surgery
-) -> None:
-    """One node gets another class, or another feature and any threshold of it."""
-    rng = brood.rng[child]
+def _mutate(parents: Trees, brood: Brood, n_classes: Index, data: RowSets) -> None:
+    """Of every mutant one node gets another class, or another feature and any threshold of it."""
     n_features, n_thresholds, _ = data.below.shape
-    point = draw(rng, len(tree))
-    node = tree[point]
-    feature, cut = np.int64(node.feature), np.int64(node.cut)
-    if node.left == LEAF:
-        brood.feature[child], brood.cut[child] = _another(rng, feature, len(data.of_class)), cut
-    else:
-        brood.feature[child] = _another(rng, feature, n_features)
-        brood.cut[child] = draw(rng, n_thresholds)
-    brood.point[child] = point
-    # Exact: only rows that reach the changed node can end elsewhere, so the child's hits are the
-    # parent's without those below the node, plus what the same rows score there now. The change is
-    # made in the parent itself and taken back, which spares a copy of the tree.
-    if node.reached:
-        brood.hits[child] -= _hits_below(tree, point, knife)
-        node.feature, node.cut = brood.feature[child], brood.cut[child]
-        size = reach(tree, point, data, work)
-        brood.hits[child] += score(tree, point, size, data, work, np.bool_(False))
-        node.feature, node.cut = feature, cut
+    for child in range(len(brood.donor)):
+        if brood.donor[child] != MUTANT:
+            continue
+        tree, rng = grown(parents, brood.recipient[child]), brood.rng[child]
+        point = draw(rng, len(tree))
+        is_leaf = tree[point].left == LEAF
+        other = draw(rng, (n_classes if is_leaf else n_features) - 1)
+        brood.point[child] = point
+        brood.feature[child] = other + (other >= tree[point].feature)
+        brood.cut[child] = tree[point].cut if is_leaf else draw(rng, n_thresholds)
 
 
 @entry_kernel()
-def _another(rng: NDArray[np.uint64], current: Index, n: Index) -> Index:
-    drawn = draw(rng, n - 1)
-    return drawn + (drawn >= current)
-
-
-@entry_kernel()
-def _hits_below(tree: Nodes, top: Index, knife: Surgery) -> Index:
-    hits = 0
-    for i in range(list_subtree(tree, top, knife)):
-        hits += tree[knife.free[i]].hits
-    return hits
-
-
-@entry_kernel()
-def _judge_crossed(
-    tree: Nodes,
-    donor: Nodes,
+def _write(
+    parents: Trees,
     brood: Brood,
-    child: Index,
+    children: NDArray[np.int64],
+    room: Nodes,
+    start: NDArray[np.int64],
     data: RowSets,
     work: Descent,
     knife: Surgery,
 ) -> None:
-    """The subtree at ``point`` gives way to the donor's branch."""
-    point, branch = brood.point[child], brood.branch[child]
-    n_branch = list_subtree(donor, branch, knife)
-    height = 0
-    for i in range(n_branch):
-        height = max(height, donor[knife.free[i]].depth - donor[branch].depth)
-    if point == ROOT:
-        brood.n_nodes[child], brood.depth[child], brood.hits[child] = n_branch, height, 0
-    else:
-        brood.n_nodes[child] += n_branch - list_subtree(tree, point, knife)
-        kept = depth_without(tree, point, brood.depth[child], knife)
-        brood.depth[child] = max(kept, tree[point].depth + height)
-    if point == ROOT or tree[point].reached:
-        if point != ROOT:
-            brood.hits[child] -= _hits_below(tree, point, knife)
-        # The rows that the recipient sends to the point go on in the donor's branch: the child
-        # decides as if they had been joined, before anyone joins them.
-        size = reach(tree, point, data, work)
-        brood.hits[child] += score(donor, branch, size, data, work, np.bool_(False))
+    """Write the nodes of children into the room, and their size, depth and hits into the brood.
+
+    Only rows that reach the changed node can end elsewhere, so a child's hits are the parent's
+    without those below the node, plus what the same rows score there now.
+    """
+    for i in range(len(children)):
+        child, tree = children[i], room[start[i] :]
+        recipient, donor, point = brood.recipient[child], brood.donor[child], brood.point[child]
+        old = grown(parents, recipient)
+        size, hits = np.int64(len(old)), parents.hits[recipient]
+        if donor >= 0 and point == ROOT:
+            bare, branch = grown(parents, donor), brood.branch[child]
+            no = np.bool_(False)
+            size, _ = transplant(bare, branch, tree, NO_PARENT, no, ROOT, ROOT, knife)
+            hits = _send_rows(tree, ROOT, data, work)
+        else:
+            for node in range(size):
+                tree[node] = old[node]
+            # Where no row comes, nothing changes; elsewhere the marks are those of other rows now.
+            reached = donor != SURVIVOR and tree[point].reached
+            if reached:
+                hits -= forget_rows(tree, point, knife)
+            if donor == MUTANT:
+                tree[point].feature, tree[point].cut = brood.feature[child], brood.cut[child]
+            elif donor >= 0:
+                giver = grown(parents, donor)
+                point, size = graft(tree, size, point, giver, brood.branch[child], knife)
+            if reached:
+                hits += _send_rows(tree, point, data, work)
+        depth = 0
+        for node in range(size):
+            depth = max(depth, tree[node].depth)
+        brood.n_nodes[child], brood.depth[child], brood.hits[child] = size, depth, hits
+
+
+@entry_kernel()
+def _send_rows(tree: Nodes, top: Index, data: RowSets, work: Descent) -> Index:
+    return score(tree, top, reach(tree, top, data, work), data, work)

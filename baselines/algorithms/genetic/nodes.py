@@ -35,13 +35,12 @@ REMOVED = np.int64(-3)
 
 
 class Surgery(NamedTuple):
-    """Working memory: nodes to visit, with their new parent and side, numbers, and flags."""
+    """Working memory: nodes to visit, with their new parent and side, and numbers."""
 
     node: NDArray[np.int64]
     parent: NDArray[np.int64]
     is_left: NDArray[np.bool_]
     free: NDArray[np.int64]
-    flagged: NDArray[np.bool_]
 
 
 def workspace(n_nodes: int) -> Surgery:
@@ -51,7 +50,6 @@ def workspace(n_nodes: int) -> Surgery:
         np.empty(n_nodes + 1, dtype=np.int64),
         np.empty(n_nodes + 1, dtype=np.bool_),
         np.empty(n_nodes, dtype=np.int64),
-        np.zeros(n_nodes, dtype=np.bool_),
     )
 
 
@@ -83,39 +81,24 @@ def list_subtree(nodes: Nodes, top: Index, work: Surgery) -> Index:
 
 
 @entry_kernel()
-def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> None:
-    """Mark the subtree as reached by no row."""
+def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> Index:
+    """Mark the subtree as reached by no row; return the hits that it had."""
+    hits = 0
     for i in range(list_subtree(nodes, top, work)):
         here = nodes[work.free[i]]
+        hits += here.hits
         here.hits, here.reached = 0, 0
-
-
-@entry_kernel()
-def depth_without(nodes: Nodes, top: Index, depth: Index, work: Surgery) -> Index:
-    """Depth of a tree, which has depth ``depth``, without the subtree at ``top``."""
-    n_below, deepest = list_subtree(nodes, top, work), np.int64(0)
-    for i in range(n_below):
-        deepest = max(deepest, np.int64(nodes[work.free[i]].depth))
-    if deepest < depth:
-        return depth
-    for i in range(n_below):
-        work.flagged[work.free[i]] = True
-    deepest = np.int64(0)
-    for node in range(len(nodes)):
-        if not work.flagged[node]:
-            deepest = max(deepest, np.int64(nodes[node].depth))
-    for i in range(n_below):
-        work.flagged[work.free[i]] = False
-    return deepest
+    return hits
 
 
 @entry_kernel()
 def graft(
     child: Nodes, count: Index, point: Index, donor: Nodes, branch: Index, work: Surgery
-) -> Index:
-    """Replace the subtree at ``point`` (not the root) by the donor's at ``branch``; its number.
+) -> tuple[Index, Index]:
+    """Replace the subtree at ``point`` (not the root) by the donor's at ``branch``.
 
-    ``child`` holds the recipient's ``count`` nodes, with room for those to come.
+    ``child`` holds the recipient's ``count`` nodes, with room for those to come. Returns the number
+    of the subtree's top, and that of all nodes.
     """
     parent: Index = np.int64(child[point].parent)
     is_left = child[parent].left == point
@@ -124,7 +107,7 @@ def graft(
         child[work.free[i]].parent = REMOVED
     count, n_free = transplant(donor, branch, child, parent, is_left, count, n_free, work)
     parent = _close_gaps(child, count, n_free, parent, work)
-    return np.int64(child[parent].left if is_left else child[parent].right)
+    return np.int64(child[parent].left if is_left else child[parent].right), count - n_free
 
 
 @entry_kernel()

@@ -89,13 +89,10 @@ def reach(nodes: Nodes, node: Index, rows: RowSets, work: Descent) -> Index:
 
 
 @entry_kernel()
-def score(
-    nodes: Nodes, top: Index, size: Index, rows: RowSets, work: Descent, mark: bool | np.bool_
-) -> Index:
+def score(nodes: Nodes, top: Index, size: Index, rows: RowSets, work: Descent) -> Index:
     """Send the ``size`` words at the start of ``work`` down from ``top`` and count the hits.
 
-    ``mark`` notes in the nodes that they are reached, and in leaves their hits.
-    Nodes that no row reaches are left as they are.
+    Nodes that are reached are marked, and leaves note their hits. The others stay as they are.
     """
     hits: Index = 0
     pending = 0
@@ -106,13 +103,10 @@ def score(
         pending -= 1
         node, start, size = work.node[pending], work.start[pending], work.size[pending]
         here = nodes[node]
-        if mark:
-            here.reached = 1
+        here.reached = 1
         if here.left == LEAF:
-            found = _hits(rows.of_class[here.feature], start, size, work)
-            hits += found
-            if mark:
-                here.hits = found
+            here.hits = _hits(rows.of_class[here.feature], start, size, work)
+            hits += here.hits
             continue
         n_left, n_right = _divide(rows.below[here.feature, here.cut], start, size, work)
         # The left set lies behind the right one, so it is taken up first: its place can then be
