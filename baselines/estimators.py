@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, over_classes
+from baselines.contract import Fitted, Learner, Params, Split, over_classes
 from baselines.gradtree_variants import NEW_DEFAULTS
 
 SINCE: dict[str, Any] = {
@@ -30,13 +30,13 @@ del DEFAULTS["round_to_validation"], DEFAULTS["stream"]  # never other than usua
 """What ``GradTreeClassifier()`` has today, so that a job says what it ran."""
 
 
-def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_gradtree(split: Split, params: Params, seed: int) -> Fitted:
     from gradtree import GradTreeClassifier
 
     return fitted(split, GradTreeClassifier(**params, random_state=seed))
 
 
-def fit_small_tree(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_small_tree(split: Split, params: Params, seed: int) -> Fitted:
     from gradtree import CartClassifier, GradTreeClassifier, SmallTreeClassifier
 
     own = {name: value for name, value in params.items() if name in DEFAULTS}
@@ -52,7 +52,7 @@ def fit_small_tree(split: SplitLike, params: Params, seed: int) -> Fitted:
     return replace(found, extra={"chosen": model.best_family_, "folds": board})
 
 
-def fitted(split: SplitLike, estimator: Any) -> Fitted:
+def fitted(split: Split, estimator: Any) -> Fitted:
     """An estimator and its tree after its fit to the real rows."""
     from baselines.algorithms.inner_folds import real_rows
 

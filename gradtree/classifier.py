@@ -11,7 +11,7 @@ from gradtree.inputs.arrays import TrainingRows
 from gradtree.inputs.parameters import settled
 from gradtree.learning import Task, TreeLearner
 from gradtree.settings.config import TrainConfig
-from gradtree.training.finishing import all_rows
+from gradtree.training.finishing import FittedRows
 
 
 @dataclass(eq=False, repr=False)
@@ -276,8 +276,9 @@ class GradTreeClassifier(Classification, TreeLearner):
         held_out: NDArray[np.intp],
     ) -> Task:
         self._note(data)
-        beside = None if valid is None or told is None else (valid, told)
-        by_class = data.class_weight
-        rows = all_rows(matrix, data.y, data.weight, held_out, beside, by_class, data.sample_weight)
-        weight = None if told is None or by_class is None else by_class[told]
-        return Task(config, data.y, told, weight, rows)
+        trained = np.delete(np.arange(len(matrix)), held_out)
+        rows = FittedRows(matrix, data.y, data.weight, trained, data.sample_weight)
+        if valid is None or told is None:
+            return Task(config, data.y, None, None, rows)
+        weight = None if data.class_weight is None else data.class_weight[told]
+        return Task(config, data.y, told, weight, rows.joined(valid, told, weight))

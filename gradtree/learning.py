@@ -6,8 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.estimator import TreeEstimator
@@ -20,7 +19,6 @@ from gradtree.training.finishing import Grown
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import TrainResult, train
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.simplify import PruningPath
 
 
 class Task(NamedTuple):
@@ -119,23 +117,6 @@ class TreeLearner(TreeEstimator):
         self._grown, self._finish = grown, finish
         self._keep(cut)
         self._tell_of_a_single_leaf(rows)
-
-    def cost_complexity_pruning_path(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> PruningPath:
-        """Prices of leaves (``ccp_alpha``) at which the tree of ``fit(X, y)`` would shrink.
-
-        As in scikit-learn, a tree is grown for it and this estimator is not changed. Use a fixed
-        ``random_state`` to get the path of the tree that you will grow; ``path_`` of a fitted
-        estimator is the same without another fit. With ``polish``, a tree that is fitted at
-        another price is polished at that price too, and may differ from the one on the path.
-
-        Returns
-        -------
-        PruningPath
-            ``ccp_alphas`` and ``impurities``, both ascending.
-        """
-        return clone(self).fit(X, y, sample_weight).path_
 
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""

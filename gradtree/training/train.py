@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gradtree.engines.contract import EngineRun, Samples
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss, NumberLoss
-from gradtree.training.beginning import begin, columns_of, first_tree, samples_of, seeds_of
+from gradtree.training.beginning import begin, columns_of, first_tree, samples_of
 from gradtree.training.choosing import judged
 from gradtree.training.numbers import judged_numbers
 from gradtree.training.own_loss import guarded, refuse_loss
@@ -100,7 +100,7 @@ class _Task:
         initial = self.start if number == 0 else None
         n_features = self.train.X.shape[1]
         initial = initial or first_tree(seed, self.columns, n_features, self.n_classes, config)
-        run = begin(initial, self.train, self.valid, seeds_of(seed, config), config)
+        run = begin(initial, self.train, self.valid, seed, config)
         status = run.advance()
         while status == 0 and not is_stopped():
             self._look_at(run)

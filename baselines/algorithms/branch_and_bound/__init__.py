@@ -15,8 +15,7 @@ remembers, and the habits of the library's that are not in the publication:
 What cannot change the outcome is done faster: rows are sorted by class, so that
 one pass over a set of rows counts all classes; a pair of columns is counted
 once for both orders, and on the smaller side of a candidate for both sides;
-what columns with the same rows lead to is found once; and counting and judging
-go over many columns with one instruction.
+and counting and judging go over many columns with one instruction.
 
 ``rows``        the training rows as sets of bits
 ``pair_counts`` rows with a yes in both of two columns

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.branch_and_bound.cache import Nodes
-from baselines.algorithms.branch_and_bound.pair_counts import Counter, CountType, room_for_counts
+from baselines.algorithms.branch_and_bound.pair_counts import Counter, room_for_counts
 from baselines.algorithms.branch_and_bound.rows import Index, SortedRows, Words
 from baselines.algorithms.branch_and_bound.stumps import Stumps, room_for_stumps
 from gradtree.compiling import kernel
@@ -23,7 +23,6 @@ class Levels(NamedTuple):
 
     node: NDArray[np.int64]  # (n_levels,)
     conditions: NDArray[np.int64]  # (n_levels, n_levels), that lead to the node, sorted
-    twin: NDArray[np.int64]  # (2, n_levels), work space for others that lead to the same rows
     candidates: NDArray[np.int64]  # (n_levels, n_columns), that split the rows of the node
     n_candidates: NDArray[np.int64]  # (n_levels,)
     at: NDArray[np.int64]  # (n_levels,), which candidate is being tried
@@ -53,9 +52,7 @@ class Search(NamedTuple):
     signals: NDArray[np.uint8]  # see STOP and FULL
 
 
-def prepare(
-    rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int, kind: CountType
-) -> Search:
+def prepare(rows: SortedRows, nodes: Nodes, max_depth: int, min_rows: int) -> Search:
     n_columns, n_words = rows.yes.shape
     n = max_depth + 1
 
@@ -65,7 +62,6 @@ def prepare(
     levels = Levels(
         node=integers(n),
         conditions=integers(n, n),
-        twin=integers(2, n),
         candidates=integers(n, n_columns),
         n_candidates=integers(n),
         at=integers(n),
@@ -82,7 +78,7 @@ def prepare(
         similar_error=np.zeros((n, 2)),
     )
     signals = np.zeros(2, dtype=np.uint8)
-    counter, stumps = room_for_counts(rows, kind), room_for_stumps(rows, kind)
+    counter, stumps = room_for_counts(rows), room_for_stumps(rows)
     return Search(rows, nodes, counter, stumps, levels, max_depth, min_rows, signals)
 
 
