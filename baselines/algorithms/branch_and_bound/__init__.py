@@ -9,7 +9,7 @@ remembers, and the habits of the library's that are not in the publication:
   of depth two, so that now and then a better tree is missed (``depth_two``);
 * a tree that ends such a search early counts as one node (``depth_two``);
 * whether a node known before has enough rows to be split is asked of its
-  parent's rows (``search.open_level``);
+  parent's rows (``search``);
 * class numbers are taken to have no gaps (``rows.encode``).
 
 What cannot change the outcome is done faster: rows are sorted by class, so that

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.branch_and_bound.cache import Nodes
-from baselines.algorithms.branch_and_bound.levels import Search, cover_of, side_in_turn
+from baselines.algorithms.branch_and_bound.levels import Search, cover_of
 from baselines.algorithms.branch_and_bound.pair_counts import Counter, count_part, count_whole
 from baselines.algorithms.branch_and_bound.rows import NO, YES, Index, SortedRows, Words, leaf
 from baselines.algorithms.branch_and_bound.stumps import Stumps, judge_pairs, take_single
@@ -162,7 +162,7 @@ def solve_two_levels(
     else:
         supports = levels.supports[above]
         fewer = NO if supports[NO] < supports[YES] else YES
-        is_rest = side_in_turn(levels, above) != fewer
+        is_rest = levels.turn[above] != fewer
         whole, part = cover_of(search, above), levels.sides[above, fewer]
         count_part(rows, whole, part, levels.at[above], candidates, counter)
         if is_rest:
