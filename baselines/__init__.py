@@ -20,13 +20,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task, class_probabilities
+from baselines.contract import Fitted, Learner, Params, Split, Task, class_probabilities
 
 __all__ = [
     "Fitted",
     "Learner",
     "Params",
-    "SplitLike",
+    "Split",
     "Task",
     "class_probabilities",
     "learner",

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+from baselines.contract import Fitted, Learner, Params, Split, Task
 
 
 def defaults(task: Task) -> dict[str, Any]:
     return {"learning_rate": 0.1, "max_iter": 100, "max_leaf_nodes": 31, "min_samples_leaf": 20}
 
 
-def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     X, y = split.X_train_valid, split.y_train_valid

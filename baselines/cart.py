@@ -7,7 +7,7 @@ together, since it needs no early stopping.
 from collections.abc import Mapping
 from typing import Any
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task, over_classes
+from baselines.contract import Fitted, Learner, Params, Split, Task, over_classes
 
 
 def defaults(task: Task) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def translate(row: Mapping[str, str], task: Task) -> dict[str, Any]:
     }
 
 
-def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
     from gradtree.trees.tree import Tree

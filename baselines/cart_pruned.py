@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task, over_classes
+from baselines.contract import Fitted, Learner, Params, Split, Task, over_classes
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
@@ -39,7 +39,7 @@ def capped(task: Task) -> dict[str, Any]:
     return {"criterion": "gini", "max_leaves": 0}
 
 
-def result(split: SplitLike, estimator: DecisionTreeClassifier, **extra: Any) -> Fitted:
+def result(split: Split, estimator: DecisionTreeClassifier, **extra: Any) -> Fitted:
     from gradtree.trees.tree import Tree
 
     X, y = split.X_train_valid, split.y_train_valid
@@ -47,7 +47,7 @@ def result(split: SplitLike, estimator: DecisionTreeClassifier, **extra: Any) ->
     return Fitted(estimator, X, y, tree, tree.node_count, extra=extra)
 
 
-def fit_pruned(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_pruned(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.base import clone
     from sklearn.tree import DecisionTreeClassifier
 
@@ -92,10 +92,10 @@ def candidate_alphas(
     return [float(alpha) for alpha in between[::-1]] or [0.0]
 
 
-def fit_shrunk(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_shrunk(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
-    from baselines.algorithms.cart_trees import ShrunkTreeClassifier, shrunk_tree
+    from baselines.algorithms.cart_trees import shrink, shrunk
     from baselines.algorithms.inner_folds import best_of, inner_folds
     from baselines.algorithms.price_pruning import MOST_PRICES, grown, price_scores
 
@@ -107,15 +107,15 @@ def fit_shrunk(split: SplitLike, params: Params, seed: int) -> Fitted:
         inner_folds(split, seed),
         prices,
         n_classes,
-        lambda tree: [shrunk_tree(tree, strength) for strength in STRENGTHS],
+        lambda tree: [shrunk(tree, tree.value, tree.n_node_samples, one) for one in STRENGTHS],
     )
     candidates = [(price, strength) for price in prices for strength in STRENGTHS]
     price, strength = best_of(candidates, scores)
-    estimator = ShrunkTreeClassifier(strength, params["criterion"], price, seed).fit(X, y)
+    estimator = shrink(grower.set_params(ccp_alpha=price).fit(X, y), strength)
     return result(split, estimator, chosen={"price": price, "shrinkage": strength})
 
 
-def fit_weighted(split: SplitLike, params: Params, seed: int, on_grid: bool) -> Fitted:
+def fit_weighted(split: Split, params: Params, seed: int, on_grid: bool) -> Fitted:
     from sklearn.base import clone
 
     from baselines.algorithms.cart_trees import WeightedTreeClassifier, grid_of

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from baselines.algorithms.inner_folds import SplitLike as SplitLike
-from baselines.algorithms.inner_folds import Task as Task
 from baselines.algorithms.inner_folds import over_classes as over_classes
 from baselines.algorithms.inner_folds import spread
+from datasets.split import Split as Split
+from datasets.split import Task as Task
 
 if TYPE_CHECKING:
     from gradtree.trees.tree import Tree
@@ -62,7 +62,7 @@ class Learner:
     name: str  # as printed in the paper's tables
     version: str  # bumped whenever the same parameters may give other numbers
     defaults: Callable[[Task], dict[str, Any]]  # of the paper's default experiment
-    fit: Callable[[SplitLike, Params, int], Fitted]  # with parameters and a seed
+    fit: Callable[[Split, Params, int], Fitted]  # with parameters and a seed
     # Why a shape (features, classes) cannot be handled, printed in the table cell, else ``None``.
     skip: Callable[[int, int], str | None] = lambda n_features, n_classes: None
     published: str | None = None  # CSV in ``results/paper`` with the tuned parameters

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+from baselines.contract import Fitted, Learner, Params, Split, Task
 
 
 def defaults(task: Task) -> dict[str, Any]:
     return {"max_depth": 4, "min_sup": 1, "time_limit": None}
 
 
-def fit(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
+def fit(split: Split, params: Params, seed: int, solver: str) -> Fitted:
     from baselines.algorithms.dl85 import DL85Classifier
 
     X, y = split.X_train_valid, split.y_train_valid

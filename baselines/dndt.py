@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from baselines.algorithms import DNDT_MOST_FEATURES as MOST_FEATURES
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+from baselines.contract import Fitted, Learner, Params, Split, Task
 
 
 def defaults(task: Task) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def skip(n_features: int, n_classes: int) -> str | None:
     return f"n>{MOST_FEATURES}" if n_features > MOST_FEATURES else None
 
 
-def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit(split: Split, params: Params, seed: int) -> Fitted:
     """Train on the training part alone; the validation part decides when to stop."""
     from baselines.algorithms.dndt import DNDTClassifier
 

@@ -6,9 +6,10 @@ Both get training and validation rows together and deal with them as they do for
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task, over_classes
+from baselines.contract import Fitted, Learner, Params, Split, over_classes
 from baselines.gradtree_variants import NEW_DEFAULTS
 
 SINCE: dict[str, Any] = {
@@ -29,13 +30,13 @@ del DEFAULTS["round_to_validation"], DEFAULTS["stream"]  # never other than usua
 """What ``GradTreeClassifier()`` has today, so that a job says what it ran."""
 
 
-def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_gradtree(split: Split, params: Params, seed: int) -> Fitted:
     from gradtree import GradTreeClassifier
 
     return fitted(split, GradTreeClassifier(**params, random_state=seed))
 
 
-def fit_small_tree(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_small_tree(split: Split, params: Params, seed: int) -> Fitted:
     from gradtree import CartClassifier, GradTreeClassifier, SmallTreeClassifier
 
     own = {name: value for name, value in params.items() if name in DEFAULTS}
@@ -48,13 +49,10 @@ def fit_small_tree(split: SplitLike, params: Params, seed: int) -> Fitted:
     model = SmallTreeClassifier(most, families, cv=folds, random_state=seed)
     found = fitted(split, model)
     board = {each.family: [each.score, each.noise] for each in model.leaderboard_}
-    return Fitted(
-        model, found.X_fit, found.y_fit, found.tree, found.size,
-        extra={"chosen": model.best_family_, "folds": board},
-    )  # fmt: skip
+    return replace(found, extra={"chosen": model.best_family_, "folds": board})
 
 
-def fitted(split: SplitLike, estimator: Any) -> Fitted:
+def fitted(split: Split, estimator: Any) -> Fitted:
     """An estimator and its tree after its fit to the real rows."""
     from baselines.algorithms.inner_folds import real_rows
 
@@ -64,13 +62,11 @@ def fitted(split: SplitLike, estimator: Any) -> Fitted:
     return Fitted(estimator, X, y, tree, tree.node_count)
 
 
-def small_tree_defaults(task: Task) -> dict[str, Any]:
-    return {**DEFAULTS, "cv": 5}
-
-
 LEARNERS = (
     Learner(
         "gradtree-estimator", "GradTreeClassifier", "1", lambda task: dict(DEFAULTS), fit_gradtree
     ),
-    Learner("small-tree", "SmallTreeClassifier", "1", small_tree_defaults, fit_small_tree),
+    Learner(
+        "small-tree", "SmallTreeClassifier", "1", lambda task: {**DEFAULTS, "cv": 5}, fit_small_tree
+    ),
 )

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+from baselines.contract import Fitted, Learner, Params, Split, Task
 
 LOSSES = {"crossentropy": "cross-entropy", "focal_crossentropy": "focal"}
 TUNED_RESTARTS = 3
@@ -72,7 +72,7 @@ def simplify(params: Params, task: Task) -> dict[str, Any]:
     return {**params, "poly_epsilon": None if idle else params["poly_epsilon"]}
 
 
-def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit(split: Split, params: Params, seed: int) -> Fitted:
     """Train on the training part alone; the validation part decides when to stop.
 
     Weights of classes count for training rows; validation rows weigh the same, as they do

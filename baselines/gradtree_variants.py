@@ -13,9 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+from baselines.contract import Fitted, Learner, Params, Split, Task
 
 if TYPE_CHECKING:
     from baselines.algorithms.gradtree_trainings import Trainings
@@ -76,20 +75,18 @@ def defaults(task: Task, changes: Params) -> dict[str, Any]:
     return {**NEW_DEFAULTS, **changes}
 
 
-def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit(split: Split, params: Params, seed: int) -> Fitted:
     """Train on the original training rows; validation rows choose and then join the leaves."""
     from baselines.algorithms.gradtree_trainings import Trainings
 
     return grown(split, params, seed, Trainings(split, params, seed))
 
 
-def grown(split: SplitLike, params: Params, seed: int, trainings: Trainings) -> Fitted:
+def grown(split: Split, params: Params, seed: int, trainings: Trainings) -> Fitted:
     """The same, by a training that another fit of the split may have done."""
-    from gradtree import PAPER
-
     n_rows = split.provenance.rows_before_rebalancing
     X, y = split.X_train[:n_rows], split.y_train[:n_rows]
-    settings = {**PAPER, **params, "random_state": seed}
+    settings = settings_of(params, seed)
     shared = trainings.get(
         {**settings, **UNCUT},
         "the split",
@@ -100,7 +97,8 @@ def grown(split: SplitLike, params: Params, seed: int, trainings: Trainings) -> 
         classes=np.arange(split.n_classes),
     )
     estimator = copy(shared).set_params(**settings)
-    estimator.tree_ = finished_tree(estimator, X, y, split)
+    cap, price = settings["max_leaf_nodes"], settings["ccp_alpha"]
+    estimator.prune(max_leaf_nodes=cap, ccp_alpha=price)
     if params["refit_leaves"]:
         X, y = np.concatenate([X, split.X_valid]), np.concatenate([y, split.y_valid])
     tree = estimator.tree_
@@ -109,18 +107,12 @@ def grown(split: SplitLike, params: Params, seed: int, trainings: Trainings) -> 
     )
 
 
-def finished_tree(
-    estimator: GradTreeClassifier, X: NDArray[np.float64], y: NDArray[np.int64], split: SplitLike
-) -> Tree:
-    """What the estimator's own ``fit`` would make of its training with its present settings."""
-    from gradtree.inputs.arrays import class_weights
-    from gradtree.inputs.parameters import finish_config
-    from gradtree.training.finishing import all_rows, finished
+def settings_of(params: Params, seed: int) -> dict[str, Any]:
+    """What the estimator is called with; jobs also name a parameter that it no longer has."""
+    from gradtree import PAPER
 
-    weights = class_weights(estimator.class_weight, y, estimator.classes_)
-    own, valid = None if weights is None else weights[y], (split.X_valid, split.y_valid)
-    rows = all_rows(X, y, own, np.empty(0, dtype=np.intp), valid, weights)
-    return finished(estimator.dense_, rows, finish_config(estimator.get_params()))
+    named = {name: value for name, value in params.items() if name != "round_to_validation"}
+    return {**PAPER, **named, "random_state": seed}
 
 
 def tuned_defaults(task: Task) -> dict[str, Any]:
@@ -128,7 +120,7 @@ def tuned_defaults(task: Task) -> dict[str, Any]:
     return {**fixed, "max_leaves": 0, "fold_restarts": 1}
 
 
-def fit_tuned(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_tuned(split: Split, params: Params, seed: int) -> Fitted:
     """Choose depth and price of a leaf by the folds of real rows, without copies.
 
     Class weights do their work. One training per depth and fold answers for all prices and caps,
@@ -137,10 +129,9 @@ def fit_tuned(split: SplitLike, params: Params, seed: int) -> Fitted:
     """
     from baselines.algorithms.gradtree_trainings import Trainings
     from baselines.algorithms.inner_folds import best_of, inner_folds, real_rows
-    from gradtree import PAPER
 
     trainings = Trainings(split, params, seed)
-    settings = {**PAPER, **params, **UNCUT, "random_state": seed}
+    settings = {**settings_of(params, seed), **UNCUT}
     most = settings.pop("max_leaves") or None
     settings["restarts"] = settings.pop("fold_restarts")
     trained = [{**settings, "depth": depth} for depth in DEPTHS]
@@ -151,7 +142,7 @@ def fit_tuned(split: SplitLike, params: Params, seed: int) -> Fitted:
         own = n_real - len(fold.y_held)  # copies stand behind the rows of the fold
         X, y = fold.X[:own], fold.y[:own]
         models = [trainings.get(each, number, X, y, classes=classes) for each in trained]
-        labels = [t.predict(fold.X_held) for one in models for t in cut_back(one, X, y, most)]
+        labels = [t.predict(fold.X_held) for one in models for t in cut_back(one, most)]
         scores.append([fold.score(each) for each in labels])
     chosen = best_of(candidates, np.array(scores))
     final = {name: value for name, value in params.items() if name in NEW_DEFAULTS}
@@ -159,17 +150,9 @@ def fit_tuned(split: SplitLike, params: Params, seed: int) -> Fitted:
     return replace(fitted, extra={"chosen": chosen})
 
 
-def cut_back(
-    model: GradTreeClassifier, X: NDArray[np.float64], y: NDArray[np.int64], most: int | None
-) -> list[Tree]:
+def cut_back(model: GradTreeClassifier, most: int | None) -> list[Tree]:
     """The trees that the model, grown at no price, would be at each price."""
-    from gradtree.inputs.arrays import class_weights
-    from gradtree.trees.simplify import Labelled, counted, merged, pruned
-
-    weights = class_weights(model.class_weight, y, model.classes_)
-    rows = Labelled(X, y, np.ones(len(y)) if weights is None else weights[y])
-    tree, weight = counted(model.tree_, rows)
-    return [merged(pruned(tree, weight, price, most)[0])[0] for price in PRICES]
+    return [copy(model).prune(ccp_alpha=price, max_leaf_nodes=most).tree_ for price in PRICES]
 
 
 def variant(slug: str, name: str, changes: Params) -> Learner:

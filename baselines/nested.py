@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from baselines import cart, gradtree_learner
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+from baselines.contract import Fitted, Learner, Params, Split, Task
 
 RATES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25)
 GRADTREE_SPACE: dict[str, Sequence[Any]] = {
@@ -40,7 +40,7 @@ def defaults(task: Task) -> dict[str, Any]:
 
 
 def candidates(
-    space: Mapping[str, Sequence[Any]], split: SplitLike, params: Params, seed: int
+    space: Mapping[str, Sequence[Any]], split: Split, params: Params, seed: int
 ) -> list[dict[str, Any]]:
     """Random points of the space; every trial draws its own."""
     from sklearn.model_selection import ParameterSampler
@@ -50,7 +50,7 @@ def candidates(
     return list(ParameterSampler(space, count, random_state=1000 * seed + split.provenance.trial))
 
 
-def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_cart(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
     def fit(one: Params, fold: Any) -> Any:
@@ -61,7 +61,7 @@ def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
     return replace(fitted, extra=extra)
 
 
-def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_gradtree(split: Split, params: Params, seed: int) -> Fitted:
     """Of the own rows of a fold, a fifth decides when to stop."""
     from sklearn.model_selection import train_test_split
 
@@ -86,7 +86,7 @@ def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
 
 
 def winner(
-    space: Mapping[str, Sequence[Any]], fit: Any, split: SplitLike, params: Params, seed: int
+    space: Mapping[str, Sequence[Any]], fit: Any, split: Split, params: Params, seed: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The candidate with the best mean macro F1 over folds, and what the record keeps of it."""
     from baselines.algorithms.inner_folds import inner_folds, tuned

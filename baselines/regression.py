@@ -15,10 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines import boosting
-from baselines.contract import NUMBERS, QUANTILES, Fitted, Learner, Params, SplitLike, Task
+from baselines.contract import NUMBERS, QUANTILES, Fitted, Learner, Params, Split, Task
 
 if TYPE_CHECKING:
     from baselines.algorithms.price_pruning import Priced
@@ -50,7 +49,7 @@ def inner_folds(params: Params, seed: int) -> Any:
 
 
 def searched(
-    model: Any, space: Space, split: SplitLike, params: Params, seed: int, scoring: Any = "r2"
+    model: Any, space: Space, split: Split, params: Params, seed: int, scoring: Any = "r2"
 ) -> dict[str, Any]:
     """What the record keeps of a random search: the winner, and its mean score over the folds."""
     from sklearn.model_selection import RandomizedSearchCV
@@ -72,7 +71,7 @@ def searched(
     return {"chosen": search.best_params_, "candidates": count, "inner_score": score}
 
 
-def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_cart(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeRegressor
 
     from gradtree.trees.tree import Tree
@@ -84,14 +83,14 @@ def fit_cart(split: SplitLike, params: Params, seed: int) -> Fitted:
     return Fitted(model, X, y, tree, tree.node_count, extra=found)
 
 
-def fit_gradtree(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_gradtree(split: Split, params: Params, seed: int) -> Fitted:
     X, y = split.X_train_valid, split.y_train_valid
     model, found = tuned_gradtree(split, params, seed)
     return Fitted(model, X, y, model.tree_, model.tree_.node_count, model.n_epochs_, found)
 
 
 def tuned_gradtree(
-    split: SplitLike, params: Params, seed: int, scoring: Any = "r2", **loss: Any
+    split: Split, params: Params, seed: int, scoring: Any = "r2", **loss: Any
 ) -> tuple[Any, dict[str, Any]]:
     """A fitted regressor, and what its search found; the protocol has scaled the columns."""
     from gradtree import GradTreeRegressor
@@ -103,7 +102,7 @@ def tuned_gradtree(
     return model.fit(split.X_train_valid, split.y_train_valid), found
 
 
-def fit_boosting(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_boosting(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     X, y = split.X_train_valid, split.y_train_valid
@@ -113,18 +112,21 @@ def fit_boosting(split: SplitLike, params: Params, seed: int) -> Fitted:
     return Fitted(model, X, y, tree=None, size=None, epochs=int(model.n_iter_), extra=found)
 
 
-def fit_pruned(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_pruned(split: Split, params: Params, seed: int) -> Fitted:
     """The full tree, cut back at the price of a leaf with the best mean R² over the folds."""
     from sklearn.metrics import r2_score
+    from sklearn.tree import DecisionTreeRegressor
 
+    from baselines.algorithms.price_pruning import grown
     from gradtree import CartRegressor
 
     X, y = split.X_train_valid, split.y_train_valid
-    whole = grown(X, y, seed)
+    grower = DecisionTreeRegressor(random_state=seed)
+    whole = grown(grower, X, y)
     prices = some_prices(whole, params["prices"])
     scores = []
     for inside, held in inner_folds(params, seed).split(X):
-        priced = grown(X[inside], y[inside], seed)
+        priced = grown(grower, X[inside], y[inside])
         value, reached = priced.tree.value[:, 0], priced.tree.apply(X[held])
         told = [value[priced.ends(price)[reached]] for price in prices]
         scores.append([r2_score(y[held], each) for each in told])
@@ -134,19 +136,6 @@ def fit_pruned(split: SplitLike, params: Params, seed: int) -> Fitted:
     found = {"chosen": {"ccp_alpha": prices[best]}, "candidates": len(prices)}
     extra = {**found, "inner_score": round(float(means[best]), 6)}
     return Fitted(CartRegressor.from_tree(tree), X, y, tree, tree.node_count, extra=extra)
-
-
-def grown(X: NDArray[np.float64], y: NDArray[Any], seed: int) -> Priced:
-    """A full tree with the price, in squared error, at which each of its nodes becomes a leaf."""
-    from sklearn.tree import DecisionTreeRegressor
-
-    from baselines.algorithms.price_pruning import priced
-    from gradtree.trees.tree import Tree
-
-    model = DecisionTreeRegressor(random_state=seed).fit(X, y)
-    inside = model.tree_
-    risk = inside.impurity * inside.weighted_n_node_samples / len(y)
-    return priced(Tree.from_sklearn(model), risk)
 
 
 def some_prices(whole: Priced, most: int) -> list[float]:
@@ -159,11 +148,11 @@ def some_prices(whole: Priced, most: int) -> list[float]:
     return [float(price) for price in between[np.unique(places)]]
 
 
-def fit_quantiles(split: SplitLike, params: Params, seed: int, *, greedy: bool) -> Fitted:
+def fit_quantiles(split: Split, params: Params, seed: int, *, greedy: bool) -> Fitted:
     """A tree per quantile, tuned by its pinball loss; the size is that of all together."""
     from sklearn.metrics import make_scorer, mean_pinball_loss
 
-    from baselines.algorithms.quantile_trees import QuantileCart, QuantileTrees
+    from baselines.algorithms.cart_trees import QuantileCart, QuantileTrees
 
     X, y = split.X_train_valid, split.y_train_valid
     trees: list[Any] = []
@@ -183,17 +172,13 @@ def fit_quantiles(split: SplitLike, params: Params, seed: int, *, greedy: bool) 
     return Fitted(QuantileTrees(tuple(trees)), X, y, tree=None, size=size, extra=extra)
 
 
-def pruned_defaults(task: Task) -> dict[str, Any]:
-    return {"prices": 20, "folds": 3}
-
-
 _learner = partial(Learner, version="1", defaults=defaults, tasks=NUMBERS)
 LEARNERS = (
     _learner("cart-regression", "CART (regression)", fit=fit_cart),
     _learner(
         "cart-pruned-regression",
         "CART (pruned regression)",
-        defaults=pruned_defaults,
+        defaults=lambda task: {"prices": 20, "folds": 3},
         fit=fit_pruned,
     ),
     _learner("gradtree-regression", "GradTree (regression)", fit=fit_gradtree),

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task
+from baselines.contract import Fitted, Learner, Params, Split, Task
 
 if TYPE_CHECKING:
     from baselines.algorithms.searched import SearchedTreeClassifier
@@ -50,13 +50,13 @@ def sizes(max_depth: int) -> list[dict[str, Any]]:
     return shallow + [{"max_depth": max_depth, "complexity": price} for price in PRICES]
 
 
-def result(split: SplitLike, estimator: SearchedTreeClassifier, **extra: Any) -> Fitted:
+def result(split: Split, estimator: SearchedTreeClassifier, **extra: Any) -> Fitted:
     X, y, tree = split.X_train_valid, split.y_train_valid, estimator.tree_
     extra["proved"] = estimator.proved_
     return Fitted(estimator, X, y, tree, tree.node_count, extra=extra)
 
 
-def fit_guessed(split: SplitLike, params: Params, seed: int, solver: str) -> Fitted:
+def fit_guessed(split: Split, params: Params, seed: int, solver: str) -> Fitted:
     """Choose depth and price by the shared folds, then solve for all rows."""
     from baselines.algorithms.binarise import ranked_columns
     from baselines.algorithms.inner_folds import inner_folds, tuned
@@ -100,7 +100,7 @@ def cut_back(max_depth: int, fit: Any, folds: list[Any]) -> tuple[dict[str, Any]
     return best_of(candidates, np.hstack(scores)), len(candidates)
 
 
-def fit_contree(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_contree(split: Split, params: Params, seed: int) -> Fitted:
     from baselines.algorithms.inner_folds import Fold, inner_folds, tuned
     from baselines.algorithms.searched import ConTreeClassifier
 
@@ -125,7 +125,7 @@ def affordable(X: Any, work: float) -> int:
     return max(2, 1 + int(np.log(max(work / len(X), 1.0)) / np.log(base)))
 
 
-def fit_optimal(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit_optimal(split: Split, params: Params, seed: int) -> Fitted:
     from baselines.algorithms.searched import OptimalTreeClassifier
 
     X, y = split.X_train_valid, split.y_train_valid

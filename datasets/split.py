@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ Task = Literal["binary", "multi", "regression"]
 Target = NDArray[Any]
 """One value per row: ``int64`` class indices, or ``float64`` numbers in a regression."""
 Rebalancing = Literal["none", "smote", "random-oversampling", "class-weights"]
-Encoding = Literal["leave-one-out", "plain", "cross-fitted", "target", "one-hot"]
+Encoding = Literal["leave-one-out", "plain", "cross-fitted", "target"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +62,6 @@ class Split:
     preprocessing: Any = field(default=None, repr=False)
     """The fitted transformer from raw columns to ``X_*``, to show thresholds in original units."""
     rows: Parts | None = field(default=None, repr=False)
-    one_hot: Callable[[], Split] | None = field(default=None, repr=False)
-    """For learners that want 0/1 columns: the same parts with categories one-hot encoded.
-
-    ``None`` where the protocol has one encoding for all learners.
-    """
     class_weights: tuple[float, ...] | None = None
     """One per class, for learners that take weights; ``None``: every row counts the same."""
     bins_from_test: bool = False

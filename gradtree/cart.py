@@ -27,25 +27,29 @@ from gradtree.trees.tree import Tree
 MOST_PRICES = 20
 
 
+@dataclass(eq=False, repr=False)
 class Cart(TreeEstimator):
-    """A greedy tree of scikit-learn's; what it is called with, subclasses say."""
+    """A greedy tree of scikit-learn's; its subclasses explain the parameters."""
 
     scale = None
-    max_leaf_nodes: int | None
-    max_depth: int | None
-    min_samples_leaf: int | float
-    min_weight_fraction_leaf: float
-    criterion: str
-    ccp_alpha: float | str
-    scoring: Any
-    cv: Any
-    class_weight: Any = None
+    class_weight = None
     _grower: ClassVar[type]
     # The tree of some rows over the training matrix, its leaves fitted to them; a model that
     # predicts by it; and a price that no split can save.
-    _grown_on: Callable[..., Grown]
-    _model_on: Callable[..., Any]
-    _highest_price: Callable[..., float]
+    _grown_on: ClassVar[Callable[..., Grown]]
+    _model_on: ClassVar[Callable[..., Any]]
+    _highest_price: ClassVar[Callable[..., float]]
+
+    max_leaf_nodes: int | None = None
+    max_depth: int | None = None
+    min_samples_leaf: int | float = 1
+    min_weight_fraction_leaf: float = 0.0
+    criterion: str = "squared_error"
+    ccp_alpha: float | str = "cv"
+    scoring: Any = None
+    cv: Any = 5
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = self._read(X, y, sample_weight, classes, self.class_weight)
@@ -156,17 +160,8 @@ class CartClassifier(Classification, Cart):
 
     _grower = DecisionTreeClassifier
 
-    max_leaf_nodes: int | None = None
-    max_depth: int | None = None
-    min_samples_leaf: int | float = 1
-    min_weight_fraction_leaf: float = 0.0
     criterion: str = "gini"
-    ccp_alpha: float | str = "cv"
-    scoring: Any = None
-    cv: Any = 5
     class_weight: Any = None
-    categorical_features: Any = "from_dtype"
-    random_state: Any = None
 
     def fit(
         self,
@@ -210,7 +205,6 @@ class CartClassifier(Classification, Cart):
         return float(1 + np.log2(len(data.classes)))
 
 
-@dataclass(eq=False, repr=False)
 class CartRegressor(Regression, Cart):
     """A greedy tree of numbers whose size is chosen by cross-validation.
 
@@ -235,17 +229,6 @@ categorical_features, random_state
     """
 
     _grower = DecisionTreeRegressor
-
-    max_leaf_nodes: int | None = None
-    max_depth: int | None = None
-    min_samples_leaf: int | float = 1
-    min_weight_fraction_leaf: float = 0.0
-    criterion: str = "squared_error"
-    ccp_alpha: float | str = "cv"
-    scoring: Any = None
-    cv: Any = 5
-    categorical_features: Any = "from_dtype"
-    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow a tree and prune it.

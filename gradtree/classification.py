@@ -7,9 +7,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_consistent_length
 
 from gradtree.estimator import TreeEstimator
-from gradtree.inputs.arrays import TrainingRows, read_training_rows, read_weighted_labels
+from gradtree.inputs.arrays import (
+    TrainingRows,
+    class_indices,
+    read_labels,
+    read_training_rows,
+    read_weights,
+)
 from gradtree.training.finishing import Grown, with_values
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.simplify import class_sums
@@ -66,7 +73,10 @@ class Classification(ClassifierMixin, TreeEstimator):
         its parent says.
         """
         leaf = self.apply(X)
-        codes, weight = read_weighted_labels(y, sample_weight, self.classes_, len(leaf))
+        labels = read_labels(y, "y")
+        check_consistent_length(leaf, labels)
+        codes = class_indices(labels, self.classes_, "y")
+        weight = read_weights(sample_weight, len(leaf))
         by_class = np.ones(len(self.classes_)) if self.class_weight_ is None else self.class_weight_
         plain = class_sums(self.tree_, leaf, codes, weight)
         counts = class_sums(self.tree_, leaf, codes).astype(np.int64)

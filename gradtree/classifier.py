@@ -11,7 +11,7 @@ from gradtree.inputs.arrays import TrainingRows
 from gradtree.inputs.parameters import settled
 from gradtree.learning import Task, TreeLearner
 from gradtree.settings.config import TrainConfig
-from gradtree.training.finishing import all_rows
+from gradtree.training.finishing import FittedRows
 
 
 @dataclass(eq=False, repr=False)
@@ -60,9 +60,6 @@ class GradTreeClassifier(Classification, TreeLearner):
         Factor in front of the distance to the threshold in that function.
     first_thresholds : "quantiles" or "glorot", default="quantiles"
         Thresholds start at random quantiles of their features, or around zero as in the paper.
-    round_to_validation : bool, default=False
-        Whether to train on values that validation rows have, so that thresholds lie between two of
-        them. Of use where the codes of training rows know of the labels.
     batch_size : int, default=512
         Rows per batch, but at most half of the training rows.
     epochs : int, default=300
@@ -223,11 +220,6 @@ class GradTreeClassifier(Classification, TreeLearner):
 
     _parted: ClassVar[str] = "classes"
 
-    depth: int | str = "auto"
-    max_depth: int | None = None
-    lr_index: float = 0.25
-    lr_values: float = 0.025
-    lr_leaf: float | str = 0.2
     loss: Any = "cross-entropy"
     gamma: float = 3.0
     poly_epsilon: float | None = None
@@ -235,35 +227,14 @@ class GradTreeClassifier(Classification, TreeLearner):
     split: str = "softsign"
     steepness: float = 2.0
     first_thresholds: str = "quantiles"
-    round_to_validation: bool = False
-    batch_size: int = 512
-    epochs: int = 300
-    patience: int = 50
-    max_row_visits: int | None = 3_000_000
-    restarts: int | str = 15
-    choose_by: Any = "auto"
-    tolerance: float = 1.0
-    validation_fraction: float = 0.2
-    scale: str | None = "quantile"
-    categorical_features: Any = "from_dtype"
     refit_leaves: bool = True
-    leaf_smoothing: float = 1.0
     probabilities: str = "shares"
-    min_samples_leaf: float = 1
-    polish: bool = True
     merge_leaves: bool | str = "alike"
     criterion: str = "log_loss"
-    ccp_alpha: float | str = "auto"
-    max_leaf_nodes: int | None = None
     average_weights: bool = False
-    engine: str = "compiled"
     stream: str = "numpy"
     class_weight: Any = "auto"
     warm_start: bool = False
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    dtype: str = "float32"
 
     def fit(
         self,
@@ -305,8 +276,9 @@ class GradTreeClassifier(Classification, TreeLearner):
         held_out: NDArray[np.intp],
     ) -> Task:
         self._note(data)
-        beside = None if valid is None or told is None else (valid, told)
-        by_class = data.class_weight
-        rows = all_rows(matrix, data.y, data.weight, held_out, beside, by_class, data.sample_weight)
-        weight = None if told is None or by_class is None else by_class[told]
-        return Task(config, data.y, told, weight, rows)
+        trained = np.delete(np.arange(len(matrix)), held_out)
+        rows = FittedRows(matrix, data.y, data.weight, trained, data.sample_weight)
+        if valid is None or told is None:
+            return Task(config, data.y, None, None, rows)
+        weight = None if data.class_weight is None else data.class_weight[told]
+        return Task(config, data.y, told, weight, rows.joined(valid, told, weight))

@@ -15,8 +15,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from gradtree.columns.coding import Column
-from gradtree.columns.frames import printed_names
 from gradtree.inputs.folds import Folds, score_of
 from gradtree.trees.tree import Tree
 
@@ -77,12 +75,6 @@ def tree_of(model: Any) -> Tree:
     raise TypeError(
         f"{type(model).__name__} has no tree_ of type gradtree.Tree, so it is no family of trees"
     )
-
-
-def table_of(tree: Tree, names: Sequence[Any] | None) -> tuple[Column, ...]:
-    """The columns that a tree was grown on."""
-    labels = range(tree.n_features) if names is None else names
-    return tree.columns or tuple(Column(name) for name in printed_names(list(labels)))
 
 
 def fitted(estimator: Any, rows: Rows) -> Any:

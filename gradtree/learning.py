@@ -1,13 +1,12 @@
 """How the estimators learn: from rows as they come to the tree it predicts with."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.estimator import TreeEstimator
@@ -18,9 +17,8 @@ from gradtree.inputs.parameters import check_parameters, finish_config, train_co
 from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.training.finishing import Grown
 from gradtree.training.progress import ProgressBar
-from gradtree.training.train import RunHistory, TrainResult, train
+from gradtree.training.train import TrainResult, train
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.simplify import PruningPath
 
 
 class Task(NamedTuple):
@@ -33,21 +31,41 @@ class Task(NamedTuple):
     rows: Any  # all of them, with a method ``grow`` that makes the tree of trained parameters
 
 
+@dataclass(eq=False, repr=False)
 class TreeLearner(TreeEstimator):
-    """Learns ``tree_`` by gradient descent; the parameters are those of its subclass."""
+    """Learns ``tree_`` by gradient descent; its subclasses explain the parameters and add some."""
 
-    validation_fraction: float
-    warm_start: bool
-    verbose: int
-    dtype: str
+    depth: int | str = "auto"
+    max_depth: int | None = None
+    lr_index: float = 0.25
+    lr_values: float = 0.025
+    lr_leaf: float | str = 0.2
+    batch_size: int = 512
+    epochs: int = 300
+    patience: int = 50
+    max_row_visits: int | None = 3_000_000
+    restarts: int | str = 15
+    choose_by: Any = "auto"
+    tolerance: float = 1.0
+    validation_fraction: float = 0.2
+    scale: str | None = "quantile"
+    categorical_features: Any = "from_dtype"
+    leaf_smoothing: float = 1.0
+    min_samples_leaf: float = 1
+    polish: bool = True
+    ccp_alpha: float | str = "auto"
+    max_leaf_nodes: int | None = None
+    engine: str = "compiled"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    dtype: str = "float32"
+
     # What a split parts, in words.
     _parted: ClassVar[str]
     # All parameters, with "auto" made plain; what is to be learned from rows and validation rows.
-    _settled: Callable[..., dict[str, Any]]
-    _task: Callable[..., Task]
-    classes_: Any
-    dense_: DenseTree
-    history_: tuple[RunHistory, ...]
+    _settled: ClassVar[Callable[..., dict[str, Any]]]
+    _task: ClassVar[Callable[..., Task]]
     _untrained: ClassVar[dict[str, Any]] = {
         "history_": (),
         "n_epochs_": 0,
@@ -99,23 +117,6 @@ class TreeLearner(TreeEstimator):
         self._grown, self._finish = grown, finish
         self._keep(cut)
         self._tell_of_a_single_leaf(rows)
-
-    def cost_complexity_pruning_path(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> PruningPath:
-        """Prices of leaves (``ccp_alpha``) at which the tree of ``fit(X, y)`` would shrink.
-
-        As in scikit-learn, a tree is grown for it and this estimator is not changed. Use a fixed
-        ``random_state`` to get the path of the tree that you will grow; ``path_`` of a fitted
-        estimator is the same without another fit. With ``polish``, a tree that is fitted at
-        another price is polished at that price too, and may differ from the one on the path.
-
-        Returns
-        -------
-        PruningPath
-            ``ccp_alphas`` and ``impurities``, both ascending.
-        """
-        return clone(self).fit(X, y, sample_weight).path_
 
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""

@@ -103,34 +103,12 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
     # What "auto" asks for a leaf: nothing of a tree that no rows were seen for.
     _auto_price = 0.0
 
-    depth: int = 7
-    max_depth: int | None = None
+    depth: int | str = 7
+    lr_leaf: float | str = 0.05
+    tolerance: float = 0.0
     loss: Any = "squared_error"
     quantile: float = 0.5
     delta: float = 1.35
-    lr_index: float = 0.25
-    lr_values: float = 0.025
-    lr_leaf: float = 0.05
-    batch_size: int = 512
-    epochs: int = 300
-    patience: int = 50
-    max_row_visits: int | None = 3_000_000
-    restarts: int = 15
-    choose_by: Any = "auto"
-    tolerance: float = 0.0
-    validation_fraction: float = 0.2
-    scale: str | None = "quantile"
-    categorical_features: Any = "from_dtype"
-    leaf_smoothing: float = 1.0
-    min_samples_leaf: float = 1
-    polish: bool = True
-    ccp_alpha: float | str = "auto"
-    max_leaf_nodes: int | None = None
-    engine: str = "compiled"
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    dtype: str = "float32"
 
     def fit(
         self,

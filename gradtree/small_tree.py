@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from gradtree.cart import CartClassifier, CartRegressor
 from gradtree.classification import Classification
 from gradtree.classifier import GradTreeClassifier
-from gradtree.columns.frames import as_table, is_frame
-from gradtree.competing import FoldResult, Rows, fitted, folds_of, standings, table_of, tree_of
+from gradtree.columns.coding import Column
+from gradtree.columns.frames import as_table, is_frame, printed_names
+from gradtree.competing import FoldResult, Rows, fitted, folds_of, standings, tree_of
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.folds import dealt_folds, score_of
 from gradtree.regression import Regression
@@ -85,7 +85,8 @@ class SmallTree(TreeEstimator):
         winner = self.best_estimator_ = self._refitted(contenders[self.best_family_], rows, seed)
         self._note(data)
         tree = tree_of(winner)
-        self.columns_ = table_of(tree, getattr(self, "feature_names_in_", None))
+        names = printed_names(getattr(self, "feature_names_in_", range(tree.n_features)))
+        self.columns_ = tree.columns or tuple(Column(name) for name in names)
         if isinstance(winner, TreeEstimator):
             self._finish, self._grown = winner._finish, winner._grown
             self._keep(winner._kept)
@@ -172,17 +173,6 @@ class SmallTree(TreeEstimator):
     def _score_name(self) -> Any:
         return self._scoring if self.scoring is None else self.scoring
 
-    def leaderboard(self) -> str:
-        """``leaderboard_`` as text."""
-        check_is_fitted(self, "leaderboard_")
-        lines = [f"{'family':<16}{'score':>8}{'± s.e.':>8}{'leaves':>8}{'seconds':>9}  remark"]
-        for one in self.leaderboard_:
-            lines.append(
-                f"{one.family:<16}{one.score:>8.3f}{one.standard_error:>8.3f}"
-                f"{one.leaves:>8.1f}{one.seconds:>9.1f}  {one.remark}"
-            )
-        return "\n".join(lines)
-
 
 class SmallTreeClassifier(Classification, SmallTree):
     """The best of several families of small trees, chosen on the rows it is fitted to.
@@ -227,7 +217,7 @@ class SmallTreeClassifier(Classification, SmallTree):
     best_estimator_ : estimator
         The winner, fitted to all rows.
     leaderboard_ : tuple of Standing
-        Best first; ``print(model.leaderboard())`` shows it.
+        Best first.
     tree_ : Tree
     classes_ : ndarray of shape (n_classes,)
     class_weight_ : ndarray of shape (n_classes,) or None

@@ -1,13 +1,14 @@
-"""Two kinds of CART beyond scikit-learn's: with shrinkage, and with class weights."""
+"""Kinds of CART beyond scikit-learn's: with shrinkage, with class weights, for quantiles."""
 
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from gradtree.trees.tree import LEAF, Tree
+from gradtree.trees.tree import LEAF
 
 MOST_EDGES = 255
 
@@ -80,46 +81,24 @@ class WeightedTreeClassifier(DecisionTreeClassifier):
         return self
 
 
-class ShrunkTreeClassifier(DecisionTreeClassifier):
-    """CART, pruned at a price, with hierarchical shrinkage of its class shares.
+def shrink(model: DecisionTreeClassifier, shrinkage: float) -> DecisionTreeClassifier:
+    """A fitted CART with hierarchical shrinkage of its class shares, changed in place."""
+    tree = model.tree_
+    rows = tree.weighted_n_node_samples
+    tree.value[:, 0, :] = shrunk(tree, tree.value[:, 0, :], rows, shrinkage)
+    return model
+
+
+def shrunk(
+    tree: Any, value: NDArray[np.float64], rows: Any, shrinkage: float
+) -> NDArray[np.float64]:
+    """Class shares of shape (n_nodes, n_classes) after shrinkage; the root keeps its own.
 
     After Agarwal, Tan, Ronen, Singh and Yu (ICML 2022). The difference between a
     node and its parent counts for 1 / (1 + shrinkage / rows of the parent), so
     what few rows say about a leaf is tempered by what more rows say above it.
     """
-
-    def __init__(
-        self,
-        shrinkage: float = 1.0,
-        criterion: str = "gini",
-        ccp_alpha: float = 0.0,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(criterion=criterion, ccp_alpha=ccp_alpha, random_state=random_state)
-        self.shrinkage = shrinkage
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
-        super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
-        tree = self.tree_
-        tree.value[:, 0, :] = shrunk(
-            tree.children_left,
-            tree.children_right,
-            tree.value[:, 0, :],
-            tree.weighted_n_node_samples,
-            self.shrinkage,
-        )
-        return self
-
-
-def shrunk(
-    left: NDArray[Any],
-    right: NDArray[Any],
-    value: NDArray[np.float64],
-    rows: NDArray[Any],
-    shrinkage: float,
-) -> NDArray[np.float64]:
-    """Class shares of shape (n_nodes, n_classes) after shrinkage; the root keeps its own."""
-    result = np.array(value)
+    left, right, result = tree.children_left, tree.children_right, np.array(value)
     for node in np.flatnonzero(left != LEAF):
         weight = 1 / (1 + shrinkage / rows[node])
         for child in (left[node], right[node]):
@@ -127,8 +106,42 @@ def shrunk(
     return result.clip(min=0.0)  # sums of differences round below zero
 
 
-def shrunk_tree(tree: Tree, shrinkage: float) -> NDArray[np.float64]:
-    """The class shares of a canonical tree after shrinkage."""
-    rows = tree.n_node_samples
-    assert rows is not None, "the tree does not know its training rows"
-    return shrunk(tree.children_left, tree.children_right, tree.value, rows, shrinkage)
+class QuantileCart(DecisionTreeRegressor):
+    """CART, grown by squared error, whose leaves predict a quantile of their training rows.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+    max_depth, min_samples_leaf, random_state : as in scikit-learn's tree.
+    """
+
+    def __init__(
+        self,
+        quantile: float = 0.5,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(
+            max_depth=max_depth, min_samples_leaf=min_samples_leaf, random_state=random_state
+        )
+        self.quantile = quantile
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
+        super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
+        told = pd.Series(np.ravel(y)).groupby(self.apply(X)).quantile(self.quantile)
+        self.tree_.value[told.index.to_numpy(), 0, 0] = told.to_numpy()
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileTrees:
+    """One fitted tree per quantile, the middle one that of the median, which ``predict`` tells."""
+
+    trees: tuple[Any, ...]
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(self.trees[len(self.trees) // 2].predict(X))
+
+    def predict_quantiles(self, X: Any) -> NDArray[np.float64]:
+        return np.column_stack([tree.predict(X) for tree in self.trees])

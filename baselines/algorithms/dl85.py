@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.algorithms.binarise import Binariser, paper_binariser
-from baselines.algorithms.branch_and_bound.pair_counts import count_type
 from baselines.algorithms.branch_and_bound.solver import Solved, compile_kernels
 from baselines.algorithms.searched import Found, Labels, Matrix, SearchedTreeClassifier
 from baselines.algorithms.solvers import DL85_SOLVERS
@@ -65,7 +64,7 @@ class DL85Classifier(SearchedTreeClassifier):
         self, columns: NDArray[np.bool_], labels: Labels, seconds: float
     ) -> Solved | None:
         """The best of depths 1, 2, …; of equally good ones the shallowest."""
-        compile_kernels(count_type(*columns.shape))
+        compile_kernels()
         deadline = time.monotonic() + seconds
         best, self.proved_ = None, False
         for depth in range(1, self.max_depth + 1):

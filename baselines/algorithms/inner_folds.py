@@ -5,14 +5,13 @@ out and scored: rows that rebalancing made up, or copied, say nothing about
 the next real one. What a fold trains on is rebalanced as its split was, by
 copies of the fold's own rows, so that no copy of a held-out row is learned.
 """
-# ruff: noqa: N802 (matrices are called X, as in scikit-learn)
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,46 +19,11 @@ from numpy.typing import NDArray
 from gradtree.engines.scores import macro_f1
 
 if TYPE_CHECKING:
+    from datasets.split import Split
     from gradtree.trees.tree import Tree
 
 N_FOLDS = 5
-Task = Literal["binary", "multi", "regression"]
 Candidate = TypeVar("Candidate")
-
-
-class SplitLike(Protocol):
-    """The part of ``datasets.Split`` that learners use."""
-
-    @property
-    def X_train(self) -> NDArray[np.float64]: ...
-    @property
-    def y_train(self) -> NDArray[np.int64]: ...
-    @property
-    def X_valid(self) -> NDArray[np.float64]: ...
-    @property
-    def y_valid(self) -> NDArray[np.int64]: ...
-    @property
-    def X_test(self) -> NDArray[np.float64]: ...
-    @property
-    def X_train_valid(self) -> NDArray[np.float64]: ...
-    @property
-    def y_train_valid(self) -> NDArray[np.int64]: ...
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def n_classes(self) -> int: ...
-    @property
-    def task(self) -> Task: ...
-    @property
-    def provenance(self) -> Any: ...
-    @property
-    def weights_train(self) -> NDArray[np.float64] | None: ...
-    @property
-    def weights_train_valid(self) -> NDArray[np.float64] | None: ...
-    @property
-    def bins_from_test(self) -> bool: ...
-    @property
-    def as_authors(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +44,14 @@ class Fold:
         return macro_f1(self.y_held, predicted)
 
 
-def real_rows(split: SplitLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def real_rows(split: Split) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Training and validation rows without those that rebalancing appended."""
     n = split.provenance.rows_before_rebalancing
     X = np.concatenate([split.X_train[:n], split.X_valid])
     return X, np.concatenate([split.y_train[:n], split.y_valid])
 
 
-def inner_folds(split: SplitLike, seed: int, n_folds: int = N_FOLDS) -> list[Fold]:
+def inner_folds(split: Split, seed: int, n_folds: int = N_FOLDS) -> list[Fold]:
     """Stratified folds of the real rows, the same for every learner."""
     from gradtree.inputs.folds import dealt_folds
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from baselines.algorithms.inner_folds import Fold, over_classes
 from gradtree.compiling import entry_kernel
@@ -90,13 +90,17 @@ def predictions(
 
 
 def grown(
-    grower: DecisionTreeClassifier, X: NDArray[Any], y: NDArray[Any], n_classes: int
+    grower: DecisionTreeClassifier | DecisionTreeRegressor,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    n_classes: int = 0,
 ) -> Priced:
-    """The tree that a copy of ``grower`` grows, with the price of each of its nodes."""
+    """The tree, of classes or of numbers, that a copy of ``grower`` grows, and its prices."""
     model = clone(grower).fit(X, y)
     inside = model.tree_
     risk = inside.impurity * inside.weighted_n_node_samples / inside.weighted_n_node_samples[0]
-    return priced(over_classes(Tree.from_sklearn(model), model.classes_, n_classes), risk)
+    tree = Tree.from_sklearn(model)
+    return priced(over_classes(tree, model.classes_, n_classes) if n_classes else tree, risk)
 
 
 def price_scores(

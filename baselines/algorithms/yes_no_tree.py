@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ class Branch:
 
 
 Node = Leaf | Branch
+Box = dict[int, tuple[float, float]]
+"""The interval of each feature that a path has left over."""
 
 
 def size(node: Node) -> int:
@@ -75,65 +78,40 @@ def on_features(node: Node, binariser: Binariser, X: NDArray[np.float64]) -> Tre
     One that is closed takes two, with the subtree of the rows outside once below and once above
     it; thresholds that the path already decides are left out.
     """
-    nodes = _Nodes(binariser)
-    nodes.grow(node, {})
-    leaf_shape = next(shares for shares in nodes.shares if shares is not None).shape
-    bare = Tree(
-        children_left=np.array(nodes.left),
-        children_right=np.array(nodes.right),
-        feature=np.array(nodes.feature),
-        threshold=np.array(nodes.threshold),
-        value=np.array([np.zeros(leaf_shape) if s is None else s for s in nodes.shares]),
-        n_features=X.shape[1],
-    )
-    rows = np.bincount(bare.apply(X), minlength=bare.node_count).astype(np.float64)
-    value = bare.value.copy()
-    fill_upwards(bare.children_left, bare.children_right, rows, value)
-    return replace(bare, value=value, n_node_samples=rows.astype(np.int64))
+    # Both children, feature, threshold and shares of each node.
+    grown: list[list[Any]] = []
 
-
-Box = dict[int, tuple[float, float]]
-"""The interval of each feature that a path has left over."""
-
-
-@dataclass
-class _Nodes:
-    """The arrays of a tree while it grows, depth first."""
-
-    binariser: Binariser
-    left: list[int] = field(default_factory=list)
-    right: list[int] = field(default_factory=list)
-    feature: list[int] = field(default_factory=list)
-    threshold: list[float] = field(default_factory=list)
-    shares: list[NDArray[np.float64] | None] = field(default_factory=list)
-
-    def grow(self, node: Node, box: Box) -> int:
-        """Append the subtree and return the index of its root."""
-        if isinstance(node, Leaf):
-            return self._append(LEAF, np.nan, node.shares)
-        feature = int(self.binariser.feature[node.column])
-        low, high = self.binariser.low[node.column], self.binariser.high[node.column]
-        below, above = box.get(feature, (-np.inf, np.inf))
-        if high <= below or low >= above or low >= high:
-            return self.grow(node.no, box)
-        if low > below:
-            return self._split(feature, low, box, below=node.no, above=node)
-        if high < above:
-            return self._split(feature, high, box, below=node.yes, above=node.no)
-        return self.grow(node.yes, box)
-
-    def _split(self, feature: int, cut: float, box: Box, below: Node, above: Node) -> int:
+    def split(feature: int, cut: float, box: Box, below: Node, above: Node) -> int:
         """A threshold node; ``above`` may be the node being grown, in a smaller box."""
         low, high = box.get(feature, (-np.inf, np.inf))
-        index = self._append(feature, cut, None)
-        self.left[index] = self.grow(below, {**box, feature: (low, cut)})
-        self.right[index] = self.grow(above, {**box, feature: (cut, high)})
+        index = len(grown)
+        grown.append([LEAF, LEAF, feature, cut, None])
+        grown[index][0] = grow(below, {**box, feature: (low, cut)})
+        grown[index][1] = grow(above, {**box, feature: (cut, high)})
         return index
 
-    def _append(self, feature: int, threshold: float, shares: NDArray[np.float64] | None) -> int:
-        self.left.append(LEAF)
-        self.right.append(LEAF)
-        self.feature.append(feature)
-        self.threshold.append(threshold)
-        self.shares.append(shares)
-        return len(self.feature) - 1
+    def grow(node: Node, box: Box) -> int:
+        """Append the subtree, depth first, and return the index of its root."""
+        if isinstance(node, Leaf):
+            grown.append([LEAF, LEAF, LEAF, np.nan, node.shares])
+            return len(grown) - 1
+        feature = int(binariser.feature[node.column])
+        low, high = binariser.low[node.column], binariser.high[node.column]
+        below, above = box.get(feature, (-np.inf, np.inf))
+        if high <= below or low >= above or low >= high:
+            return grow(node.no, box)
+        if low > below:
+            return split(feature, low, box, below=node.no, above=node)
+        if high < above:
+            return split(feature, high, box, below=node.yes, above=node.no)
+        return grow(node.yes, box)
+
+    grow(node, {})
+    left, right, tested, threshold, shares = zip(*grown, strict=True)
+    none = np.zeros_like(next(each for each in shares if each is not None))
+    value = np.array([none if each is None else each for each in shares])
+    arrays = np.array(left), np.array(right), np.array(tested), np.array(threshold)
+    bare = Tree(*arrays, value, X.shape[1])
+    rows = np.bincount(bare.apply(X), minlength=bare.node_count).astype(np.float64)
+    fill_upwards(bare.children_left, bare.children_right, rows, value)
+    return replace(bare, value=value, n_node_samples=rows.astype(np.int64))

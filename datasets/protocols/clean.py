@@ -6,14 +6,12 @@ means that training rows get are cross-fitted: a row's numbers come from folds i
 in, so that none sees its own label.
 """
 
-from functools import partial
-
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, TargetEncoder
+from sklearn.preprocessing import TargetEncoder
 
 from datasets.protocols.declared import CLEAN, data_seed
 from datasets.protocols.steps import (
@@ -24,7 +22,7 @@ from datasets.protocols.steps import (
     random_parts,
     stratified_parts,
 )
-from datasets.split import Encoding, Parts, Provenance, Rebalancing, Split, Task
+from datasets.split import Parts, Provenance, Rebalancing, Split, Task
 from datasets.table import Dataset
 
 _TARGET_TYPES: dict[Task, str] = {
@@ -34,25 +32,25 @@ _TARGET_TYPES: dict[Task, str] = {
 }
 
 
-def split(dataset: Dataset, trial: int, encoding: Encoding = "target") -> Split:
-    """Prepare one trial; the rows of the parts do not depend on the encoding."""
+def split(dataset: Dataset, trial: int) -> Split:
+    """Prepare one trial."""
     y, seed = dataset.y, data_seed(trial)
     regression = dataset.record.task == "regression"
     rows = random_parts(len(y), seed) if regression else stratified_parts(y, seed)
-    return split_of(dataset, rows, trial, encoding)
+    return split_of(dataset, rows, trial)
 
 
-def split_of(dataset: Dataset, rows: Parts, trial: int, encoding: Encoding = "target") -> Split:
+def split_of(dataset: Dataset, rows: Parts, trial: int) -> Split:
     """Prepare given parts, e.g. a fold of a cross-validation, as those of a trial are."""
     seed = data_seed(trial)
     X, y = dataset.X, dataset.y
-    prepare = preparation(dataset, encoding, seed, len(rows.train))
+    prepare = preparation(dataset, seed, len(rows.train))
     y_train = y[rows.train]
     X_train = prepare.fit_transform(X.iloc[rows.train], y_train)
     rebalanced: Rebalancing = "none"
     if dataset.record.classes and has_rare_class(y_train):
-        # As in the paper, but seeded by the trial, and without mixing 0/1 columns.
-        stream = None if encoding == "one-hot" else np.random.RandomState(seed)
+        # As in the paper, but seeded by the trial.
+        stream = np.random.RandomState(seed)
         X_train, y_train, rebalanced = oversample(X_train, y_train, smote_stream=stream, seed=seed)
     return Split(
         X_train=X_train,
@@ -73,34 +71,27 @@ def split_of(dataset: Dataset, rows: Parts, trial: int, encoding: Encoding = "ta
             source=dataset.source,
             rebalanced=rebalanced,
             rows_before_rebalancing=len(rows.train),
-            encoding=encoding,
+            encoding="target",
         ),
         preprocessing=prepare,
         rows=rows,
-        one_hot=partial(split_of, dataset, rows, trial, "one-hot")
-        if encoding == "target"
-        else None,
     )
 
 
-def preparation(dataset: Dataset, encoding: Encoding, seed: int, n_rows: int) -> ColumnTransformer:
+def preparation(dataset: Dataset, seed: int, n_rows: int) -> ColumnTransformer:
     """The map from raw columns to numbers, unfitted, for so many training rows.
 
     Missing numbers become the median of the training rows; a missing category is a category
-    of its own for both encoders. With more than two classes, target encoding makes one
-    column per class of each categorical column: the share of that class. Everything but the
-    0/1 columns of one-hot encoding is then mapped to normal quantiles.
+    of its own. With more than two classes, target encoding makes one column per class of each
+    categorical column: the share of that class. Everything is then mapped to normal quantiles.
     """
     categorical = list(dataset.categorical)
     numeric = [name for name in dataset.record.features if name not in set(categorical)]
     median = SimpleImputer(strategy="median", keep_empty_features=True)
     numbers = Pipeline([("median", median), ("quantile", normal_quantiles(n_rows))])
-    if encoding == "one-hot":
-        categories = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    else:
-        folds = KFold(FOLDS, shuffle=True, random_state=seed)
-        encode = TargetEncoder(target_type=_TARGET_TYPES[dataset.record.task], cv=folds)
-        categories = Pipeline([("encode", encode), ("quantile", normal_quantiles(n_rows))])
+    folds = KFold(FOLDS, shuffle=True, random_state=seed)
+    encode = TargetEncoder(target_type=_TARGET_TYPES[dataset.record.task], cv=folds)
+    categories = Pipeline([("encode", encode), ("quantile", normal_quantiles(n_rows))])
     return ColumnTransformer(
         [("numbers", numbers, numeric), ("categories", categories, categorical)],
         verbose_feature_names_out=False,

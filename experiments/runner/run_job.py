@@ -56,7 +56,7 @@ class Outcome:
 
 
 _ARRAYS = ("X_train", "y_train", "X_valid", "y_valid", "X_test")
-_HIDDEN = ("y_test", "rows", "preprocessing", "one_hot")
+_HIDDEN = ("y_test", "rows", "preprocessing")
 
 
 @lru_cache(maxsize=10)

@@ -214,23 +214,11 @@ def read_weighted_rows(
     own = read_weights(sample_weight, len(known))
     if own is not None and not own.all():
         used = np.flatnonzero(own)
-        rows, known, own = _some(rows, used), known[used], own[used]
+        known, own = known[used], own[used]
+        if isinstance(rows, np.ndarray):
+            return rows[used], known, own
+        rows = [column.some(used) for column in rows]
     return rows, known, own
-
-
-def read_weighted_labels(
-    y: Any, sample_weight: Any, classes: NDArray[Any], n_rows: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """Class indices and weights of some more rows."""
-    labels = read_labels(y, "y")
-    check_consistent_length(np.empty(n_rows), labels)
-    return class_indices(labels, classes, "y"), read_weights(sample_weight, n_rows)
-
-
-def _some(rows: Rows, used: NDArray[np.intp]) -> Rows:
-    if isinstance(rows, np.ndarray):
-        return rows[used]
-    return [column.some(used) for column in rows]
 
 
 def read_labels(y: Any, name: str) -> NDArray[Any]:

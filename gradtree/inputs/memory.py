@@ -22,23 +22,16 @@ CGROUP_FILES = (
 )
 
 
-def training_bytes(depth: int, n_features: int, n_classes: int, dtype: str) -> int:
-    """About how much memory the parameters of a training take."""
-    n_outputs = 1 if n_classes == 2 else n_classes
-    n_parameters = 2 * (2**depth - 1) * n_features + 2**depth * n_outputs
-    return COPIES * n_parameters * np.dtype(dtype).itemsize
-
-
 def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
-    """Raise ``MemoryError`` with a remedy if a training cannot fit."""
+    """Raise ``MemoryError`` with a remedy if the parameters of a training cannot fit."""
     free = available_bytes()
-    needed = training_bytes(depth, n_features, n_classes, dtype)
+    n_outputs = 1 if n_classes == 2 else n_classes
+    per_node = COPIES * (2 * n_features + n_outputs) * np.dtype(dtype).itemsize
+    needed = per_node * 2**depth
     if free is None or needed <= free:
         return
-    smaller = [
-        d for d in range(1, depth) if training_bytes(d, n_features, n_classes, dtype) <= free
-    ]
-    remedy = f"use depth <= {smaller[-1]}" if smaller else "use fewer features"
+    deepest = (free // per_node).bit_length() - 1
+    remedy = f"use depth <= {deepest}" if deepest > 0 else "use fewer features"
     raise MemoryError(
         f"depth={depth} with {n_features} features needs about {needed / 1e9:,.1f} GB, because a "
         f"tree in training has 2**depth leaves, but {free / 1e9:,.1f} GB are available; {remedy}"

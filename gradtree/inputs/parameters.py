@@ -43,7 +43,7 @@ CONSTRAINTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("max_depth", "max_row_visits", "max_leaf_nodes"), (COUNT, None)),
     **dict.fromkeys(("lr_index", "lr_values", "steepness"), (POSITIVE,)),
     **dict.fromkeys(("leaf_smoothing", "tolerance"), (NOT_NEGATIVE,)),
-    **dict.fromkeys(("round_to_validation", "refit_leaves", "polish"), ("boolean",)),
+    **dict.fromkeys(("refit_leaves", "polish"), ("boolean",)),
     **dict.fromkeys(("average_weights", "warm_start"), ("boolean",)),
     "lr_leaf": (AUTO, POSITIVE),
     "ccp_alpha": (AUTO, NOT_NEGATIVE),

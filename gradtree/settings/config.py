@@ -35,7 +35,6 @@ class TrainConfig:
     split: str = "sigmoid"
     steepness: float = 1.0
     first_thresholds: str = "glorot"
-    round_to_validation: bool = False
     batch_size: int = 128
     epochs: int = 10_000
     patience: int = 200

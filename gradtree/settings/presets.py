@@ -18,7 +18,6 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "split": "sigmoid",
         "steepness": 1.0,
         "first_thresholds": "glorot",
-        "round_to_validation": False,
         "batch_size": 128,
         "epochs": 10_000,
         "patience": 200,

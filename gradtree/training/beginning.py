@@ -44,9 +44,10 @@ def samples_of(
 
 
 def begin(
-    initial: DenseTree, train: Samples, valid: Samples, seeds: Seeds, config: TrainConfig
+    initial: DenseTree, train: Samples, valid: Samples, seed: int, config: TrainConfig
 ) -> EngineRun:
-    """A run of the engine that is asked for."""
+    """A run of the engine that is asked for, with the draws of a seed."""
+    seeds = Seeds(stream(config.stream).order(seed), noise_key(seed))
     if config.engine == "compiled":
         return CompiledRun(initial, train, valid, seeds, config)
     try:
@@ -57,11 +58,6 @@ def begin(
             "(or [tensorflow] for a graphics card); engine='compiled' needs nothing more"
         ) from error
     return ReferenceRun(initial, train, valid, seeds, config)
-
-
-def seeds_of(seed: int, config: TrainConfig) -> Seeds:
-    """Where the draws of a run come from."""
-    return Seeds(stream(config.stream).order(seed), noise_key(seed))
 
 
 def first_tree(
@@ -76,16 +72,16 @@ def first_tree(
 
 
 def columns_of(samples: Samples, config: TrainConfig) -> NDArray[Any] | None:
-    """Sorted values to start thresholds from, if they are to start there."""
-    wanted = config.first_thresholds == "quantiles"
-    return sorted_columns(samples.X, samples.rows) if wanted else None
+    """Sorted values to start thresholds from, if they are to start there.
 
-
-def sorted_columns(X: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Every column of some rows, ascending; of many rows an even part stands for all."""
+    Of many rows an even part stands for all.
+    """
+    if config.first_thresholds != "quantiles":
+        return None
+    rows = samples.rows
     if len(rows) > _ENOUGH_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, _ENOUGH_ROWS).astype(np.intp)]
-    return np.sort(X[rows], axis=0)
+    return np.sort(samples.X[rows], axis=0)
 
 
 def at_quantiles(initial: DenseTree, columns: NDArray[Any], seed: int) -> DenseTree:

@@ -57,37 +57,40 @@ class FittedRows:
         weight = np.ones(len(self.y)) if given is None else np.asarray(given)
         return Labelled(self.X[places], self.y[places], weight[places])
 
+    def joined(
+        self, X: NDArray[Any], y: NDArray[np.int64], weight: NDArray[np.float64] | None
+    ) -> FittedRows:
+        """With validation rows that were given beside them."""
+        ones = np.ones(len(y))
+        mine = np.ones(len(self.y)) if self.weight is None else self.weight
+        plain = self.sample_weight
+        return FittedRows(
+            np.concatenate([self.X, X]),
+            np.concatenate([self.y, y]),
+            np.concatenate([mine, ones if weight is None else weight]),
+            self.trained,
+            None if plain is None else np.concatenate([plain, ones]),
+        )
+
     def grow(self, dense: DenseTree, config: FinishConfig) -> Grown:
         """The tree of trained parameters; as published if no more is asked for."""
-        return grow(dense, self, config)
-
-
-def all_rows(
-    X: NDArray[Any],
-    y: NDArray[np.int64],
-    weight: NDArray[np.float64] | None,
-    held_out: NDArray[np.intp],
-    valid: tuple[NDArray[Any], NDArray[np.int64]] | None = None,
-    class_weight: NDArray[np.float64] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
-) -> FittedRows:
-    """The rows of a fit, whose validation rows were held out or given beside them."""
-    if valid is None:
-        kept = np.delete(np.arange(len(X)), held_out)
-        return FittedRows(X, y, weight, kept, sample_weight)
-    X_valid, y_valid = valid
-    if weight is None:
-        weight = np.ones(len(y))
-    beside = np.ones(len(y_valid)) if class_weight is None else class_weight[y_valid]
-    if sample_weight is not None:
-        sample_weight = np.concatenate([sample_weight, np.ones(len(y_valid))])
-    return FittedRows(
-        np.concatenate([X, X_valid]),
-        np.concatenate([y, y_valid]),
-        np.concatenate([weight, beside]),
-        np.arange(len(X)),
-        sample_weight,
-    )
+        known = self.labelled(everyone=config.refit_leaves)
+        if not config.changes_structure:
+            tree = pruned_tree(dense, self.X, self.trained)
+            return Grown(tree, counted(tree, known)[1])
+        least = config.rows_per_leaf(len(known.y))
+        tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
+        if config.polish and config.refit_leaves:
+            price = 0.0 if config.criterion == "gini" and config.loss is None else config.ccp_alpha
+            losses = ClassLosses(known.y, known.scaled_weight, config.loss)
+            tree = polished(tree, known.X, losses, price)
+            tree = without_small_leaves(tree, known.X, least)
+        tree, weight = counted(tree, known)
+        if config.refit_leaves:
+            plain = counted(tree, self.labelled(everyone=True, by_class=False))[1]
+            return with_values(tree, weight, plain, config)
+        cost = log_loss_costs(weight) if config.criterion == "log_loss" else None
+        return Grown(averaged_upwards(tree, weight.sum(axis=1)), weight, cost)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,33 +132,6 @@ class Grown:
         """Whether some split parts the classes more than chance does."""
         splits = np.flatnonzero(self.tree.children_left != LEAF).tolist()
         return any(chance_of_split(self.tree, node) * len(splits) < REAL for node in splits)
-
-
-def finished(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Tree:
-    """The tree to predict with, of parameters whose thresholds are those of ``rows.X``."""
-    grown = grow(dense, rows, config)
-    return grown.cut(config).tree if config.changes_structure else grown.tree
-
-
-def grow(dense: DenseTree, rows: FittedRows, config: FinishConfig) -> Grown:
-    """The tree of trained parameters; as published if no more is asked for."""
-    known = rows.labelled(everyone=config.refit_leaves)
-    if not config.changes_structure:
-        tree = pruned_tree(dense, rows.X, rows.trained)
-        return Grown(tree, counted(tree, known)[1])
-    least = config.rows_per_leaf(len(known.y))
-    tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
-    if config.polish and config.refit_leaves:
-        price = 0.0 if config.criterion == "gini" and config.loss is None else config.ccp_alpha
-        losses = ClassLosses(known.y, known.scaled_weight, config.loss)
-        tree = polished(tree, known.X, losses, price)
-        tree = without_small_leaves(tree, known.X, least)
-    tree, weight = counted(tree, known)
-    if config.refit_leaves:
-        plain = counted(tree, rows.labelled(everyone=True, by_class=False))[1]
-        return with_values(tree, weight, plain, config)
-    cost = log_loss_costs(weight) if config.criterion == "log_loss" else None
-    return Grown(averaged_upwards(tree, weight.sum(axis=1)), weight, cost)
 
 
 def with_values(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import xlogy
 from scipy.stats import chi2
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -34,7 +34,7 @@ FOLDS = 5
 NORMAL = 1.4826
 # Rates count as no less than this part of the mean in the loss of counts.
 SMALLEST_RATE = 1e-9
-# A loss of one's own and the Huber minimiser take at most so many steps.
+# A loss of one's own is minimised in at most so many steps.
 STEPS = 60
 
 
@@ -102,20 +102,12 @@ def weighted_quantile(y: Numbers, weight: Numbers, share: float) -> Numbers:
 
 
 def _huber_centre(y: Numbers, reach: float, weight: Numbers) -> float:
-    """Huber's estimate of location: Newton's steps between bounds that close in on it."""
+    """Huber's estimate of location."""
     low, high = float(y.min()), float(y.max())
-    at = float(weighted_quantile(y[:, np.newaxis], weight, 0.5)[0])
-    for _ in range(STEPS):
-        off = y - at
-        slope = float(weight @ np.clip(off, -reach, reach))
-        low, high = (at, high) if slope > 0 else (low, at)
-        inside = float(weight @ (np.abs(off) <= reach))
-        new = at + slope / inside if inside > 0 else (low + high) / 2
-        new = new if low <= new <= high else (low + high) / 2
-        if new == at or slope == 0:
-            break
-        at = new
-    return at
+    if low == high:
+        return low
+    slope = lambda at: weight @ np.clip(y - at, -reach, reach)  # noqa: E731
+    return float(brentq(slope, low, high, xtol=1e-12 * (high - low)))
 
 
 def _descended(loss: NumberLoss, y: Numbers, weight: Numbers) -> Numbers:
@@ -266,7 +258,6 @@ def judged_numbers(
     weight = np.concatenate([np.asarray(part.weight, float)[part.rows] for part in samples])
     held_out = np.arange(len(y)) >= len(train.rows)
     fold = np.random.default_rng(0).permutation(len(y)) % min(FOLDS, len(y))
-    known = loss, y, weight, leaf, len(dense.leaves), config.smoothing
     score, tie, error = 0.0, 0.0, 0.0
     for groups in (
         [held_out] if held_out.any() else [],
@@ -276,7 +267,9 @@ def judged_numbers(
             continue
         told = np.zeros_like(y)
         for asked in groups:
-            told[asked] = _told_by_others(*known, asked)
+            others = y[~asked], weight[~asked], leaf[~asked]
+            values = group_values(loss, *others, len(dense.leaves), config.smoothing)
+            told[asked] = values[leaf[asked]]
         rows = np.logical_or.reduce(groups)
         losses = row_losses(loss, told[rows], y[rows])
         mean = float(np.average(losses, weights=weight[rows]))
@@ -290,18 +283,3 @@ def judged_numbers(
             found = float(get_scorer(config.choose_by)(_Answers(told[rows]), None, truth, **more))
             score += found if np.isfinite(found) else 0.0
     return score, tie, error
-
-
-def _told_by_others(
-    loss: NumberLoss,
-    y: Numbers,
-    weight: Numbers,
-    leaf: NDArray[np.intp],
-    n_leaves: int,
-    smoothing: float,
-    asked: NDArray[np.bool_],
-) -> Numbers:
-    """What leaves of all other rows predict for some rows."""
-    others = ~asked
-    known = y[others], weight[others], leaf[others]
-    return group_values(loss, *known, n_leaves, smoothing)[leaf[asked]]

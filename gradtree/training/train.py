@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from gradtree.engines.contract import EngineRun, Samples
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss, NumberLoss
-from gradtree.training.beginning import begin, columns_of, first_tree, samples_of, seeds_of
+from gradtree.training.beginning import begin, columns_of, first_tree, samples_of
 from gradtree.training.choosing import judged
 from gradtree.training.numbers import judged_numbers
 from gradtree.training.own_loss import guarded, refuse_loss
-from gradtree.training.rounding import Grid
 from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
 
@@ -101,7 +100,7 @@ class _Task:
         initial = self.start if number == 0 else None
         n_features = self.train.X.shape[1]
         initial = initial or first_tree(seed, self.columns, n_features, self.n_classes, config)
-        run = begin(initial, self.train, self.valid, seeds_of(seed, config), config)
+        run = begin(initial, self.train, self.valid, seed, config)
         status = run.advance()
         while status == 0 and not is_stopped():
             self._look_at(run)
@@ -176,10 +175,6 @@ def train(
     if X_valid is not None and len(held_out):
         raise ValueError("give either X_valid and y_valid or valid_rows, not both")
     kept = np.delete(np.arange(len(X)), held_out)
-    grid = None
-    if config.round_to_validation and (X_valid is not None or len(held_out)):
-        grid = Grid(X[held_out] if X_valid is None else X_valid)
-        X, X_valid = grid.rounded(X), X_valid if X_valid is None else grid.rounded(X_valid)
     samples = samples_of(X, y, sample_weight, kept, config.dtype, class_weight)
     if X_valid is not None and y_valid is not None:
         everyone = np.arange(len(X_valid))
@@ -202,8 +197,6 @@ def train(
     least = best - config.tolerance * error
     near = [number for number in ranked if offers[number].score[0] >= least]
     trees = [offers[number].dense for number in near]
-    if grid is not None:
-        trees = [grid.between(dense) for dense in trees]
     histories = tuple(offers[number].history for number in sorted(offers))
     return TrainResult(
         trees[0],

@@ -19,11 +19,9 @@ import gradtree
 from gradtree.columns.coding import Column, coded_matrix
 from gradtree.columns.frames import array_columns, frame_columns, is_frame
 from gradtree.trees.traversal import LEAF as LEAF
-from gradtree.trees.traversal import leaves_reached, node_depths, passed_nodes, weights_and_values
+from gradtree.trees.traversal import leaves_reached, node_depths, weights_and_values
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
     from gradtree import Rule
 
 
@@ -154,10 +152,6 @@ class Tree:
             return np.asarray(X)
         given = frame_columns(X) if rows is None else array_columns(rows)
         return coded_matrix(given, self.columns)
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """Which nodes each row passes, a sparse indicator of shape (n_rows, n_nodes)."""
-        return passed_nodes(self, self.apply(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities of the leaf that each row reaches, shape (n_rows, n_classes)."""

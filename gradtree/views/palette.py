@@ -21,33 +21,20 @@ def class_colours(n_classes: int) -> list[str]:
     return list(islice(cycle(OKABE_ITO), n_classes))
 
 
-def node_colour(
-    predicted: int, share: float, n_classes: int, colours: Sequence[str] | None = None
-) -> str:
-    """The colour of the predicted class, the paler the smaller its share."""
-    palette = class_colours(n_classes) if colours is None else colours
-    chance = 1.0 / n_classes
-    sureness = 1.0 if n_classes == 1 else (share - chance) / (1.0 - chance)
-    return shade(palette[predicted], max(sureness, 0.0))
-
-
-def shade(colour: str, strength: float) -> str:
-    """A paler colour, the paler the smaller a strength from 0 to 1."""
-    return blend(colour, PALEST + (STRONGEST - PALEST) * strength)
-
-
 def leaf_fill(tree: Tree, node: int, colours: Sequence[str]) -> str:
-    """The background of a leaf: its class, or how large its (first) number is among the leaves."""
+    """The background of a leaf, mixed with white.
+
+    The colour of its class, the paler the smaller the share of that; or the paler the smaller its
+    (first) number is among the leaves.
+    """
+    label, share, _, _ = node_facts(tree, node)
     if isinstance(tree, RegressionTree):
         numbers = tree.value[tree.children_left == LEAF, 0]
         span = np.ptp(numbers)
-        place = (tree.value[node, 0] - numbers.min()) / span if span > 0 else 0.5
-        return shade(colours[0], float(np.clip(place, 0.0, 1.0)))
-    label, share, _, _ = node_facts(tree, node)
-    return node_colour(label, share or 0.0, tree.n_classes, colours)
-
-
-def blend(colour: str, share: float) -> str:
-    """Mix a colour with white."""
+        strength = (tree.value[node, 0] - numbers.min()) / span if span > 0 else 0.5
+    else:
+        chance = 1.0 / tree.n_classes
+        strength = 1.0 if tree.n_classes == 1 else ((share or 0.0) - chance) / (1.0 - chance)
+    colour, mixed = colours[label], PALEST + (STRONGEST - PALEST) * np.clip(strength, 0.0, 1.0)
     channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 - share * (255 - c)):02x}" for c in channels)
+    return "#" + "".join(f"{round(255 - mixed * (255 - c)):02x}" for c in channels)

@@ -15,9 +15,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 import baselines
 from baselines import Fitted
-from baselines.algorithms.quantile_trees import QuantileCart
+from baselines.algorithms.cart_trees import QuantileCart
+from baselines.algorithms.price_pruning import grown
 from baselines.contract import NUMBERS
-from baselines.regression import grown, some_prices
+from baselines.regression import some_prices
 from datasets.split import Split
 
 LEARNERS = {s: one for s, one in baselines.learners().items() if one.tasks == NUMBERS}
@@ -82,7 +83,7 @@ def test_leaves_of_cart_say_the_quantile_of_their_rows() -> None:
 def test_trees_at_a_price_are_those_of_scikit_learn() -> None:
     split = made_up_numbers()
     X, y = split.X_train_valid, split.y_train_valid
-    whole = grown(X, y, 0)
+    whole = grown(DecisionTreeRegressor(random_state=0), X, y)
     prices = some_prices(whole, 20)
     assert prices == sorted(prices, reverse=True)
     assert whole.pruned(prices[0]).node_count == 1

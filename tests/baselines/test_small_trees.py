@@ -1,7 +1,6 @@
 """What the learners of small trees share: folds of real rows, prices of leaves, caps."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ from baselines import gradtree_variants
 from baselines.algorithms.inner_folds import best_of, inner_folds, tuned
 from baselines.algorithms.price_pruning import grown
 from baselines.cart_pruned import candidate_alphas
-from baselines.gradtree_variants import DEPTHS, NEW_DEFAULTS, PRICES, cut_back
+from baselines.gradtree_variants import DEPTHS, NEW_DEFAULTS, PRICES, cut_back, settings_of
 from datasets.split import Split
-from gradtree import PAPER, GradTreeClassifier
+from gradtree import GradTreeClassifier
 from gradtree.trees.simplify import pruned
 from gradtree.trees.tree import Tree
 
@@ -115,22 +114,22 @@ def test_a_cap_on_leaves_holds(slug):
 def test_cutting_back_gives_the_tree_that_gradtree_grows_at_the_price(most):
     split = made_up_split(3, n_rows=400)
     X, y = split.X_train, split.y_train
-    settings = {**PAPER, **NEW_DEFAULTS, "depth": 5, "restarts": 1, "epochs": 40}
-    grown = GradTreeClassifier(**{**settings, "ccp_alpha": 0.0}, random_state=SEED).fit(X, y)
-    trees = cut_back(grown, X, y, most)
+    settings = {**settings_of(NEW_DEFAULTS, SEED), "depth": 5, "restarts": 1, "epochs": 40}
+    grown = GradTreeClassifier(**{**settings, "ccp_alpha": 0.0}).fit(X, y)
+    trees = cut_back(grown, most)
     assert max(tree.n_leaves for tree in trees) == most or len({t.n_leaves for t in trees}) > 2
     for price, tree in zip(PRICES, trees, strict=True):
         changed = {**settings, "ccp_alpha": price, "max_leaf_nodes": most}
-        expected = GradTreeClassifier(**changed, random_state=SEED).fit(X, y).tree_
+        expected = GradTreeClassifier(**changed).fit(X, y).tree_
         assert tree == expected
 
 
 def test_tuned_gradtree_learns_from_no_copy_and_takes_what_its_folds_prefer(monkeypatch):
     seen: list[int] = []
 
-    def counting(model: GradTreeClassifier, X: Any, y: Any, most: int | None) -> list[Tree]:
-        seen.append(len(X))
-        trees = cut_back(model, X, y, most)
+    def counting(model: GradTreeClassifier, most: int | None) -> list[Tree]:
+        seen.append(int(model.tree_.n_node_samples[0]))
+        trees = cut_back(model, most)
         # Of all candidates only the second depth at the third price is any good.
         good = 2 if model.depth == DEPTHS[1] else None
         return [each if at == good else stump(each) for at, each in enumerate(trees)]
@@ -167,7 +166,7 @@ def test_sizes_share_a_training_and_are_what_each_would_be_alone(changes):
         params = {**QUICK, **changes, "max_leaf_nodes": cap}
         fitted = learner.fit(split, params, SEED)
         assert (fitted.shared_seconds > 0) == (number > 0)
-        alone = GradTreeClassifier(**{**PAPER, **params}, random_state=SEED)
+        alone = GradTreeClassifier(**settings_of(params, SEED))
         alone.fit(X, y, **valid, classes=np.arange(split.n_classes))
         assert fitted.tree == alone.tree_
         assert fitted.estimator.get_params() == alone.get_params()

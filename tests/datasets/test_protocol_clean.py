@@ -46,7 +46,7 @@ def test_no_row_sees_its_own_label(shares):
     """Changing the label of a row changes the numbers of others, never its own."""
     dataset = made_up_dataset(rows=60, shares=shares) if shares else made_up_regression(60)
     X, y = dataset.X, dataset.y
-    _, categories, names = preparation(dataset, "target", 42, 100).transformers[1]
+    _, categories, names = preparation(dataset, 42, 100).transformers[1]
     encode, raw = categories["encode"], X[names]
     before = encode.fit_transform(raw, y)
     changed_others = False
@@ -73,16 +73,6 @@ def test_nothing_is_learned_from_other_parts(part):
     assert not np.array_equal(getattr(after, f"X_{part}"), getattr(before, f"X_{part}"))
 
 
-def test_the_paper_learns_from_other_parts():
-    """The counterpart: the same change does reach the training part of the paper's protocol."""
-    dataset = made_up_dataset()
-    before = make_split(dataset, "paper", 0)
-    number, noise, colour, shape = (column.copy() for column in dataset.table.columns)
-    noise[before.rows.test] = 3.25
-    after = make_split(with_columns(dataset, (number, noise, colour, shape)), "paper", 0)
-    assert not np.array_equal(after.X_train, before.X_train)
-
-
 @pytest.mark.parametrize(
     ("shares", "expected"),
     [((0.5, 0.5), "none"), ((0.85, 0.15), "smote"), ((0.9, 0.08, 0.02), "random-oversampling")],
@@ -99,19 +89,6 @@ def test_only_the_training_part_is_rebalanced(shares, expected):
         assert len(set(counts)) == 1
 
 
-def test_one_hot_for_those_who_ask():
-    split = make_split(made_up_dataset(shares=(0.9, 0.08, 0.02)), "clean", 0)
-    other = split.one_hot()
-    assert other.provenance.encoding == "one-hot"
-    assert other.one_hot is None
-    for part in ("train", "valid", "test"):
-        np.testing.assert_array_equal(getattr(other.rows, part), getattr(split.rows, part))
-    assert set(np.unique(other.X_train[:, 2:])) == {0.0, 1.0}, "no mixture of categories"
-    np.testing.assert_array_equal(other.X_test[:, :2], split.X_test[:, :2])
-    assert "colour_red" in other.feature_names
-    assert make_split(made_up_dataset(), "paper", 0).one_hot is None
-
-
 def test_a_category_that_training_never_saw():
     dataset = made_up_dataset(missing="none")
     rows = make_split(dataset, "clean", 0).rows
@@ -121,13 +98,10 @@ def test_a_category_that_training_never_saw():
     changed = with_columns(dataset, (number, noise, pd.Categorical(texts), shape))
     split = make_split(changed, "clean", 0)
     assert np.isfinite(split.X_test).all()
-    one_hot = split.one_hot()
-    colours = [i for i, name in enumerate(one_hot.feature_names) if name.startswith("colour_")]
-    assert one_hot.X_test[0, colours].tolist() == [0.0] * len(colours)
 
 
 def test_a_split_travels_between_processes():
     split: Split = pickle.loads(pickle.dumps(make_split(made_up_dataset(), "clean", 0)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert split.one_hot().X_test.shape[0] == split.X_test.shape[0]
+        assert split.preprocessing.transform(made_up_dataset().X).shape[1] == split.n_features

@@ -13,7 +13,7 @@ from sklearn.metrics import f1_score
 from sklearn.preprocessing import QuantileTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from datasets import PROTOCOLS, load_dataset, make_split, paper_datasets, record
+from datasets import PROTOCOLS, load_dataset, make_split, paper_datasets
 from datasets.protocols.declared import data_seed
 from datasets.protocols.paper import rebalance
 from datasets.protocols.steps import FillMissing, has_rare_class
@@ -178,26 +178,3 @@ def test_cart_is_that_of_the_paper(slug):
         mean, deviation = np.mean(measured[table]), np.std(measured[table])
         half = 0.5 * 10**-decimals + 1e-9
         assert (mean, deviation) == pytest.approx(printed(table, name), rel=0, abs=half), table
-
-
-@pytest.mark.mirror
-@pytest.mark.parametrize("slug", paper_datasets())
-def test_every_dataset_can_be_split_cleanly(slug):
-    dataset = load_dataset(slug)
-    split = make_split(dataset, "clean", 0)
-    labelled = int((dataset.y >= 0).sum())
-    assert len(split.y_valid) == len(split.y_test) == labelled // 5
-    assert split.provenance.rows_before_rebalancing == labelled - 2 * (labelled // 5)
-    for part in (split.X_train, split.X_valid, split.X_test, split.one_hot().X_test):
-        assert np.isfinite(part).all()
-    assert split.n_features == split.X_train.shape[1]
-    assert split.n_classes == record(slug).n_classes
-
-
-@pytest.mark.mirror
-def test_loading_from_the_mirror_and_from_the_cache_agree():
-    for slug in paper_datasets():
-        anywhere, cached = load_dataset(slug), load_dataset(slug, sources=["cache"])
-        assert cached.source == "cache"
-        assert anywhere.X.equals(cached.X)
-        assert np.array_equal(anywhere.y, cached.y)

@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from datasets_support import made_up_dataset, with_columns
-from sklearn.metrics import f1_score
-from sklearn.tree import DecisionTreeClassifier
 
 from datasets import PROTOCOLS, Dataset, Split, load_dataset, make_split, protocol
 from datasets.protocols.declared import Steps
 from datasets.protocols.paper import encode, fit_quantiles
-from datasets.protocols.steps import strata
 
 PARTS = ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test")
 VARIANTS = [name for name, known in PROTOCOLS.items() if known.base != name]
@@ -205,16 +202,6 @@ def test_a_column_of_gaps_alone_can_be_filled():
         assert np.isfinite(make_split(changed, name, 0).X_test).all()
 
 
-def test_stratified_parts_have_the_shares_of_the_whole():
-    made_up = made_up_dataset(rows=500, shares=(0.9, 0.08, 0.02))
-    split = make_split(made_up, "paper-stratified", 0)
-    assert len(split.rows.test) == len(split.rows.valid) == 100
-    stratum = strata(made_up.y)
-    for name, size in zip(*np.unique(stratum, return_counts=True), strict=True):
-        for rows in (split.rows.train, split.rows.valid, split.rows.test):
-            assert abs((stratum[rows] == name).sum() - size * len(rows) / 500) < 2
-
-
 def test_without_noise_quantiles_are_those_of_the_values(dataset, paper):
     split = make_split(dataset, "paper-no-noise", 1)
     fill, means, quantile = (step for _, step in split.preprocessing.steps)
@@ -267,37 +254,3 @@ def test_only_the_papers_own_bins_see_the_test_rows(dataset, paper):
     assert (paper.bins_from_test, split.bins_from_test) == (True, False)
     clean = make_split(dataset, "clean", 1)
     assert (clean.bins_from_test, clean.as_authors) == (False, False)
-
-
-WITHOUT_LEAK = {
-    "titanic": 0.771,
-    "loan-house": 0.678,
-    "heart-disease": 0.723,
-    "adult": 0.782,
-    "congressional-voting": 0.928,
-    "absenteeism": 0.663,
-    "hepatitis": 0.643,
-    "german": 0.634,
-    "mushroom": 1.000,
-    "horse-colic": 0.831,
-    "thyroid": 0.948,
-    "car": 0.873,
-    "contraceptive": 0.496,
-    "solar-flare": 0.141,
-    "lymphography": 0.734,
-    "annealing": 0.966,
-    "splice": 0.913,
-}
-"""Default CART with plain means, measured independently of this suite."""
-
-
-@pytest.mark.mirror
-@pytest.mark.parametrize("slug", WITHOUT_LEAK)
-def test_cart_without_the_leak(slug):
-    scores = []
-    for trial in range(10):
-        split = make_split(load_dataset(slug), "paper-plain-means", trial)
-        tree = DecisionTreeClassifier(max_depth=10, random_state=42)
-        tree.fit(split.X_train_valid, split.y_train_valid)
-        scores.append(f1_score(split.y_test, tree.predict(split.X_test), average="macro"))
-    assert np.mean(scores) == pytest.approx(WITHOUT_LEAK[slug], abs=0.5e-3 + 1e-9)

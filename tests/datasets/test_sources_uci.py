@@ -1,10 +1,8 @@
 """UCI and OpenML, against local stand-ins: the frames of the other sources, or refused."""
 
 import hashlib
-import http.client
 import re
 import socket
-import time
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -104,20 +102,6 @@ def test_an_unreachable_host_is_waited_for_once():
         uci.fetch(address)
     with pytest.raises(SourceError, match="could not be reached before"):
         uci.fetch(address)
-
-
-def test_faults_are_followed_by_growing_pauses(monkeypatch):
-    pauses: list[float] = []
-    monkeypatch.setattr(uci, "PAUSES_SECONDS", (1.0, 2.0))
-    monkeypatch.setattr(time, "sleep", pauses.append)
-
-    def torn(address: str) -> bytes:
-        raise http.client.IncompleteRead(b"", 10)
-
-    monkeypatch.setattr(uci, "_fetch_once", torn)
-    with pytest.raises(SourceError, match="cannot be fetched"):
-        uci.fetch("http://example.org/x")
-    assert pauses == [1.0, 2.0]
 
 
 ARFF = b"""@RELATION fruit

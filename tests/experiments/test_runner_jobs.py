@@ -168,7 +168,7 @@ class TestRunJob:
         split = run_job.load_split("fake-two", "paper", 0)
         seen = run_job.for_learners(split)
         assert run_job.for_learners(run_job.load_split("fake-two", "paper", 0)) is seen
-        assert not {"y_test", "rows", "preprocessing", "one_hot"} & set(vars(seen))
+        assert not {"y_test", "rows", "preprocessing"} & set(vars(seen))
         assert (seen.X_train_valid == split.X_train_valid).all()
         columns = run_job._frozen(np.asfortranarray(split.X_train))
         assert columns.flags.f_contiguous

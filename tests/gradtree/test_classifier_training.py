@@ -1,9 +1,7 @@
 """What training does with rows, weights, seeds, threads and losses."""
 
-import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -226,18 +224,6 @@ def test_threads_change_nothing():
         assert one.tree_ == two.tree_
         assert one.best_run_ == two.best_run_
         assert [run.seed for run in one.history_] == [run.seed for run in two.history_]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two processors")
-def test_two_threads_are_nearly_twice_as_fast():
-    X, y = boxes(4000, n_features=20)
-    seconds = {}
-    for n_jobs in (1, 1, 2):
-        began = time.perf_counter()
-        revised(restarts=15, epochs=150, patience=150, depth=7, n_jobs=n_jobs).fit(X, y)
-        seconds[n_jobs] = time.perf_counter() - began
-    assert seconds[1] / seconds[2] > 1.7
 
 
 def test_an_error_in_one_run_ends_all():

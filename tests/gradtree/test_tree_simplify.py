@@ -94,17 +94,6 @@ def test_merging_changes_no_prediction():
             assert len({label[left], label[right], label[node]}) > 1
 
 
-def test_the_path_of_an_estimator_is_that_of_the_tree_it_would_grow():
-    X, y, weight = noisy(400)
-    model = revised(ccp_alpha=0.0, merge_leaves=False, polish=False)
-    path = model.cost_complexity_pruning_path(X, y, weight)
-    assert not hasattr(model, "tree_")
-    model.fit(X, y, weight)
-    np.testing.assert_array_equal(path.ccp_alphas, model.path_.ccp_alphas)
-    assert model.tree_.n_leaves > 3
-    assert model.set_params(max_leaf_nodes=3).fit(X, y).tree_.n_leaves == 3
-
-
 SHAPES = st.tuples(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 4))
 
 
@@ -206,14 +195,6 @@ def test_one_split_is_told_in_three_nodes(seed):
     model = GradTreeClassifier(random_state=seed).fit(X, X[:, 0] > 0)
     assert model.tree_.node_count == 3
     assert model.tree_.feature[0] == 0
-
-
-def test_an_interaction_is_told_in_seven_nodes():
-    X = np.random.default_rng(0).normal(size=(2000, 5))
-    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
-    model = GradTreeClassifier(random_state=0).fit(X[:1000], y[:1000])
-    assert model.tree_.node_count == 7
-    assert model.score(X[1000:], y[1000:]) > 0.99
 
 
 def test_seeds_agree_more_and_trees_are_smaller():

@@ -9,14 +9,13 @@ remembers, and the habits of the library's that are not in the publication:
   of depth two, so that now and then a better tree is missed (``depth_two``);
 * a tree that ends such a search early counts as one node (``depth_two``);
 * whether a node known before has enough rows to be split is asked of its
-  parent's rows (``search.open_level``);
+  parent's rows (``search``);
 * class numbers are taken to have no gaps (``rows.encode``).
 
 What cannot change the outcome is done faster: rows are sorted by class, so that
 one pass over a set of rows counts all classes; a pair of columns is counted
 once for both orders, and on the smaller side of a candidate for both sides;
-what columns with the same rows lead to is found once; and counting and judging
-go over many columns with one instruction.
+and counting and judging go over many columns with one instruction.
 
 ``rows``        the training rows as sets of bits
 ``pair_counts`` rows with a yes in both of two columns

@@ -19,7 +19,6 @@ class Nodes(NamedTuple):
     error: NDArray[np.float64]  # of the best tree; infinite until one is found
     bound: NDArray[np.float64]  # fewest errors that any tree can have, as far as is known
     leaf_error: NDArray[np.float64]  # of a single leaf
-    bound_then: NDArray[np.float64]  # the bound when the best tree of depth two was found, or < 0
     test: NDArray[np.int32]  # column at the root of the best tree, or -1 - class of a leaf
     test_no: NDArray[np.int32]  # the same for its children, where a tree of depth two is known
     test_yes: NDArray[np.int32]
@@ -46,7 +45,7 @@ def room_for(n_columns: int, most_conditions: int) -> Nodes:
         total += sets
     capacity = min(total, MOST_NODES)
     table = 1 << (2 * capacity).bit_length()
-    reals = np.empty((4, capacity))
+    reals = np.empty((3, capacity))
     whole = np.empty((4, capacity), dtype=np.int32)
     slots = np.zeros(table, dtype=np.int32)  # entry + 1, so that 0 means free
     codes = np.empty(table, dtype=np.int64)
@@ -111,6 +110,6 @@ def add(nodes: Nodes, code: Index, leaf_error: Index, leaf_class: Index) -> Inde
     slot = _slot(nodes, code)
     nodes.slots[slot], nodes.codes[slot] = entry + 1, code
     nodes.error[entry], nodes.bound[entry] = np.inf, 0.0
-    nodes.leaf_error[entry], nodes.bound_then[entry] = leaf_error, -1.0
-    nodes.test[entry], nodes.size[entry] = -1 - leaf_class, 1
+    nodes.leaf_error[entry], nodes.test[entry] = leaf_error, -1 - leaf_class
+    nodes.size[entry] = 1
     return entry

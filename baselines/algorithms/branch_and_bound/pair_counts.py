@@ -21,7 +21,8 @@ BLOCK = 64
 """Columns; a multiple of what the widest vector instructions do in one step of a loop."""
 MISSING, THERE = 0, 1
 NOBODY = -1
-CountType = np.dtype[Any]
+COUNT = np.int32
+"""Of counts of rows, and numbers of columns."""
 
 
 class Counts(NamedTuple):
@@ -55,19 +56,14 @@ def whole_blocks(n: Any) -> Any:
     return -(-n // BLOCK) * BLOCK
 
 
-def count_type(n_rows: int, n_columns: int) -> CountType:
-    """Of counts of rows and numbers of columns: the smaller it is, the more go into a vector."""
-    return np.dtype(np.int16 if max(n_rows, n_columns) <= np.iinfo(np.int16).max else np.int32)
-
-
-def room_for_counts(rows: SortedRows, kind: CountType) -> Counter:
+def room_for_counts(rows: SortedRows) -> Counter:
     n_words = rows.yes.shape[1]
     n_columns, n_groups = whole_blocks(len(rows.yes)), len(rows.starts) - 1
 
     def counts() -> Counts:
         return Counts(
-            single=np.empty((n_groups, n_columns), dtype=kind),
-            pairs=np.empty((n_columns, n_groups, n_columns), dtype=kind),
+            single=np.empty((n_groups, n_columns), dtype=COUNT),
+            pairs=np.empty((n_columns, n_groups, n_columns), dtype=COUNT),
             total=np.empty(n_groups, dtype=np.int64),
         )
 

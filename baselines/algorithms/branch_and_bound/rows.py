@@ -24,7 +24,6 @@ class SortedRows(NamedTuple):
     everyone: Words  # (n_words,)
     starts: NDArray[np.int64]  # (n_classes + 2,): of each class, of rows of no class, and the end
     class_rows: NDArray[np.int64]  # (n_classes,), decide between classes that tie in a leaf
-    same_as: NDArray[np.int64]  # (n_columns,), the first column with the same rows, mostly itself
 
 
 def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> SortedRows:
@@ -49,13 +48,7 @@ def encode(columns: NDArray[np.bool_], labels: NDArray[np.intp]) -> SortedRows:
             everyone[start:end] = pack(np.ones((1, len(rows)), dtype=np.bool_))[0]
     class_rows = np.zeros(n_classes, dtype=np.int64)
     class_rows[: len(counts)] = counts
-    return SortedRows(yes, everyone, starts, class_rows, _same_as(yes))
-
-
-def _same_as(yes: Words) -> NDArray[np.int64]:
-    """For every column the first that is equal."""
-    first: dict[bytes, int] = {}
-    return np.array([first.setdefault(c.tobytes(), at) for at, c in enumerate(yes)], dtype=np.int64)
+    return SortedRows(yes, everyone, starts, class_rows)
 
 
 def groups_of(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:

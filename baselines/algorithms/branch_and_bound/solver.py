@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from baselines.algorithms.branch_and_bound.cache import ROOT_CODE, code_of, find, room_for
 from baselines.algorithms.branch_and_bound.levels import FULL, STOP, Search, prepare
-from baselines.algorithms.branch_and_bound.pair_counts import CountType, count_type
 from baselines.algorithms.branch_and_bound.rows import NO, YES, encode, groups_of, leaf
 from baselines.algorithms.branch_and_bound.search import run
 from baselines.algorithms.yes_no_tree import Branch, Leaf, Node
@@ -40,11 +39,10 @@ def solve(
     See ``rows.encode`` for what happens if the class numbers have gaps. After ``seconds`` the best
     tree so far is taken; without them there is no limit.
     """
-    kind = count_type(*columns.shape)
-    compile_kernels(kind)
+    compile_kernels()
     rows = encode(columns, labels)
     nodes = room_for(columns.shape[1], max(max_depth - 2, min(max_depth, 1)))
-    search = prepare(rows, nodes, max_depth, min_sup, kind)
+    search = prepare(rows, nodes, max_depth, min_sup)
     _run_until(search, len(labels), seconds)
     if search.signals[FULL]:
         raise MemoryError(
@@ -57,11 +55,11 @@ def solve(
 
 
 @cache
-def compile_kernels(kind: CountType) -> None:
+def compile_kernels() -> None:
     """Have the kernels ready, so that no search spends its seconds on compiling them."""
     columns = np.eye(4, 3, dtype=np.bool_)
     rows = encode(columns, np.array([0, 1, 0, 1]))
-    search = prepare(rows, room_for(3, 2), max_depth=4, min_rows=1, kind=kind)
+    search = prepare(rows, room_for(3, 2), max_depth=4, min_rows=1)
     run(search, np.arange(3), 4)
     find(search.nodes, code_of(np.zeros(1, dtype=np.int64), 1, 1, 7))
 

@@ -1,21 +1,15 @@
 """The best split of the rows on either side of every column, from counts of pairs of columns."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.branch_and_bound.pair_counts import (
-    BLOCK,
-    Counter,
-    CountType,
-    whole_blocks,
-)
+from baselines.algorithms.branch_and_bound.pair_counts import BLOCK, COUNT, Counter, whole_blocks
 from baselines.algorithms.branch_and_bound.rows import NO, YES, Index, SortedRows
 from gradtree.compiling import kernel
 
-Counts = NDArray[Any]
-"""Integers of 16 or 32 bits, see ``count_type``."""
+Counts = NDArray[np.int32]
 BOTH, ONE, OTHER, NEITHER = 0, 1, 2, 3
 """The corners of a pair of columns: which of the two say yes."""
 IMPOSSIBLE = -1
@@ -38,10 +32,10 @@ class Stumps(NamedTuple):
     side: NDArray[np.int64]  # (n_classes + 1,)
 
 
-def room_for_stumps(rows: SortedRows, kind: CountType) -> Stumps:
+def room_for_stumps(rows: SortedRows) -> Stumps:
     n_columns, n_groups = whole_blocks(len(rows.yes)), len(rows.starts) - 1
     shapes = [(2,), (2,), (n_groups,), (), (), (4,), (4,), (), ()]
-    counts = [np.empty((*shape, n_columns), dtype=kind) for shape in shapes]
+    counts = [np.empty((*shape, n_columns), dtype=COUNT) for shape in shapes]
     return Stumps(*counts, *np.empty((2, n_groups), dtype=np.int64))
 
 
@@ -165,10 +159,9 @@ def _add(more: Counts, total: Counts) -> None:
 @kernel(inline="always")
 def _largest(count: Counts, whole: Index, inside: Counts, outside: Counts) -> None:
     """Raise the largest class among those counted, and among the others of ``whole`` rows."""
-    kind = count.dtype.type
     for place in range(len(count)):
         inside[place] = max(inside[place], count[place])
-        outside[place] = max(outside[place], kind(whole - count[place]))
+        outside[place] = max(outside[place], COUNT(whole - count[place]))
 
 
 @kernel(inline="always")
@@ -179,11 +172,10 @@ def _judge(
     rows_here, rows_there = stumps.rows[here, first:width], stumps.rows[there, first:width]
     most_here, most_there = stumps.most[here, first:width], stumps.most[there, first:width]
     judged = stumps.judged[first:width]
-    kind = judged.dtype.type
-    best, never, least = kind(IMPOSSIBLE), kind(IMPOSSIBLE), kind(min_rows)
+    best, never, least = COUNT(IMPOSSIBLE), COUNT(IMPOSSIBLE), COUNT(min_rows)
     for place in range(len(judged)):
         possible = (rows_here[place] >= least) & (rows_there[place] >= least)
-        hits = kind(most_here[place] + most_there[place])
+        hits = COUNT(most_here[place] + most_there[place])
         judged[place] = hits if possible else never
         best = max(best, judged[place])
     return best
@@ -204,8 +196,7 @@ def _keep_better(one: Index, first: Index, width: Index, side: Index, stumps: St
     """Splits of later columns' sides by this one."""
     hits, test = stumps.hits[side, first:width], stumps.test[side, first:width]
     judged = stumps.judged[first:width]
-    by_one = judged.dtype.type(one)
     for place in range(len(judged)):
         better = judged[place] > hits[place]
         hits[place] = judged[place] if better else hits[place]
-        test[place] = by_one if better else test[place]
+        test[place] = COUNT(one) if better else test[place]
