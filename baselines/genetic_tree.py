@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from baselines.contract import Fitted, Learner, Params, SplitLike, Task, over_classes
+from baselines.contract import Fitted, Learner, Params, Split, Task, over_classes
 
 PENALTY_PER_LEVEL = 0.01
 
@@ -50,7 +50,7 @@ def skip(n_features: int, n_classes: int) -> str | None:
     return "c<2" if n_classes < 2 else None
 
 
-def fit(split: SplitLike, params: Params, seed: int) -> Fitted:
+def fit(split: Split, params: Params, seed: int) -> Fitted:
     from baselines.algorithms.genetic.estimator import GeneticTreeClassifier
 
     X, y = split.X_train_valid, split.y_train_valid
