@@ -5,13 +5,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.compiling import Floats, Numbers, Real, kernel
+from gradtree.compiling import Floats, Integers, Numbers, Real, kernel
 from gradtree.engines.arithmetic import exp
 from gradtree.engines.entmax import entmax_root
-from gradtree.engines.loss_kernels import softmax
-from gradtree.engines.noise import CHUNK, LANES, ROUGH, draw_words, exact_noise, gumbel, rough_noise
-from gradtree.engines.state import BLOCK, Model, Recent, TreeArrays, new_recent, new_tree
-from gradtree.engines.vectors import BLOCK_ROWS
+from gradtree.engines.noise import (
+    GROUP,
+    GROUPS,
+    LANES,
+    ROUGH,
+    draw_words,
+    exact_noise,
+    gumbel,
+    rough_noise,
+)
+from gradtree.engines.state import Model, Recent, TreeArrays, new_recent, new_tree
+from gradtree.engines.vectors import BLOCK, BLOCK_ROWS
 from gradtree.settings.selectors import SELECTORS, Selector
 from gradtree.trees.dense import DenseTree
 
@@ -36,8 +44,9 @@ class Extras(NamedTuple):
     it compiles. In a tuple it would not see that.
 
     ``chosen`` are the nodes where rows of the batch have arrived: what follows counts for them. For
-    gumbel, ``words`` holds the random words behind the noise of every logit and ``rough`` that
-    noise, in the chunks that are ``drawn``; ``noise`` is work space. For annealed, ``choice`` holds
+    gumbel, ``fresh`` are those without a choice yet, ``groups`` lists the ``n_groups[0]`` groups of
+    random words behind the noise of their logits, ``words`` holds these and ``rough`` that noise,
+    both from ``place`` on; ``picked`` and ``noise`` are work space. For annealed, ``choice`` holds
     the mixture of features of every node and ``offset`` that of its thresholds, ``columns`` the
     features of the rows in blocks, and ``scores`` their scores at the nodes for which a bit of
     ``scored`` says that the block has some.
@@ -51,10 +60,14 @@ class Extras(NamedTuple):
     noisy_evaluation: bool
     key: np.uint64
     chosen: NDArray[np.bool_]  # (N,)
-    drawn: NDArray[np.bool_]
+    fresh: Numbers  # (N + 1,)
+    place: Numbers  # (N,)
+    groups: Numbers
+    n_groups: Integers
     words: Numbers
     rough: NDArray[Any]
-    noise: NDArray[Any]
+    picked: Numbers  # (8 n_features,) and more
+    noise: NDArray[Any]  # the same
     choice: NDArray[Any]  # (N, n_features)
     offset: NDArray[Any]  # (N,)
     scored: Numbers  # (N,)
@@ -72,17 +85,21 @@ def new_extras(
         return None
     n_nodes, n_features = start.logits.shape
     noisy, soft = selector.kind == "gumbel", selector.kind == "annealed"
-    n_chunks = -(-start.logits.size // CHUNK) * noisy
+    n_groups = (n_nodes * (n_features // GROUP + 2) + GROUPS) * noisy
     return Extras(
         selector.final_temperature,
         selector.anneal_steps,
         selector.noisy_evaluation,
         key,
         np.zeros(n_nodes * (noisy or soft), dtype=np.bool_),
-        np.zeros(n_chunks, dtype=np.bool_),
-        np.zeros(n_chunks * CHUNK + LANES, dtype=np.uint32),
-        np.zeros(n_chunks * CHUNK, dtype=np.float32),
-        np.zeros(n_features + LANES, dtype=dtype),
+        np.zeros((n_nodes + 1) * noisy, dtype=np.uint32),
+        np.zeros(n_nodes * noisy, dtype=np.uint32),
+        np.zeros(n_groups, dtype=np.uint32),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(n_groups * GROUP, dtype=np.uint32),
+        np.zeros(n_groups * GROUP, dtype=np.float32),
+        np.zeros(8 * n_features + LANES, dtype=np.uint32),
+        np.zeros(8 * n_features + LANES, dtype=dtype),
         np.zeros((n_nodes * soft, n_features), dtype=dtype),
         np.zeros(n_nodes * soft, dtype=dtype),
         np.zeros(n_nodes * soft, dtype=np.uint32),
@@ -135,13 +152,18 @@ def refresh_splits(model: Model, selection: Selection, extras: Extras | None, st
     """
     logits, thresholds = model.tree.logits, model.tree.thresholds
     feature, threshold, settled = (model.tree.feature, model.tree.threshold, model.settled)
-    checked, moved = model.checked, model.logits.active[: model.logits.n_active[0]]
+    node_of, checked, real = model.node_of, model.checked, threshold.dtype.type
     n_nodes, width = logits.shape
-    real = threshold.dtype.type
     scale, none = real(0.5 / selection.temperature), real(-np.inf)
-    for a in range(0 if selection.kind == GUMBEL else len(moved)):
-        first = moved[a] * BLOCK
-        for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
+    if selection.kind == GUMBEL:
+        return  # every batch makes choices of its own
+    # After annealing, this unsettles nodes near to one that still moves, and trainings depend on
+    # how near: the committed ones were made with blocks of 32.
+    near = 32 if selection.kind == ANNEALED else BLOCK
+    moved = model.logits.active[: model.logits.n_active[0]]
+    for a in range(len(moved)):
+        first = moved[a] * BLOCK // near * near
+        for node in range(first // width, min((first + near - 1) // width + 1, n_nodes)):
             if checked[node] == step:
                 continue
             checked[node] = step
@@ -152,10 +174,11 @@ def refresh_splits(model: Model, selection: Selection, extras: Extras | None, st
                 threshold[node] = thresholds[node, feature[node]]
             lead = (runner_up - row[best]) * scale
             settled[node] = lead <= real(-1) and selection.kind == ENTMAX
-    moved = model.thresholds.active[: model.thresholds.n_active[0]]
+    moved, most = model.thresholds.active[: model.thresholds.n_active[0]], (BLOCK - 2) // width + 2
     for a in range(len(moved)):
-        first = moved[a] * BLOCK
-        for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
+        # As many nodes as a block can touch: a loop of one length is never mispredicted.
+        for i in range(most):
+            node = min(node_of[moved[a]] + i, n_nodes - 1)
             threshold[node] = thresholds[node, feature[node]]
     if extras is not None and selection.kind == ANNEALED and step == extras.anneal_steps:
         settled[:] = True
@@ -170,31 +193,51 @@ def choose_plainly(tree: TreeArrays) -> None:
 
 
 @kernel()
-def forget(flags: NDArray[np.bool_]) -> None:
-    """Clear all flags."""
-    for i in range(len(flags)):
-        flags[i] = False
+def forget(extras: Extras) -> None:
+    """Forget the choices of the batch before."""
+    for i in range(len(extras.chosen)):
+        extras.chosen[i] = False
+    extras.n_groups[0] = 0
 
 
 @kernel()
-def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, nodes: Numbers) -> None:
-    """Let each of these nodes take the feature with the largest logit plus noise, once a batch."""
-    logits, feature, threshold = tree.logits, tree.feature, tree.threshold
-    chosen, drawn, words, rough = extras.chosen, extras.drawn, extras.words, extras.rough
-    width = logits.shape[1]
+def note_fresh(extras: Extras, nodes: Numbers, n_fresh: int) -> int:
+    """Add those of the nodes that have no choice yet to the ``fresh`` ones, which it counts."""
+    chosen, fresh = extras.chosen, extras.fresh
     for b in range(len(nodes)):
-        node = np.int64(nodes[b])
-        if not chosen[node]:
-            chosen[node] = True
-            first, end = node * width, (node + 1) * width
-            for chunk in range(first // CHUNK, (end - 1) // CHUNK + 1):
-                if not drawn[chunk]:
-                    drawn[chunk] = True
-                    draw_words(words[chunk * CHUNK :], chunk, extras.key, counter)
-                    rough_noise(words[chunk * CHUNK :], rough[chunk * CHUNK :])
-            f = _noisy_choice(logits[node], words[first:end], rough[first:end])
-            feature[node] = f
-            threshold[node] = tree.thresholds[node, f]
+        node = nodes[b]
+        fresh[n_fresh] = node
+        n_fresh += not chosen[node]
+        chosen[node] = True
+    return n_fresh
+
+
+@kernel()
+def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, n_fresh: int) -> None:
+    """Let each of the fresh nodes take the feature with the largest logit plus noise."""
+    logits, feature, threshold = tree.logits, tree.feature, tree.threshold
+    fresh, place, groups, key = extras.fresh[:n_fresh], extras.place, extras.groups, extras.key
+    words, rough, begin = extras.words, extras.rough, extras.n_groups[0]
+    thresholds, width, n_groups = tree.thresholds, logits.shape[1], begin
+    for v in range(n_fresh):
+        first = np.int64(fresh[v]) * width
+        group = first // GROUP
+        place[fresh[v]] = GROUP * (n_groups - group) + first
+        # As many as a node can touch, in whole vectors: what is too much the next one replaces.
+        listed = groups[n_groups:]
+        for i in range(0, width // GROUP + 2, GROUPS):
+            for lane in range(GROUPS):
+                listed[i + lane] = group + i + lane
+        n_groups += (first + width - 1) // GROUP - group + 1
+    for g in range(begin, n_groups, GROUPS):
+        draw_words(groups[g:], words[GROUP * g :], key, counter)
+        rough_noise(words[GROUP * g :], rough[GROUP * g :])
+    for v in range(n_fresh):
+        node, first = fresh[v], np.int64(place[fresh[v]])
+        part = slice(first, first + width)
+        feature[node] = _noisy_choice(logits[node], words[part], rough[part])
+        threshold[node] = thresholds[node, feature[node]]
+    extras.n_groups[0] = n_groups
 
 
 @kernel(fastmath={"nnan", "nsz"})
@@ -211,31 +254,40 @@ def _noisy_choice(logits: Floats, words: Numbers, rough: Floats) -> int:
     real, largest = logits.dtype.type, _largest_sum(logits, rough)
     # What two sums may be off by, rounding included.
     floor = largest - real(2 * ROUGH) - abs(largest) * real(1e-6)
-    candidates, chosen = 0, 0
+    candidates = chosen = np.uint32(0)
     for f in range(len(logits)):
         near = logits[f] + rough[f] >= floor
-        candidates += near
-        chosen = max(chosen, f if near else 0)
+        candidates += np.uint32(near)
+        chosen += np.uint32(f) if near else np.uint32(0)
     if candidates > 1:
-        largest = real(-np.inf)
+        chosen, largest = np.uint32(0), real(-np.inf)
         for f in range(len(logits)):
             if logits[f] + rough[f] >= floor:
                 noisy = logits[f] + real(gumbel(words[f]))
                 if noisy > largest:
-                    chosen, largest = f, noisy
+                    chosen, largest = np.uint32(f), noisy
     return chosen
 
 
 @kernel()
-def _noisy_weights(
-    logits: Floats, words: Numbers, noisy: Floats, temperature: float, weights: Floats
+def _noisy_exponentials(
+    logits: Floats, extras: Extras, nodes: Numbers, temperature: float, weights: Floats
 ) -> None:
-    """The softmax of a node's logits with the noise of this batch."""
-    for f in range(0, len(logits), LANES):
-        exact_noise(words[f:], noisy[f:])
-    for f in range(len(logits)):
-        noisy[f] = (logits[f] + noisy[f]) / noisy.dtype.type(temperature)
-    softmax(noisy[: len(logits)], weights)
+    """Exponentials of the nodes' logits with the noise of this batch."""
+    picked, noise, width = extras.picked, extras.noise, logits.shape[1]
+    for v in range(len(nodes)):
+        words, copy = extras.words[np.int64(extras.place[nodes[v]]) :], picked[v * width :]
+        for f in range(width):
+            copy[f] = words[f]
+    for i in range(0, len(nodes) * width, LANES):
+        exact_noise(picked[i:], noise[i:])
+    for v in range(len(nodes)):
+        row, out, more = logits[nodes[v]], weights[v], noise[v * width :]
+        for f in range(width):
+            out[f] = (row[f] + more[f]) / out.dtype.type(temperature)
+        largest = _largest(out, out[0])
+        for f in range(width):
+            out[f] = exp(out[f] - largest)
 
 
 @kernel()
@@ -256,19 +308,18 @@ def jacobian_weights(
     """
     logits, feature, width = tree.logits, tree.feature, weights.shape[1]
     real = weights.dtype.type
-    for v in range(len(nodes)):
+    if extras is not None and selection.kind == GUMBEL:
+        _noisy_exponentials(logits, extras, nodes, temperature, weights)
+    for v in range(0 if selection.kind == GUMBEL else len(nodes)):
         node, out = nodes[v], weights[v]
         row = logits[node]
         largest = row[feature[node]]
-        if extras is not None and selection.kind == GUMBEL:
-            words = extras.words[np.int64(node) * width :]
-            _noisy_weights(row, words, extras.noise, temperature, out)
-        elif selection.kind == SOFTMAX:
+        if selection.kind == SOFTMAX:
             for f in range(width):
                 out[f] = exp((row[f] - largest) / real(temperature))
         else:
             totals[v] = entmax_root(row, largest, temperature, out)
-    if selection.kind == SOFTMAX:
+    if selection.kind == SOFTMAX or selection.kind == GUMBEL:
         for v in range(len(nodes)):
             total = real(0)
             for f in range(width):
@@ -277,6 +328,4 @@ def jacobian_weights(
         for v in range(len(nodes)):
             for f in range(width):
                 weights[v, f] /= totals[v]
-    if selection.kind == SOFTMAX or selection.kind == GUMBEL:
-        for v in range(len(nodes)):
             totals[v] = 1
