@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradtree.compiling import Floats, Numbers, Real, kernel
-from gradtree.engines.state import BLOCK, Group
+from gradtree.compiling import Numbers, Real, kernel
+from gradtree.engines.state import Group
+from gradtree.engines.vectors import BLOCK, adam_step, adam_wait
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 
@@ -58,19 +59,6 @@ def step_size(rate: float, step: int, one: Real) -> Real:
 
 
 @kernel()
-def _catch_up(mean: Floats, square: Floats, steps: int, pace: Pace) -> None:
-    """Decay a block's moments for steps without a gradient."""
-    zero = mean.dtype.type(0)
-    # Step by step: a power would round once where the dense update rounds every time.
-    for _ in range(steps):
-        for i in range(BLOCK):
-            m = mean[i] - mean[i] * pace.keep_1
-            v = square[i] - square[i] * pace.keep_2
-            mean[i] = m if abs(m) > pace.least_mean else zero
-            square[i] = v if v > pace.least_square else zero
-
-
-@kernel()
 def activate(group: Group, rows: Numbers, width: int, step: int, pace: Pace) -> None:
     """Have this step's update cover these rows of a table that is ``width`` wide."""
     active, is_active, clock = group.active, group.is_active, group.clock
@@ -85,32 +73,9 @@ def activate(group: Group, rows: Numbers, width: int, step: int, pace: Pace) -> 
                 n_active += 1
                 if clock[block] > 0:
                     start, end = block * BLOCK, (block + 1) * BLOCK
-                    _catch_up(mean[start:end], square[start:end], step - 1 - clock[block], pace)
+                    # Step by step: a power would round once where the dense update always rounds.
+                    adam_wait(mean[start:end], square[start:end], step - 1 - clock[block], pace)
     group.n_active[0] = n_active
-
-
-@kernel()
-def _update_block(
-    value: Floats, slope: Floats, mean: Floats, square: Floats, size: Real, pace: Pace
-) -> int:
-    """Adam's update of one block; nonzero if any value changed. Clears the gradient."""
-    zero = value.dtype.type(0)
-    changed = 0
-    for i in range(BLOCK):
-        g = slope[i] if abs(slope[i]) > pace.least_slope else zero
-        m = mean[i] + (g - mean[i]) * pace.keep_1
-        v = square[i] + (g * g - square[i]) * pace.keep_2
-        m = m if abs(m) > pace.least_mean else zero
-        v = v if v > pace.least_square else zero
-        # In this order: the committed trainings depend on the last digit.
-        new = value[i] - m * size / (np.sqrt(v) + pace.epsilon)
-        # Compared to the bit: only a block that an update leaves as it was may be skipped.
-        changed |= new != value[i]
-        value[i] = new
-        mean[i] = m
-        square[i] = v
-        slope[i] = zero
-    return changed
 
 
 @kernel()
@@ -122,7 +87,7 @@ def update(group: Group, step: int, size: Real, pace: Pace) -> None:
     for a in range(group.n_active[0]):
         block = active[a]
         first, end = block * BLOCK, (block + 1) * BLOCK
-        changed = _update_block(
+        changed = adam_step(
             value[first:end], slope[first:end], mean[first:end], square[first:end], size, pace
         )
         if changed:

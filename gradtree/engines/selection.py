@@ -10,8 +10,8 @@ from gradtree.engines.arithmetic import exp
 from gradtree.engines.entmax import entmax_root
 from gradtree.engines.loss_kernels import softmax
 from gradtree.engines.noise import CHUNK, LANES, ROUGH, draw_words, exact_noise, gumbel, rough_noise
-from gradtree.engines.state import BLOCK, Model, Recent, TreeArrays, new_recent, new_tree
-from gradtree.engines.vectors import BLOCK_ROWS
+from gradtree.engines.state import Model, Recent, TreeArrays, new_recent, new_tree
+from gradtree.engines.vectors import BLOCK, BLOCK_ROWS
 from gradtree.settings.selectors import SELECTORS, Selector
 from gradtree.trees.dense import DenseTree
 
@@ -135,13 +135,18 @@ def refresh_splits(model: Model, selection: Selection, extras: Extras | None, st
     """
     logits, thresholds = model.tree.logits, model.tree.thresholds
     feature, threshold, settled = (model.tree.feature, model.tree.threshold, model.settled)
-    checked, moved = model.checked, model.logits.active[: model.logits.n_active[0]]
+    node_of, checked, real = model.node_of, model.checked, threshold.dtype.type
     n_nodes, width = logits.shape
-    real = threshold.dtype.type
     scale, none = real(0.5 / selection.temperature), real(-np.inf)
-    for a in range(0 if selection.kind == GUMBEL else len(moved)):
-        first = moved[a] * BLOCK
-        for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
+    if selection.kind == GUMBEL:
+        return  # every batch makes choices of its own
+    # After annealing, this unsettles nodes near to one that still moves, and trainings depend on
+    # how near: the committed ones were made with blocks of 32.
+    near = 32 if selection.kind == ANNEALED else BLOCK
+    moved = model.logits.active[: model.logits.n_active[0]]
+    for a in range(len(moved)):
+        first = moved[a] * BLOCK // near * near
+        for node in range(first // width, min((first + near - 1) // width + 1, n_nodes)):
             if checked[node] == step:
                 continue
             checked[node] = step
@@ -152,10 +157,11 @@ def refresh_splits(model: Model, selection: Selection, extras: Extras | None, st
                 threshold[node] = thresholds[node, feature[node]]
             lead = (runner_up - row[best]) * scale
             settled[node] = lead <= real(-1) and selection.kind == ENTMAX
-    moved = model.thresholds.active[: model.thresholds.n_active[0]]
+    moved, most = model.thresholds.active[: model.thresholds.n_active[0]], (BLOCK - 2) // width + 2
     for a in range(len(moved)):
-        first = moved[a] * BLOCK
-        for node in range(first // width, min((first + BLOCK - 1) // width + 1, n_nodes)):
+        # As many nodes as a block can touch: a loop of one length is never mispredicted.
+        for i in range(most):
+            node = min(node_of[moved[a]] + i, n_nodes - 1)
             threshold[node] = thresholds[node, feature[node]]
     if extras is not None and selection.kind == ANNEALED and step == extras.anneal_steps:
         settled[:] = True

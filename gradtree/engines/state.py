@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.compiling import Floats, Integers, Numbers
+from gradtree.engines.vectors import BLOCK
 from gradtree.trees.dense import DenseTree
-
-BLOCK = 32
-"""Parameters are updated in blocks of this many neighbours; see ``adam``."""
 
 
 class Group(NamedTuple):
@@ -50,6 +48,7 @@ class Model(NamedTuple):
 
     A node is ``settled`` if its largest logit leads by so much that entmax gives it all the weight:
     the gradients of its logits are zero. ``checked`` is the last step at which that was looked at.
+    ``node_of`` is the node in whose thresholds and logits a block begins.
     """
 
     tree: TreeArrays
@@ -58,6 +57,7 @@ class Model(NamedTuple):
     leaves: Group
     settled: NDArray[np.bool_]
     checked: Integers
+    node_of: Integers  # (blocks,)
 
 
 class Recent(NamedTuple):
@@ -143,7 +143,8 @@ def new_model(start: DenseTree, dtype: Any) -> Model:
     tree = new_tree(start, dtype)._replace(
         thresholds=thresholds.table, logits=logits.table, leaves=leaves.table
     )
-    n_nodes = len(start.logits)
+    n_nodes, n_features = start.logits.shape
+    begins = np.arange(len(logits.clock)) * BLOCK
     return Model(
         tree,
         thresholds,
@@ -151,6 +152,7 @@ def new_model(start: DenseTree, dtype: Any) -> Model:
         leaves,
         np.zeros(n_nodes, dtype=np.bool_),
         np.zeros(n_nodes, dtype=np.int64),
+        begins // n_features,
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -11,6 +12,8 @@ from gradtree.compiling import INTERPRETED, Floats, Real
 
 LANES = 8
 """Entries that ``add_scaled`` takes at once; rows are padded to a multiple of it."""
+BLOCK = 16
+"""Parameters are updated in blocks of this many neighbours; see ``adam``."""
 BLOCK_ROWS = 16
 """Rows whose scores ``subtract_mixture`` computes."""
 
@@ -25,6 +28,33 @@ def subtract_mixture(offset: Real, mixture: Floats, columns: Floats, scores: Flo
     scores[:] = offset
     for share, column in zip(mixture, columns, strict=True):
         scores -= share * column
+
+
+def adam_step(
+    value: Floats, slope: Floats, mean: Floats, square: Floats, size: Real, pace: Any
+) -> int:
+    """Adam's update of one block; nonzero if any value changed. Clears the gradient."""
+    zero = value.dtype.type(0)
+    g = np.where(abs(slope) > pace.least_slope, slope, zero)
+    m = mean + (g - mean) * pace.keep_1
+    v = square + (g * g - square) * pace.keep_2
+    mean[:] = m = np.where(abs(m) > pace.least_mean, m, zero)
+    square[:] = v = np.where(v > pace.least_square, v, zero)
+    # In this order: the committed trainings depend on the last digit.
+    new = value - m * size / (np.sqrt(v) + pace.epsilon)
+    # Compared to the bit: only a block that an update leaves as it was may be skipped.
+    changed = (new != value).any()
+    value[:], slope[:] = new, zero
+    return int(changed)
+
+
+def adam_wait(mean: Floats, square: Floats, steps: int, pace: Any) -> None:
+    """Decay a block's moments for steps without a gradient."""
+    for _ in range(steps):
+        mean -= mean * pace.keep_1
+        square -= square * pace.keep_2
+        mean[abs(mean) <= pace.least_mean] = 0
+        square[square <= pace.least_square] = 0
 
 
 def prefetch(row: Floats) -> None:
@@ -83,6 +113,79 @@ if not INTERPRETED:
             return context.get_dummy_value()
 
         return types.void(offset, mixture, columns, scores), code
+
+    class _Adam:
+        """Vector code for the blocks of some arrays under Adam."""
+
+        def __init__(self, context: Any, builder: Any, arrays: Any, values: Any, pace: Any) -> None:
+            real = context.get_value_type(arrays[0].dtype)
+            self.builder, self.align = builder, arrays[0].dtype.bitwidth // 8
+            self.lanes = ir.VectorType(real, BLOCK)
+            self.zero = ir.Constant(self.lanes, None)
+            self.places = [
+                _pointer(context, builder, array, value, self.lanes.as_pointer())
+                for array, value in zip(arrays, values, strict=True)
+            ]
+            self.keep_1, self.keep_2, self.epsilon, *self.least = (
+                _spread(builder, builder.extract_value(pace, i), self.lanes) for i in range(6)
+            )
+
+        def load(self) -> list[Any]:
+            return [self.builder.load(place, align=self.align) for place in self.places]
+
+        def store(self, *numbers: Any) -> None:
+            for number, place in zip(numbers, self.places, strict=True):
+                self.builder.store(number, place, align=self.align)
+
+        def call(self, name: str, number: Any) -> Any:
+            kind = ir.FunctionType(self.lanes, [self.lanes])
+            name = f"llvm.{name}.v{BLOCK}f{8 * self.align}"
+            function = cgutils.get_or_insert_function(self.builder.module, kind, name)
+            return self.builder.call(function, [number])
+
+        def unless_small(self, number: Any, which: int) -> Any:
+            size = self.call("fabs", number)
+            is_large = self.builder.fcmp_ordered(">", size, self.least[which])
+            return self.builder.select(is_large, number, self.zero)
+
+        def moments(self, m: Any, v: Any, g: Any) -> tuple[Any, Any]:
+            """Both moments after a step with gradient ``g``."""
+            b = self.builder
+            m = b.fadd(m, b.fmul(b.fsub(g, m), self.keep_1))
+            v = b.fadd(v, b.fmul(b.fsub(b.fmul(g, g), v), self.keep_2))
+            return self.unless_small(m, 1), self.unless_small(v, 2)
+
+    @intrinsic
+    def adam_step(
+        typingctx: Any, value: Any, slope: Any, mean: Any, square: Any, size: Any, pace: Any
+    ) -> Any:
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            adam = _Adam(context, builder, signature.args[:4], values[:4], values[5])
+            x, g, m, v = adam.load()
+            m, v = adam.moments(m, v, adam.unless_small(g, 0))
+            step = builder.fmul(m, _spread(builder, values[4], adam.lanes))
+            root = builder.fadd(adam.call("sqrt", v), adam.epsilon)
+            new = builder.fsub(x, builder.fdiv(step, root))
+            adam.store(new, adam.zero, m, v)
+            bits = ir.IntType(BLOCK)
+            moved = builder.bitcast(builder.fcmp_unordered("!=", new, x), bits)
+            return builder.zext(builder.icmp_unsigned("!=", moved, bits(0)), ir.IntType(64))
+
+        return types.int64(value, slope, mean, square, size, pace), code
+
+    @intrinsic
+    def adam_wait(typingctx: Any, mean: Any, square: Any, steps: Any, pace: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            adam = _Adam(context, builder, signature.args[:2], values[:2], values[3])
+            m, v = (cgutils.alloca_once_value(builder, moment) for moment in adam.load())
+            with cgutils.for_range(builder, values[2]):
+                new = adam.moments(builder.load(m), builder.load(v), adam.zero)
+                for moment, place in zip(new, (m, v), strict=True):
+                    builder.store(moment, place)
+            adam.store(builder.load(m), builder.load(v))
+            return context.get_dummy_value()
+
+        return types.void(mean, square, steps, pace), code
 
     @intrinsic
     def prefetch(typingctx: Any, row: Any) -> Any:
