@@ -70,7 +70,7 @@ def descend_mixed(
     score_table, other_table = batch.score[:, start:end], batch.other[:, start:end]
     columns, mixed, first_leaf = extras.columns, extras.scores, np.uint32(len(tree.feature))
     visited = batch.visits.visited
-    forget(extras.chosen)
+    forget(extras)
     for b in range(rows):
         leaf[b] = 0
         for f in range(tree.logits.shape[1]):

@@ -23,6 +23,7 @@ from gradtree.engines.selection import (
     forget,
     is_soft,
     jacobian_weights,
+    note_fresh,
     temperature_at,
 )
 from gradtree.engines.state import Batch, Group, TreeArrays, Visits
@@ -55,14 +56,14 @@ def find_leaves(
 ) -> None:
     """Leaf that each row of ``X`` reaches; with evaluation noise, unless ``noise`` is negative."""
     if extras is not None:
-        forget(extras.chosen)
-        forget(extras.drawn)
+        forget(extras)
     first_leaf = np.uint32(len(tree.feature))
     for b in range(len(leaf)):
         leaf[b] = 0
     for _ in range(_depth(tree)):
         if extras is not None and noise >= 0:
-            choose_noisily(tree, extras, EVALUATION + np.uint64(noise), leaf)
+            n_fresh = note_fresh(extras, leaf, 0)
+            choose_noisily(tree, extras, EVALUATION + np.uint64(noise), n_fresh)
         _step(tree.feature, tree.threshold, X, leaf)
     for b in range(len(leaf)):
         leaf[b] -= first_leaf
@@ -92,17 +93,17 @@ def descend(
                 block = min(MIXED_ROWS, rows - start)
                 descend_mixed(tree, extras, temperature, batch, start, block)
             return
-        forget(extras.chosen)
-        forget(extras.drawn)
+        forget(extras)
     first_leaf = np.uint32(len(feature))
     for b in range(rows):
         leaf[b] = 0
     for level in range(len(node_table)):
         path, scores, others = node_table[level], score_table[level], other_table[level]
         if extras is not None and selection.kind == GUMBEL:
-            choose_noisily(tree, extras, np.uint64(step), leaf)
+            n_fresh = note_fresh(extras, leaf, 0)
             for above in range(level):
-                choose_noisily(tree, extras, np.uint64(step), other_table[above, :rows])
+                n_fresh = note_fresh(extras, other_table[above, :rows], n_fresh)
+            choose_noisily(tree, extras, np.uint64(step), n_fresh)
         for b in range(rows):
             node = leaf[b]
             score = threshold[node] - X[b, feature[node]]

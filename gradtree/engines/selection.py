@@ -5,11 +5,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.compiling import Floats, Numbers, Real, kernel
+from gradtree.compiling import Floats, Integers, Numbers, Real, kernel
 from gradtree.engines.arithmetic import exp
 from gradtree.engines.entmax import entmax_root
-from gradtree.engines.loss_kernels import softmax
-from gradtree.engines.noise import CHUNK, LANES, ROUGH, draw_words, exact_noise, gumbel, rough_noise
+from gradtree.engines.noise import (
+    GROUP,
+    GROUPS,
+    LANES,
+    ROUGH,
+    draw_words,
+    exact_noise,
+    gumbel,
+    rough_noise,
+)
 from gradtree.engines.state import Model, Recent, TreeArrays, new_recent, new_tree
 from gradtree.engines.vectors import BLOCK, BLOCK_ROWS
 from gradtree.settings.selectors import SELECTORS, Selector
@@ -36,8 +44,9 @@ class Extras(NamedTuple):
     it compiles. In a tuple it would not see that.
 
     ``chosen`` are the nodes where rows of the batch have arrived: what follows counts for them. For
-    gumbel, ``words`` holds the random words behind the noise of every logit and ``rough`` that
-    noise, in the chunks that are ``drawn``; ``noise`` is work space. For annealed, ``choice`` holds
+    gumbel, ``fresh`` are those without a choice yet, ``groups`` lists the ``n_groups[0]`` groups of
+    random words behind the noise of their logits, ``words`` holds these and ``rough`` that noise,
+    both from ``place`` on; ``picked`` and ``noise`` are work space. For annealed, ``choice`` holds
     the mixture of features of every node and ``offset`` that of its thresholds, ``columns`` the
     features of the rows in blocks, and ``scores`` their scores at the nodes for which a bit of
     ``scored`` says that the block has some.
@@ -51,10 +60,14 @@ class Extras(NamedTuple):
     noisy_evaluation: bool
     key: np.uint64
     chosen: NDArray[np.bool_]  # (N,)
-    drawn: NDArray[np.bool_]
+    fresh: Numbers  # (N + 1,)
+    place: Numbers  # (N,)
+    groups: Numbers
+    n_groups: Integers
     words: Numbers
     rough: NDArray[Any]
-    noise: NDArray[Any]
+    picked: Numbers  # (8 n_features,) and more
+    noise: NDArray[Any]  # the same
     choice: NDArray[Any]  # (N, n_features)
     offset: NDArray[Any]  # (N,)
     scored: Numbers  # (N,)
@@ -72,17 +85,21 @@ def new_extras(
         return None
     n_nodes, n_features = start.logits.shape
     noisy, soft = selector.kind == "gumbel", selector.kind == "annealed"
-    n_chunks = -(-start.logits.size // CHUNK) * noisy
+    n_groups = (n_nodes * (n_features // GROUP + 2) + GROUPS) * noisy
     return Extras(
         selector.final_temperature,
         selector.anneal_steps,
         selector.noisy_evaluation,
         key,
         np.zeros(n_nodes * (noisy or soft), dtype=np.bool_),
-        np.zeros(n_chunks, dtype=np.bool_),
-        np.zeros(n_chunks * CHUNK + LANES, dtype=np.uint32),
-        np.zeros(n_chunks * CHUNK, dtype=np.float32),
-        np.zeros(n_features + LANES, dtype=dtype),
+        np.zeros((n_nodes + 1) * noisy, dtype=np.uint32),
+        np.zeros(n_nodes * noisy, dtype=np.uint32),
+        np.zeros(n_groups, dtype=np.uint32),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(n_groups * GROUP, dtype=np.uint32),
+        np.zeros(n_groups * GROUP, dtype=np.float32),
+        np.zeros(8 * n_features + LANES, dtype=np.uint32),
+        np.zeros(8 * n_features + LANES, dtype=dtype),
         np.zeros((n_nodes * soft, n_features), dtype=dtype),
         np.zeros(n_nodes * soft, dtype=dtype),
         np.zeros(n_nodes * soft, dtype=np.uint32),
@@ -176,31 +193,49 @@ def choose_plainly(tree: TreeArrays) -> None:
 
 
 @kernel()
-def forget(flags: NDArray[np.bool_]) -> None:
-    """Clear all flags."""
-    for i in range(len(flags)):
-        flags[i] = False
+def forget(extras: Extras) -> None:
+    """Forget the choices of the batch before."""
+    for i in range(len(extras.chosen)):
+        extras.chosen[i] = False
+    extras.n_groups[0] = 0
 
 
 @kernel()
-def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, nodes: Numbers) -> None:
-    """Let each of these nodes take the feature with the largest logit plus noise, once a batch."""
-    logits, feature, threshold = tree.logits, tree.feature, tree.threshold
-    chosen, drawn, words, rough = extras.chosen, extras.drawn, extras.words, extras.rough
-    width = logits.shape[1]
+def note_fresh(extras: Extras, nodes: Numbers, n_fresh: int) -> int:
+    """Add those of the nodes that have no choice yet to the ``fresh`` ones, which it counts."""
+    chosen, fresh = extras.chosen, extras.fresh
     for b in range(len(nodes)):
-        node = np.int64(nodes[b])
-        if not chosen[node]:
-            chosen[node] = True
-            first, end = node * width, (node + 1) * width
-            for chunk in range(first // CHUNK, (end - 1) // CHUNK + 1):
-                if not drawn[chunk]:
-                    drawn[chunk] = True
-                    draw_words(words[chunk * CHUNK :], chunk, extras.key, counter)
-                    rough_noise(words[chunk * CHUNK :], rough[chunk * CHUNK :])
-            f = _noisy_choice(logits[node], words[first:end], rough[first:end])
-            feature[node] = f
-            threshold[node] = tree.thresholds[node, f]
+        node = nodes[b]
+        fresh[n_fresh] = node
+        n_fresh += not chosen[node]
+        chosen[node] = True
+    return n_fresh
+
+
+@kernel()
+def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, n_fresh: int) -> None:
+    """Let each of the fresh nodes take the feature with the largest logit plus noise."""
+    logits, feature, threshold = tree.logits, tree.feature, tree.threshold
+    fresh, place, groups, key = extras.fresh[:n_fresh], extras.place, extras.groups, extras.key
+    words, rough, begin = extras.words, extras.rough, extras.n_groups[0]
+    width, n_groups = logits.shape[1], begin
+    for v in range(n_fresh):
+        first = np.int64(fresh[v]) * width
+        group = first // GROUP
+        place[fresh[v]] = GROUP * (n_groups - group) + first
+        # As many as a node can touch: what is too much the next one replaces.
+        for i in range(width // GROUP + 2):
+            groups[n_groups + i] = group + i
+        n_groups += (first + width - 1) // GROUP - group + 1
+    for g in range(begin, n_groups, GROUPS):
+        draw_words(groups[g:], words[GROUP * g :], key, counter)
+        rough_noise(words[GROUP * g :], rough[GROUP * g :])
+    for v in range(n_fresh):
+        node, first = fresh[v], np.int64(place[fresh[v]])
+        part = slice(first, first + width)
+        feature[node] = _noisy_choice(logits[node], words[part], rough[part])
+        threshold[node] = tree.thresholds[node, feature[node]]
+    extras.n_groups[0] = n_groups
 
 
 @kernel(fastmath={"nnan", "nsz"})
@@ -233,15 +268,24 @@ def _noisy_choice(logits: Floats, words: Numbers, rough: Floats) -> int:
 
 
 @kernel()
-def _noisy_weights(
-    logits: Floats, words: Numbers, noisy: Floats, temperature: float, weights: Floats
+def _noisy_exponentials(
+    logits: Floats, extras: Extras, nodes: Numbers, temperature: float, weights: Floats
 ) -> None:
-    """The softmax of a node's logits with the noise of this batch."""
-    for f in range(0, len(logits), LANES):
-        exact_noise(words[f:], noisy[f:])
-    for f in range(len(logits)):
-        noisy[f] = (logits[f] + noisy[f]) / noisy.dtype.type(temperature)
-    softmax(noisy[: len(logits)], weights)
+    """Exponentials of the nodes' logits with the noise of this batch."""
+    picked, noise, width = extras.picked, extras.noise, logits.shape[1]
+    for v in range(len(nodes)):
+        first = np.int64(extras.place[nodes[v]])
+        for f in range(width):
+            picked[v * width + f] = extras.words[first + f]
+    for i in range(0, len(nodes) * width, LANES):
+        exact_noise(picked[i:], noise[i:])
+    for v in range(len(nodes)):
+        row, out = logits[nodes[v]], weights[v]
+        for f in range(width):
+            out[f] = (row[f] + noise[v * width + f]) / out.dtype.type(temperature)
+        largest = _largest(out, out[0])
+        for f in range(width):
+            out[f] = exp(out[f] - largest)
 
 
 @kernel()
@@ -262,19 +306,18 @@ def jacobian_weights(
     """
     logits, feature, width = tree.logits, tree.feature, weights.shape[1]
     real = weights.dtype.type
-    for v in range(len(nodes)):
+    if extras is not None and selection.kind == GUMBEL:
+        _noisy_exponentials(logits, extras, nodes, temperature, weights)
+    for v in range(0 if selection.kind == GUMBEL else len(nodes)):
         node, out = nodes[v], weights[v]
         row = logits[node]
         largest = row[feature[node]]
-        if extras is not None and selection.kind == GUMBEL:
-            words = extras.words[np.int64(node) * width :]
-            _noisy_weights(row, words, extras.noise, temperature, out)
-        elif selection.kind == SOFTMAX:
+        if selection.kind == SOFTMAX:
             for f in range(width):
                 out[f] = exp((row[f] - largest) / real(temperature))
         else:
             totals[v] = entmax_root(row, largest, temperature, out)
-    if selection.kind == SOFTMAX:
+    if selection.kind == SOFTMAX or selection.kind == GUMBEL:
         for v in range(len(nodes)):
             total = real(0)
             for f in range(width):
@@ -283,6 +326,4 @@ def jacobian_weights(
         for v in range(len(nodes)):
             for f in range(width):
                 weights[v, f] /= totals[v]
-    if selection.kind == SOFTMAX or selection.kind == GUMBEL:
-        for v in range(len(nodes)):
             totals[v] = 1

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradtree.compiling import from_python
-from gradtree.engines.noise import CHUNK, LANES, ROUGH, exact_noise, fill_gumbel
-from gradtree.engines.selection import choose_noisily, forget, new_extras
+from gradtree.engines.noise import LANES, ROUGH, exact_noise, fill_gumbel
+from gradtree.engines.selection import choose_noisily, forget, new_extras, note_fresh
 from gradtree.engines.state import new_tree
 from gradtree.engines.streams import Order, shuffle_epoch, stateless_uniform, stream
 from gradtree.settings.selectors import Selector
@@ -66,7 +66,7 @@ ENDS = [0, 1, 2, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1, 1580030168, 1580030169]
 
 
 def words_and_variates() -> tuple[np.ndarray, np.ndarray]:
-    words = np.random.default_rng(0).integers(0, 2**32, 64 * CHUNK * LANES, dtype=np.uint32)
+    words = np.random.default_rng(0).integers(0, 2**32, 4096 * LANES, dtype=np.uint32)
     words[: len(ENDS)] = ENDS
     variates = [-math.log(-math.log((word + 0.5) / 2.0**32)) for word in words.tolist()]
     return words, np.array(variates)
@@ -83,9 +83,9 @@ def choices(start: DenseTree, nodes: np.ndarray) -> np.ndarray:
     dtype = start.logits.dtype
     extras, tree = new_extras(Selector("gumbel"), KEY, start, dtype, 0), new_tree(start, dtype)
     for counter in (COUNTER + np.uint64(1), COUNTER):  # a batch leaves nothing to the next
-        from_python(forget)(extras.chosen)
-        from_python(forget)(extras.drawn)
-        from_python(choose_noisily)(tree, extras, counter, nodes)
+        from_python(forget)(extras)
+        n_fresh = from_python(note_fresh)(extras, nodes, 0)
+        from_python(choose_noisily)(tree, extras, counter, n_fresh)
     np.testing.assert_array_equal(
         tree.threshold[nodes], start.thresholds[nodes, tree.feature[nodes]]
     )
