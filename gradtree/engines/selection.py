@@ -218,14 +218,16 @@ def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, n_fresh
     logits, feature, threshold = tree.logits, tree.feature, tree.threshold
     fresh, place, groups, key = extras.fresh[:n_fresh], extras.place, extras.groups, extras.key
     words, rough, begin = extras.words, extras.rough, extras.n_groups[0]
-    width, n_groups = logits.shape[1], begin
+    thresholds, width, n_groups = tree.thresholds, logits.shape[1], begin
     for v in range(n_fresh):
         first = np.int64(fresh[v]) * width
         group = first // GROUP
         place[fresh[v]] = GROUP * (n_groups - group) + first
-        # As many as a node can touch: what is too much the next one replaces.
-        for i in range(width // GROUP + 2):
-            groups[n_groups + i] = group + i
+        # As many as a node can touch, in whole vectors: what is too much the next one replaces.
+        listed = groups[n_groups:]
+        for i in range(0, width // GROUP + 2, GROUPS):
+            for lane in range(GROUPS):
+                listed[i + lane] = group + i + lane
         n_groups += (first + width - 1) // GROUP - group + 1
     for g in range(begin, n_groups, GROUPS):
         draw_words(groups[g:], words[GROUP * g :], key, counter)
@@ -234,7 +236,7 @@ def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, n_fresh
         node, first = fresh[v], np.int64(place[fresh[v]])
         part = slice(first, first + width)
         feature[node] = _noisy_choice(logits[node], words[part], rough[part])
-        threshold[node] = tree.thresholds[node, feature[node]]
+        threshold[node] = thresholds[node, feature[node]]
     extras.n_groups[0] = n_groups
 
 
@@ -252,18 +254,18 @@ def _noisy_choice(logits: Floats, words: Numbers, rough: Floats) -> int:
     real, largest = logits.dtype.type, _largest_sum(logits, rough)
     # What two sums may be off by, rounding included.
     floor = largest - real(2 * ROUGH) - abs(largest) * real(1e-6)
-    candidates, chosen = 0, 0
+    candidates = chosen = np.uint32(0)
     for f in range(len(logits)):
         near = logits[f] + rough[f] >= floor
-        candidates += near
-        chosen = max(chosen, f if near else 0)
+        candidates += np.uint32(near)
+        chosen += np.uint32(f) if near else np.uint32(0)
     if candidates > 1:
         largest = real(-np.inf)
         for f in range(len(logits)):
             if logits[f] + rough[f] >= floor:
                 noisy = logits[f] + real(gumbel(words[f]))
                 if noisy > largest:
-                    chosen, largest = f, noisy
+                    chosen, largest = np.uint32(f), noisy
     return chosen
 
 
@@ -274,15 +276,15 @@ def _noisy_exponentials(
     """Exponentials of the nodes' logits with the noise of this batch."""
     picked, noise, width = extras.picked, extras.noise, logits.shape[1]
     for v in range(len(nodes)):
-        first = np.int64(extras.place[nodes[v]])
+        words, copy = extras.words[np.int64(extras.place[nodes[v]]) :], picked[v * width :]
         for f in range(width):
-            picked[v * width + f] = extras.words[first + f]
+            copy[f] = words[f]
     for i in range(0, len(nodes) * width, LANES):
         exact_noise(picked[i:], noise[i:])
     for v in range(len(nodes)):
-        row, out = logits[nodes[v]], weights[v]
+        row, out, more = logits[nodes[v]], weights[v], noise[v * width :]
         for f in range(width):
-            out[f] = (row[f] + noise[v * width + f]) / out.dtype.type(temperature)
+            out[f] = (row[f] + more[f]) / out.dtype.type(temperature)
         largest = _largest(out, out[0])
         for f in range(width):
             out[f] = exp(out[f] - largest)
