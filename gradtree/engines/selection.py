@@ -260,7 +260,7 @@ def _noisy_choice(logits: Floats, words: Numbers, rough: Floats) -> int:
         candidates += np.uint32(near)
         chosen += np.uint32(f) if near else np.uint32(0)
     if candidates > 1:
-        largest = real(-np.inf)
+        chosen, largest = np.uint32(0), real(-np.inf)
         for f in range(len(logits)):
             if logits[f] + rough[f] >= floor:
                 noisy = logits[f] + real(gumbel(words[f]))
