@@ -249,7 +249,7 @@ def _largest_sum(row: Floats, noise: Floats) -> Real:
 
 
 @kernel()
-def _noisy_choice(logits: Floats, words: Numbers, rough: Floats) -> int:
+def _noisy_choice(logits: Floats, words: Numbers, rough: Floats) -> np.uint32:
     """Index of the largest logit plus noise, the first one on ties."""
     real, largest = logits.dtype.type, _largest_sum(logits, rough)
     # What two sums may be off by, rounding included.
