@@ -70,7 +70,7 @@ def small_tree_defaults(task: Task) -> dict[str, Any]:
 
 LEARNERS = (
     Learner(
-        "gradtree-estimator", "GradTreeClassifier", "1", lambda task: dict(DEFAULTS), fit_gradtree
+        "gradtree-estimator", "GradTreeClassifier", "2", lambda task: dict(DEFAULTS), fit_gradtree
     ),
-    Learner("small-tree", "SmallTreeClassifier", "1", small_tree_defaults, fit_small_tree),
+    Learner("small-tree", "SmallTreeClassifier", "2", small_tree_defaults, fit_small_tree),
 )
