@@ -64,9 +64,9 @@ def fitted(split: Split, estimator: Any) -> Fitted:
 
 LEARNERS = (
     Learner(
-        "gradtree-estimator", "GradTreeClassifier", "1", lambda task: dict(DEFAULTS), fit_gradtree
+        "gradtree-estimator", "GradTreeClassifier", "2", lambda task: dict(DEFAULTS), fit_gradtree
     ),
     Learner(
-        "small-tree", "SmallTreeClassifier", "1", lambda task: {**DEFAULTS, "cv": 5}, fit_small_tree
+        "small-tree", "SmallTreeClassifier", "2", lambda task: {**DEFAULTS, "cv": 5}, fit_small_tree
     ),
 )

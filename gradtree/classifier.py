@@ -21,8 +21,8 @@ class GradTreeClassifier(Classification, TreeLearner):
     A complete tree of the given depth is trained by mini-batches with Adam: every
     node chooses one feature and one threshold, rows are routed hard, and gradients
     pass through the hard decisions as if they were soft (straight-through). A part
-    of the rows decides when to stop; then the leaves are refitted on all rows and
-    what is not worth its price is cut.
+    of the rows decides when to stop; then the splits are polished one by one, the
+    leaves refitted on all rows, and what is not worth its price is cut.
 
     The defaults are what measured best over the datasets of the paper. They are not the
     paper's: those are :data:`gradtree.PAPER`, as in
@@ -109,9 +109,11 @@ class GradTreeClassifier(Classification, TreeLearner):
     min_samples_leaf : int or float, default=1
         Leaves of fewer rows give way to their siblings, after training; below 1, a share of rows.
     polish : bool, default=True
-        Whether thresholds are re-fitted after training, by the log loss of all rows and in the
-        middle between two values, and splits removed that do not save the price of their leaves;
-        for refitted leaves. With a loss of your own, by that loss.
+        Whether splits are chosen anew after training, one by one with the others as they are, by
+        the log loss of all rows: features, and thresholds in the middle between two values. Splits
+        are removed that do not save the price of their leaves, and leaves are split as CART would
+        where that saves it. For refitted leaves; with a loss of your own, by that loss and without
+        further splits, as with ``ccp_alpha=0`` and with Gini impurity.
     merge_leaves : "alike" or bool, default="alike"
         Which sibling leaves become one: those that predict the same class and whose shares of
         classes do not differ (likelihood-ratio test, 5 %); with True, all that predict the same
@@ -123,7 +125,7 @@ class GradTreeClassifier(Classification, TreeLearner):
     ccp_alpha : float or "auto", default="auto"
         Price of a leaf in minimal cost-complexity pruning after training, as in scikit-learn's
         ``DecisionTreeClassifier``: with the default criterion, a split must save this part of the
-        loss of a tree without splits. "auto" is 0.015 divided by the number of classes. See
+        loss of a tree without splits. "auto" is 0.03 divided by the number of classes. See
         ``path_`` and :meth:`prune`.
     max_leaf_nodes : int, optional
         The cheapest pairs of leaves are joined until there are no more than this.

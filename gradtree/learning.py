@@ -111,6 +111,7 @@ class TreeLearner(TreeEstimator):
         self.n_epochs_ = self.n_iter_ = result.epochs_run
         rows, finish = task.rows, self._finish_config()
         self.best_run_, self.dense_, grown = _smallest(result, rows, finish)
+        grown = rows.improved(grown, self.dense_.depth, finish)
         # A tree over the training matrix becomes the one to predict with.
         grown = self._over_table(grown, seen, rows.y[: len(seen)])
         cut = grown.cut(finish) if finish.changes_structure else grown

@@ -70,7 +70,10 @@ class GradTreeRegressor(Regression, TreeLearner):
         part of the loss of a tree without splits. "auto" is log(n) / 2n for n rows, as the
         Bayesian information criterion asks where half of that loss stays. See ``path_`` and
         :meth:`prune`.
-    max_depth, batch_size, epochs, patience, max_row_visits, restarts, min_samples_leaf, polish, \
+    polish : bool, default=True
+        Whether thresholds are re-fitted after training, in the middle between two values, and
+        splits removed that do not save the price of their leaves.
+    max_depth, batch_size, epochs, patience, max_row_visits, restarts, min_samples_leaf, \
 max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
         As in :class:`GradTreeClassifier`, with the loss in place of log loss and F1.
 

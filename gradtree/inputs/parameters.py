@@ -86,7 +86,7 @@ def settled(params: Mapping[str, Any], n_classes: int) -> dict[str, Any]:
     if params["class_weight"] is None and auto is USUAL:
         auto = UNWEIGHTED
     # Every class needs leaves of its own.
-    size = {"depth": 7 if n_classes <= 2 else 9, "ccp_alpha": 0.015 / max(n_classes, 2)}
+    size = {"depth": 7 if n_classes <= 2 else 9, "ccp_alpha": 0.03 / max(n_classes, 2)}
     for name, value in (auto | size).items():
         if isinstance(params[name], str) and params[name] == "auto":
             plain[name] = value

@@ -90,6 +90,11 @@ class FinishConfig:
         return int(np.ceil(least * n_rows)) if least < 1 else int(least)
 
     @property
+    def polish_price(self) -> float:
+        """Price of a leaf in polishing, which goes by log loss or a loss of the user's."""
+        return 0.0 if self.criterion == "gini" and self.loss is None else self.ccp_alpha
+
+    @property
     def changes_structure(self) -> bool:
         """Whether anything but the cut of what no row reaches is asked for."""
         asked = self.refit_leaves or self.merge_leaves or self.ccp_alpha > 0

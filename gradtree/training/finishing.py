@@ -2,8 +2,8 @@
 
 As published, branches that no training row takes are cut and the leaves keep what the gradient made
 of them. Everything else is an option of ``FinishConfig``, applied in this order: leaves of too few
-rows give way, values become the class shares of all rows, siblings of one mind are merged, leaves
-that are not worth their price are pruned, and siblings are merged once more.
+rows give way, splits are polished, values become the class shares of all rows, siblings of one mind
+are merged, leaves that are not worth their price are pruned, and siblings are merged once more.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gradtree.settings.config import FinishConfig
 from gradtree.trees.costs import least_loss, log_loss_costs
 from gradtree.trees.dense import DenseTree
+from gradtree.trees.growing import Bins, grown_below
 from gradtree.trees.polish import ClassLosses, polished
 from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.simplify import (
@@ -81,10 +82,34 @@ class FittedRows:
         least = config.rows_per_leaf(len(known.y))
         tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
         if config.polish and config.refit_leaves:
-            price = 0.0 if config.criterion == "gini" and config.loss is None else config.ccp_alpha
             losses = ClassLosses(known.y, known.scaled_weight, config.loss)
-            tree = polished(tree, known.X, losses, price)
+            tree = polished(tree, known.X, losses, config.polish_price)
             tree = without_small_leaves(tree, known.X, least)
+        return self._valued(tree, known, config)
+
+    def improved(self, grown: Grown, depth: int, config: FinishConfig) -> Grown:
+        """A polished tree whose nodes have chosen features anew, and leaves grown where it pays.
+
+        The tree is no deeper than ``depth``. Leaves are split for log loss alone, at the price of
+        leaves and that of the Bayesian information criterion for a threshold and a share.
+        """
+        if not (config.polish and config.refit_leaves):
+            return grown
+        known = self.labelled(everyone=True)
+        least, bins = config.rows_per_leaf(len(known.y)), Bins(known.X)
+        losses = ClassLosses(known.y, known.scaled_weight, config.loss)
+        price = config.polish_price
+        tree = polished(grown.tree, known.X, losses, price, bins)
+        if price > 0 and config.loss is None:
+            dear = max(price * losses.unit(tree), np.log(len(known.y)))
+            rows = known.X, known.y, known.scaled_weight
+            tree = polished(
+                grown_below(tree, *rows, dear, depth, least), known.X, losses, price, bins
+            )
+        return self._valued(without_small_leaves(tree, known.X, least), known, config)
+
+    def _valued(self, tree: Tree, known: Labelled, config: FinishConfig) -> Grown:
+        """The tree with its rows counted and, if leaves are refitted, values that suit them."""
         tree, weight = counted(tree, known)
         if config.refit_leaves:
             plain = counted(tree, self.labelled(everyone=True, by_class=False))[1]

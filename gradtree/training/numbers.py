@@ -204,6 +204,10 @@ class NumberRows:
             tree = without_small_leaves(tree, self.X, least)
         return self.with_values(tree, tree.apply(self.X), config.smoothing)
 
+    def improved(self, grown: Grown, depth: int, config: FinishConfig) -> Grown:
+        """The tree as it is: its splits keep their features."""
+        return grown
+
     def with_values(self, tree: Tree, leaf: NDArray[np.intp], smoothing: float) -> Grown:
         """The tree whose nodes say what suits the rows best that reach them through these leaves.
 

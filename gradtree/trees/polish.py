@@ -4,7 +4,8 @@ Nodes are looked at from the bottom up, with the trees below them as they are. E
 reaches a node would have one loss on the left and another on the right, by the class shares of the
 leaves there. The best place for the node's threshold follows from these. If it is best to send all
 rows to one side, a node gives way to its child, and so does one that saves less than the leaves of
-its other side cost. Then the leaves are refitted, and all is done once more.
+its other side cost. Then the leaves are refitted, and all is done once more. Given bins of all
+columns, a node may take another feature too.
 """
 
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from gradtree.settings.losses import CustomLoss
 from gradtree.trees.costs import Floats, leaf_losses
+from gradtree.trees.growing import Bins
 from gradtree.trees.simplify import class_sums, rebuilt
 from gradtree.trees.tree import LEAF, Tree
 
@@ -59,41 +61,56 @@ class ClassLosses:
         return lambda leaves, rows: self.weight[rows] * loss[leaves, self.y[rows]]
 
 
-def polished(tree: Tree, X: NDArray[Any], losses: RowLosses, price: float) -> Tree:
+def polished(
+    tree: Tree, X: NDArray[Any], losses: RowLosses, price: float, bins: Bins | None = None
+) -> Tree:
     """The tree, over a matrix of numbers, after some passes.
 
-    A leaf has a price, in parts of the loss of a tree without splits.
+    A leaf has a price, in parts of the loss of a tree without splits. Features stay without bins.
     """
     unit = losses.unit(tree)
     for _ in range(PASSES):
         before = tree
-        tree = _one_pass(tree, X, losses, price * unit, WORTH * unit)
+        tree = _one_pass(tree, X, losses, price * unit, WORTH * unit, bins)
         if tree == before:
             break
     return tree
 
 
-def _one_pass(tree: Tree, X: NDArray[Any], losses: RowLosses, price: float, worth: float) -> Tree:
+def _one_pass(
+    tree: Tree,
+    X: NDArray[Any],
+    losses: RowLosses,
+    price: float,
+    worth: float,
+    bins: Bins | None,
+) -> Tree:
     leaf = tree.apply(X)
     loss_at = losses.at(tree, leaf)
-    threshold, instead = tree.threshold.copy(), np.arange(tree.node_count)
+    feature, threshold = tree.feature.copy(), tree.threshold.copy()
+    instead = np.arange(tree.node_count)
     prices = np.full(tree.node_count, price)
     reach = rows_by_node(tree, leaf)
     for node in np.flatnonzero(tree.children_left != LEAF)[::-1].tolist():
         here = reach[node]
         children = [int(tree.children_left[node]), int(tree.children_right[node])]
         left, right = (
-            loss_at(_leaf_below(tree, threshold, instead, child, X, here), here)
+            loss_at(_leaf_below(tree, feature, threshold, instead, child, X, here), here)
             for child in children
         )
-        values = X[here, tree.feature[node]]
-        threshold[node], split = _best_threshold(values, left, right, threshold[node], worth)
+        now = threshold[node]
+        threshold[node], split = _best_threshold(X[here, feature[node]], left, right, now, worth)
+        if bins is not None:
+            other, edge = bins.best_split(here, left - right)
+            place, loss = _best_threshold(X[here, other], left, right, edge, worth)
+            if loss < split - worth:
+                feature[node], threshold[node], split = other, place, loss
         alone = [left.sum() + prices[children[0]], right.sum() + prices[children[1]]]
         prices[node] = prices[children].sum()
         if min(alone) <= split + prices[node] + worth:
             instead[node] = children[int(np.argmin(alone))]
             prices[node] = prices[instead[node]]
-    return rebuilt(replace(tree, threshold=threshold), instead=instead)[0]
+    return rebuilt(replace(tree, feature=feature, threshold=threshold), instead=instead)[0]
 
 
 def rows_by_node(tree: Tree, leaf: Places) -> list[Places]:
@@ -111,9 +128,15 @@ def rows_by_node(tree: Tree, leaf: Places) -> list[Places]:
 
 
 def _leaf_below(
-    tree: Tree, threshold: Floats, instead: Places, start: int, X: NDArray[Any], rows: Places
+    tree: Tree,
+    feature: NDArray[np.int32],
+    threshold: Floats,
+    instead: Places,
+    start: int,
+    X: NDArray[Any],
+    rows: Places,
 ) -> Places:
-    """The leaf that rows reach from a node, with thresholds and nodes as changed so far."""
+    """The leaf that rows reach from a node, with splits and nodes as changed so far."""
     leaf = np.empty(len(rows), dtype=np.intp)
     waiting = [(int(start), np.arange(len(rows)))]
     while waiting:
@@ -123,7 +146,7 @@ def _leaf_below(
         if tree.children_left[node] == LEAF:
             leaf[places] = node
             continue
-        goes = X[rows[places], tree.feature[node]] <= threshold[node]
+        goes = X[rows[places], feature[node]] <= threshold[node]
         waiting.append((int(tree.children_left[node]), places[goes]))
         waiting.append((int(tree.children_right[node]), places[~goes]))
     return leaf

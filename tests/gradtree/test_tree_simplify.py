@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.metrics import f1_score
 from sklearn.tree import DecisionTreeClassifier
 from small_problems import revised
 from tree_samples import full_tree, grid_rows, random_dense, random_tree
@@ -16,6 +17,7 @@ from tree_samples import full_tree, grid_rows, random_dense, random_tree
 from gradtree import GradTreeClassifier
 from gradtree.trees.costs import log_loss_costs
 from gradtree.trees.dense import DenseTree
+from gradtree.trees.growing import Bins, grown_below
 from gradtree.trees.polish import ClassLosses, polished
 from gradtree.trees.pruning import float32_below, pruned_tree
 from gradtree.trees.simplify import (
@@ -180,6 +182,54 @@ def test_polishing_makes_trees_smaller_and_hardly_worse(seed, n_leaves, price):
     assert cost(after, rows, price) <= cost(tree, rows, price) + 0.02
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(2, 20), st.sampled_from([1, 5, 20]))
+@settings(max_examples=30, deadline=None)
+def test_other_features_and_grown_leaves_lower_the_loss_within_bounds(seed, n_leaves, least):
+    X, price = grid_rows(seed), 0.01
+    y = (X[:, 0] > 0).astype(np.int64) + (X[:, 1] > X[:, 2])
+    rows = Labelled(X, y, np.random.default_rng(seed).random(len(y)) + 0.1)
+    losses = ClassLosses(y, rows.scaled_weight)
+    tree = without_small_leaves(random_tree(seed, n_leaves), X, least)
+    chosen = polished(tree, X, losses, price, Bins(X))
+    assert cost(chosen, rows, price) <= cost(tree, rows, price) + 0.02
+    unit, depth = losses.unit(tree), chosen.depth + 1
+    larger = grown_below(chosen, X, y, rows.scaled_weight, price * unit, depth, least)
+    assert larger.depth <= depth
+    assert cost(larger, rows, price) <= cost(chosen, rows, price) + 1e-9
+    sizes = np.bincount(larger.apply(X))
+    assert sizes[sizes > 0].min() >= min(least, np.bincount(chosen.apply(X))[chosen.apply(X)].min())
+
+
+def test_below_a_single_leaf_grows_cart():
+    X, y, weight = noisy(400)
+    root = pruned(*grown(X, y, weight), 10.0, None)[0]
+    ours = grown_below(root, X, y, weight, 0.01 * np.log(2) * weight.sum(), 5, 1)
+    theirs = cart(X, y, weight, criterion="entropy", max_depth=5, ccp_alpha=0.01)
+    assert root.node_count == 1 < ours.node_count
+    np.testing.assert_array_equal(ours.apply(X), theirs.apply(X))
+
+
+def test_a_node_takes_a_better_feature():
+    X = np.random.default_rng(0).normal(size=(30_000, 3)).astype(np.float32)
+    y = (X[:, 2] > 0.7).astype(np.int64)
+    losses = ClassLosses(y, np.ones(len(y)))
+    value = np.array([[0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
+    # The leaves must differ a little for a node to know which rows belong on which side.
+    start = Tree([1, -1, -1], [2, -1, -1], [2, -1, -1], [0.0, np.nan, np.nan], value, 3)
+    wrong = replace(start, feature=np.array([0, -1, -1]), threshold=np.array([2.0, np.nan, np.nan]))
+    tree = polished(wrong, X, losses, 0.0, Bins(X))
+    assert (polished(wrong, X, losses, 0.0).feature[0], tree.feature[0]) == (0, 2)
+    assert tree.threshold[0] == pytest.approx(0.7, abs=1e-3)
+
+
+def test_digits_are_learned_nearly_as_well_as_by_a_cart_of_as_many_leaves():
+    X, y = load_digits(return_X_y=True)
+    model = GradTreeClassifier(restarts=3, random_state=0).fit(X, y)
+    greedy = DecisionTreeClassifier(max_leaf_nodes=model.get_n_leaves(), random_state=0).fit(X, y)
+    ours, theirs = (f1_score(y, one.predict(X), average="macro") for one in (model, greedy))
+    assert ours > theirs - 0.04
+
+
 def test_thresholds_come_to_lie_in_the_middle():
     X, y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]], dtype=np.float32), np.arange(5) > 2
     losses = ClassLosses(y.astype(np.int64), np.ones(5))
@@ -219,7 +269,9 @@ def test_the_smallest_of_nearly_equal_runs_is_kept():
     X = rng.normal(size=(300, 6))
     y = X[:, 0] + rng.normal(0, 1, 300) > 0
     sizes = [
-        GradTreeClassifier(restarts=7, tolerance=tolerance, random_state=0).fit(X, y).tree_
+        GradTreeClassifier(restarts=7, tolerance=tolerance, polish=False, random_state=0)
+        .fit(X, y)
+        .tree_
         for tolerance in (0.0, 1.0, 10.0)
     ]
     counts = [tree.node_count for tree in sizes]
