@@ -106,6 +106,12 @@ class FittedRows:
             tree = polished(
                 grown_below(tree, *rows, dear, depth, least), known.X, losses, price, bins
             )
+        grown = self._valued(without_small_leaves(tree, known.X, least), known, config)
+        most = config.max_leaf_nodes
+        if most is None or grown.tree.n_leaves <= most:
+            return grown
+        # What is left of a tree that is cut to so many leaves has other best splits.
+        tree = polished(grown.cut(config).tree, known.X, losses, price, bins)
         return self._valued(without_small_leaves(tree, known.X, least), known, config)
 
     def _valued(self, tree: Tree, known: Labelled, config: FinishConfig) -> Grown:
