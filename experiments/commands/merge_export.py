@@ -158,8 +158,9 @@ def export(args: argparse.Namespace) -> int:
 
     Write one row per experiment and run, with every column of the table of runs, as Parquet or CSV.
     With --results instead, add the runs of the store to the committed archive in results/runs:
-    nothing is deleted, conflicts are listed, and what was committed stays, with --costs but for
-    seconds, memory and origin. Exit status: 0 done, 1 there are conflicts.
+    conflicts are listed, and what was committed stays, but for runs that a later version of their
+    learner supersedes and, with --costs, for seconds, memory and origin. Exit status: 0 done, 1
+    there are conflicts.
     """
     if args.results is not None:
         return write_archive(args.store, args.results, args.predictions, args.costs)
@@ -180,9 +181,11 @@ def write_archive(
     store: Path, archive_folder: Path, experiments: list[str], costs: bool = False
 ) -> int:
     """Add the runs of a store to an archive, through a store that is made for it."""
+    superseded = 0
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:
         if (archive_folder / archive.PLAN).is_file():
             merge(archive_folder, both, trusted=True)
+            superseded = _superseded(both, store)
         added, problems = merge(store, both)
         runs, plan = both.frame("runs"), both.frame("planned")
         if costs:
@@ -194,9 +197,29 @@ def write_archive(
         kept = runs[runs["key"].isin(wanted)]
         predictions.write(archive_folder, predictions.of_store(both, kept))
     print(f"{archive_folder}: {added.new:,} new runs, {added.known:,} known, {len(runs):,} in all")
+    if superseded:
+        print(f"  {superseded:,} runs gave way to those of a later version of their learner")
     tell("no runs and left out", problems)
     tell("conflicts; what was committed stays", added.conflicts)
     return FAILED if added.conflicts else DONE
+
+
+def _superseded(both: Store, store: Path) -> int:
+    """Forget jobs that the catalogue no longer asks for where a store has run those that it does,
+    and their runs; how many runs these were.
+    """
+    places = both.frame("planned").merge(Source(store).plan, "inner", list(PLANNED[:-1]))
+    other = places[places["key_x"] != places["key_y"]].rename(columns={"key_x": "key"})
+    stale = unasked(other[list(PLANNED)], store)
+    with both.writing() as connection:
+        same = " AND ".join(f"{name} = ?" for name in PLANNED)
+        rows = stale.astype(object).itertuples(index=False, name=None)
+        connection.executemany(f"DELETE FROM planned WHERE {same}", rows)
+        gone = connection.executemany(
+            "DELETE FROM runs WHERE key = ? AND key NOT IN (SELECT key FROM planned)",
+            [(key,) for key in stale["key"].unique()],
+        )
+        return gone.rowcount
 
 
 def _renewed(runs: pd.DataFrame, by: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from datasets import SourceError, cache, loading, registry
 from datasets.readers import read_table
 from datasets.record import Record
 from datasets.sources import openml_org, packages, uci
+from experiments.runner import registry as names
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,7 @@ def _forget() -> None:
     uci._silent_hosts.clear()
     openml_org._silent.clear()
     packages._failures.clear()
+    names._entries.cache_clear()
 
 
 @pytest.fixture
