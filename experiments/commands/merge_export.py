@@ -16,6 +16,7 @@ from experiments.commands.arguments import COMMITTED, STORE, flag, option, verb,
 from experiments.errors import DONE, FAILED, UserError
 from experiments.runner.candidates import folder_of, merge_scores
 from experiments.runner.plan import unasked
+from experiments.runner.registry import learner_facts
 from experiments.runs import archive, predictions
 from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
@@ -209,8 +210,9 @@ def _superseded(both: Store, store: Path) -> int:
     and their runs; how many runs these were.
     """
     places = both.frame("planned").merge(Source(store).plan, "inner", list(PLANNED[:-1]))
-    other = places[places["key_x"] != places["key_y"]].rename(columns={"key_x": "key"})
-    stale = unasked(other[list(PLANNED)], store)
+    other = places[places["key_x"] != places["key_y"]].rename(columns={"key_y": "key"})
+    asked = other.drop(unasked(other, store).index).drop(columns="key")
+    stale = unasked(asked.rename(columns={"key_x": "key"})[list(PLANNED)], store)
     with both.writing() as connection:
         same = " AND ".join(f"{name} = ?" for name in PLANNED)
         rows = stale.astype(object).itertuples(index=False, name=None)
@@ -218,8 +220,9 @@ def _superseded(both: Store, store: Path) -> int:
         gone = connection.executemany(
             "DELETE FROM runs WHERE key = ? AND key NOT IN (SELECT key FROM planned)",
             [(key,) for key in stale["key"].unique()],
-        )
-        return gone.rowcount
+        ).rowcount
+    both.add_facts("learner", {one: learner_facts(one) for one in stale["method"].unique()})
+    return gone
 
 
 def _renewed(runs: pd.DataFrame, by: pd.DataFrame) -> pd.DataFrame:

@@ -351,6 +351,27 @@ class TestExport:
         archive.write(folder, back.frame().iloc[::-1], back.frame("planned").iloc[::-1], facts)
         assert {p.name: p.read_bytes() for p in folder.iterdir()} == before, "in whatever order"
 
+    def test_runs_of_a_later_version_supersede(self, run, tmp_path):
+        """Unless the catalogue asks for theirs no more than for ours."""
+        (job,) = jobs_of("default", "paper", ["iris"], ["cart"], [0])
+        folder, keys = tmp_path / "archive", []
+        for version in ("first", "forged", job.method_version):
+            one, store = replace(job, method_version=version), Store(tmp_path / version)
+            store.plan([one])
+            store.add([one.run("ok", test_f1=0.5)])
+            facts = {"slug": "cart", "name": "CART", "version": version}
+            store.add_facts("learner", {"cart": facts})
+            if version == "first":  # as it was committed when the catalogue asked for it
+                kinds = {kind: store.facts(kind) for kind in archive.KINDS}
+                archive.write(folder, store.frame(), store.frame("planned"), kinds)
+            else:
+                run("export", "--store", tmp_path / version, "--results", folder)
+            keys.append(archive.read_plan(folder)["key"].tolist())
+        assert keys[0] == keys[1] != keys[2] == [job.key]
+        assert job.key in set(archive.read_runs(folder)["key"])
+        assert not set(keys[0]) & set(archive.read_runs(folder)["key"])
+        assert archive.read_facts(folder)["learner"]["cart"]["version"] == job.method_version
+
     def test_equal_runs_renew_costs_where_asked(self, run, tmp_path):
         jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])
         jobs[1] = replace(jobs[1], measured="alone")
