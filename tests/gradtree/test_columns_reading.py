@@ -263,7 +263,11 @@ def test_cuts_of_dates():
 
 def test_tables_need_no_pandas():
     program = (
-        "import sys; sys.modules['pandas'] = None\n"
+        "import sys\n"
+        "class Refuse:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'pandas': raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Refuse())\n"
         "import numpy as np, gradtree\n"
         "class Series:\n"
         "    def __init__(self, cells): self.cells = cells\n"
