@@ -2,6 +2,8 @@
 
 Both get training and validation rows together and deal with them as they do for anybody.
 ``small-tree`` lets pruned CART, CART with balanced classes and GradTree compete in folds of these.
+``cart-equal-size`` is CART grown best-first, on the rows that CART gets elsewhere, to as many leaves
+as the tree of ``gradtree-estimator`` has for the same split and seed.
 """
 
 from __future__ import annotations
@@ -36,6 +38,13 @@ def fit_gradtree(split: Split, params: Params, seed: int) -> Fitted:
     return fitted(split, GradTreeClassifier(**params, random_state=seed))
 
 
+def fit_equal_size(split: Split, params: Params, seed: int) -> Fitted:
+    from baselines import cart
+
+    leaves = fit_gradtree(split, params, seed).estimator.tree_.n_leaves
+    return cart.fit(split, {"max_leaf_nodes": max(leaves, 2)}, seed)
+
+
 def fit_small_tree(split: Split, params: Params, seed: int) -> Fitted:
     from gradtree import CartClassifier, GradTreeClassifier, SmallTreeClassifier
 
@@ -65,6 +74,11 @@ def fitted(split: Split, estimator: Any) -> Fitted:
 LEARNERS = (
     Learner(
         "gradtree-estimator", "GradTreeClassifier", "2", lambda task: dict(DEFAULTS), fit_gradtree
+    ),
+    Learner(
+        *("cart-equal-size", "CART of equal size", "1"),
+        defaults=lambda task: dict(DEFAULTS),
+        fit=fit_equal_size,
     ),
     Learner(
         "small-tree", "SmallTreeClassifier", "2", lambda task: {**DEFAULTS, "cv": 5}, fit_small_tree
