@@ -2,8 +2,8 @@
 
 Both get training and validation rows together and deal with them as they do for anybody.
 ``small-tree`` lets pruned CART, CART with balanced classes and GradTree compete in folds of these.
-``cart-equal-size`` is CART grown best-first, on the rows that CART gets elsewhere, to as many leaves
-as the tree of ``gradtree-estimator`` has for the same split and seed.
+``cart-equal-size`` is CART grown best-first, on the rows that CART gets elsewhere, to as many
+leaves as the tree of ``gradtree-estimator`` has for the same split and seed.
 """
 
 from __future__ import annotations

@@ -13,8 +13,18 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Answer, Table, table
-from experiments.analysis.pairwise import PROTOCOLS, by_task, rows, told
-from experiments.analysis.printed import Printed
+from experiments.analysis.pairwise import (
+    PROTOCOLS,
+    by_task,
+    differences,
+    estimate,
+    interval,
+    listed,
+    means,
+    rows,
+    told,
+)
+from experiments.analysis.printed import SCOPES, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
 from experiments.runs import predictions
@@ -34,8 +44,9 @@ CHOICES = {
     f"{NEW}-free-leaves": ("a price per leaf", "no price"),
 }
 """Learner -> what the new defaults do, and what it does instead."""
-STORY = "same-story"
-STEADY = (NEW, "gradtree-estimator", "cart-pruned")
+STORY, EQUAL = "same-story", "equal-size"
+OURS, AS_LARGE = "gradtree-estimator", "cart-equal-size"
+STEADY = (NEW, OURS, AS_LARGE, "cart-pruned")
 MEASURES = ["test_f1", "test_accuracy", "test_roc_auc", "test_log_loss", "tree_size"]
 
 
@@ -153,31 +164,52 @@ def steadiness(runs: Runs) -> pd.DataFrame:
     places = fits.groupby(["method", "dataset"])
     whole = places.size().unstack("method").dropna()
     whole = whole[whole.eq(whole.max().max()).all(axis=1)].index
-    means = places[[*MEASURES, "agreement"]].mean().reset_index()
-    means = means[means["dataset"].isin(whole)]
-    means["scope"] = [runs.datasets[slug]["task"] for slug in means["dataset"]]
-    both = pd.concat([means, means.assign(scope="all")]).groupby(["scope", "method"], sort=False)
+    each = places[[*MEASURES, "agreement"]].mean().reset_index()
+    each = each[each["dataset"].isin(whole)]
+    each["scope"] = [runs.datasets[slug]["task"] for slug in each["dataset"]]
+    both = pd.concat([each, each.assign(scope="all")]).groupby(["scope", "method"], sort=False)
     found = both[[*MEASURES, "agreement"]].mean().assign(n=both.size())
     order = pd.MultiIndex.from_product([("binary", "multi", "all"), STEADY])
     return found.reindex([place for place in order if place in found.index]).reset_index()
 
 
+def equal_size(runs: Runs) -> pd.DataFrame:
+    """The estimator beside CART with as many leaves: means over trials and seeds by dataset."""
+    mine, theirs = ("clean", STORY, OURS), ("clean", STORY, AS_LARGE)
+    found = pd.DataFrame({"difference": differences(runs, mine, theirs)})
+    found["scope"] = [runs.datasets[slug]["task"] for slug in found.index]
+    found["leaves"] = means(runs, mine, "leaves")
+    found["mine"], found["theirs"] = means(runs, mine), means(runs, theirs)
+    found = found.sort_values(["scope", "difference"]).reset_index(names="dataset")
+    return found.assign(dataset=found["dataset"].map(runs.name))
+
+
 def same_story(runs: Runs, printed: Printed) -> Answer | None:
-    found = steadiness(runs)
+    found, sizes = steadiness(runs), equal_size(runs)
     if found.empty:
         return None
     lines = found[found["scope"] == "all"].set_index("method")
-    told = [
+    parts = [
         f"{runs.name(method)} {100 * line['agreement']:.1f} % (test F1 {line['test_f1']:.3f}, "
         f"{line['tree_size']:.0f} nodes)"
         for method, line in lines.iterrows()
     ]
     sentence = (
         f"On average over {lines['n'].iloc[0]} datasets (protocol clean), two seeds agree on so "
-        f"many test rows: {', '.join(told)}."
+        f"many test rows: {', '.join(parts)}."
     )
-    title = "Do other seeds give the same tree?"
-    return Answer(STORY, title, [sentence], [table(STORY, found, runs.name)], (), [STORY])
+    lines = [
+        {"scope": scope, "n": len(own), **line}
+        for scope, own in sizes.groupby("scope")
+        if (line := estimate(own["difference"])) is not None
+    ]
+    sentences, tables = [sentence], [table(STORY, found, runs.name)]
+    if lines:
+        gaps = listed([f"{interval(x)} on {x['n']} {SCOPES[x['scope']]} datasets" for x in lines])
+        sentences.append(f"From CART with as many leaves GradTreeClassifier differs by {gaps}.")
+        tables.append(table(EQUAL, sizes))
+    title = "Do other seeds give the same tree, and how good is it for its size?"
+    return Answer(STORY, title, sentences, tables, (), [each.name for each in tables])
 
 
 QUESTIONS = {50: new_defaults, 55: same_story, 80: feature_selection}
