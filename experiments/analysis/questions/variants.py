@@ -192,7 +192,7 @@ def same_story(runs: Runs, printed: Printed) -> Answer | None:
     parts = [
         f"{runs.name(method)} {100 * line['agreement']:.1f} % (test F1 {line['test_f1']:.3f}, "
         f"{line['tree_size']:.0f} nodes)"
-        for method, line in lines.iterrows()
+        for method, line in lines.dropna().iterrows()
     ]
     sentence = (
         f"On average over {lines['n'].iloc[0]} datasets (protocol clean), two seeds agree on so "
