@@ -46,19 +46,23 @@ def fit_equal_size(split: Split, params: Params, seed: int) -> Fitted:
 
 
 def fit_small_tree(split: Split, params: Params, seed: int) -> Fitted:
-    from gradtree import CartClassifier, GradTreeClassifier, SmallTreeClassifier
+    from baselines.algorithms.gradtree_trainings import Trainings
+    from gradtree import CartClassifier, SmallTreeClassifier
 
+    # Trees of all sizes that are tried on a split come from the same trainings.
+    trainings = Trainings(split, params, seed)
     own = {name: value for name, value in params.items() if name in DEFAULTS}
     families = {
         "cart": CartClassifier(),
         "cart-balanced": CartClassifier(class_weight="balanced"),
-        "gradtree": GradTreeClassifier(**own),
+        "gradtree": trainings.sharing()(**own),
     }
     most, folds = params["max_leaf_nodes"], params["cv"]
     model = SmallTreeClassifier(most, families, cv=folds, random_state=seed)
     found = fitted(split, model)
     board = {each.family: [each.score, each.noise] for each in model.leaderboard_}
-    return replace(found, extra={"chosen": model.best_family_, "folds": board})
+    extra = {"chosen": model.best_family_, "folds": board}
+    return replace(found, extra=extra, shared_seconds=trainings.saved)
 
 
 def fitted(split: Split, estimator: Any) -> Fitted:

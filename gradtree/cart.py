@@ -1,6 +1,6 @@
 """CART for any table: scikit-learn's greedy tree, pruned, as a tree over the columns as given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -10,8 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree._tree import ccp_pruning_path
+from sklearn.utils import Bunch
 
 from gradtree.classification import Classification
+from gradtree.engines.scores import macro_f1
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.arrays import TrainingRows, coded_rows
 from gradtree.inputs.folds import dealt_folds, score_of
@@ -34,8 +37,8 @@ class Cart(TreeEstimator):
     scale = None
     class_weight = None
     _grower: ClassVar[type]
-    # The tree of some rows over the training matrix, its leaves fitted to them; a model that
-    # predicts by it; and a price that no split can save.
+    # A tree of scikit-learn's with its leaves fitted to some rows of the training matrix; a model
+    # that predicts by it; and a price that no split can save.
     _grown_on: ClassVar[Callable[..., Grown]]
     _model_on: ClassVar[Callable[..., Any]]
     _highest_price: ClassVar[Callable[..., float]]
@@ -67,18 +70,22 @@ class Cart(TreeEstimator):
         )
         self._note(data)
         price: Any = self.ccp_alpha
-        if isinstance(price, str) and price == "cv":
-            price = self._best_of_folds(grower, data, coded, used)
-        grown = self._grown_on(grower.set_params(ccp_alpha=price), data, self._matrix(coded), rows)
+        by_folds, matrix = isinstance(price, str) and price == "cv", self._matrix(coded)
+        grower.set_params(ccp_alpha=0.0 if by_folds else price)
+        cut = _fitted_to(grower, data, matrix, rows)
+        if by_folds:
+            price = self._best_of_folds(cut, data, coded, used)
+            cut = _cut(cut, price)
+        grown = self._grown_on(cut, data, matrix, rows)
         self.ccp_alpha_ = float(price)
         self._finish = self._finish_config()
         self._edit(self._over_table(grown, coded, data.y))
 
     def _best_of_folds(
-        self, grower: Any, data: TrainingRows, coded: NDArray[Any], used: NDArray[np.intp]
+        self, whole: Any, data: TrainingRows, coded: NDArray[Any], used: NDArray[np.intp]
     ) -> float:
         """The price that folds prefer; of equal prices the largest."""
-        path = grower.cost_complexity_pruning_path(self._matrix(coded), data.codes, data.weight)
+        path = Bunch(**ccp_pruning_path(whole.tree_))
         changes = np.unique(path.ccp_alphas.clip(min=0.0))
         prices = np.sqrt(changes[:-1] * changes[1:])[::-1]
         if len(prices) > MOST_PRICES:
@@ -86,18 +93,35 @@ class Cart(TreeEstimator):
         # No split saves as much as the first of these, so that its tree is a single leaf.
         prices = np.array([self._highest_price(data, path), *prices])
         scorer = get_scorer(self._scoring if self.scoring is None else self.scoring)
-        total, truth = np.zeros(len(prices)), data.truth
-        for train, test in dealt_folds(data.folds(self.cv), data.y, used, grower.random_state):
+        total = np.zeros(len(prices))
+        for train, test in dealt_folds(data.folds(self.cv), data.y, used, whole.random_state):
             fold = copy(self)
             # The order of categories must not know the labels of rows that are scored.
             fold._learn_encoding(data, coded, train)
             matrix = fold._matrix(coded)
-            weight = None if data.sample_weight is None else data.sample_weight[test]
-            for place, price in enumerate(prices):
-                pruned = clone(grower).set_params(ccp_alpha=price)
-                model = self._model_on(pruned, data, matrix, train)
-                total[place] += score_of(scorer, model, matrix[test], truth[test], weight)
+            grown = _fitted_to(whole, data, matrix, train)
+            cuts = [_cut(grown, price) for price in prices]
+            # They are nested: those of one size are the same.
+            sizes = [cut.tree_.node_count for cut in cuts]
+            _, first, place = np.unique(sizes, return_index=True, return_inverse=True)
+            different = [cuts[number] for number in first]
+            total += self._scores(different, scorer, data, matrix, train, test)[place]
         return float(prices[np.argmax(total)])
+
+    def _scores(
+        self,
+        cuts: Sequence[Any],
+        scorer: Any,
+        data: TrainingRows,
+        matrix: NDArray[Any],
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
+        """Scores of trees that were grown on some rows, on others."""
+        models = [self._model_on(cut, data, matrix, train) for cut in cuts]
+        weight = None if data.sample_weight is None else data.sample_weight[test]
+        X, truth = matrix[test], data.truth[test]
+        return np.array([score_of(scorer, model, X, truth, weight) for model in models])
 
     def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
         """At most 20 of more prices, the highest first."""
@@ -183,13 +207,41 @@ class CartClassifier(Classification, Cart):
         """
         return self._fitted(X, y, sample_weight, classes)
 
+    def _scores(
+        self,
+        cuts: Sequence[Any],
+        scorer: Any,
+        data: TrainingRows,
+        matrix: NDArray[Any],
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
+        usual = self.scoring is None or (
+            isinstance(self.scoring, str) and self.scoring == "f1_macro"
+        )
+        if not usual or (data.weight is not None and not data.weight.all()):
+            return super()._scores(cuts, scorer, data, matrix, train, test)
+        # Labels are enough for the usual score, and much quicker to have than models.
+        X, y, n_classes = matrix.astype(np.float32), data.y[train], len(data.classes)
+        weight = None if data.weight is None else data.weight[train]
+        worth = None if data.sample_weight is None else data.sample_weight[test]
+        found = []
+        for cut in cuts:
+            leaf = cut.tree_.apply(X)
+            cells = leaf[train] * n_classes + y
+            sums = np.bincount(cells, weight, cut.tree_.node_count * n_classes)
+            sums = sums.reshape(-1, n_classes)
+            shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300)
+            found.append(macro_f1(data.y[test], shares.argmax(axis=1)[leaf[test]], worth))
+        return np.array(found)
+
     def _grown_on(
-        self, grower: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
+        self, cut: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
     ) -> Grown:
         X, y, n_classes = matrix[rows], data.y[rows], len(data.classes)
         weight = None if data.weight is None else data.weight[rows]
         plain = None if data.sample_weight is None else data.sample_weight[rows]
-        grown = Tree.from_sklearn(grower.fit(X, y, weight))
+        grown = Tree.from_sklearn(cut)
         # Some classes may have no row here.
         tree = replace(grown, value=np.full((grown.node_count, n_classes), 1 / n_classes))
         leaf = tree.apply(X)
@@ -197,9 +249,9 @@ class CartClassifier(Classification, Cart):
         return with_values(tree, sums[0], sums[1], self._finish_config())
 
     def _model_on(
-        self, grower: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
+        self, cut: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
     ) -> Self:
-        return type(self).from_tree(self._grown_on(grower, data, matrix, rows).tree, self.classes_)
+        return type(self).from_tree(self._grown_on(cut, data, matrix, rows).tree, self.classes_)
 
     def _highest_price(self, data: TrainingRows, path: Any) -> float:
         return float(1 + np.log2(len(data.classes)))
@@ -247,19 +299,17 @@ categorical_features, random_state
         return number_loss(kind, 1.0, y, weight, None)
 
     def _grown_on(
-        self, grower: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
+        self, cut: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
     ) -> Grown:
-        tree, X = self._model_on(grower, data, matrix, rows).tree_, matrix[rows]
+        tree, X = Tree.from_sklearn(cut), matrix[rows]
         weight = np.ones(len(rows)) if data.weight is None else data.weight[rows]
         known = NumberRows(X, data.targets[rows], weight, self._loss)
         return known.with_values(tree, tree.apply(X), 0.0)
 
     def _model_on(
-        self, grower: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
+        self, cut: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
     ) -> Self:
-        weight = None if data.weight is None else data.weight[rows]
-        grown = grower.fit(matrix[rows], data.truth[rows], weight)
-        return type(self).from_tree(Tree.from_sklearn(grown))
+        return type(self).from_tree(Tree.from_sklearn(cut))
 
     def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
         # A tree of numbers may have a leaf per row: each step makes it larger by the same factor.
@@ -268,3 +318,18 @@ categorical_features, random_state
 
     def _highest_price(self, data: TrainingNumbers, path: Any) -> float:
         return float(1 + 2 * path.impurities[-1])
+
+
+def _fitted_to(
+    grower: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
+) -> Any:
+    """A copy that is grown on some rows, and not pruned."""
+    weight = None if data.weight is None else data.weight[rows]
+    return clone(grower).fit(matrix[rows], data.codes[rows], weight)
+
+
+def _cut(whole: Any, price: float) -> Any:
+    """What fitting at a price of leaves gives: pruning follows growth and changes nothing in it."""
+    cut = copy(whole).set_params(ccp_alpha=price)
+    cut._prune_tree()
+    return cut

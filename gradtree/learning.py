@@ -106,12 +106,13 @@ class TreeLearner(TreeEstimator):
             if params["refit_leaves"]:
                 seen = np.concatenate([coded, coded_valid])
         task = self._task(data, config, matrix, valid, told, held_out)
-        result = self._trained(task, data, matrix, valid, held_out, start)
+        finish = self._finish_config()
+        result, trees = self._trained(task, finish, data, matrix, valid, held_out, start)
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
-        rows, finish = task.rows, self._finish_config()
-        self.best_run_, self.dense_, grown = _smallest(result, rows, finish)
-        grown = rows.improved(grown, self.dense_.depth, finish)
+        rows, smallest = task.rows, _smallest(trees, finish)
+        self.best_run_, self.dense_ = result.runs[smallest]
+        grown = rows.improved(trees[smallest], self.dense_.depth, finish)
         # A tree over the training matrix becomes the one to predict with.
         grown = self._over_table(grown, seen, rows.y[: len(seen)])
         cut = grown.cut(finish) if finish.changes_structure else grown
@@ -132,12 +133,14 @@ class TreeLearner(TreeEstimator):
     def _trained(
         self,
         task: Task,
+        finish: FinishConfig,
         data: TrainingRows,
         matrix: NDArray[Any],
         valid: NDArray[Any] | None,
         held_out: NDArray[np.intp],
         start: DenseTree | None,
-    ) -> TrainResult:
+    ) -> tuple[TrainResult, list[Grown]]:
+        """The outcome, and the trees of its runs before they are cut to a size."""
         bar = ProgressBar(task.config.patience) if self.verbose else None
         result = train(
             as_training_type(matrix, self.dtype),
@@ -155,7 +158,13 @@ class TreeLearner(TreeEstimator):
         )
         if bar is not None:
             bar.close()
-        return result
+        for _, dense in result.runs:
+            if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
+                raise FloatingPointError(
+                    "the training diverged to infinite weights; lower the learning rates "
+                    "(lr_index, lr_values, lr_leaf) or scale the columns of X"
+                )
+        return result, [task.rows.grow(dense, finish) for _, dense in result.runs]
 
     def _previous(self, config: TrainConfig, classes: NDArray[Any]) -> DenseTree | None:
         """The parameters that a warm start goes on from."""
@@ -182,22 +191,13 @@ class TreeLearner(TreeEstimator):
             )
 
 
-def _smallest(result: TrainResult, rows: Any, finish: FinishConfig) -> tuple[int, DenseTree, Grown]:
+def _smallest(trees: list[Grown], finish: FinishConfig) -> int:
     """Of the runs that are nearly as good as the best, the one with the smallest tree.
 
     A single leaf is no choice where the best is more than that.
     """
-    runs = [(result.best_run, result.dense), *result.near]
-    for _, dense in runs:
-        if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
-            raise FloatingPointError(
-                "the training diverged to infinite weights; lower the learning rates "
-                "(lr_index, lr_values, lr_leaf) or scale the columns of X"
-            )
-    grown = [rows.grow(dense, finish) for _, dense in runs]
-    if len(runs) == 1:
-        return *runs[0], grown[0]
-    sizes = [one.cut(finish).tree.node_count for one in grown]
+    if len(trees) == 1:
+        return 0
+    sizes = [one.cut(finish).tree.node_count for one in trees]
     small = [size if size > 1 or sizes[0] == 1 else max(sizes) + 1 for size in sizes]
-    best = int(np.argmin(small))
-    return *runs[best], grown[best]
+    return int(np.argmin(small))

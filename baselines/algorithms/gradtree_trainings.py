@@ -7,10 +7,17 @@ here and say how many processor seconds that saved them.
 """
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from joblib import hash as hash_of
 
 from gradtree import GradTreeClassifier
+from gradtree.settings.config import FinishConfig
+
+Outcome = TypeVar("Outcome")
 
 
 class _Kept:
@@ -18,7 +25,7 @@ class _Kept:
 
     def __init__(self, split: Any) -> None:
         self.split = split
-        self.done: dict[str, tuple[GradTreeClassifier, float]] = {}
+        self.done: dict[str, tuple[Any, float]] = {}
         self.fits: set[str] = set()
 
 
@@ -49,14 +56,30 @@ class Trainings:
         It is shared, too: copy it before you change it.
         """
         name = _spelled(settings, which)
+        return self._once(name, lambda: GradTreeClassifier(**settings).fit(*rows, **more))
+
+    def sharing(self) -> type[GradTreeClassifier]:
+        """A class whose fits to the same rows share a training, whatever size they cut it to."""
+        once = self._once
+
+        class Sharing(GradTreeClassifier):
+            def _trained(self, task: Any, finish: FinishConfig, data: Any, *rows: Any) -> Any:
+                kind = replace(finish, max_leaf_nodes=None), finish.changes_structure
+                known = (*task[:-1], *kind, data.weight, data.class_weight, *rows)
+                work = partial(super()._trained, task, finish, data, *rows)
+                return once(hash_of(known), work)
+
+        return Sharing
+
+    def _once(self, name: str, work: Callable[[], Outcome]) -> Outcome:
         if name in self._done:
-            estimator, seconds = self._done[name]
+            outcome, seconds = self._done[name]
             self.saved += seconds
-            return estimator
+            return outcome
         start = time.process_time()
-        estimator = GradTreeClassifier(**settings).fit(*rows, **more)
-        self._done[name] = estimator, time.process_time() - start
-        return estimator
+        outcome = work()
+        self._done[name] = outcome, time.process_time() - start
+        return outcome
 
 
 def _spelled(settings: Mapping[str, Any], which: Any) -> str:

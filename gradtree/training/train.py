@@ -48,6 +48,11 @@ class TrainResult:
     # Trees of other runs whose score is nearly as good, best first, with their runs.
     near: tuple[tuple[int, DenseTree], ...] = ()
 
+    @property
+    def runs(self) -> list[tuple[int, DenseTree]]:
+        """The best run and those near it, with their trees."""
+        return [(self.best_run, self.dense), *self.near]
+
 
 @dataclass(frozen=True)
 class Progress:

@@ -188,10 +188,17 @@ def test_nothing_is_shared_by_the_same_fit_by_other_rows_or_by_another_training(
         assert learner.fit(other, params, seed).shared_seconds == 0
 
 
-def test_tuned_gradtree_trains_its_folds_once_for_all_sizes():
-    split, learner = rebalanced_split(), baselines.learner("gradtree-tuned")
-    free = {**learner.defaults("multi"), "epochs": 40, "restarts": 1, "fold_restarts": 0}
-    small = {**free, "max_leaves": 4}
+@pytest.mark.parametrize(
+    ("slug", "quick", "cap"),
+    [
+        ("gradtree-tuned", {"fold_restarts": 0}, {"max_leaves": 4}),
+        ("small-tree", {"cv": 2}, {"max_leaf_nodes": 4}),
+    ],
+)
+def test_gradient_trees_of_folds_are_trained_once_for_all_sizes(slug, quick, cap):
+    split, learner = rebalanced_split(), baselines.learner(slug)
+    free = {**learner.defaults("multi"), "epochs": 40, "restarts": 1, **quick}
+    small = {**free, **cap}
     alone = learner.fit(replace(split), small, SEED)
     assert learner.fit(split, free, SEED).shared_seconds == alone.shared_seconds == 0
     shared = learner.fit(split, small, SEED)

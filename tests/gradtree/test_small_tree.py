@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from gradtree import (
@@ -305,3 +306,21 @@ def test_cart_of_numbers_at_a_fixed_price_is_scikit_learns():
     assert CartRegressor(max_leaf_nodes=5, cv=3).fit(X, both).predict(X).shape == both.shape
     several = SmallTreeRegressor(families=["cart"], cv=3, random_state=0).fit(X, both)
     assert several.predict(X).shape == both.shape
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 0.0, 1: 1.0, 2: 2.5}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cart_chooses_its_price_from_one_growth_as_if_grown_and_scored_at_each(
+    class_weight, weighted
+):
+    random = np.random.default_rng(4)
+    X = random.integers(0, 6, (240, 4)).astype(float)
+    y = (X[:, 0] + random.normal(0, 2, 240) > 3).astype(int) + (X[:, 1] > 4)
+    weight = random.integers(0, 4, 240) / 3 if weighted else None
+    cart = CartClassifier(class_weight=class_weight, random_state=0)
+    usual = clone(cart).fit(X, y, weight)
+    by_models = clone(cart).set_params(scoring=make_scorer(f1_score, average="macro"))
+    assert by_models.fit(X, y, weight).ccp_alpha_ == usual.ccp_alpha_ > 0
+    at_once = clone(cart).set_params(ccp_alpha=usual.ccp_alpha_).fit(X, y, weight)
+    assert at_once.tree_ == usual.tree_ == by_models.tree_
+    assert usual.tree_.node_count > 1
