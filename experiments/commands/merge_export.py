@@ -1,4 +1,4 @@
-"""``merge`` (or ``import``) and ``export``: runs into a store, and out of one."""
+"""``merge`` and ``export``: runs into a store, and out of one."""
 
 import argparse
 import tempfile

@@ -56,12 +56,10 @@ REFIT = option("--refit", "make the runs of these methods anew", words, "A,B", [
     option("--retry", "only, of any profile, jobs that ended as told, e.g. error", words, "A,B"),
     REFIT,
     arguments.SHARD,
-    flag("--fill-predictions", "run those without test predictions again, to keep these"),
     arguments.STORE,
     group(
         "how",
         *HOW,
-        flag("--keep-trying", "run every trial, even if another one exceeded its limit"),
         flag("--refresh", "then write tables and report to the store's folder"),
     ),
 )
@@ -180,18 +178,12 @@ def one_session(
     args: argparse.Namespace, title: str, jobs: Sequence[Job], limits: Limits
 ) -> SessionSummary:
     """Do what is left of some jobs."""
-    store, again = Store(args.store), getattr(args, "fill_predictions", False)
-    statuses = store.statuses()
-    if again:
-        good = {key for key, one in statuses.items() if one["status"] == "ok"}
-        good -= store.predicted_keys()
-        jobs = [job for job in jobs if job.key in good]
-    anew = again or getattr(args, "retry", None)
-    plan = make_plan(jobs, {} if anew else statuses, limits)
+    anew = getattr(args, "retry", None)
+    plan = make_plan(jobs, {} if anew else Store(args.store).statuses(), limits)
     if not plan.pending:
         return SessionSummary()
-    queue = Queue(plan.pending, plan.seconds, not getattr(args, "keep_trying", False))
-    return drive(args, queue, plan.pending, plan.seconds, limits, f"profile {title}", again)
+    queue = Queue(plan.pending, plan.seconds)
+    return drive(args, queue, plan.pending, plan.seconds, limits, f"profile {title}")
 
 
 def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> list[str]:

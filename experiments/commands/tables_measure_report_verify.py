@@ -2,7 +2,6 @@
 
 import argparse
 import ast
-import webbrowser
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,13 +110,9 @@ def measure(args: argparse.Namespace) -> int:
     print("".join(f"  {count:,}: {reason}\n" for reason, count in missing.items()), end="")
     if not any(reason.endswith("are kept") for reason in missing):
         return WORK_LEFT
-    print("To fit runs again and keep predictions that repeat the recorded scores:")
-    own = f" --store {args.store}"
-    if runs.store.resolve() == COMMITTED:
-        own = ""
-        print(f"  {program()} merge {args.store}   # into a store of your own first")
-    place = f"--experiment {args.experiment} --protocol {args.protocol}"
-    print(f"  {program()} run --fill-predictions {place}{own}")
+    own = "" if runs.store.resolve() == COMMITTED else f" --store {args.store}"
+    place = f"--experiment {args.experiment} --protocol {args.protocol}{own}"
+    print(f"To fit runs anew and keep predictions:\n  {program()} run {place} --refit METHOD")
     return WORK_LEFT
 
 
@@ -135,7 +130,7 @@ def keywords(options: list[str]) -> dict[str, Any]:
     return found
 
 
-@verb("report", SOURCE, flag("--open", "open it in a browser"))
+@verb("report", SOURCE)
 def report(args: argparse.Namespace) -> int:
     """Write the HTML report and its figures from a store of runs.
 
@@ -150,8 +145,6 @@ def report(args: argparse.Namespace) -> int:
     found = answers(runs, None, *own_tables())
     page = write_report(runs, found, arguments.output_folder(args), args.params or "")
     say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
-    if args.open:
-        webbrowser.open(page.resolve().as_uri())
     return DONE
 
 

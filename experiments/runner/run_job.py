@@ -6,8 +6,6 @@ the labels of the test rows; executors give learners of plug-ins a process each,
 they change reaches another job.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import random
@@ -17,12 +15,13 @@ import time
 import traceback
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import datasets
+from baselines.contract import Fitted, Learner
 from datasets.errors import DatasetUnavailable
 from datasets.split import Split
 from experiments.runner import machine, registry
@@ -31,9 +30,6 @@ from experiments.runner.scores import PredictionError, measure
 from experiments.runs.job import Job, canonical_json, now
 from experiments.runs.predictions import pack
 from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON, Status
-
-if TYPE_CHECKING:
-    from baselines.contract import Fitted, Learner
 
 WARM_UP_ROWS = 100
 NO_DATA = "no data"

@@ -66,12 +66,11 @@ def run_session(
     store: Store,
     executor: Executor,
     display: PlainDisplay | LiveDisplay | None = None,
-    again: bool = False,
 ) -> SessionSummary:
     """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted. The
-    executor is closed in any case. With ``again``, jobs that ended well before are done once more.
+    executor is closed in any case.
     """
-    session = _Session(queue, store, executor, display, again)
+    session = _Session(queue, store, executor, display)
     try:
         session.loop()
     except (KeyboardInterrupt, CannotGoOnError) as problem:
@@ -94,7 +93,6 @@ class _Session:
     store: Store
     executor: Executor
     display: PlainDisplay | LiveDisplay | None
-    again: bool
 
     def __post_init__(self) -> None:
         self.summary, self.owner = SessionSummary(), owner_name()
@@ -137,11 +135,11 @@ class _Session:
         """Start a job, unless another session is doing it or has done it of late; what that one
         found then counts for ours.
         """
-        run = None if self.again else self.store.run(job.key)
+        run = self.store.run(job.key)
         if run and (run["status"] == "ok" or (run["finished"] or "") >= self._began):
             self._keep([Outcome(each) for each in self.queue.finish(run)])
             self.tell("ended", run)
-        elif self.again or self.store.claim(job.key, self.owner):
+        elif self.store.claim(job.key, self.owner):
             self._jobs[job.key] = job
             self.executor.start(job)
         else:
@@ -170,8 +168,7 @@ class _Session:
             self.store.add_facts("environment", environments)
             self._environments |= environments.keys()
         added = self.store.add([outcome.run for outcome in kept], packed)
-        if not self.again:
-            self.store.release(self.owner, [outcome.run["key"] for outcome in kept])
+        self.store.release(self.owner, [outcome.run["key"] for outcome in kept])
         self.summary.conflicts += added.conflicts
         for outcome in kept:
             self.summary.statuses[outcome.run["status"]] += 1
@@ -211,7 +208,6 @@ def drive(
     seconds: Mapping[str, float],
     limits: Limits,
     title: str,
-    again: bool = False,
 ) -> SessionSummary:
     """Run a queue on the executor that was asked for, with the display that fits its jobs and the
     seconds they are expected to take. A polite kill ends it as cleanly as Ctrl-C does; a closed
@@ -234,7 +230,7 @@ def drive(
         progress = Progress(jobs, seconds, args.workers, len(queue))
         live = sys.stdout.isatty() and not args.plain
         shown = LiveDisplay(progress, f"{title} → {args.store}") if live else PlainDisplay(progress)
-        return run_session(queue, Store(args.store), executor, shown, again)
+        return run_session(queue, Store(args.store), executor, shown)
     finally:
         for number, handler in before:
             signal.signal(number, handler)

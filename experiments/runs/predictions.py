@@ -17,16 +17,14 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from experiments.runs.archive import PREDICTIONS
 from experiments.runs.store import FILE, Store
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LARGEST_UNPACKED = 1 << 28
 """Bytes. Predictions of the suite are a few megabytes; what is larger is none of them."""

@@ -7,8 +7,6 @@ a skip, then the later one; the first success stays, and one that contradicts it
 job predicted, and ``running`` keeps two processes from doing the same job.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3
@@ -17,13 +15,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from experiments.runs.job import Job
 from experiments.runs.schema import COLUMNS, NAMES, SCORES, Run, check, disagreement
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOCAL = Path(".runs")
 FILE = "runs.sqlite"
@@ -187,8 +184,6 @@ class Store:
 
     def frame(self, table: str = "runs") -> pd.DataFrame:
         """The runs (or ``planned``, ``facts``) as a frame."""
-        import pandas as pd
-
         names = {"runs": NAMES, "planned": PLANNED, "facts": FACTS}[table]
         quoted = ", ".join(f'"{name}"' for name in names)
         rows = self.connect().execute(f"SELECT {quoted} FROM {table}").fetchall()

@@ -200,16 +200,6 @@ class TestRun:
         plugins.write(tmp_path, text)
         assert "has changed" not in run("run", *words)[1], "another version"
 
-    def test_predictions_can_be_filled_in(self, run, mine, tmp_path):
-        words = [*mine, "--trial", "0", "--store", tmp_path / "runs"]
-        run("run", *words)
-        store = Store(tmp_path / "runs")
-        kept = store.predicted_keys()
-        with store.writing() as connection:
-            connection.execute("DELETE FROM predictions")
-        assert run("run", *words, "--fill-predictions")[0] == 0
-        assert store.predicted_keys() == kept != set()
-
     def test_a_rerun_says_what_it_came_to_and_writes_nothing(
         self, run, mine, tmp_path, monkeypatch
     ):
@@ -254,7 +244,7 @@ class TestMerge:
         assert both.predicted_keys() == whole.predicted_keys() != set()
         pd.testing.assert_frame_equal(both.frame("planned"), whole.frame("planned"))
         assert both.facts("learner") == whole.facts("learner")
-        assert run("import", *shares, "--into", tmp_path / "all")[1].count("0 new, 3 known") == 2
+        assert run("merge", *shares, "--into", tmp_path / "all")[1].count("0 new, 3 known") == 2
 
     @pytest.mark.parametrize(
         ("change", "status", "told"),

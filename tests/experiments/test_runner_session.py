@@ -111,21 +111,6 @@ def test_claims_of_the_dead_are_forgotten_at_once(tmp_path):
     assert time.monotonic() - began < 10
 
 
-def test_done_again_for_predictions_or_to_compare(tmp_path):
-    job = fake_job("good")
-    store = Store(tmp_path)
-    run_session(Queue([job]), store, InlineExecutor())
-    with store.writing() as connection:
-        connection.execute("DELETE FROM predictions")
-    assert run_session(Queue([job]), store, InlineExecutor(), again=True).statuses == {"ok": 1}
-    assert store.predictions(job.key)
-    summary = run_session(Queue([job]), store, Changed(test_f1=0.001), again=True)
-    assert len(summary.conflicts) == 1
-    assert "test_f1" in summary.conflicts[0]
-    kept = store.run(job.key)
-    assert kept["test_f1"] != 0.001
-
-
 def test_jobs_are_named_so_that_people_can_tell_them_apart():
     job = fake_job("good", 3, shift=2, seconds=0.0)
     assert name_of(job) == "paper/default fake-two fake-good trial 3"
