@@ -22,6 +22,7 @@ from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
 
 SHOWN = 5
+ADD = "add to this archive (results/runs)"
 BATCH = 2000
 """Runs, with their predictions, that are added in one transaction."""
 
@@ -70,7 +71,7 @@ def merge(folder: Path, target: Store, trusted: bool = False) -> tuple[Added, li
     total, problems = Added(), []
     source = Source(folder)
     rows: Iterator[dict[str, Any]]
-    if source.store:
+    if source.store:  # as it is: ``check`` tells of what is no run
         rows = map(dict, source.store.connect().execute("SELECT * FROM runs"))
     else:
         rows = iter(archive.rows(source.runs))
@@ -136,22 +137,8 @@ def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list
     "export",
     STORE,
     option("output", "such as runs.parquet or runs.csv", Path, "FILE", nargs="?"),
-    option(
-        "--results",
-        "add to this archive (results/runs)",
-        Path,
-        "ARCHIVE",
-        None,
-        nargs="?",
-        const=COMMITTED,
-    ),
-    option(
-        "--predictions",
-        "experiments whose predictions it keeps",
-        words,
-        "A,B",
-        list(archive.HEADLINE),
-    ),
+    option("--results", ADD, Path, "ARCHIVE", nargs="?", const=COMMITTED),
+    option("--predictions", "whose predictions it keeps", words, "A,B", list(archive.HEADLINE)),
     flag("--costs", "let equal runs of the store renew its seconds, those measured alone excepted"),
 )
 def export(args: argparse.Namespace) -> int:

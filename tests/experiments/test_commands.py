@@ -118,7 +118,8 @@ class TestRun:
     def test_runs_resumes_and_reads_back(self, run, mine, tmp_path):
         place = ["--store", tmp_path / "runs"]
         status, out, _ = run("plan", *mine[:-2], *place, "--workers", "2")
-        assert (status, "20 of 20 jobs to do" in out, "on 2 idle cores" in out) == (0, True, True)
+        assert status == 0
+        assert re.search(r"20 of 20 jobs to do: about .* of core time, .* on 2 idle cores", out)
         assert not (tmp_path / "runs").exists()
         status, out, _ = run("run", *mine, "--trial", "0-1", *place)
         assert (status, "4 jobs: 4 ok; 0 still to run." in out) == (0, True)

@@ -15,7 +15,7 @@ from runner_helpers import dask, fake_job, free_port, soon_gone, steady
 from experiments.errors import CannotGoOnError
 from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors import dask as cluster
-from experiments.runner.executors.dask import DaskExecutor, differing
+from experiments.runner.executors.dask import DaskExecutor
 from experiments.runner.plan import Queue
 from experiments.runner.session import run_session
 from experiments.runs.job import Limits
@@ -131,13 +131,3 @@ def test_a_process_may_use_no_more_memory_than_its_own_limit(address, monkeypatc
         wait_until(lambda: ended.extend(executor.wait(0.5)) or ended)
         executor.close()
     assert (ended[0].run["status"], ended[0].run["limit_value"]) == ("memory", 400.0)
-
-
-def test_other_versions_are_told_apart():
-    ours = {"numpy": "2.0", "dataset a": "f" * 64, "pystreed": "1.0"}
-    assert differing(ours, dict(ours)) == ""
-    theirs = {"numpy": "1.0", "dataset a": "e" * 64}
-    assert differing(ours, theirs) == (
-        "dataset a is eeeeeeeeeeee there, ffffffffffff here, numpy is 1.0 there, 2.0 here, "
-        "pystreed is missing there, 1.0 here"
-    )

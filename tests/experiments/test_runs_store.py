@@ -61,6 +61,7 @@ def test_key_does_not_depend_on_the_experiment_and_on_nothing_else_it_should():
         ({"status": "crash"}, "crash, but with test_f1"),
         ({"status": "fine"}, "status"),
         ({"tree_size": 2.5}, "tree_size"),
+        ({"tree_size": 0}, "tree_size is 0"),
         ({"test_brier": 3.0}, "test_brier"),
         ({"tree_size": 10**30}, "tree_size is beyond"),
         ({"epochs": float("inf")}, "epochs is beyond"),
