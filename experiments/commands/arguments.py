@@ -60,8 +60,6 @@ def flag(name: str, text: str, action: Any = "store_true", **more: Any) -> Optio
 
 
 def group(title: str, *options: Option) -> Option:
-    """Options under a heading of their own."""
-
     def add(parser: Container) -> None:
         under = parser.add_argument_group(title)
         for each in options:
@@ -221,5 +219,4 @@ def selected(args: argparse.Namespace) -> tuple[Profile, Selection]:
 
 
 def datasets(wanted: list[str] | None) -> list[str] | None:
-    """Slugs of datasets given by name or slug."""
     return None if wanted is None else [registry.resolve_dataset(text) for text in wanted]

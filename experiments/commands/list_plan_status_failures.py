@@ -47,7 +47,6 @@ def list_all(args: argparse.Namespace) -> int:
 
 
 def _about(kind: str, slug: str, each: Any) -> str:
-    """One line on a thing."""
     if kind == "metrics":
         return str(each.meaning)
     if kind in ("profiles", "experiments", "protocols"):

@@ -193,9 +193,7 @@ def write_archive(
 
 
 def _superseded(both: Store, store: Path) -> int:
-    """Forget jobs that the catalogue no longer asks for where a store has run those that it does,
-    and their runs; how many runs these were.
-    """
+    """Forget what the catalogue asks for no more where a store has what it does; how many runs."""
     places = both.frame("planned").merge(Source(store).plan, "inner", list(PLANNED[:-1]))
     other = places[places["key_x"] != places["key_y"]].rename(columns={"key_y": "key"})
     asked = other.drop(unasked(other, store).index).drop(columns="key")

@@ -140,7 +140,6 @@ def retry(args: argparse.Namespace) -> int:
 
 
 def job_of(row: Any, experiment: str) -> Job:
-    """The job of a stored run."""
     names = [each.name for each in fields(Job) if each.name not in ("experiment", "family")]
     return Job(experiment=experiment, **{name: row[name] for name in names})
 
@@ -157,7 +156,6 @@ def run_jobs(args: argparse.Namespace, title: str, jobs: Sequence[Job]) -> tuple
 def one_session(
     args: argparse.Namespace, title: str, jobs: Sequence[Job], limits: Limits
 ) -> SessionSummary:
-    """Do what is left of some jobs."""
     anew = getattr(args, "retry", None)
     plan = make_plan(jobs, {} if anew else Store(args.store).statuses(), limits)
     if not plan.pending:

@@ -54,9 +54,7 @@ def tables(args: argparse.Namespace) -> int:
 
 
 def profile_table() -> str:
-    """For experiments/README.md: what each profile runs, and what that takes; empty where the
-    registry, which knows the jobs, cannot be imported.
-    """
+    """What each profile runs, and what that takes; empty where learners cannot be imported."""
     try:
         from experiments.commands.list_plan_status_failures import cost
         from experiments.runner.experiments import declared_profiles

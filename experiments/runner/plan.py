@@ -135,9 +135,7 @@ def note_plan(store: Store, jobs: Sequence[Job], stale: Collection[str] = ()) ->
 
 
 def unasked(planned: pd.DataFrame, store: Path) -> pd.DataFrame:
-    """Rows of a plan that the catalogue does not ask for, though experiment, protocol, learner and
-    dataset are the suite's own. ``store`` is where our own search is looked for first.
-    """
+    """Rows that the catalogue does not ask for, though all of their names are the suite's own."""
     columns = {"experiment": {SEARCHED}, "protocol": set(), "dataset": set(), "method": set()}
     for column, more in columns.items():
         kind = "learner" if column == "method" else column
@@ -289,7 +287,6 @@ class Queue:
             heapq.heappush(self._heap, (bundle.urgency, bundle))
 
     def _next_shared(self) -> Job | None:
-        """The next job of the most urgent bundle."""
         while self._heap:
             urgency, bundle = heapq.heappop(self._heap)
             while bundle.jobs and urgency == bundle.urgency:

@@ -57,9 +57,7 @@ _HIDDEN = ("y_test", "rows", "preprocessing")
 
 @lru_cache(maxsize=10)
 def for_learners(split: Split) -> Split:
-    """A split without the labels of the test rows: the same object for the same split, so that its
-    fits can share work.
-    """
+    """A split without the labels of the test rows; one object, so that its fits can share work."""
     seen = copy.copy(split)
     for name in _HIDDEN:
         object.__delattr__(seen, name)

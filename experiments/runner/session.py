@@ -61,48 +61,42 @@ def signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def run_session(
-    queue: Queue | SearchQueue,
-    store: Store,
-    executor: Executor,
-    display: PlainDisplay | LiveDisplay | None = None,
-) -> SessionSummary:
-    """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted. The
-    executor is closed in any case.
-    """
-    session = _Session(queue, store, executor, display)
-    try:
-        session.loop()
-    except (KeyboardInterrupt, CannotGoOnError) as problem:
-        session.summary.interrupted, session.summary.problem = True, str(problem)
-    except sqlite3.Error as problem:
-        session.summary.interrupted = True
-        session.summary.problem = f"cannot write to {store.folder}: {problem}"
-    finally:
-        with signals_held():
-            executor.close()
-            session.tell("close")
-            with contextlib.suppress(sqlite3.Error):
-                store.release(session.owner)
-    return session.summary
-
-
 @dataclass
-class _Session:
+class Session:
+    """Runs the jobs of a queue; the executor is closed in any case."""
+
     queue: Queue | SearchQueue
     store: Store
     executor: Executor
-    display: PlainDisplay | LiveDisplay | None
+    display: PlainDisplay | LiveDisplay | None = None
 
     def __post_init__(self) -> None:
-        self.summary, self.owner = SessionSummary(), owner_name()
+        self.summary, self._owner = SessionSummary(), owner_name()
         self._jobs: dict[str, Job] = {}
         self._elsewhere: dict[str, Job] = {}
         """Jobs that another session is doing."""
         self._environments: set[str] = set()
         self._began, self._renewed, self._looked = now(), time.monotonic(), time.monotonic()
 
-    def loop(self) -> None:
+    def run(self) -> SessionSummary:
+        """Until all is done; a keyboard interrupt stops the jobs in flight, and is noted."""
+        summary = self.summary
+        try:
+            self._loop()
+        except (KeyboardInterrupt, CannotGoOnError) as problem:
+            summary.interrupted, summary.problem = True, str(problem)
+        except sqlite3.Error as problem:
+            summary.interrupted = True
+            summary.problem = f"cannot write to {self.store.folder}: {problem}"
+        finally:
+            with signals_held():
+                self.executor.close()
+                self._tell("close")
+                with contextlib.suppress(sqlite3.Error):
+                    self.store.release(self._owner)
+        return summary
+
+    def _loop(self) -> None:
         forget_the_dead(self.store)
         while self.queue or self.executor.running() or self._elsewhere:
             while self.executor.free() and (job := self.queue.take()) is not None:
@@ -117,9 +111,9 @@ class _Session:
                 self._keep([*outcomes, *map(Outcome, settled)])
             if time.monotonic() - self._looked > ELSEWHERE_SECONDS:
                 self._look_elsewhere()
-            self.tell("tick", self.executor.running())
+            self._tell("tick", self.executor.running())
 
-    def tell(self, what: str, *news: Any) -> None:
+    def _tell(self, what: str, *news: Any) -> None:
         """Tell the display; one whose terminal or pipe is gone is told nothing any more."""
         try:
             if self.display is not None:
@@ -132,14 +126,12 @@ class _Session:
                 silence()
 
     def _start(self, job: Job) -> None:
-        """Start a job, unless another session is doing it or has done it of late; what that one
-        found then counts for ours.
-        """
+        """Start a job, unless another session is at it or has done it, which then counts."""
         run = self.store.run(job.key)
         if run and (run["status"] == "ok" or (run["finished"] or "") >= self._began):
             self._keep([Outcome(each) for each in self.queue.finish(run)])
-            self.tell("ended", run)
-        elif self.store.claim(job.key, self.owner):
+            self._tell("ended", run)
+        elif self.store.claim(job.key, self._owner):
             self._jobs[job.key] = job
             self.executor.start(job)
         else:
@@ -149,7 +141,7 @@ class _Session:
         """Keep our claims alive; take over what others have done, or left undone."""
         self._looked = time.monotonic()
         if self._looked - self._renewed > CLAIM_SECONDS / 4:
-            self.store.renew_claims(self.owner)
+            self.store.renew_claims(self._owner)
             self._renewed = self._looked
         if self._elsewhere:
             forget_the_dead(self.store)
@@ -168,11 +160,11 @@ class _Session:
             self.store.add_facts("environment", environments)
             self._environments |= environments.keys()
         added = self.store.add([outcome.run for outcome in kept], packed)
-        self.store.release(self.owner, [outcome.run["key"] for outcome in kept])
+        self.store.release(self._owner, [outcome.run["key"] for outcome in kept])
         self.summary.conflicts += added.conflicts
         for outcome in kept:
             self.summary.statuses[outcome.run["status"]] += 1
-            self.tell("ended", outcome.run)
+            self._tell("ended", outcome.run)
 
     def _checked(self, outcome: Outcome) -> Outcome:
         """An outcome that the store takes; a row that is no run becomes one that ended in error."""
@@ -230,7 +222,7 @@ def drive(
         progress = Progress(jobs, seconds, args.workers, len(queue))
         live = sys.stdout.isatty() and not args.plain
         shown = LiveDisplay(progress, f"{title} → {args.store}") if live else PlainDisplay(progress)
-        return run_session(queue, Store(args.store), executor, shown)
+        return Session(queue, Store(args.store), executor, shown).run()
     finally:
         for number, handler in before:
             signal.signal(number, handler)

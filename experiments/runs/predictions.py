@@ -187,9 +187,7 @@ def _read(path: Path, changed: int, keys: frozenset[str] | None = None) -> dict[
 
 
 def write(folder: Path, kept: Iterable[tuple[Place, str, Prediction]]) -> Path:
-    """Write an archive's predictions anew; the same ones give the same bytes. Runs of one trial
-    that were scored on different test rows are a ``ValueError``.
-    """
+    """Write an archive's predictions anew; the same ones give the same bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -71,7 +71,6 @@ class Store:
         return (self.folder / FILE).is_file()
 
     def connect(self) -> sqlite3.Connection:
-        """The connection of this process."""
         if self._connection is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(

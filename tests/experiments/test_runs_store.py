@@ -1,6 +1,7 @@
 """The table of runs: what is refused, which run of a job counts, several writers, the archive."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,20 +13,9 @@ from experiments.runs.store import Store
 
 
 def job(trial: int = 0, **changes: Any) -> Job:
-    values = {
-        "protocol": "paper",
-        "experiment": "tuned",
-        "dataset": "iris",
-        "method": "cart",
-        "params": Job.freeze({"max_depth": 3}),
-        "trial": trial,
-        "seed": 42,
-        "content_hash": "abc",
-        "protocol_version": "1",
-        "method_version": "1",
-        **changes,
-    }
-    return Job(**values)
+    versions = {"content_hash": "abc", "protocol_version": "1", "method_version": "1"}
+    made = Job("paper", "tuned", "iris", "cart", '{"max_depth":3}', trial, 42, **versions)
+    return replace(made, **changes)
 
 
 def ok(
