@@ -11,7 +11,6 @@ from experiments.runner import registry
 from experiments.runner.experiments import SEARCH, Profile, Selection, profile_of
 from experiments.runner.machine import cores, memory_mb
 from experiments.runs.archive import COMMITTED as COMMITTED
-from experiments.runs.archive import PLAN
 from experiments.runs.job import Limits
 from experiments.runs.store import FILE, LOCAL
 
@@ -190,15 +189,6 @@ def output_folder(args: argparse.Namespace) -> Path:
 def own_tables() -> tuple[dict[str, Any], dict[str, Any]]:
     """Tables and printed numbers of the plug-ins, whose answer stands before all others."""
     return registry.from_plugins("table"), registry.from_plugins("printed")
-
-
-def require_store(folder: Path) -> None:
-    """Refuse to read a store that is not there: a typo would look like an empty one."""
-    if not (folder / FILE).is_file() and not (folder / PLAN).is_file():
-        raise UserError(
-            f"there are no runs in {folder}\n`make reproduce` fills {LOCAL}; --store names another "
-            "folder, e.g. results/runs for the committed ones"
-        )
 
 
 def limits_of(args: argparse.Namespace, time_limit: float = 3600.0) -> Limits:

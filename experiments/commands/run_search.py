@@ -19,6 +19,7 @@ from experiments.runner.candidates import FOLDER, WINNERS, folder_of, search_sec
 from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, unique
 from experiments.runner.plan import Plan, make_plan, note_plan, shard
 from experiments.runner.session import SessionSummary, drive, sum_up
+from experiments.runs import archive
 from experiments.runs.job import Job, Limits
 from experiments.runs.store import Store
 from experiments.text import duration, program, same_command, say
@@ -123,20 +124,15 @@ def tell_plan(args: argparse.Namespace, profile: Profile, plan: Plan, searches: 
 def retry(args: argparse.Namespace) -> int:
     """Run the jobs of a store once more that ended as told, whatever profile they are of."""
     _, chosen = arguments.selected(args)
-    arguments.require_store(args.store)
-    store = Store(args.store)
-    rows = store.connect().execute("SELECT * FROM runs JOIN planned USING (key)")
-    found = [
-        job_of(row, row["experiment"])
-        for row in rows
-        if row["status"] in args.retry and row["experiment"] != catalogue.SEARCH
-    ]
+    runs = load(args.store).frame
+    ended = archive.rows(runs[runs["status"].isin(args.retry)])
+    found = [job_of(row, row["experiment"]) for row in ended]
     jobs = shard(unique(filter(chosen.allows, found)), *args.shard)
     if not jobs:
-        ended = " or ".join(args.retry)
-        raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
+        told = " or ".join(args.retry)
+        raise NothingToDoError(f"nothing to do: none of these jobs ended in {told}")
     limits = limits_of(args)
-    return sum_up(jobs, store, limits, one_session(args, "retry", jobs, limits))
+    return sum_up(jobs, Store(args.store), limits, one_session(args, "retry", jobs, limits))
 
 
 def job_of(row: Any, experiment: str) -> Job:

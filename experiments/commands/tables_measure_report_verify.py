@@ -138,7 +138,6 @@ def report(args: argparse.Namespace) -> int:
     """
     from experiments.output.report import write_report
 
-    arguments.require_store(args.store)
     runs = load(args.store, args.params or "published")
     found = answers(runs, None, *own_tables())
     page = write_report(runs, found, arguments.output_folder(args), args.params or "")

@@ -160,8 +160,8 @@ def stale_learners(store: Store, jobs: Iterable[Job]) -> dict[str, int]:
         now, before = registry.learner_facts(slug), told.get(slug, {})
         same_version = before.get("version") == now["version"]
         if same_version and "source" in now and before.get("source") != now["source"]:
-            runs = store.statuses({job.key for job in jobs if job.method == slug}).values()
-            stale[slug] = sum(run["status"] == "ok" for run in runs)
+            keys, runs = {job.key for job in jobs if job.method == slug}, store.statuses()
+            stale[slug] = sum(run["status"] == "ok" for key, run in runs.items() if key in keys)
     return {slug: done for slug, done in stale.items() if done}
 
 

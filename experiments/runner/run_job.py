@@ -34,8 +34,6 @@ from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON, Status
 WARM_UP_ROWS = 100
 NO_DATA = "no data"
 """Why a job is skipped whose dataset no source delivers; the log says what to do."""
-NO_WEIGHTS = "takes no weights"
-"""Why a learner is skipped under a protocol whose point is to weigh rows."""
 _UNFIT = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
@@ -203,7 +201,7 @@ def skip_reason(job: Job) -> str | None:
     variant = datasets.PROTOCOLS.get(job.protocol)
     weighs = variant is not None and variant.steps.rare_classes == "weigh"
     if weighs and not learner.takes_weights:
-        return NO_WEIGHTS
+        return "takes no weights"
     known = registry.facts(job.dataset)
     n_classes = len(known.class_counts)
     # Elsewhere encoding may change the number of features.

@@ -230,7 +230,7 @@ def drive(
 
 def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: SessionSummary) -> int:
     """Print the summary of a run over all its jobs and return its exit status."""
-    runs = store.statuses({job.key for job in jobs})
+    runs = store.statuses()
     states = {job: state_of(job, runs.get(job.key), limits) for job in jobs}
     number = Counter(states.values())
     statuses: Counter[str] = Counter(runs[job.key]["status"] for job in jobs if job.key in runs)

@@ -11,7 +11,7 @@ import contextlib
 import json
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +30,6 @@ BUSY_SECONDS = 60.0
 PREFERENCE = {"ok": 2, "skipped": 0}  # every other status: 1
 
 PLANNED = ("experiment", "protocol", "dataset", "method", "trial", "seed", "repeat", "key")
-FACTS = ("kind", "name", "value")
 _TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS runs (
@@ -160,14 +159,13 @@ class Store:
         rows = self.connect().execute("SELECT name, value FROM facts WHERE kind = ?", (kind,))
         return {row["name"]: json.loads(row["value"]) for row in rows}
 
-    def statuses(self, keys: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
+    def statuses(self) -> dict[str, dict[str, Any]]:
         """Status, reason, limit, extra and seconds of every run, by key; cheap to read."""
         if not self.exists:
             return {}
         columns = "key, status, reason, limit_value, extra, cpu_seconds, method, dataset, trial"
         rows = self.connect().execute(f"SELECT {columns} FROM runs")
-        wanted = None if keys is None else set(keys)
-        return {row["key"]: dict(row) for row in rows if wanted is None or row["key"] in wanted}
+        return {row["key"]: dict(row) for row in rows}
 
     def run(self, key: str) -> dict[str, Any] | None:
         row = self.connect().execute("SELECT * FROM runs WHERE key = ?", (key,)).fetchone()
@@ -182,8 +180,8 @@ class Store:
         return {row["key"] for row in self.connect().execute("SELECT key FROM predictions")}
 
     def frame(self, table: str = "runs") -> pd.DataFrame:
-        """The runs (or ``planned``, ``facts``) as a frame."""
-        names = {"runs": NAMES, "planned": PLANNED, "facts": FACTS}[table]
+        """The runs (or ``planned``) as a frame."""
+        names = {"runs": NAMES, "planned": PLANNED}[table]
         quoted = ", ".join(f'"{name}"' for name in names)
         rows = self.connect().execute(f"SELECT {quoted} FROM {table}").fetchall()
         frame = pd.DataFrame([tuple(row) for row in rows], columns=list(names))
