@@ -19,7 +19,6 @@ from experiments.text import silence
 
 NOT_BUGS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.ENOTDIR, errno.EISDIR)
 """What a file system may say to a correct program."""
-ALIASES = {"import": "merge"}
 SHARED = "arguments"
 """The module among the verbs that is none."""
 
@@ -60,7 +59,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     given = list(sys.argv[1:] if argv is None else argv)
-    given[:1] = [ALIASES.get(verb, verb) for verb in given[:1]]
 
     def work() -> int:
         args, unknown = build_parser(given[0] if given else None).parse_known_args(given)

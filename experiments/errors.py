@@ -98,11 +98,9 @@ def misfits(value: Any, hint: Any) -> Iterator[Any]:
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:
-    """Whether a function can be called with so many arguments."""
+    """Whether a function can be called with so many arguments; a built-in one may not tell."""
     try:
         inspect.signature(function).bind(*range(count))
-    except TypeError:
-        return False
-    except ValueError:  # a built-in one that does not tell
-        pass
+    except (TypeError, ValueError) as problem:
+        return isinstance(problem, ValueError)
     return True

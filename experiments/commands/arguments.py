@@ -10,6 +10,7 @@ from experiments.errors import UserError, check_names
 from experiments.runner import registry
 from experiments.runner.experiments import SEARCH, Profile, Selection, profile_of
 from experiments.runner.machine import cores, memory_mb
+from experiments.runs.archive import COMMITTED as COMMITTED
 from experiments.runs.job import Limits
 from experiments.runs.store import FILE, LOCAL
 
@@ -17,8 +18,7 @@ Container = argparse.ArgumentParser | argparse._ArgumentGroup
 Option = Callable[[Container], Any]
 """Adds itself to a parser."""
 Verb = Callable[[argparse.Namespace], int]
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-COMMITTED = RESULTS / "runs"
+RESULTS = COMMITTED.parent
 MOST_TRIALS = 1000
 VERBS: dict[str, tuple[Verb, tuple[Option, ...]]] = {}
 """Those whose modules have been imported."""
@@ -54,13 +54,11 @@ def option(
     return lambda parser: parser.add_argument(name, **how)
 
 
-def flag(name: str, text: str) -> Option:
-    return lambda parser: parser.add_argument(name, action="store_true", help=text)
+def flag(name: str, text: str, action: Any = "store_true", **more: Any) -> Option:
+    return lambda parser: parser.add_argument(name, action=action, help=text, **more)
 
 
 def group(title: str, *options: Option) -> Option:
-    """Options under a heading of their own."""
-
     def add(parser: Container) -> None:
         under = parser.add_argument_group(title)
         for each in options:
@@ -138,23 +136,18 @@ def store_folder(text: str) -> Path:
 
 
 PLUGIN = option(
-    "--plugin",
-    "a Python file of yours (repeatable)",
-    metavar="FILE.py",
-    default=[],
-    action="append",
+    "--plugin", "a Python file of yours (repeatable)", str, "FILE.py", [], action="append"
 )
 """Of every verb; see ``experiments.runner.plugin`` for what the file defines."""
 STORE = option("--store", "folder of runs (default: .runs)", store_folder, "FOLDER", LOCAL)
 PARAMS = option(
     "--params", "of `tuned`: the paper's or our search's", str, None, choices=("published", "ours")
 )
-RESULT: dict[str, Any] = {"action": "store_const", "dest": "store", "const": COMMITTED}
 SOURCE = group(
     "which runs",
     STORE,
-    lambda parser: parser.add_argument(
-        "--results", help="the committed runs, to results/", **RESULT
+    flag(
+        "--results", "the committed runs, to results/", "store_const", dest="store", const=COMMITTED
     ),
     PARAMS,
     option("--output", "where to write (default: the store, or results/)", Path, "FOLDER"),
@@ -198,15 +191,6 @@ def own_tables() -> tuple[dict[str, Any], dict[str, Any]]:
     return registry.from_plugins("table"), registry.from_plugins("printed")
 
 
-def require_store(folder: Path) -> None:
-    """Refuse to read a store that is not there: a typo would look like an empty one."""
-    if not (folder / FILE).is_file() and not (folder / "planned.parquet").is_file():
-        raise UserError(
-            f"there are no runs in {folder}\n`make reproduce` fills {LOCAL}; --store names another "
-            "folder, e.g. results/runs for the committed ones"
-        )
-
-
 def limits_of(args: argparse.Namespace, time_limit: float = 3600.0) -> Limits:
     """The limits that were asked for, or a profile's time and a fair share of memory."""
     args.workers = args.workers or cores()
@@ -225,5 +209,4 @@ def selected(args: argparse.Namespace) -> tuple[Profile, Selection]:
 
 
 def datasets(wanted: list[str] | None) -> list[str] | None:
-    """Slugs of datasets given by name or slug."""
     return None if wanted is None else [registry.resolve_dataset(text) for text in wanted]

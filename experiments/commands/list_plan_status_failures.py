@@ -33,9 +33,7 @@ FAILURES = ("timeout", "memory", "crash", "error")
     flag("--cost", "profiles with their jobs, core time and time on two idle cores, as recorded"),
 )
 def list_all(args: argparse.Namespace) -> int:
-    """List profiles, experiments, protocols, learners, datasets and metrics, with those of
-    plug-ins.
-    """
+    """List profiles, experiments, protocols, learners, datasets and metrics."""
     for kind in [args.kind] if args.kind else KINDS:
         costs = kind == "profiles" and args.cost
         lines = {
@@ -49,7 +47,6 @@ def list_all(args: argparse.Namespace) -> int:
 
 
 def _about(kind: str, slug: str, each: Any) -> str:
-    """One line on a thing."""
     if kind == "metrics":
         return str(each.meaning)
     if kind in ("profiles", "experiments", "protocols"):
@@ -122,9 +119,7 @@ def status(args: argparse.Namespace) -> int:
 @verb(
     "failures",
     STORE,
-    option("--dataset", "only these slugs", words, "A,B"),
-    option("--method", "only these methods", words, "A,B"),
-    option("--status", f"only {', '.join(FAILURES)} (default: these), skipped", words, "A,B"),
+    option("--status", f"default: {','.join(FAILURES)}; or skipped", words, "A,B", FAILURES),
     flag("--log", "also print the traceback and the end of the log"),
 )
 def failures(args: argparse.Namespace) -> int:
@@ -133,15 +128,9 @@ def failures(args: argparse.Namespace) -> int:
     List jobs that timed out, ran out of memory, crashed or raised an error, grouped by reason. Exit
     status: 0 there are none, 1 there are some.
     """
-    runs = Source(args.store).runs
     check_names("status", args.status, (*FAILURES, "skipped"))
-    for column in ("dataset", "method", "status"):
-        wanted = getattr(args, column)
-        if column != "status":
-            check_names(column, wanted, runs[column].unique())
-        elif wanted is None:
-            wanted = FAILURES
-        runs = runs if wanted is None else runs[runs[column].isin(wanted)]
+    runs = Source(args.store).runs
+    runs = runs[runs["status"].isin(args.status)]
     if runs.empty:
         print(f"No failures in {args.store}.")
         return DONE

@@ -1,4 +1,4 @@
-"""``merge`` (or ``import``) and ``export``: runs into a store, and out of one."""
+"""``merge`` and ``export``: runs into a store, and out of one."""
 
 import argparse
 import tempfile
@@ -22,6 +22,7 @@ from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
 
 SHOWN = 5
+ADD = "add to this archive (results/runs)"
 BATCH = 2000
 """Runs, with their predictions, that are added in one transaction."""
 
@@ -42,13 +43,11 @@ def run(args: argparse.Namespace) -> int:
     the suite's own experiments does not ask for. Nothing is deleted, and merging again changes
     nothing. Exit status: 0 done, 1 there are conflicts.
     """
-    for folder in args.sources:
-        arguments.require_store(folder)
-    conflicts = 0
+    sources, conflicts = [Source(folder) for folder in args.sources], 0
     with closing(Store(args.into)) as target:
-        for folder in args.sources:
-            added, problems = merge(folder, target)
-            print(f"{folder}: {added.new:,} new, {added.known:,} known")
+        for source in sources:
+            added, problems = merge(source, target)
+            print(f"{source.folder}: {added.new:,} new, {added.known:,} known")
             tell("no runs and left out", problems)
             tell("conflicts; what was there before is kept", added.conflicts)
             conflicts += len(added.conflicts)
@@ -63,14 +62,13 @@ def tell(what: str, lines: list[str]) -> None:
         print("".join(f"    {line}\n" for line in lines[:SHOWN]), end="")
 
 
-def merge(folder: Path, target: Store, trusted: bool = False) -> tuple[Added, list[str]]:
+def merge(source: Source, target: Store, trusted: bool = False) -> tuple[Added, list[str]]:
     """Copy what a store or an archive has; what became of it, and rows that are no runs. The plan
     and the names of a ``trusted`` one are not compared with those of the suite.
     """
     total, problems = Added(), []
-    source = Source(folder)
     rows: Iterator[dict[str, Any]]
-    if source.store:
+    if source.store:  # as it is: ``check`` tells of what is no run
         rows = map(dict, source.store.connect().execute("SELECT * FROM runs"))
     else:
         rows = iter(archive.rows(source.runs))
@@ -86,14 +84,14 @@ def merge(folder: Path, target: Store, trusted: bool = False) -> tuple[Added, li
         total.known += done.known
         total.conflicts += done.conflicts
     plan = source.plan
-    forged = plan.iloc[:0] if trusted else unasked(plan, folder)
+    forged = plan.iloc[:0] if trusted else unasked(plan, source.folder)
     total.conflicts += _merge_plan(target, plan.drop(forged.index), forged)
     for kind, some in source.facts.items():
         known, ours = target.facts(kind), {} if trusted else archive.read_facts()[kind]
         new = {name: ours.get(name, one) for name, one in some.items() if name not in known}
         target.add_facts(kind, new)
-    if not (folder / archive.PLAN).is_file():
-        merge_scores(folder_of(folder), folder_of(target.folder))
+    if source.store:
+        merge_scores(folder_of(source.folder), folder_of(target.folder))
     return total, problems
 
 
@@ -136,22 +134,8 @@ def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list
     "export",
     STORE,
     option("output", "such as runs.parquet or runs.csv", Path, "FILE", nargs="?"),
-    option(
-        "--results",
-        "add to this archive (results/runs)",
-        Path,
-        "ARCHIVE",
-        None,
-        nargs="?",
-        const=COMMITTED,
-    ),
-    option(
-        "--predictions",
-        "experiments whose predictions it keeps",
-        words,
-        "A,B",
-        list(archive.HEADLINE),
-    ),
+    option("--results", ADD, Path, "ARCHIVE", nargs="?", const=COMMITTED),
+    option("--predictions", "whose predictions it keeps", words, "A,B", list(archive.HEADLINE)),
     flag("--costs", "let equal runs of the store renew its seconds, those measured alone excepted"),
 )
 def export(args: argparse.Namespace) -> int:
@@ -185,9 +169,9 @@ def write_archive(
     superseded = 0
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:
         if (archive_folder / archive.PLAN).is_file():
-            merge(archive_folder, both, trusted=True)
+            merge(Source(archive_folder), both, trusted=True)
             superseded = _superseded(both, store)
-        added, problems = merge(store, both)
+        added, problems = merge(Source(store), both)
         runs, plan = both.frame("runs"), both.frame("planned")
         if costs:
             runs = _renewed(runs, Store(store).frame("runs"))
@@ -206,9 +190,7 @@ def write_archive(
 
 
 def _superseded(both: Store, store: Path) -> int:
-    """Forget jobs that the catalogue no longer asks for where a store has run those that it does,
-    and their runs; how many runs these were.
-    """
+    """Forget what the catalogue asks for no more where a store has what it does; how many runs."""
     places = both.frame("planned").merge(Source(store).plan, "inner", list(PLANNED[:-1]))
     other = places[places["key_x"] != places["key_y"]].rename(columns={"key_y": "key"})
     asked = other.drop(unasked(other, store).index).drop(columns="key")

@@ -13,28 +13,13 @@ from experiments.commands import arguments
 from experiments.commands.arguments import HOW, flag, group, limits_of, option, verb, whole, words
 from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_names
 from experiments.runner import experiments as catalogue
+from experiments.runner import plan as plans
 from experiments.runner import registry
 from experiments.runner.candidates import FOLDER, WINNERS, folder_of, search_seconds, space_of
-from experiments.runner.experiments import (
-    Profile,
-    Selection,
-    Subject,
-    jobs_in,
-    paper_datasets,
-    unique,
-)
-from experiments.runner.plan import (
-    Plan,
-    Queue,
-    make_plan,
-    note_plan,
-    render,
-    seconds_of,
-    shard,
-    stale_learners,
-    together,
-)
+from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, unique
+from experiments.runner.plan import Plan, make_plan, note_plan, shard
 from experiments.runner.session import SessionSummary, drive, sum_up
+from experiments.runs import archive
 from experiments.runs.job import Job, Limits
 from experiments.runs.store import Store
 from experiments.text import duration, program, same_command, say
@@ -56,14 +41,8 @@ REFIT = option("--refit", "make the runs of these methods anew", words, "A,B", [
     option("--retry", "only, of any profile, jobs that ended as told, e.g. error", words, "A,B"),
     REFIT,
     arguments.SHARD,
-    flag("--fill-predictions", "run those without test predictions again, to keep these"),
     arguments.STORE,
-    group(
-        "how",
-        *HOW,
-        flag("--keep-trying", "run every trial, even if another one exceeded its limit"),
-        flag("--refresh", "then write tables and report to the store's folder"),
-    ),
+    group("how", *HOW, flag("--refresh", "then write tables and report to the store's folder")),
 )
 def run(args: argparse.Namespace) -> int:
     """Run the jobs that are not done yet.
@@ -134,35 +113,29 @@ def plan_of(args: argparse.Namespace, profile: Profile, parts: Parts) -> Plan:
     """The plans of all parts of a profile, each by its own time limit, as one."""
     statuses = Store(args.store).statuses()
     limits = {leaf.slug: limits_of(args, leaf.time_limit) for leaf in profile.leaves()}
-    return together([make_plan(parts[slug], statuses, each) for slug, each in limits.items()])
+    return plans.together([make_plan(parts[slug], statuses, each) for slug, each in limits.items()])
 
 
 def tell_plan(args: argparse.Namespace, profile: Profile, plan: Plan, searches: Searches) -> None:
     spent = [search_seconds(*pair) for pair in searches]
-    say(f"Profile {profile.slug}: {profile.about}.\n\n{render(plan, args.workers, spent)}")
+    say(f"Profile {profile.slug}: {profile.about}.\n\n{plans.render(plan, args.workers, spent)}")
 
 
 def retry(args: argparse.Namespace) -> int:
     """Run the jobs of a store once more that ended as told, whatever profile they are of."""
     _, chosen = arguments.selected(args)
-    arguments.require_store(args.store)
-    store = Store(args.store)
-    rows = store.connect().execute("SELECT * FROM runs JOIN planned USING (key)")
-    found = [
-        job_of(row, row["experiment"])
-        for row in rows
-        if row["status"] in args.retry and row["experiment"] != catalogue.SEARCH
-    ]
+    runs = load(args.store).frame
+    ended = archive.rows(runs[runs["status"].isin(args.retry)])
+    found = [job_of(row, row["experiment"]) for row in ended]
     jobs = shard(unique(filter(chosen.allows, found)), *args.shard)
     if not jobs:
-        ended = " or ".join(args.retry)
-        raise NothingToDoError(f"nothing to do: none of these jobs ended in {ended}")
+        told = " or ".join(args.retry)
+        raise NothingToDoError(f"nothing to do: none of these jobs ended in {told}")
     limits = limits_of(args)
-    return sum_up(jobs, store, limits, one_session(args, "retry", jobs, limits))
+    return sum_up(jobs, Store(args.store), limits, one_session(args, "retry", jobs, limits))
 
 
 def job_of(row: Any, experiment: str) -> Job:
-    """The job of a stored run."""
     names = [each.name for each in fields(Job) if each.name not in ("experiment", "family")]
     return Job(experiment=experiment, **{name: row[name] for name in names})
 
@@ -171,7 +144,7 @@ def run_jobs(args: argparse.Namespace, title: str, jobs: Sequence[Job]) -> tuple
     """Plan and do some jobs with the usual limit; the exit status, and whether none was stopped."""
     store, limits, once = Store(args.store), limits_of(args), unique(jobs)
     note_plan(store, jobs, refit_or_tell(store, jobs, args.refit))
-    say(render(make_plan(once, store.statuses(), limits), args.workers))
+    say(plans.render(make_plan(once, store.statuses(), limits), args.workers))
     summary = one_session(args, title, once, limits)
     return sum_up(once, store, limits, summary), not summary.interrupted
 
@@ -179,19 +152,12 @@ def run_jobs(args: argparse.Namespace, title: str, jobs: Sequence[Job]) -> tuple
 def one_session(
     args: argparse.Namespace, title: str, jobs: Sequence[Job], limits: Limits
 ) -> SessionSummary:
-    """Do what is left of some jobs."""
-    store, again = Store(args.store), getattr(args, "fill_predictions", False)
-    statuses = store.statuses()
-    if again:
-        good = {key for key, one in statuses.items() if one["status"] == "ok"}
-        good -= store.predicted_keys()
-        jobs = [job for job in jobs if job.key in good]
-    anew = again or getattr(args, "retry", None)
-    plan = make_plan(jobs, {} if anew else statuses, limits)
+    anew = getattr(args, "retry", None)
+    plan = make_plan(jobs, {} if anew else Store(args.store).statuses(), limits)
     if not plan.pending:
         return SessionSummary()
-    queue = Queue(plan.pending, plan.seconds, not getattr(args, "keep_trying", False))
-    return drive(args, queue, plan.pending, plan.seconds, limits, f"profile {title}", again)
+    queue = plans.Queue(plan.pending, plan.seconds)
+    return drive(args, queue, plan.pending, plan.seconds, limits, f"profile {title}")
 
 
 def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> list[str]:
@@ -202,7 +168,7 @@ def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> li
         with store.writing() as connection:
             connection.executemany("DELETE FROM runs WHERE key = ?", keys)
             connection.executemany("DELETE FROM predictions WHERE key = ?", keys)
-    stale = stale_learners(store, jobs)
+    stale = plans.stale_learners(store, jobs)
     for slug, done in stale.items():
         told = registry.learner_facts(slug)
         say(
@@ -278,7 +244,7 @@ def find_hyperparameters(args: argparse.Namespace) -> int:
     pairs = [
         (Subject(protocol, dataset, method), args.trials)
         for protocol in args.protocol
-        for dataset in arguments.datasets(args.dataset) or paper_datasets()
+        for dataset in arguments.datasets(args.dataset) or catalogue.paper_datasets()
         for method in args.method or catalogue.METHODS
         if catalogue.can_search(method, dataset)
     ]
@@ -307,7 +273,7 @@ def search(
     worked = bool(queue)
     if worked:
         jobs = unique(job for one in searches for job in one.jobs())
-        seconds = {job.key: 2 * seconds_of(job.method, job.dataset) for job in jobs}
+        seconds = {job.key: 2 * plans.seconds_of(job.method, job.dataset) for job in jobs}
         summary = drive(args, queue, jobs, seconds, limits_of(args), f"search ({sampler})")
     say("\n".join(["", *(one.keep(folder) for one in searches)]))
     if (folder / WINNERS).is_file():

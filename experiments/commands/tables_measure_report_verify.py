@@ -2,7 +2,6 @@
 
 import argparse
 import ast
-import webbrowser
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,9 +54,7 @@ def tables(args: argparse.Namespace) -> int:
 
 
 def profile_table() -> str:
-    """For experiments/README.md: what each profile runs, and what that takes; empty where the
-    registry, which knows the jobs, cannot be imported.
-    """
+    """What each profile runs, and what that takes; empty where learners cannot be imported."""
     try:
         from experiments.commands.list_plan_status_failures import cost
         from experiments.runner.experiments import declared_profiles
@@ -111,13 +108,9 @@ def measure(args: argparse.Namespace) -> int:
     print("".join(f"  {count:,}: {reason}\n" for reason, count in missing.items()), end="")
     if not any(reason.endswith("are kept") for reason in missing):
         return WORK_LEFT
-    print("To fit runs again and keep predictions that repeat the recorded scores:")
-    own = f" --store {args.store}"
-    if runs.store.resolve() == COMMITTED:
-        own = ""
-        print(f"  {program()} merge {args.store}   # into a store of your own first")
-    place = f"--experiment {args.experiment} --protocol {args.protocol}"
-    print(f"  {program()} run --fill-predictions {place}{own}")
+    own = "" if runs.store.resolve() == COMMITTED else f" --store {args.store}"
+    place = f"--experiment {args.experiment} --protocol {args.protocol}{own}"
+    print(f"To fit runs anew and keep predictions:\n  {program()} run {place} --refit METHOD")
     return WORK_LEFT
 
 
@@ -135,7 +128,7 @@ def keywords(options: list[str]) -> dict[str, Any]:
     return found
 
 
-@verb("report", SOURCE, flag("--open", "open it in a browser"))
+@verb("report", SOURCE)
 def report(args: argparse.Namespace) -> int:
     """Write the HTML report and its figures from a store of runs.
 
@@ -145,13 +138,10 @@ def report(args: argparse.Namespace) -> int:
     """
     from experiments.output.report import write_report
 
-    arguments.require_store(args.store)
     runs = load(args.store, args.params or "published")
     found = answers(runs, None, *own_tables())
     page = write_report(runs, found, arguments.output_folder(args), args.params or "")
     say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
-    if args.open:
-        webbrowser.open(page.resolve().as_uri())
     return DONE
 
 

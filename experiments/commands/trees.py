@@ -39,11 +39,7 @@ EXPERIMENT, PROTOCOL, TRIAL = "tuned", "paper", 0
 DRAWN_DEPTH = 4
 
 
-@verb(
-    "trees",
-    option("--dataset", "default: all", words, "A,B"),
-    arguments.SOURCE,
-)
+@verb("trees", option("--dataset", "default: all", words, "A,B"), arguments.SOURCE)
 def run(args: argparse.Namespace) -> int:
     """Write the trees that the report draws.
 

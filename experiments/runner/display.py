@@ -13,11 +13,11 @@ from rich.text import Text
 
 from experiments.runner import registry
 from experiments.runner.executors import Running
+from experiments.runner.experiments import MODEL_SEED
 from experiments.runs.job import PERTURBATION, Job
 from experiments.runs.schema import HOLDOUT, Run
 from experiments.text import duration, outcome
 
-USUAL_SEED = 42
 TRUSTED_SHARE = 0.05
 """Of the expected work that must be done before the pace so far corrects the estimate."""
 PROGRESS_SECONDS = 30.0
@@ -34,7 +34,7 @@ def name_of(job: Job) -> str:
         names = [name for name in registry.learner(job.method).space if name in params]
         drawn = ", ".join(f"{name} {params[name]}" for name in names or sorted(params))
         return f"{what} with {drawn or 'no parameters'}"
-    seed = "" if job.seed == USUAL_SEED else f", seed {job.seed}"
+    seed = "" if job.seed == MODEL_SEED else f", seed {job.seed}"
     moved = f", perturbation {params[PERTURBATION]}" if params.get(PERTURBATION) is not None else ""
     return f"{what} trial {job.trial}{seed}{moved}"
 

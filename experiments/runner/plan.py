@@ -135,9 +135,7 @@ def note_plan(store: Store, jobs: Sequence[Job], stale: Collection[str] = ()) ->
 
 
 def unasked(planned: pd.DataFrame, store: Path) -> pd.DataFrame:
-    """Rows of a plan that the catalogue does not ask for, though experiment, protocol, learner and
-    dataset are the suite's own. ``store`` is where our own search is looked for first.
-    """
+    """Rows that the catalogue does not ask for, though all of their names are the suite's own."""
     columns = {"experiment": {SEARCHED}, "protocol": set(), "dataset": set(), "method": set()}
     for column, more in columns.items():
         kind = "learner" if column == "method" else column
@@ -162,8 +160,8 @@ def stale_learners(store: Store, jobs: Iterable[Job]) -> dict[str, int]:
         now, before = registry.learner_facts(slug), told.get(slug, {})
         same_version = before.get("version") == now["version"]
         if same_version and "source" in now and before.get("source") != now["source"]:
-            runs = store.statuses({job.key for job in jobs if job.method == slug}).values()
-            stale[slug] = sum(run["status"] == "ok" for run in runs)
+            keys, runs = {job.key for job in jobs if job.method == slug}, store.statuses()
+            stale[slug] = sum(run["status"] == "ok" for key, run in runs.items() if key in keys)
     return {slug: done for slug, done in stale.items() if done}
 
 
@@ -289,7 +287,6 @@ class Queue:
             heapq.heappush(self._heap, (bundle.urgency, bundle))
 
     def _next_shared(self) -> Job | None:
-        """The next job of the most urgent bundle."""
         while self._heap:
             urgency, bundle = heapq.heappop(self._heap)
             while bundle.jobs and urgency == bundle.urgency:

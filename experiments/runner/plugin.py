@@ -104,7 +104,6 @@ class Plugin:
 
 
 def _targets(node: ast.stmt) -> list[str]:
-    """The names that a statement assigns."""
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
@@ -206,9 +205,7 @@ def _function(name: str, slug: Any, given: Any, plugin: Plugin) -> tuple[str, An
 
 
 def _declared(name: str, slug: Any, given: Any, plugin: Plugin) -> tuple[str, Any]:
-    """With the keys of the suite's own files; a path under ``csv`` is one from the plug-in's
-    folder.
-    """
+    """With the keys of the suite's own files; paths are from the plug-in's folder."""
     from experiments.runner.experiments import experiment_from, profile_from
 
     if not isinstance(given, Mapping):

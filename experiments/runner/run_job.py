@@ -6,8 +6,6 @@ the labels of the test rows; executors give learners of plug-ins a process each,
 they change reaches another job.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import random
@@ -17,12 +15,13 @@ import time
 import traceback
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import datasets
+from baselines.contract import Fitted, Learner
 from datasets.errors import DatasetUnavailable
 from datasets.split import Split
 from experiments.runner import machine, registry
@@ -32,14 +31,9 @@ from experiments.runs.job import Job, canonical_json, now
 from experiments.runs.predictions import pack
 from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON, Status
 
-if TYPE_CHECKING:
-    from baselines.contract import Fitted, Learner
-
 WARM_UP_ROWS = 100
 NO_DATA = "no data"
 """Why a job is skipped whose dataset no source delivers; the log says what to do."""
-NO_WEIGHTS = "takes no weights"
-"""Why a learner is skipped under a protocol whose point is to weigh rows."""
 _UNFIT = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
@@ -61,9 +55,7 @@ _HIDDEN = ("y_test", "rows", "preprocessing")
 
 @lru_cache(maxsize=10)
 def for_learners(split: Split) -> Split:
-    """A split without the labels of the test rows: the same object for the same split, so that its
-    fits can share work.
-    """
+    """A split without the labels of the test rows; one object, so that its fits can share work."""
     seen = copy.copy(split)
     for name in _HIDDEN:
         object.__delattr__(seen, name)
@@ -209,7 +201,7 @@ def skip_reason(job: Job) -> str | None:
     variant = datasets.PROTOCOLS.get(job.protocol)
     weighs = variant is not None and variant.steps.rare_classes == "weigh"
     if weighs and not learner.takes_weights:
-        return NO_WEIGHTS
+        return "takes no weights"
     known = registry.facts(job.dataset)
     n_classes = len(known.class_counts)
     # Elsewhere encoding may change the number of features.

@@ -5,23 +5,19 @@ Metrics are written on the confusion matrix and on ranks: the runner takes all o
 job, and scikit-learn's checks would cost more than the sums. Tests hold them equal to its own.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.contract import QUANTILES
+from baselines.contract import QUANTILES, Fitted
+from datasets.split import Split
 from experiments.runs.predictions import NO_PROBABILITIES, Prediction
 from gradtree.engines.scores import macro_f1
-
-if TYPE_CHECKING:
-    from baselines.contract import Fitted
-    from datasets.split import Split
-    from gradtree.trees.tree import Tree
+from gradtree.trees.traversal import node_depths
+from gradtree.trees.tree import Tree
 
 Labels = NDArray[np.int64]
 Probabilities = NDArray[np.float64]
@@ -197,8 +193,6 @@ def _class_indices(values: NDArray[Any], n_classes: int) -> Labels | None:
 
 def shape_of(tree: Tree, X: NDArray[np.float64]) -> dict[str, int | float]:
     """Depth, leaves and mean path of a canonical tree."""
-    from gradtree.trees.traversal import node_depths
-
     depths = node_depths(tree.children_left, tree.children_right)
     path = float(np.mean(depths[tree.apply(X)]))
     return {"depth": tree.depth, "leaves": tree.n_leaves, "path_length": path}

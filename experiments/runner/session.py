@@ -61,50 +61,42 @@ def signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def run_session(
-    queue: Queue | SearchQueue,
-    store: Store,
-    executor: Executor,
-    display: PlainDisplay | LiveDisplay | None = None,
-    again: bool = False,
-) -> SessionSummary:
-    """Run the jobs of a queue; a keyboard interrupt stops those in flight, and is noted. The
-    executor is closed in any case. With ``again``, jobs that ended well before are done once more.
-    """
-    session = _Session(queue, store, executor, display, again)
-    try:
-        session.loop()
-    except (KeyboardInterrupt, CannotGoOnError) as problem:
-        session.summary.interrupted, session.summary.problem = True, str(problem)
-    except sqlite3.Error as problem:
-        session.summary.interrupted = True
-        session.summary.problem = f"cannot write to {store.folder}: {problem}"
-    finally:
-        with signals_held():
-            executor.close()
-            session.tell("close")
-            with contextlib.suppress(sqlite3.Error):
-                store.release(session.owner)
-    return session.summary
-
-
 @dataclass
-class _Session:
+class Session:
+    """Runs the jobs of a queue; the executor is closed in any case."""
+
     queue: Queue | SearchQueue
     store: Store
     executor: Executor
-    display: PlainDisplay | LiveDisplay | None
-    again: bool
+    display: PlainDisplay | LiveDisplay | None = None
 
     def __post_init__(self) -> None:
-        self.summary, self.owner = SessionSummary(), owner_name()
+        self.summary, self._owner = SessionSummary(), owner_name()
         self._jobs: dict[str, Job] = {}
         self._elsewhere: dict[str, Job] = {}
         """Jobs that another session is doing."""
         self._environments: set[str] = set()
         self._began, self._renewed, self._looked = now(), time.monotonic(), time.monotonic()
 
-    def loop(self) -> None:
+    def run(self) -> SessionSummary:
+        """Until all is done; a keyboard interrupt stops the jobs in flight, and is noted."""
+        summary = self.summary
+        try:
+            self._loop()
+        except (KeyboardInterrupt, CannotGoOnError) as problem:
+            summary.interrupted, summary.problem = True, str(problem)
+        except sqlite3.Error as problem:
+            summary.interrupted = True
+            summary.problem = f"cannot write to {self.store.folder}: {problem}"
+        finally:
+            with signals_held():
+                self.executor.close()
+                self._tell("close")
+                with contextlib.suppress(sqlite3.Error):
+                    self.store.release(self._owner)
+        return summary
+
+    def _loop(self) -> None:
         forget_the_dead(self.store)
         while self.queue or self.executor.running() or self._elsewhere:
             while self.executor.free() and (job := self.queue.take()) is not None:
@@ -119,9 +111,9 @@ class _Session:
                 self._keep([*outcomes, *map(Outcome, settled)])
             if time.monotonic() - self._looked > ELSEWHERE_SECONDS:
                 self._look_elsewhere()
-            self.tell("tick", self.executor.running())
+            self._tell("tick", self.executor.running())
 
-    def tell(self, what: str, *news: Any) -> None:
+    def _tell(self, what: str, *news: Any) -> None:
         """Tell the display; one whose terminal or pipe is gone is told nothing any more."""
         try:
             if self.display is not None:
@@ -134,14 +126,12 @@ class _Session:
                 silence()
 
     def _start(self, job: Job) -> None:
-        """Start a job, unless another session is doing it or has done it of late; what that one
-        found then counts for ours.
-        """
-        run = None if self.again else self.store.run(job.key)
+        """Start a job, unless another session is at it or has done it, which then counts."""
+        run = self.store.run(job.key)
         if run and (run["status"] == "ok" or (run["finished"] or "") >= self._began):
             self._keep([Outcome(each) for each in self.queue.finish(run)])
-            self.tell("ended", run)
-        elif self.again or self.store.claim(job.key, self.owner):
+            self._tell("ended", run)
+        elif self.store.claim(job.key, self._owner):
             self._jobs[job.key] = job
             self.executor.start(job)
         else:
@@ -151,7 +141,7 @@ class _Session:
         """Keep our claims alive; take over what others have done, or left undone."""
         self._looked = time.monotonic()
         if self._looked - self._renewed > CLAIM_SECONDS / 4:
-            self.store.renew_claims(self.owner)
+            self.store.renew_claims(self._owner)
             self._renewed = self._looked
         if self._elsewhere:
             forget_the_dead(self.store)
@@ -170,12 +160,11 @@ class _Session:
             self.store.add_facts("environment", environments)
             self._environments |= environments.keys()
         added = self.store.add([outcome.run for outcome in kept], packed)
-        if not self.again:
-            self.store.release(self.owner, [outcome.run["key"] for outcome in kept])
+        self.store.release(self._owner, [outcome.run["key"] for outcome in kept])
         self.summary.conflicts += added.conflicts
         for outcome in kept:
             self.summary.statuses[outcome.run["status"]] += 1
-            self.tell("ended", outcome.run)
+            self._tell("ended", outcome.run)
 
     def _checked(self, outcome: Outcome) -> Outcome:
         """An outcome that the store takes; a row that is no run becomes one that ended in error."""
@@ -211,7 +200,6 @@ def drive(
     seconds: Mapping[str, float],
     limits: Limits,
     title: str,
-    again: bool = False,
 ) -> SessionSummary:
     """Run a queue on the executor that was asked for, with the display that fits its jobs and the
     seconds they are expected to take. A polite kill ends it as cleanly as Ctrl-C does; a closed
@@ -234,7 +222,7 @@ def drive(
         progress = Progress(jobs, seconds, args.workers, len(queue))
         live = sys.stdout.isatty() and not args.plain
         shown = LiveDisplay(progress, f"{title} → {args.store}") if live else PlainDisplay(progress)
-        return run_session(queue, Store(args.store), executor, shown, again)
+        return Session(queue, Store(args.store), executor, shown).run()
     finally:
         for number, handler in before:
             signal.signal(number, handler)
@@ -242,7 +230,7 @@ def drive(
 
 def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: SessionSummary) -> int:
     """Print the summary of a run over all its jobs and return its exit status."""
-    runs = store.statuses({job.key for job in jobs})
+    runs = store.statuses()
     states = {job: state_of(job, runs.get(job.key), limits) for job in jobs}
     number = Counter(states.values())
     statuses: Counter[str] = Counter(runs[job.key]["status"] for job in jobs if job.key in runs)

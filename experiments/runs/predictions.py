@@ -17,16 +17,14 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from experiments.runs.archive import PREDICTIONS
 from experiments.runs.store import FILE, Store
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LARGEST_UNPACKED = 1 << 28
 """Bytes. Predictions of the suite are a few megabytes; what is larger is none of them."""
@@ -189,9 +187,7 @@ def _read(path: Path, changed: int, keys: frozenset[str] | None = None) -> dict[
 
 
 def write(folder: Path, kept: Iterable[tuple[Place, str, Prediction]]) -> Path:
-    """Write an archive's predictions anew; the same ones give the same bytes. Runs of one trial
-    that were scored on different test rows are a ``ValueError``.
-    """
+    """Write an archive's predictions anew; the same ones give the same bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

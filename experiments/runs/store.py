@@ -7,23 +7,20 @@ a skip, then the later one; the first success stays, and one that contradicts it
 job predicted, and ``running`` keeps two processes from doing the same job.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from experiments.runs.job import Job
 from experiments.runs.schema import COLUMNS, NAMES, SCORES, Run, check, disagreement
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOCAL = Path(".runs")
 FILE = "runs.sqlite"
@@ -33,7 +30,6 @@ BUSY_SECONDS = 60.0
 PREFERENCE = {"ok": 2, "skipped": 0}  # every other status: 1
 
 PLANNED = ("experiment", "protocol", "dataset", "method", "trial", "seed", "repeat", "key")
-FACTS = ("kind", "name", "value")
 _TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS runs (
@@ -74,7 +70,6 @@ class Store:
         return (self.folder / FILE).is_file()
 
     def connect(self) -> sqlite3.Connection:
-        """The connection of this process."""
         if self._connection is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
@@ -164,14 +159,13 @@ class Store:
         rows = self.connect().execute("SELECT name, value FROM facts WHERE kind = ?", (kind,))
         return {row["name"]: json.loads(row["value"]) for row in rows}
 
-    def statuses(self, keys: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
+    def statuses(self) -> dict[str, dict[str, Any]]:
         """Status, reason, limit, extra and seconds of every run, by key; cheap to read."""
         if not self.exists:
             return {}
         columns = "key, status, reason, limit_value, extra, cpu_seconds, method, dataset, trial"
         rows = self.connect().execute(f"SELECT {columns} FROM runs")
-        wanted = None if keys is None else set(keys)
-        return {row["key"]: dict(row) for row in rows if wanted is None or row["key"] in wanted}
+        return {row["key"]: dict(row) for row in rows}
 
     def run(self, key: str) -> dict[str, Any] | None:
         row = self.connect().execute("SELECT * FROM runs WHERE key = ?", (key,)).fetchone()
@@ -186,10 +180,8 @@ class Store:
         return {row["key"] for row in self.connect().execute("SELECT key FROM predictions")}
 
     def frame(self, table: str = "runs") -> pd.DataFrame:
-        """The runs (or ``planned``, ``facts``) as a frame."""
-        import pandas as pd
-
-        names = {"runs": NAMES, "planned": PLANNED, "facts": FACTS}[table]
+        """The runs (or ``planned``) as a frame."""
+        names = {"runs": NAMES, "planned": PLANNED}[table]
         quoted = ", ".join(f'"{name}"' for name in names)
         rows = self.connect().execute(f"SELECT {quoted} FROM {table}").fetchall()
         frame = pd.DataFrame([tuple(row) for row in rows], columns=list(names))

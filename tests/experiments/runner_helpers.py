@@ -12,9 +12,9 @@ from typing import Any
 
 import psutil
 
-from experiments.runner import registry
 from experiments.runner.executors import Executor
 from experiments.runner.executors.supervisor import python_environment
+from experiments.runner.experiments import identity_of
 from experiments.runner.run_job import Outcome
 from experiments.runs.job import Job
 from experiments.runs.schema import COLUMNS
@@ -28,18 +28,8 @@ def fake_job(method: str, trial: int = 0, dataset: str = "fake-two", **params: A
 
 
 def job_of(slug: str, dataset: str, trial: int = 0, protocol: str = "paper", **params: Any) -> Job:
-    return Job(
-        protocol=protocol,
-        experiment="default",
-        dataset=dataset,
-        method=slug,
-        params=Job.freeze(params),
-        trial=trial,
-        seed=42,
-        content_hash=registry.facts(dataset).content_hash,
-        protocol_version=registry.find("protocol", protocol).version,
-        method_version=registry.learner(slug).version,
-    )
+    what = (protocol, "default", dataset, slug, Job.freeze(params), trial, 42)
+    return Job(*what, **identity_of(protocol, dataset, slug))
 
 
 def run_all(executor: Executor, jobs: Iterable[Job]) -> dict[str, Outcome]:

@@ -67,14 +67,14 @@ class TestCommandLine:
             ("run --time-limit nan", "not a number above 0"),
             ("run --shard 3/2", "must be 1 to 2"),
             ("run --retry eror", "did you mean error"),
-            ("run --retry error", "there are no runs in .runs"),
+            ("run --retry error", ".runs holds no runs"),
             ("run --plugin nowhere.py", "no plug-in"),
             ("run --method ,", "no name is given"),
             ("search --method dl85", "dl85 declares no search space"),
             ("search --sampler tpee --dataset iris", "did you mean tpe"),
             ("failures --store nowhere", "nowhere holds no runs"),
             ("status --store nowhere", "nowhere holds no runs"),
-            ("merge nowhere", "there are no runs in nowhere"),
+            ("merge nowhere", "nowhere holds no runs"),
             ("merge", "See: python -m experiments merge --help"),
             ("compare nowhere.py", "no plug-in"),
             ("export runs.xls", "runs.parquet or runs.csv"),
@@ -118,7 +118,8 @@ class TestRun:
     def test_runs_resumes_and_reads_back(self, run, mine, tmp_path):
         place = ["--store", tmp_path / "runs"]
         status, out, _ = run("plan", *mine[:-2], *place, "--workers", "2")
-        assert (status, "20 of 20 jobs to do" in out, "on 2 idle cores" in out) == (0, True, True)
+        assert status == 0
+        assert re.search(r"20 of 20 jobs to do: about .* of core time, .* on 2 idle cores", out)
         assert not (tmp_path / "runs").exists()
         status, out, _ = run("run", *mine, "--trial", "0-1", *place)
         assert (status, "4 jobs: 4 ok; 0 still to run." in out) == (0, True)
@@ -200,16 +201,6 @@ class TestRun:
         plugins.write(tmp_path, text)
         assert "has changed" not in run("run", *words)[1], "another version"
 
-    def test_predictions_can_be_filled_in(self, run, mine, tmp_path):
-        words = [*mine, "--trial", "0", "--store", tmp_path / "runs"]
-        run("run", *words)
-        store = Store(tmp_path / "runs")
-        kept = store.predicted_keys()
-        with store.writing() as connection:
-            connection.execute("DELETE FROM predictions")
-        assert run("run", *words, "--fill-predictions")[0] == 0
-        assert store.predicted_keys() == kept != set()
-
     def test_a_rerun_says_what_it_came_to_and_writes_nothing(
         self, run, mine, tmp_path, monkeypatch
     ):
@@ -254,7 +245,7 @@ class TestMerge:
         assert both.predicted_keys() == whole.predicted_keys() != set()
         pd.testing.assert_frame_equal(both.frame("planned"), whole.frame("planned"))
         assert both.facts("learner") == whole.facts("learner")
-        assert run("import", *shares, "--into", tmp_path / "all")[1].count("0 new, 3 known") == 2
+        assert run("merge", *shares, "--into", tmp_path / "all")[1].count("0 new, 3 known") == 2
 
     @pytest.mark.parametrize(
         ("change", "status", "told"),

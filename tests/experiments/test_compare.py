@@ -100,7 +100,7 @@ del LEARNER
         words = ["--experiment", "default", "--protocol", "clean", "--store", tmp_path / "runs"]
         status, out, _ = run("measure", "roc_auc_score", *words)
         assert (status, "2: LinearSVC has no predict_proba" in out) == (3, True)
-        assert "--fill-predictions" not in out
+        assert "--refit" not in out
 
     def test_says_why_a_metric_is_missing(self, run, tmp_path):
         text = plugins.LEARNER + "METRICS = {'broken': lambda y, p: 1 / 0}\n"

@@ -19,7 +19,7 @@ from experiments.runner.experiments import (
 )
 from experiments.runs import archive
 from experiments.runs.job import Job, Limits
-from experiments.runs.store import PLANNED, Store
+from experiments.runs.store import PLANNED
 
 
 @pytest.fixture
@@ -57,12 +57,6 @@ class TestEstimates:
 
 
 class TestPlan:
-    def test_counts_what_is_done(self, tmp_path, jobs):
-        store = Store(tmp_path)
-        store.add([jobs[0].run("ok", test_f1=0.5), jobs[1].run("error", reason="?")])
-        found = plan.make_plan(jobs, store.statuses(), Limits())
-        assert found.pending == jobs[1:]
-
     def test_jobs_alone_share_no_core(self, jobs):
         alone = jobs_of("runtime", "paper", ["wine"], ["gradtree"], [0, 1])
         both = [*jobs, *alone]
@@ -70,13 +64,6 @@ class TestPlan:
         assert found.core_seconds == 100.0
         assert found.wall_seconds(4) == 20.0 + 20.0
         assert found.wall_seconds(100) == 20.0 + 10.0
-
-    def test_tells_core_time_and_idle_cores(self, jobs):
-        text = plan.render(plan.Plan(jobs, jobs, {job.key: 60.0 for job in jobs}), 2)
-        assert (
-            "8 of 8 jobs to do: about 8 min 00 s of core time, 4 min 00 s on 2 idle cores" in text
-        )
-        assert plan.render(plan.Plan(jobs, [], {}), 2).endswith("All 8 jobs are done.")
 
     def test_shards_are_disjoint_and_complete_and_keep_groups(self):
         jobs = unique(jobs_in(profile_of("smoke")))

@@ -49,21 +49,6 @@ def test_scores_of_numbers_are_those_of_scikit_learn(rows: int, flat: bool, seed
         assert ours[f"test_pinball_{100 * share:.0f}"] == pytest.approx(expected)
 
 
-@given(st.integers(1, 30), st.booleans(), st.integers(0, 10**6))
-def test_numbers_are_kept_to_the_bit(rows: int, with_quantiles: bool, seed: int) -> None:
-    draws = np.random.default_rng(seed)
-    truth, predicted = draws.normal(size=rows), draws.normal(size=4)[draws.integers(0, 4, rows)]
-    quantiles = draws.normal(size=(rows, 3)) if with_quantiles else None
-    packed = predictions.pack(Prediction(truth, predicted, quantiles))
-    found = predictions.unpack(packed)
-    assert found.of_numbers
-    assert (found.truth == truth).all()
-    assert (found.predicted == predicted).all()
-    assert found.proba is None if quantiles is None else (found.proba == quantiles).all()
-    for cut in (b"", packed[: len(packed) // 2], b"x" + packed[1:]):
-        assert predictions.unpack(cut) is None
-
-
 def test_parts_that_do_not_fit_are_no_predictions() -> None:
     truth, table, codes = np.zeros(3), np.arange(4.0), np.array([0, 1, 1], dtype=np.uint16)
     assert Prediction.decoded(truth, None, table, codes) is not None

@@ -15,9 +15,9 @@ from runner_helpers import dask, fake_job, free_port, soon_gone, steady
 from experiments.errors import CannotGoOnError
 from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors import dask as cluster
-from experiments.runner.executors.dask import DaskExecutor, differing
+from experiments.runner.executors.dask import DaskExecutor
 from experiments.runner.plan import Queue
-from experiments.runner.session import run_session
+from experiments.runner.session import Session
 from experiments.runs.job import Limits
 from experiments.runs.store import Store
 
@@ -69,10 +69,10 @@ def test_a_lost_worker_is_named_and_loses_no_job(address, tmp_path, monkeypatch,
             executor = connected(address, monkeypatch, 2)
             monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 60.0)
             threading.Timer(1.0, victim.kill).start()
-            summary = run_session(Queue(jobs, give_up=False), Store(tmp_path / "a"), executor)
+            summary = Session(Queue(jobs, give_up=False), Store(tmp_path / "a"), executor).run()
     assert summary.statuses == {"ok": 6}
     assert " is gone; what it was doing is started again elsewhere" in capsys.readouterr().out
-    run_session(Queue(jobs), Store(tmp_path / "b"), InlineExecutor())
+    Session(Queue(jobs), Store(tmp_path / "b"), InlineExecutor()).run()
     for job in jobs:
         there, here = (Store(tmp_path / name).run(job.key) for name in "ab")
         assert steady(there) == steady(here)
@@ -84,7 +84,7 @@ def test_a_scheduler_that_goes_stops_the_run_and_loses_nothing(address, tmp_path
         executor = connected(address, monkeypatch)
         jobs = [fake_job("good", trial, seconds=2.0) for trial in range(10)]
         threading.Timer(8.0, process.kill).start()
-        summary = run_session(Queue(jobs, give_up=False), Store(tmp_path), executor)
+        summary = Session(Queue(jobs, give_up=False), Store(tmp_path), executor).run()
     assert summary.interrupted
     assert f"at {address}" in summary.problem
     kept = Store(tmp_path).statuses()
@@ -131,13 +131,3 @@ def test_a_process_may_use_no_more_memory_than_its_own_limit(address, monkeypatc
         wait_until(lambda: ended.extend(executor.wait(0.5)) or ended)
         executor.close()
     assert (ended[0].run["status"], ended[0].run["limit_value"]) == ("memory", 400.0)
-
-
-def test_other_versions_are_told_apart():
-    ours = {"numpy": "2.0", "dataset a": "f" * 64, "pystreed": "1.0"}
-    assert differing(ours, dict(ours)) == ""
-    theirs = {"numpy": "1.0", "dataset a": "e" * 64}
-    assert differing(ours, theirs) == (
-        "dataset a is eeeeeeeeeeee there, ffffffffffff here, numpy is 1.0 there, 2.0 here, "
-        "pystreed is missing there, 1.0 here"
-    )

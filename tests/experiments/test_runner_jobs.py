@@ -46,18 +46,22 @@ def test_scores_are_those_of_scikit_learn(n_classes, rows, seed):
         assert ours[name] == (None if value is None else pytest.approx(value, abs=1e-12)), name
 
 
-@given(st.integers(2, 5), st.integers(1, 30), st.booleans(), st.integers(0, 10**6))
-def test_predictions_are_kept_to_the_bit(n_classes, rows, with_probabilities, seed):
+@given(st.integers(2, 5), st.integers(1, 30), st.booleans(), st.booleans(), st.integers(0, 10**6))
+def test_predictions_are_kept_to_the_bit(n_classes, rows, of_numbers, with_more, seed):
+    """Classes with probabilities, or numbers with quantiles."""
     draws = np.random.default_rng(seed)
     truth, predicted = draws.integers(0, n_classes, (2, rows))
-    proba = draws.dirichlet(np.ones(n_classes), 3)[draws.integers(0, 3, rows)]
-    kept = Prediction(truth, predicted, proba if with_probabilities else None)
+    if of_numbers:
+        truth, predicted = draws.normal(size=rows), draws.normal(size=n_classes)[predicted]
+    more = draws.dirichlet(np.ones(n_classes), 3)[draws.integers(0, 3, rows)]
+    kept = Prediction(truth, predicted, more if with_more else None)
     packed = predictions.pack(kept)
     assert packed == predictions.pack(kept)
     found = predictions.unpack(packed)
+    assert found.of_numbers == of_numbers
     assert (found.truth == truth).all()
     assert (found.predicted == predicted).all()
-    assert found.proba is None if not with_probabilities else (found.proba == proba).all()
+    assert found.proba is None if not with_more else (found.proba == more).all()
     for cut in (b"", packed[: len(packed) // 2], b"x" + packed[1:]):
         assert predictions.unpack(cut) is None
 

@@ -20,7 +20,7 @@ from runner_helpers import fake_job, soon_gone
 from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors.supervisor import ROOT, python_environment
 from experiments.runner.plan import Queue
-from experiments.runner.session import run_session
+from experiments.runner.session import Session
 from experiments.runs.job import Job
 from experiments.runs.schema import check
 from experiments.runs.store import Store
@@ -46,9 +46,9 @@ def in_a_child(store: Path, wanted: list[Job]) -> int:
     if not pid:
         status = 1
         with contextlib.suppress(BaseException):
-            run_session(
+            Session(
                 Queue(pending(store, wanted), give_up=False), Store(store), InlineExecutor()
-            )
+            ).run()
             status = 0
         os._exit(status)
     return pid

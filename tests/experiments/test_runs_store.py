@@ -1,6 +1,7 @@
 """The table of runs: what is refused, which run of a job counts, several writers, the archive."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,20 +13,9 @@ from experiments.runs.store import Store
 
 
 def job(trial: int = 0, **changes: Any) -> Job:
-    values = {
-        "protocol": "paper",
-        "experiment": "tuned",
-        "dataset": "iris",
-        "method": "cart",
-        "params": Job.freeze({"max_depth": 3}),
-        "trial": trial,
-        "seed": 42,
-        "content_hash": "abc",
-        "protocol_version": "1",
-        "method_version": "1",
-        **changes,
-    }
-    return Job(**values)
+    versions = {"content_hash": "abc", "protocol_version": "1", "method_version": "1"}
+    made = Job("paper", "tuned", "iris", "cart", '{"max_depth":3}', trial, 42, **versions)
+    return replace(made, **changes)
 
 
 def ok(
@@ -61,6 +51,7 @@ def test_key_does_not_depend_on_the_experiment_and_on_nothing_else_it_should():
         ({"status": "crash"}, "crash, but with test_f1"),
         ({"status": "fine"}, "status"),
         ({"tree_size": 2.5}, "tree_size"),
+        ({"tree_size": 0}, "tree_size is 0"),
         ({"test_brier": 3.0}, "test_brier"),
         ({"tree_size": 10**30}, "tree_size is beyond"),
         ({"epochs": float("inf")}, "epochs is beyond"),

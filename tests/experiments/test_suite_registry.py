@@ -101,19 +101,15 @@ MISTAKES = [
     (plugins.LEARNER.replace("LEARNER =", "LEARNES ="), LINE, "Did you mean LEARNER"),
     (plugins.LEARNER.replace('Learner("s', 'str("s').split(', "Sh')[0] + ")", LINE, "is a str"),
     (plugins.LEARNER.replace('"shallow"', '"My Learner"'), LINE, "lower-case"),
-    (plugins.LEARNER.replace('"shallow"', '"../shallow"'), LINE, "lower-case"),
     (plugins.LEARNER.replace('"shallow"', '"cart"'), LINE, "there is a learner 'cart' already"),
     (plugins.LEARNER.replace('"1", defaults', "1, defaults"), LINE, "version is 1"),
     (plugins.LEARNER.replace(": 2}", ": np.int64(2)}"), LINE, "numpy.int64"),
     (plugins.LEARNER.replace("[1, 2, 3]", "np.arange(3)"), LINE, "no numpy.ndarray"),
-    (plugins.LEARNER.replace("[1, 2, 3]", "[np.float32(1), 2]"), LINE, "numpy.float32"),
     (
         plugins.LEARNER.replace("space=", "needs='xgboost', space="),
         LINE,
         "Write tuple[str, ...], no str",
     ),
-    (plugins.LEARNER.replace("space=", "needs=(3,), space="), LINE, "needs is (3,)"),
-    (plugins.LEARNER.replace("space=", "in_paper='no', space="), LINE, "Write bool, no str"),
     (plugins.LEARNER.replace("Shallow tree", "CART"), LINE, "there is a learner 'CART' already"),
     (plugins.LEARNER.replace("Shallow tree", "Small, fast"), LINE, "without commas"),
     (plugins.LEARNER.replace("split, params, seed", "X, y"), LINE, "Write Callable[["),
@@ -138,7 +134,6 @@ MISTAKES = [
     *(
         (f"PROFILES = {{'p': {{'parts': [\n{{**{PART}, {change}}}]}}}}", line, told)
         for change, line, told in [
-            ("'trials': '3'", 1, "trials is '3'"),
             ("'datasets': 'iris'", 1, "Literal['all', 'fresh', 'regression'], list[str]"),
             ("'datasets': ['irsi']", 2, "did you mean iris"),
             ("'methods': ['crat']", 2, "did you mean cart"),
@@ -154,10 +149,8 @@ MISTAKES = [
     ("TABLES = {'t': 3}", 1, "is a int"),
     ("EXPERIMENTS = ['tuned']", 1, "Write EXPERIMENTS = {name"),
     ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seed': 3}}", 1, "unknown key 'seed'"),
-    ("EXPERIMENTS = {'e': {'methods': 3}}", 1, "methods is 3"),
     ("EXPERIMENTS = {'e': {\n'methods': ['crat']}}", 2, "did you mean cart"),
     ("EXPERIMENTS = {'e': {'methods': ['cart'], 'setting': 'ous'}}", 1, "'published', 'ours']"),
-    ("EXPERIMENTS = {'e': {'methods': ['cart'], 'measured': 'alon'}}", 1, "['shared', 'alone']"),
     ("EXPERIMENTS = {'e': {'methods': ['cart'], 'seeds': '12'}}", 1, "Sequence[int]"),
     ("EXPERIMENTS = {'e': {'methods': ['cart'],\n'overrides': {'crat': {}}}}", 2, "mean cart"),
     (

@@ -62,8 +62,6 @@ class LocalExecutor:
     """
 
     def __init__(self, workers: int, limits: Limits) -> None:
-        if workers < 1:
-            raise ValueError(f"{workers} workers: at least one is needed")
         self._idle = [Supervisor(f"worker {n}", limits) for n in range(workers, 0, -1)]
         self._busy: list[Supervisor] = []
 

@@ -32,7 +32,6 @@ GLANCE_SECONDS = 2.0
 CONNECT_SECONDS = 30
 PATIENCE_SECONDS = 120.0
 """How long a cluster may be without a process that may work."""
-DIFFERENCES_SHOWN = 3
 
 
 # Inside the processes of the cluster, whose threads run jobs in supervisors they lend out.
@@ -237,10 +236,8 @@ class DaskExecutor:
 
 def differing(ours: dict[str, str], theirs: dict[str, str]) -> str:
     """What has another version there, for people; empty if nothing has."""
-    found = [
+    return ", ".join(
         f"{name} is {theirs.get(name, 'missing'):.12} there, {ours.get(name, 'missing'):.12} here"
         for name in sorted(ours.keys() | theirs.keys())
         if ours.get(name) != theirs.get(name)
-    ]
-    more = len(found) - DIFFERENCES_SHOWN
-    return ", ".join([*found[:DIFFERENCES_SHOWN], *([f"and {more} more"] if more > 0 else [])])
+    )
