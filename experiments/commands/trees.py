@@ -18,6 +18,7 @@ from experiments.analysis.runs import load
 from experiments.commands import arguments
 from experiments.commands.arguments import option, verb, words
 from experiments.errors import DONE, NothingToDoError, check_names
+from experiments.output import files
 from experiments.output.trees import FOLDER, codes_note, write_trees
 from experiments.runner import registry
 from experiments.runner.experiments import Setting, jobs_of
@@ -99,7 +100,6 @@ def _raw(job: Job) -> pd.DataFrame | None:
 def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> None:
     """The tree of each learner in its first job that ended well, as SVG, PDF and PNG."""
     from experiments.analysis import drawing
-    from experiments.output import figures
     from gradtree.views.plot import drawing_inches, plot_tree
 
     datasets, drawn = store.facts("dataset"), set[str]()
@@ -126,7 +126,7 @@ def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> None:
             axes.set_title(f"{name}, trial {job.trial}, {main_score(outcome)}")
             note = codes_note(datasets.get(job.dataset, {}), job.protocol)
             figure.supxlabel(note.replace(NO_NEW_ROW, NOTHING), fontsize=7, wrap=True)
-        figures.save(figure, folder / job.method)
+        files.save(figure, folder / job.method)
 
 
 # Raw units: which raw column a number depends on is read off raw rows, as it changes when these

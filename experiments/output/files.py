@@ -1,8 +1,10 @@
 """Answers as files: every table as CSV and LaTeX, verdicts and claims, figures."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -12,6 +14,7 @@ from experiments.errors import UserError
 from experiments.output import latex
 
 TABLES, FIGURES = "tables", "figures"
+FORMATS = ("svg", "pdf", "png")
 BESIDE_TABLES = ("verdicts", "claims")
 """Tables that are files beside the folder of tables, and CSV alone."""
 MOST_LINES = 200
@@ -97,3 +100,35 @@ def unowned(folder: Path, files: Iterable[str]) -> list[str]:
     paths = [each for each in sorted((folder / TABLES).rglob("*.*")) if each.is_file()]
     names = {path.relative_to(folder).as_posix() for path in paths}
     return sorted(name for name in names - {*files} if name.endswith((".csv", ".tex", ".md")))
+
+
+# Figures
+
+
+def save(figure: Any, stem: Path) -> list[Path]:
+    """Write ``stem.svg``, ``.pdf`` and ``.png``; nothing where they look so already, which the SVG
+    tells: whatever changes the look changes its bytes, and it is drawn ten times as fast.
+    """
+    from experiments.analysis.drawing import render
+
+    paths = {kind: stem.with_name(f"{stem.name}.{kind}") for kind in FORMATS}
+    drawn = render(figure, "svg")
+    if stale(figure, stem) or paths["svg"].read_bytes() != drawn:
+        for kind, path in paths.items():
+            put(path, drawn if kind == "svg" else render(figure, kind))
+    return list(paths.values())
+
+
+def stale(figure: Any, stem: Path) -> list[str]:
+    """The files of a figure that are missing or show other data."""
+    from experiments.analysis.drawing import data_hash  # imports Matplotlib
+
+    wanted = data_hash(figure).encode()
+    found = []
+    for kind in FORMATS:
+        path = stem.with_name(f"{stem.name}.{kind}")
+        if not path.is_file():
+            found.append(f"{path.name} is missing")
+        elif not re.search(wanted, path.read_bytes()):
+            found.append(f"{path.name} shows other data than the runs give")
+    return found

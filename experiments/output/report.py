@@ -15,11 +15,11 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from experiments.analysis.answer import Answer, Grid, Table
+from experiments.analysis.drawing import inline_svg
 from experiments.analysis.printed import printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS
 from experiments.output import files, formats
-from experiments.output.figures import inline_svg, save
 from experiments.output.trees import FOLDER, read_trees, tree_data
 from experiments.runs import archive
 
@@ -48,7 +48,7 @@ Data = dict[str, Any]
 def write_report(runs: Runs, answers: Sequence[Answer], folder: Path, params: str = "") -> Path:
     """Write the figures and ``report.html``; see ``render``."""
     for figure in [figure for answer in answers for figure in answer.figures]:
-        save(figure.draw(), folder / files.FIGURES / figure.name)
+        files.save(figure.draw(), folder / files.FIGURES / figure.name)
     return files.put(folder / "report.html", render(runs, answers, params).encode())
 
 

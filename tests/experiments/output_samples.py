@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Drawing
 from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer, Figure, Format, Grid, Table
 from experiments.analysis.runs import Runs
-from experiments.output import figures, files, readme
+from experiments.output import files, readme
 
 PROFILES = "| profile |"
 NAMES = Runs(
@@ -119,7 +119,7 @@ def written(folder: Path) -> Path:
     results = folder / "results"
     files.write(results, files.table_files(answers(), NAMES))
     for figure in [figure for answer in answers() for figure in answer.figures]:
-        figures.save(figure.draw(), results / files.FIGURES / figure.name)
+        files.save(figure.draw(), results / files.FIGURES / figure.name)
     source = readme.REPOSITORY / readme.RAW_TABLES
     (results / "bench").mkdir()
     (results / "bench" / source.name).write_bytes(source.read_bytes())
