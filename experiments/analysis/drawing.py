@@ -83,6 +83,13 @@ def canvas(width: float = PAGE_WIDTH, height: float = 3.0) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def points(axes: Axes, x: Any, y: Any, method: str, filled: bool = True, **how: Any) -> None:
+    """The marks of a learner, hollow unless ``filled``."""
+    look = mark_of(method)
+    face = look.colour if filled else "#ffffff"
+    axes.plot(x, y, look.marker, color=look.colour, markerfacecolor=face, **how)
+
+
 def plain_numbers(axis: Axis, *, threes: bool = False) -> None:
     """Label a logarithmic axis 10, 100, 1,000 (with ``threes`` 30, 300 too), not by powers."""
     if threes:

@@ -22,7 +22,7 @@ from experiments.analysis.grids import check, declare, has_results, own_grid, to
 from experiments.analysis.pairwise import compare, listed
 from experiments.analysis.printed import TRIALS, Printed, printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.verdicts import IN_WORDS, judge, tally
+from experiments.analysis.verdicts import IN_WORDS, beside, judge, tally
 from experiments.errors import UserError, check_fields, check_names
 from experiments.runs.schema import BY_NAME
 
@@ -141,10 +141,7 @@ def another_paper(runs: Runs, name: str, paper: OtherPaper) -> list[Grid]:
         )
         check(table, runs)
         ours = own_grid(runs, table, paper.protocol, part["dataset"].tolist())
-        judged = judge(ours.frame, part, table).rename(columns={"outcome": "verdict"})
-        columns = ["dataset", "method", "paper_mean", "paper_std", "paper_missing", "verdict"]
-        frame = ours.frame.merge(judged[columns], on=["dataset", "method"], how="left")
-        made.append(replace(ours, frame=frame))
+        made.append(replace(ours, frame=beside(ours.frame, judge(ours.frame, part, table))))
     return made
 
 

@@ -6,6 +6,7 @@ F1 on binary and on multi-class datasets, with Holm's correction over the two.
 """
 
 import json
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
 
@@ -37,6 +38,8 @@ LOSSES = ("test_log_loss", "test_brier")
 """Metrics of which less is better: their differences are turned round."""
 TINY = ("zoo", "lymphography")
 """Datasets with classes of two to five rows."""
+Place = tuple[dict[str, str], Side, Side]
+"""A line, and whose scores it compares."""
 
 
 def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> dict[str, pd.Series]:
@@ -58,51 +61,45 @@ def primary(runs: Runs) -> pd.DataFrame:
     return lines if len(lines) == len(TASKS) else pd.DataFrame()
 
 
-def nested_estimates(runs: Runs) -> pd.DataFrame:
-    """Tuned inside each trial, by learner, rival, metric and task: estimates, no tests."""
+def estimates(runs: Runs, places: Iterable[Place], scopes: Iterable[str]) -> pd.DataFrame:
+    """How much better the first side of each place is, by metric, task and datasets."""
     lines = []
-    for mine, rival, metric in product(OWN, RIVALS.values(), METRICS):
-        gaps = advantage(runs, (*NESTED, mine), (*NESTED, rival), metric)
-        place = {"GradTree": runs.name(mine), "Against": runs.name(rival)}
-        for scope in SCOPES:
-            line = {**place, "Metric": METRICS[metric], "scope": scope}
-            lines.append((line, estimate(gaps[scope], metric not in LOSSES)))
-    return contrasts(lines)
-
-
-def estimates(runs: Runs) -> pd.DataFrame:
-    """How much better GradTree is, by rival, setting, protocol, metric, task and datasets. Pruned
-    CART chooses its own size, so its default run stands beside every setting.
-    """
-    places = []
-    for rival, nested in RIVALS.items():
-        places.append((rival, INSIDE, (*NESTED, MINE), (*NESTED, nested)))
-        for setting, protocol in product(SETTINGS, PROTOCOLS[::-1]):
-            theirs = "default" if rival == "cart-pruned" else setting
-            sides = (protocol, setting, "gradtree"), (protocol, theirs, rival)
-            places.append((rival, SETTINGS[setting], *sides))
-    lines = []
-    for (rival, setting, mine, other), metric in product(places, METRICS):
+    for (place, mine, other), (metric, word) in product(places, METRICS.items()):
         gaps = advantage(runs, mine, other, metric)
-        for scope in TASKS:
+        for scope in scopes:
             parts = {"all": gaps[scope]}
             if any(slug in gaps[scope] for slug in TINY):
                 fewer = gaps[scope].drop(list(TINY), errors="ignore")
                 parts["without Zoo and Lymphography"] = fewer
             for subset, own in parts.items():
-                line = {"against": rival, "setting": setting, "protocol": mine[0]}
-                line |= {"metric": METRICS[metric], "scope": scope, "subset": subset}
+                line = {**place, "metric": word, "scope": scope, "subset": subset}
                 lines.append((line, estimate(own, metric not in LOSSES)))
     return contrasts(lines)
 
 
+def places() -> Iterator[Place]:
+    """Who is compared with whom, by rival, setting and protocol. Pruned CART chooses its own size,
+    so its default run stands beside every setting.
+    """
+    for rival, nested in RIVALS.items():
+        line = {"against": rival, "setting": INSIDE, "protocol": NESTED[0]}
+        yield line, (*NESTED, MINE), (*NESTED, nested)
+        for setting, protocol in product(SETTINGS, PROTOCOLS[::-1]):
+            theirs = "default" if rival == "cart-pruned" else setting
+            line = {"against": rival, "setting": SETTINGS[setting], "protocol": protocol}
+            yield line, (protocol, setting, "gradtree"), (protocol, theirs, rival)
+
+
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    found, lines = estimates(runs), primary(runs)
+    found, lines = estimates(runs, places(), TASKS), primary(runs)
     if found.empty:
         return None
     whole = (found["against"] == "cart") & (found["subset"] == "all") & (found["metric"] == "F1")
     frames = {"nested-primary": lines, "use-summary": found[whole], "use": found}
-    frames["nested"] = nested_estimates(runs)
+    pairs = product(OWN, RIVALS.values())
+    tuned = [({"method": m, "against": o}, (*NESTED, m), (*NESTED, o)) for m, o in pairs]
+    nested = estimates(runs, tuned, SCOPES)
+    frames["nested"] = nested[nested["subset"] == "all"] if len(nested) else nested
     tables = [
         table(name, frame, runs.name, NESTED[0] if name.startswith("nested") else "")
         for name, frame in frames.items()
