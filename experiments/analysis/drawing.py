@@ -191,14 +191,8 @@ def inline_svg(figure: Declared) -> Markup:
     svg = svg[svg.index(">", svg.index("<svg")) + 1 :].replace("xlink:href", "href")
     svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r'( id="|href="#|url\(#)', rf"\1{figure.name}-", svg)
-    svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{3,}(?=[\s\"),])", lambda n: f"{float(n[0]):.2f}", svg)
-
-    def font(found: re.Match[str]) -> str:
-        weight = f"font-weight: {found[1]}; " if found[1] else ""
-        return f"{weight}font-size: {found[2]};"
-
     svg = re.sub(r"font-family:[^;\"]*;? ?", "", svg)
-    svg = re.sub(r"font: (bold|[6-9]00)? ?[^;\"]*?([\d.]+px)[^;\"]*;?", font, svg)
+    svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{3,}(?=[\s\"),])", lambda n: f"{float(n[0]):.2f}", svg)
     return Markup(
         f'<svg class="figure" viewBox="{size}" role="img" aria-label="{label}" '
         f'style="max-width:{float(size.split()[2]) * SCREEN_SCALE:.0f}px">{svg.strip()}'

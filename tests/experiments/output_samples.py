@@ -93,7 +93,7 @@ def drawing(height: float = 1.0) -> Drawing:
 
 
 def answers() -> list[Answer]:
-    """The three questions of the first screen."""
+    """The questions that the READMEs show."""
     first = pd.DataFrame({name: [1.0] for name in readme.FIRST_TABLE})
     verdicts = pd.DataFrame(
         {"table": ["t"], "method": ["cart"], "outcome": ["exact"], "p_value": [0.1]}
@@ -111,6 +111,8 @@ def answers() -> list[Answer]:
         Answer("reproduces", "Does it reproduce?", said, reproduces, shown=("reproduces",)),
         Answer("conclusions", "Do its conclusions hold?", ("Half of them.",), held),
         Answer(*use, shown=("against-cart",)),
+        Answer("new-defaults", "Are they better?", ("Yes.",)),
+        Answer("runtime", "How long?", ("An hour.",)),
     ]
 
 
