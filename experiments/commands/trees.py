@@ -19,7 +19,6 @@ from experiments.commands import arguments
 from experiments.commands.arguments import option, verb, words
 from experiments.errors import DONE, NothingToDoError, check_names
 from experiments.output import files
-from experiments.output.trees import FOLDER, codes_note, write_trees
 from experiments.runner import registry
 from experiments.runner.experiments import Setting, jobs_of
 from experiments.runner.run_job import load_split, timed_fit
@@ -63,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     for dataset in wanted:
         own = rows[rows["dataset"] == dataset].set_index("key")
         entries = list(tree_entries(dataset, own, Store(runs.store), args.params))
-        path = write_trees(arguments.output_folder(args) / FOLDER, dataset, entries)
+        path = files.write_trees(arguments.output_folder(args) / files.TREES, dataset, entries)
         say(f"{path}: {', '.join(entry['method'] for entry in entries) or 'no tree'}")
     return DONE
 
@@ -124,7 +123,7 @@ def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> None:
             names = split.feature_names if raw is None else None
             plot_tree(shown, feature_names=names, ax=axes, **labels)
             axes.set_title(f"{name}, trial {job.trial}, {main_score(outcome)}")
-            note = codes_note(datasets.get(job.dataset, {}), job.protocol)
+            note = files.codes_note(datasets.get(job.dataset, {}), job.protocol)
             figure.supxlabel(note.replace(NO_NEW_ROW, NOTHING), fontsize=7, wrap=True)
         files.save(figure, folder / job.method)
 

@@ -1,5 +1,8 @@
-"""Answers as files: every table as CSV and LaTeX, verdicts and claims, figures."""
+"""Answers as files: every table as CSV and LaTeX, verdicts and claims, figures; and stored trees,
+one JSON file per dataset, drawn without data or learners.
+"""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,11 +15,19 @@ from experiments.analysis.answer import Answer, Grid, Table
 from experiments.analysis.runs import Runs
 from experiments.errors import UserError
 from experiments.output import latex
+from experiments.text import NO_NEW_ROW
 
-TABLES, FIGURES = "tables", "figures"
+TABLES, FIGURES, TREES = "tables", "figures", "trees"
 FORMATS = ("svg", "pdf", "png")
 BESIDE_TABLES = ("verdicts", "claims")
 """Tables that are files beside the folder of tables, and CSV alone."""
+TREE_FORMAT = "gradtree-report-trees/1"
+CODES = (
+    "Conditions are those for new rows. Training rows have codes of their own: the mean label of "
+    "the other rows in their category, which depends on their own label. So the counts are not "
+    f"always those of the rows that fulfil the conditions, and a branch marked “{NO_NEW_ROW}” was "
+    "taken by training rows alone."
+)
 MOST_LINES = 200
 """A longer table is data, for CSV alone."""
 WHOLE = ("n", "expected", "rank", "paper_rank", "stable_trials", "refitted_trials", "ours_n")
@@ -132,3 +143,38 @@ def stale(figure: Any, stem: Path) -> list[str]:
         elif not re.search(wanted, path.read_bytes()):
             found.append(f"{path.name} shows other data than the runs give")
     return found
+
+
+# Trees
+
+
+def write_trees(folder: Path, dataset: str, entries: Iterable[Mapping[str, Any]]) -> Path:
+    """Write the file of one dataset. Of an entry, ``tree`` is the tree as learned, on preprocessed
+    columns; ``splits`` says for each inner node which raw column it tests and what sends a row left
+    or right: ``{"0": ["petal width", "≤ 0.8", "> 0.8"], ...}``.
+    """
+    content = {"format": TREE_FORMAT, "dataset": dataset, "trees": list(entries)}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return put(folder / f"{dataset}.json", f"{text}\n".encode())
+
+
+def read_trees(folder: Path, dataset: str) -> list[dict[str, Any]]:
+    """The stored trees of a dataset; none if it has no file."""
+    path = folder / f"{dataset}.json"
+    if not path.is_file():
+        return []
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] == TREE_FORMAT:
+            return list(content["trees"])
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise UserError(
+        f"{path} holds no trees of format {TREE_FORMAT!r}; write it again with "
+        f"`python -m experiments trees --dataset {dataset}`"
+    )
+
+
+def codes_note(dataset: Mapping[str, Any], protocol: str) -> str:
+    """What codes the training rows of a dataset have, where they differ from those of new rows."""
+    return CODES if dataset.get("categorical") and protocol.startswith("paper") else ""

@@ -7,8 +7,8 @@ from typing import Any
 
 from experiments.analysis.questions import answers
 from experiments.analysis.runs import Runs, load
+from experiments.output.files import write_trees
 from experiments.output.report import write_report
-from experiments.output.trees import write_trees
 from experiments.runs.job import Job
 from experiments.runs.store import Store
 

@@ -6,7 +6,7 @@ F1 on binary and on multi-class datasets, with Holm's correction over the two.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -57,15 +57,19 @@ def primary(runs: Runs) -> pd.DataFrame:
     return lines if len(lines) == len(TASKS) else pd.DataFrame()
 
 
-def estimates(runs: Runs, places: Iterable[Place], scopes: Iterable[str]) -> pd.DataFrame:
-    """How much better the first side of each place is, by metric, task and datasets."""
+def estimates(
+    runs: Runs, places: Iterable[Place], scopes: Iterable[str], tiny: Sequence[str] = ()
+) -> pd.DataFrame:
+    """How much better the first side of each place is, by metric and task, over all datasets and
+    without those that are ``tiny``.
+    """
     lines = []
     for (place, mine, other), (metric, word) in product(places, METRICS.items()):
         gaps = advantage(runs, mine, other, metric)
         for scope in scopes:
             parts = {"all": gaps[scope]}
-            if any(slug in gaps[scope] for slug in TINY):
-                fewer = gaps[scope].drop(list(TINY), errors="ignore")
+            if any(slug in gaps[scope] for slug in tiny):
+                fewer = gaps[scope].drop(list(tiny), errors="ignore")
                 parts["without Zoo and Lymphography"] = fewer
             for subset, own in parts.items():
                 line = {**place, "metric": word, "scope": scope, "subset": subset}
@@ -87,15 +91,14 @@ def places() -> Iterator[Place]:
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    found, lines = estimates(runs, places(), TASKS), primary(runs)
+    found, lines = estimates(runs, places(), TASKS, TINY), primary(runs)
     if found.empty:
         return None
     whole = (found["against"] == "cart") & (found["subset"] == "all") & (found["metric"] == "F1")
     frames = {"nested-primary": lines, "use-summary": found[whole], "use": found}
     pairs = product(OWN, RIVALS.values())
     tuned = [({"method": m, "against": o}, (*NESTED, m), (*NESTED, o)) for m, o in pairs]
-    nested = estimates(runs, tuned, SCOPES)
-    frames["nested"] = nested[nested["subset"] == "all"] if len(nested) else nested
+    frames["nested"] = estimates(runs, tuned, SCOPES)
     tables = [
         table(name, frame, runs.name, NESTED[0] if name.startswith("nested") else "")
         for name, frame in frames.items()
