@@ -1,7 +1,13 @@
-"""One look for every figure, and forest plots. Figures are built without ``pyplot``, inside
-:func:`look`, so that neither global state nor a user's ``matplotlibrc`` changes them.
+"""One look for every figure, forest plots, and figures as bytes or inside a page. Figures are built
+without ``pyplot``, inside :func:`look`, so that neither global state nor a user's ``matplotlibrc``
+changes them: the same data gives the same bytes, and these carry a hash of what they show, which
+``verify`` compares with the runs.
 """
 
+import hashlib
+import html
+import io
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,10 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+
+from experiments.analysis.answer import Figure as Declared
 
 INK, MUTED, GRID, PAPER_MARK = "#1b1f24", "#6a7178", "#dfe3e8", "#8a9097"
 # Okabe and Ito's palette; every learner has its own marker too, so colour is never the only cue.
@@ -48,6 +59,8 @@ MARKS: dict[str, Mark] = {
 OTHER = Mark(GREY, "h")
 LINE_HEIGHT, HEAD_HEIGHT = 0.2, 0.75
 """Inches of a forest plot."""
+SCREEN_SCALE = 1.6
+"""Pixels per point on a page: print sizes are small for a screen."""
 STYLE = Path(__file__).with_suffix(".mplstyle")
 
 
@@ -68,6 +81,13 @@ def look() -> Iterator[None]:
 def canvas(width: float = PAGE_WIDTH, height: float = 3.0) -> Figure:
     """An empty figure of a size in inches, laid out by constraints."""
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def points(axes: Axes, x: Any, y: Any, method: str, filled: bool = True, **how: Any) -> None:
+    """The marks of a learner, hollow unless ``filled``."""
+    look = mark_of(method)
+    face = look.colour if filled else "#ffffff"
+    axes.plot(x, y, look.marker, color=look.colour, markerfacecolor=face, **how)
 
 
 def plain_numbers(axis: Axis, *, threes: bool = False) -> None:
@@ -118,3 +138,62 @@ def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Fi
     axes.set_xlabel(axis)
     quiet(axes, left=False)
     return figure
+
+
+def data_hash(figure: Figure) -> str:
+    """A hash of what a figure shows: numbers to nine digits and texts, not fonts or layout."""
+    parts: list[str] = []
+    for axes in figure.axes:
+        texts = [axes.get_title(), axes.get_title("left"), axes.get_xlabel(), axes.get_ylabel()]
+        texts += [text.get_text() for text in axes.texts]
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_locator(), FixedLocator):  # names of rows, as set
+                texts += axis.get_major_formatter().format_ticks(list(axis.get_majorticklocs()))
+        arrays = [np.asarray(line.get_xydata(), dtype=float) for line in axes.lines]
+        arrays += [np.asarray(patch.get_path().vertices, dtype=float) for patch in axes.patches]
+        transforms = [patch.get_patch_transform() for patch in axes.patches]  # of bars
+        arrays += [transform.get_matrix() for transform in transforms if transform.is_affine]
+        for collection in axes.collections:
+            arrays.append(np.ma.filled(collection.get_offsets(), np.nan))
+            arrays += [np.asarray(path.vertices, dtype=float) for path in collection.get_paths()]
+        parts += [*map(str, texts), *(" ".join(f"{v:.9g}" for v in a.ravel()) for a in arrays)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
+
+
+def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
+    """The bytes of an ``svg``, ``pdf`` or ``png`` file, without date and version. ``inline`` is for
+    a web page: text stays text (else outlines, which need no font), no background.
+    """
+    data = data_hash(figure)
+    metadata: dict[str, dict[str, str | None]] = {
+        "svg": {"Date": None, "Creator": None, "Identifier": data},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Keywords": data},
+        "png": {"Software": None, "Comment": data},
+    }
+    with look():
+        matplotlib.rcParams["svg.fonttype"] = "none" if inline else "path"
+        matplotlib.rcParams["path.simplify_threshold"] = 0.5 if inline else 1 / 9
+        FigureCanvasAgg(figure)
+        engine = figure.get_layout_engine()
+        if engine is not None:  # the slow part, and the same for every format
+            engine.execute(figure)
+            figure.set_layout_engine("none")
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, metadata=metadata[kind], transparent=inline)
+    return stream.getvalue()
+
+
+def inline_svg(figure: Declared) -> Markup:
+    """The figure with text as text in the page's typeface, and ids that begin with its name."""
+    svg = render(figure.draw(), "svg", inline=True).decode()
+    label = html.escape(figure.caption)
+    size = re.findall(r'viewBox="([^"]+)"', svg)[0]
+    svg = svg[svg.index(">", svg.index("<svg")) + 1 :].replace("xlink:href", "href")
+    svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'( id="|href="#|url\(#)', rf"\1{figure.name}-", svg)
+    svg = re.sub(r"font-family:[^;\"]*;? ?", "", svg)
+    svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{3,}(?=[\s\"),])", lambda n: f"{float(n[0]):.2f}", svg)
+    return Markup(
+        f'<svg class="figure" viewBox="{size}" role="img" aria-label="{label}" '
+        f'style="max-width:{float(size.split()[2]) * SCREEN_SCALE:.0f}px">{svg.strip()}'
+    )

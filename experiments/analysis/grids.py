@@ -73,8 +73,7 @@ def declarations() -> dict[str, dict[str, Any]]:
         key: {slug: at for at, slug in enumerate(slugs)} for key, slugs in names.items()
     }
     for kind in KINDS:
-        with told_at(DECLARATIONS.name):
-            tables = [declare(entry) for entry in content[kind]]
+        tables = [declare(entry) for entry in content[kind]]
         if kind == "paper":
             tables = [replace(each, shared=False) for each in tables]
         found[kind] = {each.name: each for each in tables}
@@ -175,8 +174,6 @@ def cells(runs: Runs, protocol: str, experiment: str, metric: str) -> pd.DataFra
 def grid(runs: Runs, name: str, protocol: str = "paper") -> Grid:
     """A table of ``grids.toml`` from the runs of one protocol."""
     table, paper = declared(name), printed()
-    if name in declarations()["table"]:
-        return own_grid(runs, table, protocol)
     found = cells(runs, protocol, table.experiment, table.metric)
     if name in declarations()["paper"] and protocol == "paper":
         found = _as_far_as_printed(found, paper.of(name), table.decimals)

@@ -25,25 +25,19 @@ Side = tuple[str, str, str]
 Line = dict[str, Any]
 
 
-@lru_cache(maxsize=512)
-def _complete(runs: Runs, protocol: str, experiment: str, metric: str) -> dict[str, pd.DataFrame]:
-    """``mean`` and ``trials``, datasets x methods; NaN where a trial is missing."""
-    found = cells(runs, protocol, experiment, metric)
-    whole = found[found["n"] == found["expected"]]
-    return {name: whole[name].unstack("method") for name in ("mean", "trials")}
-
-
 def scores(runs: Runs, protocol: str, experiment: str, metric: str = "test_f1") -> pd.DataFrame:
     """Means over trials, datasets x methods; NaN where a trial is missing."""
-    return _complete(runs, protocol, experiment, metric)["mean"]
+    found = cells(runs, protocol, experiment, metric)
+    return found.loc[found["n"] == found["expected"], "mean"].unstack("method")
 
 
 @lru_cache(maxsize=4096)
 def _side(runs: Runs, side: Side, metric: str) -> pd.DataFrame:
+    """The cells of one side that have every trial, by dataset."""
     *place, method = side
-    found = _complete(runs, *place, metric)
-    nothing = pd.Series(dtype=float)
-    return pd.DataFrame({name: wide.get(method, nothing) for name, wide in found.items()}).dropna()
+    found = cells(runs, *place, metric)
+    own = found[found.index.get_level_values("method") == method].droplevel("method")
+    return own[own["n"] == own["expected"]]
 
 
 def means(runs: Runs, side: Side, metric: str = "test_f1") -> pd.Series:
@@ -54,9 +48,9 @@ def means(runs: Runs, side: Side, metric: str = "test_f1") -> pd.Series:
 def differences(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> pd.Series:
     """Mean of one side minus that of the other, by dataset that both have with the same trials."""
     one, two = (_side(runs, side, metric) for side in (mine, other))
-    both = one.join(two, rsuffix=" of the other", how="inner")
-    both = both[both["trials"] == both["trials of the other"]]
-    return both["mean"] - both["mean of the other"]
+    both = one.index.intersection(two.index)
+    same = one.loc[both, "trials"] == two.loc[both, "trials"]
+    return one.loc[both[same], "mean"] - two.loc[both[same], "mean"]
 
 
 def slugs_of(printed: Printed, scope: str = "all") -> list[str]:

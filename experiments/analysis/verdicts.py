@@ -270,15 +270,20 @@ def tally(found: pd.DataFrame) -> dict[str, int]:
     return {outcome: int(counts.get(outcome, 0)) for outcome in OUTCOMES}
 
 
+def beside(cells: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """Cells of ours with the printed ones and the verdicts."""
+    columns = ["dataset", "method", "paper_mean", "paper_std", "paper_missing", "outcome"]
+    found = judged[columns].rename(columns={"outcome": "verdict"})
+    return cells.merge(found, on=["dataset", "method"], how="left")
+
+
 def with_verdicts(table: Grid, found: pd.DataFrame, printed: Printed) -> Grid:
     """A table of the paper with the printed cells and verdicts beside ours."""
-    columns = ["dataset", "method", "paper_mean", "paper_std", "paper_missing", "outcome"]
-    own = found.loc[found["table"] == table.name, columns].rename(columns={"outcome": "verdict"})
     lines = printed.summaries[printed.summaries["table"] == table.name].drop(columns="table")
     lines = lines.rename(columns={c: f"paper_{c}" for c in ("value", "spread", "rank")})
     summary = table.summary.merge(lines, on=["task", "statistic", "method"], how="left")
     return replace(
         table,
-        frame=table.frame.merge(own, on=["dataset", "method"], how="left"),
+        frame=beside(table.frame, found[found["table"] == table.name]),
         summary=summary.astype({"paper_rank": "Int64"}),
     )

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 def write(answer: Answer, store: Path) -> None:
     """Markdown for the terminal; CSV, LaTeX, HTML and the figure for the store's folder."""
-    from experiments.output import figures
+    from experiments.analysis.drawing import inline_svg
 
     (table,), (figure,) = answer.tables, answer.figures
     assert isinstance(table, Table)
@@ -102,12 +102,12 @@ def write(answer: Answer, store: Path) -> None:
     say("\n\n".join([f"\n## {answer.title}", told, readme.markdown(shown), caption]))
     rows = [shown.headers, *([cell.text for cell in line.cells] for line in shown.lines)]
     cells = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in rows]
-    title, svg = escape(answer.title), figures.inline_svg(figure)
+    title, svg = escape(answer.title), inline_svg(figure)
     page = f"<!doctype html><meta charset=utf-8><title>{title}</title>{STYLE}<h1>{title}</h1>"
     page += f"<p>{escape(told)}</p><table><tr>{'</tr><tr>'.join(cells)}</tr></table>"
     page += f"<p>{escape(caption)}</p>{svg}\n"
     made = {".csv": files.csv_text(table.frame), ".tex": latex.table_latex(table), ".html": page}
     made["-datasets.csv"] = files.csv_text(answer.extra["scores"])
     files.write(folder, {f"{table.name}{kind}": text for kind, text in made.items()}, keep=True)
-    figures.save(drawing, folder / table.name)
+    files.save(drawing, folder / table.name)
     say(f"\nAs CSV, LaTeX and HTML, with the figure: {folder}")

@@ -197,7 +197,7 @@ def refresh(folder: Path, changed: bool) -> int:
 
 def _write(folder: Path) -> list[str]:
     """Write tables and report; how many fits equal the committed ones, and the verdict."""
-    from experiments.analysis.answers import answers
+    from experiments.analysis.questions import answers
     from experiments.output import checks, files
     from experiments.output.report import write_report
 

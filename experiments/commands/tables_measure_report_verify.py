@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from experiments.analysis.answers import answers
+from experiments.analysis.questions import answers
 from experiments.analysis.runs import Runs, load
 from experiments.commands import arguments
 from experiments.commands.arguments import COMMITTED, SOURCE, flag, option, own_tables, verb

@@ -18,7 +18,7 @@ from experiments.analysis.runs import load
 from experiments.commands import arguments
 from experiments.commands.arguments import option, verb, words
 from experiments.errors import DONE, NothingToDoError, check_names
-from experiments.output.trees import FOLDER, codes_note, write_trees
+from experiments.output import files
 from experiments.runner import registry
 from experiments.runner.experiments import Setting, jobs_of
 from experiments.runner.run_job import load_split, timed_fit
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     for dataset in wanted:
         own = rows[rows["dataset"] == dataset].set_index("key")
         entries = list(tree_entries(dataset, own, Store(runs.store), args.params))
-        path = write_trees(arguments.output_folder(args) / FOLDER, dataset, entries)
+        path = files.write_trees(arguments.output_folder(args) / files.TREES, dataset, entries)
         say(f"{path}: {', '.join(entry['method'] for entry in entries) or 'no tree'}")
     return DONE
 
@@ -95,7 +95,6 @@ def _raw(job: Job) -> pd.DataFrame | None:
 def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> None:
     """The tree of each learner in its first job that ended well, as SVG, PDF and PNG."""
     from experiments.analysis import drawing
-    from experiments.output import figures
     from gradtree.views.plot import drawing_inches, plot_tree
 
     datasets, drawn = store.facts("dataset"), set[str]()
@@ -120,9 +119,9 @@ def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> None:
             names = split.feature_names if raw is None else None
             plot_tree(shown, feature_names=names, ax=axes, **labels)
             axes.set_title(f"{name}, trial {job.trial}, {main_score(outcome)}")
-            note = codes_note(datasets.get(job.dataset, {}), job.protocol)
+            note = files.codes_note(datasets.get(job.dataset, {}), job.protocol)
             figure.supxlabel(note.replace(NO_NEW_ROW, NOTHING), fontsize=7, wrap=True)
-        figures.save(figure, folder / job.method)
+        files.save(figure, folder / job.method)
 
 
 # Raw units: which raw column a number depends on is read off raw rows, as it changes when these

@@ -89,11 +89,9 @@ def readmes(answers: Sequence[Answer], profiles: str = "", root: Path = readme.R
 
 def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
     """Every figure is there and shows the data that the runs give."""
-    from experiments.output.figures import stale
-
     drawn = [figure for answer in answers for figure in answer.figures]
     stems = [results / files.FIGURES / each.name for each in drawn]
-    found = [stale(each.draw(), stem) for each, stem in zip(drawn, stems, strict=True)]
+    found = [files.stale(each.draw(), stem) for each, stem in zip(drawn, stems, strict=True)]
     return Check("Figures", len(drawn), [wrong for some in found for wrong in some])
 
 

@@ -1,8 +1,13 @@
-"""Answers as files: every table as CSV and LaTeX, verdicts and claims, figures."""
+"""Answers as files: every table as CSV and LaTeX, verdicts and claims, figures; and stored trees,
+one JSON file per dataset, drawn without data or learners.
+"""
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -10,10 +15,19 @@ from experiments.analysis.answer import Answer, Grid, Table
 from experiments.analysis.runs import Runs
 from experiments.errors import UserError
 from experiments.output import latex
+from experiments.text import NO_NEW_ROW
 
-TABLES, FIGURES = "tables", "figures"
+TABLES, FIGURES, TREES = "tables", "figures", "trees"
+FORMATS = ("svg", "pdf", "png")
 BESIDE_TABLES = ("verdicts", "claims")
 """Tables that are files beside the folder of tables, and CSV alone."""
+TREE_FORMAT = "gradtree-report-trees/1"
+CODES = (
+    "Conditions are those for new rows. Training rows have codes of their own: the mean label of "
+    "the other rows in their category, which depends on their own label. So the counts are not "
+    f"always those of the rows that fulfil the conditions, and a branch marked “{NO_NEW_ROW}” was "
+    "taken by training rows alone."
+)
 MOST_LINES = 200
 """A longer table is data, for CSV alone."""
 WHOLE = ("n", "expected", "rank", "paper_rank", "stable_trials", "refitted_trials", "ours_n")
@@ -97,3 +111,70 @@ def unowned(folder: Path, files: Iterable[str]) -> list[str]:
     paths = [each for each in sorted((folder / TABLES).rglob("*.*")) if each.is_file()]
     names = {path.relative_to(folder).as_posix() for path in paths}
     return sorted(name for name in names - {*files} if name.endswith((".csv", ".tex", ".md")))
+
+
+# Figures
+
+
+def save(figure: Any, stem: Path) -> list[Path]:
+    """Write ``stem.svg``, ``.pdf`` and ``.png``; nothing where they look so already, which the SVG
+    tells: whatever changes the look changes its bytes, and it is drawn ten times as fast.
+    """
+    from experiments.analysis.drawing import render
+
+    paths = {kind: stem.with_name(f"{stem.name}.{kind}") for kind in FORMATS}
+    drawn = render(figure, "svg")
+    if stale(figure, stem) or paths["svg"].read_bytes() != drawn:
+        for kind, path in paths.items():
+            put(path, drawn if kind == "svg" else render(figure, kind))
+    return list(paths.values())
+
+
+def stale(figure: Any, stem: Path) -> list[str]:
+    """The files of a figure that are missing or show other data."""
+    from experiments.analysis.drawing import data_hash  # imports Matplotlib
+
+    wanted = data_hash(figure).encode()
+    found = []
+    for kind in FORMATS:
+        path = stem.with_name(f"{stem.name}.{kind}")
+        if not path.is_file():
+            found.append(f"{path.name} is missing")
+        elif not re.search(wanted, path.read_bytes()):
+            found.append(f"{path.name} shows other data than the runs give")
+    return found
+
+
+# Trees
+
+
+def write_trees(folder: Path, dataset: str, entries: Iterable[Mapping[str, Any]]) -> Path:
+    """Write the file of one dataset. Of an entry, ``tree`` is the tree as learned, on preprocessed
+    columns; ``splits`` says for each inner node which raw column it tests and what sends a row left
+    or right: ``{"0": ["petal width", "≤ 0.8", "> 0.8"], ...}``.
+    """
+    content = {"format": TREE_FORMAT, "dataset": dataset, "trees": list(entries)}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return put(folder / f"{dataset}.json", f"{text}\n".encode())
+
+
+def read_trees(folder: Path, dataset: str) -> list[dict[str, Any]]:
+    """The stored trees of a dataset; none if it has no file."""
+    path = folder / f"{dataset}.json"
+    if not path.is_file():
+        return []
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] == TREE_FORMAT:
+            return list(content["trees"])
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise UserError(
+        f"{path} holds no trees of format {TREE_FORMAT!r}; write it again with "
+        f"`python -m experiments trees --dataset {dataset}`"
+    )
+
+
+def codes_note(dataset: Mapping[str, Any], protocol: str) -> str:
+    """What codes the training rows of a dataset have, where they differ from those of new rows."""
+    return CODES if dataset.get("categorical") and protocol.startswith("paper") else ""

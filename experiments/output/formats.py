@@ -52,8 +52,6 @@ def show(value: Any, how: Format = PLAIN) -> str:
         return ""
     if isinstance(value, str):
         return value
-    if value is True or value is False:
-        return "yes" if value else "no"
     if how.kind == "p" and math.isfinite(value):
         small = f"<{SMALLEST_P}" if value < SMALLEST_P else f"{value:.4f}"
         return small if value < 0.01 else f"{value:.3f}"

@@ -59,22 +59,16 @@ def pipe_table(names: Sequence[str], rows: Iterable[Sequence[str]], numeric: Ite
     return "\n".join([head, rule, *body])
 
 
-def first_screen(answers: Sequence[Answer]) -> str:
+def first_screen(answers: Mapping[str, Answer]) -> str:
     """For README.md: the three questions, one small table and one figure."""
-    by_slug = {answer.question: answer for answer in answers}
     parts = [
-        f"**{title}** {' '.join(by_slug[slug].sentences[:most])}"
-        for title, slug, most in QUESTIONS
-        if slug in by_slug
+        f"**{title}** {' '.join(answers[slug].sentences[:most])}" for title, slug, most in QUESTIONS
     ]
-    for table in _shown_tables(by_slug["reproduces"])[:1] if "reproduces" in by_slug else ():
-        text = markdown(formats.shown(replace(table, frame=table.frame[list(FIRST_TABLE)])))
-        for old, new in SHORTER.items():
-            text = text.replace(old, new, 1)
-        parts.append(text)
-    for figure in by_slug["use"].figures[:1] if "use" in by_slug else ():
-        parts.append(f"![{figure.caption}](results/figures/{figure.name}.png)")
-    return "\n\n".join(parts)
+    table, (figure, *_) = _shown_tables(answers["reproduces"])[0], answers["use"].figures
+    text = markdown(formats.shown(replace(table, frame=table.frame[list(FIRST_TABLE)])))
+    for old, new in SHORTER.items():
+        text = text.replace(old, new, 1)
+    return "\n\n".join([*parts, text, f"![{figure.caption}](results/figures/{figure.name}.png)"])
 
 
 def _shown_tables(answer: Answer) -> list[Table]:
@@ -110,18 +104,10 @@ def section(answer: Answer) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _cost(answers: Sequence[Answer]) -> str:
-    """For README.md: what the fits behind the paper's tables take."""
-    return next((a.sentences[-1] for a in answers if a.question == "runtime"), "Not run yet.")
-
-
-def defaults_block(answers: Sequence[Answer]) -> str:
+def defaults_block(answer: Answer) -> str:
     """For results/DEFAULTS.md: the evidence for the estimator's defaults."""
-    for answer in answers:
-        if answer.question == "new-defaults":
-            sentences = "\n".join(f"* {sentence}" for sentence in answer.sentences)
-            return "\n\n".join([*_with_captions(_shown_tables(answer)), sentences])
-    return "Not run yet."
+    sentences = "\n".join(f"* {sentence}" for sentence in answer.sentences)
+    return "\n\n".join([*_with_captions(_shown_tables(answer)), sentences])
 
 
 def raw_tables(path: Path) -> str:
@@ -158,10 +144,15 @@ def blocks(
     experiments/README.md shows of ``profiles`` is left as it is where not given.
     """
     sections = "\n\n".join(section(answer) for answer in answers if answer.sentences)
+    asked = {answer.question: answer for answer in answers}
+    cost = asked["runtime"].sentences[-1]  # of the fits behind the paper's tables
     found: dict[str, tuple[str, ...]] = {
-        "README.md": (first_screen(answers), _cost(answers)),
+        "README.md": (first_screen(asked), cost),
         "results/README.md": (sections, documentation()),
-        "results/DEFAULTS.md": (defaults_block(answers), raw_tables(root / RAW_TABLES)),
+        "results/DEFAULTS.md": (
+            defaults_block(asked["new-defaults"]),
+            raw_tables(root / RAW_TABLES),
+        ),
     }
     if profiles:
         found["experiments/README.md"] = (profiles,)

@@ -15,12 +15,11 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from experiments.analysis.answer import Answer, Grid, Table
+from experiments.analysis.drawing import inline_svg
 from experiments.analysis.printed import printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS
 from experiments.output import files, formats
-from experiments.output.figures import inline_svg, save
-from experiments.output.trees import FOLDER, read_trees, tree_data
 from experiments.runs import archive
 
 WEB = Path(__file__).resolve().parent / "web"
@@ -48,7 +47,7 @@ Data = dict[str, Any]
 def write_report(runs: Runs, answers: Sequence[Answer], folder: Path, params: str = "") -> Path:
     """Write the figures and ``report.html``; see ``render``."""
     for figure in [figure for answer in answers for figure in answer.figures]:
-        save(figure.draw(), folder / files.FIGURES / figure.name)
+        files.save(figure.draw(), folder / files.FIGURES / figure.name)
     return files.put(folder / "report.html", render(runs, answers, params).encode())
 
 
@@ -220,7 +219,7 @@ def _datasets(runs: Runs) -> list[Data]:
     order = list(printed().datasets["slug"])
     order += sorted(set(runs.datasets) - set(order), key=runs.name)
     committed = runs.store.resolve() == archive.COMMITTED.resolve()
-    folder = (runs.store.parent if committed else runs.store) / FOLDER
+    folder = (runs.store.parent if committed else runs.store) / files.TREES
     used = set(runs.frame.loc[runs.frame["status"] != "", "dataset"])
     found = []
     for slug in (slug for slug in order if slug in used):
@@ -236,10 +235,42 @@ def _datasets(runs: Runs) -> list[Data]:
                 "rows": facts.get("n_rows", 0),
                 "features": facts.get("n_features", 0),
                 "labels": labels,
-                "trees": [tree_data(entry, runs, slug) for entry in read_trees(folder, slug)],
+                "trees": [tree_data(entry, runs, slug) for entry in files.read_trees(folder, slug)],
             }
         )
     return found
+
+
+def tree_data(entry: Data, runs: Runs, dataset: str) -> Data:
+    """What the page draws: an inner node is ``[column, left condition, right condition, left node,
+    right node]``, with 0 for the opposite of a left ``≤``; a leaf ``[class, its share, rows]``.
+    """
+    tree = entry["tree"]
+    size = "1 node" if len(tree["feature"]) == 1 else f"{len(tree['feature'])} nodes"
+    score = "" if entry["test_f1"] is None else f", test F1 {entry['test_f1']:.3f}"
+    counts = tree.get("n_node_samples")
+    order, nodes = [0], dict[int, list[Any]]()
+    for at in order:  # every node after its parent
+        if tree["children_left"][at] >= 0:
+            order += [tree["children_left"][at], tree["children_right"][at]]
+    for at in reversed(order):
+        left, right = tree["children_left"][at], tree["children_right"][at]
+        if left < 0:
+            shares = tree["value"][at]
+            best = max(range(len(shares)), key=shares.__getitem__)
+            nodes[at] = [best, round(shares[best], 2), counts[at] if counts else None]
+            continue
+        column, low, high = entry["splits"][str(at)]
+        opposite = low.startswith("≤ ") and high == f"> {low[2:]}"
+        nodes[at] = [column, low, 0 if opposite else high, nodes.pop(left), nodes.pop(right)]
+    note = files.codes_note(runs.datasets.get(dataset, {}), entry["protocol"])
+    return {
+        "name": runs.name(entry["method"]),
+        "caption": f"Trial {entry['trial']} of protocol {entry['protocol']}: {size}{score}. "
+        f"A leaf has its class, the share of that class and the number of training rows. {note}",
+        "classes": [str(name) for name in entry["class_names"]],
+        "root": nodes[0],
+    }
 
 
 def _failures(done: pd.DataFrame, runs: Runs) -> list[Data]:

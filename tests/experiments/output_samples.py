@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Drawing
 from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer, Figure, Format, Grid, Table
 from experiments.analysis.runs import Runs
-from experiments.output import figures, files, readme
+from experiments.output import files, readme
 
 PROFILES = "| profile |"
 NAMES = Runs(
@@ -93,7 +93,7 @@ def drawing(height: float = 1.0) -> Drawing:
 
 
 def answers() -> list[Answer]:
-    """The three questions of the first screen."""
+    """The questions that the READMEs show."""
     first = pd.DataFrame({name: [1.0] for name in readme.FIRST_TABLE})
     verdicts = pd.DataFrame(
         {"table": ["t"], "method": ["cart"], "outcome": ["exact"], "p_value": [0.1]}
@@ -111,6 +111,8 @@ def answers() -> list[Answer]:
         Answer("reproduces", "Does it reproduce?", said, reproduces, shown=("reproduces",)),
         Answer("conclusions", "Do its conclusions hold?", ("Half of them.",), held),
         Answer(*use, shown=("against-cart",)),
+        Answer("new-defaults", "Are they better?", ("Yes.",)),
+        Answer("runtime", "How long?", ("An hour.",)),
     ]
 
 
@@ -119,7 +121,7 @@ def written(folder: Path) -> Path:
     results = folder / "results"
     files.write(results, files.table_files(answers(), NAMES))
     for figure in [figure for answer in answers() for figure in answer.figures]:
-        figures.save(figure.draw(), results / files.FIGURES / figure.name)
+        files.save(figure.draw(), results / files.FIGURES / figure.name)
     source = readme.REPOSITORY / readme.RAW_TABLES
     (results / "bench").mkdir()
     (results / "bench" / source.name).write_bytes(source.read_bytes())

@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from experiments.analysis.answers import answers
+from experiments.analysis.questions import answers
 from experiments.analysis.runs import Runs, load
+from experiments.output.files import write_trees
 from experiments.output.report import write_report
-from experiments.output.trees import write_trees
 from experiments.runs.job import Job
 from experiments.runs.store import Store
 

@@ -12,9 +12,8 @@ from scipy import stats
 
 from experiments.analysis import verdicts as v
 from experiments.analysis.answer import Declared
-from experiments.analysis.answers import answers, own_answer
 from experiments.analysis.printed import printed
-from experiments.analysis.questions import reproduces
+from experiments.analysis.questions import answers, own_answer, reproduces
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.readme import REPOSITORY

@@ -12,7 +12,7 @@ from output_samples import NAMES, PROFILES, answers, drawing, table, written
 from experiments.analysis import drawing as style
 from experiments.analysis.answer import Answer
 from experiments.errors import UserError
-from experiments.output import figures, files, readme
+from experiments.output import files, readme
 
 
 def test_numbers_read_back_unchanged_and_whole_ones_are_whole():
@@ -45,12 +45,12 @@ def test_only_tables_that_nobody_owns_are_removed(tmp_path):
 
 
 def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path):
-    first = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "a")]
-    again = [path.read_bytes() for path in figures.save(drawing(), tmp_path / "b")]
+    first = [path.read_bytes() for path in files.save(drawing(), tmp_path / "a")]
+    again = [path.read_bytes() for path in files.save(drawing(), tmp_path / "b")]
     assert first == again
-    assert figures.stale(drawing(), tmp_path / "a") == []
-    assert len(figures.stale(drawing(1.5), tmp_path / "a")) == 3
-    assert figures.data_hash(drawing()) != figures.data_hash(drawing(1 + 1e-8))
+    assert files.stale(drawing(), tmp_path / "a") == []
+    assert len(files.stale(drawing(1.5), tmp_path / "a")) == 3
+    assert style.data_hash(drawing()) != style.data_hash(drawing(1 + 1e-8))
 
 
 def test_the_hash_of_a_figure_sees_all_kinds_of_marks():
@@ -65,7 +65,7 @@ def test_the_hash_of_a_figure_sees_all_kinds_of_marks():
     def hashed(what: str, value: float) -> str:
         figure = style.canvas()
         draw[what](figure.subplots(), value)
-        return figures.data_hash(figure)
+        return style.data_hash(figure)
 
     for what in draw:
         assert hashed(what, 2.0) == hashed(what, 2.0) != hashed(what, 3.0), what
@@ -74,11 +74,11 @@ def test_the_hash_of_a_figure_sees_all_kinds_of_marks():
 def test_figures_do_not_hear_of_a_users_settings(tmp_path):
     with style.look():
         quiet = drawing()
-    plain = figures.render(quiet, "svg")
+    plain = style.render(quiet, "svg")
     with pyplot.rc_context({"lines.linewidth": 9.0, "font.size": 30.0}):
         with style.look():
             loud = drawing()
-        assert figures.render(loud, "svg") == plain
+        assert style.render(loud, "svg") == plain
 
 
 def test_every_learner_has_its_own_mark():

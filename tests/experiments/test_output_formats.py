@@ -59,7 +59,6 @@ def test_a_p_value_is_never_zero():
         (math.nan, Format(), ""),
         (pd.NA, Format(), ""),
         ("n>12", Format(), "n>12"),
-        (True, Format(), "yes"),
         (45211, Format(), "45,211"),
         (np.int64(45211), Format(), "45,211"),
         (45211.0, Format(kind="count"), "45,211"),

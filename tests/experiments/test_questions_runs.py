@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from analysis_support import answered, make_runs
 
-from experiments.analysis.answers import answers
 from experiments.analysis.printed import printed
-from experiments.analysis.questions import costs, draws, search, small_trees
+from experiments.analysis.questions import answers, costs, draws, search, small_trees
 from experiments.analysis.runs import Runs
 
 PAPER = printed()

@@ -12,10 +12,10 @@ from markupsafe import escape
 
 from experiments.analysis import drawing
 from experiments.analysis.answer import Answer, Figure, Table
-from experiments.analysis.answers import answers
+from experiments.analysis.drawing import inline_svg
+from experiments.analysis.questions import answers
 from experiments.analysis.runs import Runs, load
 from experiments.output import report
-from experiments.output.figures import inline_svg
 from experiments.runs.store import Store
 
 LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "formaction"}

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.commands import trees as command
 from experiments.commands.trees import in_raw_units, tree_entry
 from experiments.errors import UserError
-from experiments.output.trees import read_trees, write_trees
+from experiments.output.files import read_trees, write_trees
 from experiments.runner import registry
 from experiments.runner.experiments import jobs_of
 from experiments.runs import predictions

@@ -6,6 +6,7 @@ F1 on binary and on multi-class datasets, with Holm's correction over the two.
 """
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -37,6 +38,8 @@ LOSSES = ("test_log_loss", "test_brier")
 """Metrics of which less is better: their differences are turned round."""
 TINY = ("zoo", "lymphography")
 """Datasets with classes of two to five rows."""
+Place = tuple[dict[str, str], Side, Side]
+"""A line, and whose scores it compares."""
 
 
 def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> dict[str, pd.Series]:
@@ -47,62 +50,55 @@ def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> d
     return {task: gaps[tasks == task] for task in TASKS} | {"all": gaps}
 
 
-def _primary_gaps(runs: Runs) -> dict[str, pd.Series]:
-    return advantage(runs, (*NESTED, MINE), (*NESTED, RIVALS["cart"]))
-
-
 def primary(runs: Runs) -> pd.DataFrame:
     """The two tests of the primary comparison; empty until both tasks have enough datasets."""
-    gaps = _primary_gaps(runs)
+    gaps = advantage(runs, (*NESTED, MINE), (*NESTED, RIVALS["cart"]))
     lines = contrasts(({"scope": task}, estimate(gaps[task])) for task in TASKS)
     return lines if len(lines) == len(TASKS) else pd.DataFrame()
 
 
-def nested_estimates(runs: Runs) -> pd.DataFrame:
-    """Tuned inside each trial, by learner, rival, metric and task: estimates, no tests."""
-    lines = []
-    for mine, rival, metric in product(OWN, RIVALS.values(), METRICS):
-        gaps = advantage(runs, (*NESTED, mine), (*NESTED, rival), metric)
-        place = {"GradTree": runs.name(mine), "Against": runs.name(rival)}
-        for scope in SCOPES:
-            line = {**place, "Metric": METRICS[metric], "scope": scope}
-            lines.append((line, estimate(gaps[scope], metric not in LOSSES)))
-    return contrasts(lines)
-
-
-def estimates(runs: Runs) -> pd.DataFrame:
-    """How much better GradTree is, by rival, setting, protocol, metric, task and datasets. Pruned
-    CART chooses its own size, so its default run stands beside every setting.
+def estimates(
+    runs: Runs, places: Iterable[Place], scopes: Iterable[str], tiny: Sequence[str] = ()
+) -> pd.DataFrame:
+    """How much better the first side of each place is, by metric and task, over all datasets and
+    without those that are ``tiny``.
     """
-    places = []
-    for rival, nested in RIVALS.items():
-        places.append((rival, INSIDE, (*NESTED, MINE), (*NESTED, nested)))
-        for setting, protocol in product(SETTINGS, PROTOCOLS[::-1]):
-            theirs = "default" if rival == "cart-pruned" else setting
-            sides = (protocol, setting, "gradtree"), (protocol, theirs, rival)
-            places.append((rival, SETTINGS[setting], *sides))
     lines = []
-    for (rival, setting, mine, other), metric in product(places, METRICS):
+    for (place, mine, other), (metric, word) in product(places, METRICS.items()):
         gaps = advantage(runs, mine, other, metric)
-        for scope in TASKS:
+        for scope in scopes:
             parts = {"all": gaps[scope]}
-            if any(slug in gaps[scope] for slug in TINY):
-                fewer = gaps[scope].drop(list(TINY), errors="ignore")
+            if any(slug in gaps[scope] for slug in tiny):
+                fewer = gaps[scope].drop(list(tiny), errors="ignore")
                 parts["without Zoo and Lymphography"] = fewer
             for subset, own in parts.items():
-                line = {"against": rival, "setting": setting, "protocol": mine[0]}
-                line |= {"metric": METRICS[metric], "scope": scope, "subset": subset}
+                line = {**place, "metric": word, "scope": scope, "subset": subset}
                 lines.append((line, estimate(own, metric not in LOSSES)))
     return contrasts(lines)
 
 
+def places() -> Iterator[Place]:
+    """Who is compared with whom, by rival, setting and protocol. Pruned CART chooses its own size,
+    so its default run stands beside every setting.
+    """
+    for rival, nested in RIVALS.items():
+        line = {"against": rival, "setting": INSIDE, "protocol": NESTED[0]}
+        yield line, (*NESTED, MINE), (*NESTED, nested)
+        for setting, protocol in product(SETTINGS, PROTOCOLS[::-1]):
+            theirs = "default" if rival == "cart-pruned" else setting
+            line = {"against": rival, "setting": SETTINGS[setting], "protocol": protocol}
+            yield line, (protocol, setting, "gradtree"), (protocol, theirs, rival)
+
+
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    found, lines = estimates(runs), primary(runs)
+    found, lines = estimates(runs, places(), TASKS, TINY), primary(runs)
     if found.empty:
         return None
     whole = (found["against"] == "cart") & (found["subset"] == "all") & (found["metric"] == "F1")
     frames = {"nested-primary": lines, "use-summary": found[whole], "use": found}
-    frames["nested"] = nested_estimates(runs)
+    pairs = product(OWN, RIVALS.values())
+    tuned = [({"method": m, "against": o}, (*NESTED, m), (*NESTED, o)) for m, o in pairs]
+    frames["nested"] = estimates(runs, tuned, SCOPES)
     tables = [
         table(name, frame, runs.name, NESTED[0] if name.startswith("nested") else "")
         for name, frame in frames.items()
@@ -127,67 +123,46 @@ def verdict(lines: pd.DataFrame) -> str:
 
 
 def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str]:
-    cart = found[(found["against"] == "cart") & (found["subset"] == "all")]
-    clean = cart[cart["protocol"] == "clean"]
-    setting = clean["setting"].iloc[0] if len(clean) else ""  # nested, or what comes nearest
-    fairest = clean[clean["setting"] == setting]
-    f1 = rows(fairest, metric="F1")
+    f1 = found[found["metric"] == "F1"]
+    whole, nested = f1[f1["subset"] == "all"], found[found["setting"] == INSIDE]
     sentences = []
     if len(lines):
         shown = lines["holm"].map(lambda p: "p < 0.001" if p < 0.001 else f"p = {p:.3f}")
         by = told(rows(lines.assign(p=shown)), "on {n} {scope} datasets ({p})")
-        sentences.append(
-            f"{verdict(lines)}: both tuned on the training rows of each trial, under "
-            f"protocol `clean`, GradTree minus CART in macro F1 is {by}."
-        )
-        sentences += _unfinished(runs)
-    elif f1:
-        own = fairest[fairest["metric"] == "F1"]
-        word = verdict(own.assign(holm=(own["low"] <= 0) & (own["high"] >= 0)))
-        sentences.append(
-            f"{word}: with {setting} and without the leak, GradTree minus CART is "
-            f"{told(f1, 'on {n} {scope} datasets')} in F1."
-        )
-    if f1:
-        chances = "{better:.2f}, {equivalent:.2f} and {worse:.2f} on {scope} data"
-        expected = "between {new low:+.3f} and {new high:+.3f} ({scope})"
-        spelled = [{**line, "scope": SCOPES[line["scope"]]} for line in f1]
-        parts = {text: [text.format(**x) for x in spelled] for text in (expected, chances)}
-        sentences += [
-            f"On one more dataset like these expect {listed(parts[expected])}.",
-            "Probability that on the typical dataset GradTree is better, within ±0.01, worse: "
-            f"{'; '.join(parts[chances])}.",
+        spelled = rows(lines.replace({"scope": SCOPES}))
+        expected = [
+            "between {new low:+.3f} and {new high:+.3f} ({scope})".format(**x) for x in spelled
         ]
-    for words, sign in (("ROC AUC", ""), ("log loss", " (positive: GradTree's is lower)")):
-        if own := rows(fairest, metric=words):
-            sentences.append(f"In {words}{sign}: {told(own, '({scope}, {signs})')}.")
-    printed = rows(cart, protocol="paper", metric="F1", setting=SETTINGS["tuned"])
-    same = found[(found["metric"] == "F1") & (found["protocol"] == "clean")]
-    same = same[same["setting"] == setting]
-    tiny = rows(same[same["subset"] != "all"], against="cart")
-    pruned = rows(same, against="cart-pruned", subset="all")
+        chances = "{better:.2f}, {equivalent:.2f} and {worse:.2f} on {scope} data"
+        sentences += [
+            f"{verdict(lines)}: both tuned on the training rows of each trial, under "
+            f"protocol `clean`, GradTree minus CART in macro F1 is {by}.",
+            f"On one more dataset like these expect {listed(expected)}.",
+            "Probability that on the typical dataset GradTree is better, within ±0.01, worse: "
+            f"{'; '.join(chances.format(**line) for line in spelled)}.",
+        ]
+        cart = {"against": "cart", "subset": "all"}
+        for words, sign in (("ROC AUC", ""), ("log loss", " (positive: GradTree's is lower)")):
+            by = told(rows(nested, metric=words, **cart), "({scope}, {signs})")
+            sentences.append(f"In {words}{sign}: {by}.")
+    nested = f1[f1["setting"] == INSIDE]
     for own, words in (
-        (printed, "As the paper ran it (published hyperparameters, with the leak) F1 differs by"),
-        (tiny, "Without Zoo and Lymphography, with classes of two to five rows, it differs by"),
-        (pruned, f"From {runs.name('cart-pruned')} it differs by"),
+        (
+            rows(whole, against="cart", protocol="paper", setting=SETTINGS["tuned"]),
+            "As the paper ran it (published hyperparameters, with the leak) F1 differs by",
+        ),
+        (
+            rows(nested[nested["subset"] != "all"], against="cart"),
+            "Without Zoo and Lymphography, with classes of two to five rows, it differs by",
+        ),
+        (
+            rows(nested, against="cart-pruned", subset="all"),
+            f"From {runs.name('cart-pruned')} it differs by",
+        ),
     ):
         if own:
             sentences.append(f"{words} {told(own)}.")
     return sentences
-
-
-def _unfinished(runs: Runs) -> list[str]:
-    """A sentence on the datasets with classes that the primary comparison lacks so far."""
-    done = _primary_gaps(runs)["all"].index
-    sizes = {s: facts["n_rows"] for s, facts in runs.datasets.items() if facts["task"] in TASKS}
-    left = [slug for slug in sizes if slug not in done]
-    if not left:
-        return []
-    most = max(sizes[slug] for slug in done)
-    large = [slug for slug in left if sizes[slug] > most]
-    rest = [runs.name(slug) for slug in left if slug not in large]
-    parts = [f"all {len(large)} with more than {most:,} rows"] * bool(large) + rest
-    return [f"These are {len(done)} of {len(sizes)} datasets; not run so far: {listed(parts)}."]
 
 
 def _candidates(runs: Runs) -> list[str]:

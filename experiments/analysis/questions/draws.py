@@ -107,13 +107,12 @@ def _draw(frame: pd.DataFrame) -> Any:
 
     figure = drawing.canvas(5.0, 0.8 + 0.15 * len(frame))
     axes = figure.add_subplot()
-    look, rows = drawing.mark_of(METHOD), range(len(frame))
+    rows = range(len(frame))
     bar: Any = {"fmt": "|", "color": drawing.PAPER_MARK, "markersize": 6, "elinewidth": 4}
     spread = frame["other seeds spread"].fillna(0)
     axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
-    for column, face in (("paper", "#ffffff"), ("authors' draws", look.colour)):
-        mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
-        axes.plot(frame[column], rows, look.marker, label=column, **mark)
+    for column, filled in (("paper", False), ("authors' draws", True)):
+        drawing.points(axes, frame[column], rows, METHOD, filled, label=column, markersize=4)
     axes.set_yticks(rows, frame["Dataset"])
     axes.set_ylim(len(frame) - 0.4, -0.6)
     axes.set_xlabel("Mean test F1")

@@ -190,13 +190,10 @@ def _draw_changes(runs: Runs, found: pd.DataFrame) -> Any:
     own = found[found["table"] == "test-f1-tuned"].dropna(subset="difference")
     methods = [str(method) for method in dict.fromkeys(own["method"])]
     for at, method in enumerate(methods):
-        look = drawing.mark_of(method)
         for leaking, shift in (("yes", -0.17), ("no", 0.17)):
             part = own[(own["method"] == method) & (own["categorical"] == leaking)]
-            face = look.colour if leaking == "yes" else "#ffffff"
-            mark: Any = {"color": look.colour, "markerfacecolor": face, "markersize": 4}
-            place = [at + shift] * len(part)
-            axes.plot(part["difference"], place, look.marker, alpha=0.7, **mark)
+            place = part["difference"], [at + shift] * len(part)
+            drawing.points(axes, *place, method, leaking == "yes", alpha=0.7, markersize=4)
             if leaking == "yes" and len(part):
                 middle = part["difference"].mean()
                 axes.plot([middle] * 2, [at - 0.35, at + 0.02], color=drawing.INK)

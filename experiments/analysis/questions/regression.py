@@ -163,10 +163,8 @@ def _draw(runs: Runs, r2: pd.DataFrame) -> Any:
     axes = figure.subplots()
     places = range(len(ordered))
     for method in (*TREES, CEILING):
-        look = drawing.mark_of(method)
-        face = look.colour if method != CEILING else "#ffffff"
-        mark: Any = {"marker": look.marker, "color": look.colour, "markerfacecolor": face}
-        axes.plot(ordered[method], places, ls="", label=runs.name(method), markersize=5, **mark)
+        how = {"label": runs.name(method), "markersize": 5}
+        drawing.points(axes, ordered[method], places, method, method != CEILING, **how)
     axes.set_yticks(list(places), [runs.name(slug) for slug in ordered.index])
     axes.set_xlabel("Mean test R²")
     drawing.quiet(axes, left=False)
