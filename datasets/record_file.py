@@ -126,9 +126,9 @@ def _inconsistent(record: Record) -> list[str]:
     used = {*record.features, record.label}
     lacking = {f"source {each.where}: ": used - {*each.layout.columns} for each in record.sources}
     lacking[""] = used - {*record.layout.columns} | {*record.categorical} - {*record.features}
-    for where, names in lacking.items():
-        if names:
-            problems.append(f"{where}no column {', '.join(sorted(names))}")
+    for where, absent in lacking.items():
+        if absent:
+            problems.append(f"{where}no column {', '.join(sorted(absent))}")
     return problems
 
 
