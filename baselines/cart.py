@@ -36,13 +36,18 @@ def translate(row: Mapping[str, str], task: Task) -> dict[str, Any]:
 def fit(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
+    estimator = DecisionTreeClassifier(**params, random_state=seed)
+    estimator.fit(split.X_train_valid, split.y_train_valid, split.weights_train_valid)
+    return result(split, estimator)
+
+
+def result(split: Split, estimator: Any, **extra: Any) -> Fitted:
+    """Of a tree of scikit-learn's that was fitted to training and validation rows."""
     from gradtree.trees.tree import Tree
 
-    X, y = split.X_train_valid, split.y_train_valid
-    estimator = DecisionTreeClassifier(**params, random_state=seed)
-    estimator.fit(X, y, sample_weight=split.weights_train_valid)
     tree = over_classes(Tree.from_sklearn(estimator), estimator.classes_, split.n_classes)
-    return Fitted(estimator, X, y, tree, tree.node_count)
+    X, y = split.X_train_valid, split.y_train_valid
+    return Fitted(estimator, X, y, tree, tree.node_count, extra=extra)
 
 
 LEARNER = Learner(

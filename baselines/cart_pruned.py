@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.contract import Fitted, Learner, Params, Split, Task, over_classes
+from baselines.cart import result
+from baselines.contract import Fitted, Learner, Params, Split, Task
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
@@ -37,14 +38,6 @@ STRENGTHS = (0.0, 1.0, 10.0, 50.0, 100.0, 500.0)
 
 def capped(task: Task) -> dict[str, Any]:
     return {"criterion": "gini", "max_leaves": 0}
-
-
-def result(split: Split, estimator: DecisionTreeClassifier, **extra: Any) -> Fitted:
-    from gradtree.trees.tree import Tree
-
-    X, y = split.X_train_valid, split.y_train_valid
-    tree = over_classes(Tree.from_sklearn(estimator), estimator.classes_, split.n_classes)
-    return Fitted(estimator, X, y, tree, tree.node_count, extra=extra)
 
 
 def fit_pruned(split: Split, params: Params, seed: int) -> Fitted:

@@ -1,13 +1,7 @@
-"""The local cache: canonical tables and downloaded archives, written beside, then renamed.
+"""The local cache: canonical tables and downloaded archives, written beside, then renamed."""
 
-A cache that cannot be written is replaced, for the running process, by a temporary folder.
-"""
-
-import atexit
-import contextlib
 import hashlib
 import os
-import shutil
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -31,17 +25,15 @@ class Cache:
 
         A file of that name with other bytes, or one that cannot be read, is refused.
         """
-        for folder in (self.folder, *_spare_folders):
-            path = folder / name
-            try:
-                content = read_file(path)
-            except RefusedError:
-                raise
-            except SourceError:
-                continue
-            check_bytes(content, sha256, path, "delete it, it will be fetched again")
-            return content
-        return None
+        path = self.folder / name
+        try:
+            content = read_file(path)
+        except RefusedError:
+            raise
+        except SourceError:
+            return None
+        check_bytes(content, sha256, path, "delete it, it will be fetched again")
+        return content
 
     def store(self, name: str, content: bytes) -> None:
         """Write a file so that it is there completely or not at all."""
@@ -49,8 +41,6 @@ class Cache:
             _write(self.folder / name, content)
         except OSError as error:
             _warn_unwritable(self.folder, error.strerror or str(error))
-            with contextlib.suppress(OSError):
-                _write(_spare_folder() / name, content)
 
     def read_table(self, record: Record) -> Table | None:
         content = self.read(_table_name(record), record.content_hash)
@@ -92,18 +82,6 @@ def _write(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-_spare_folders: list[Path] = []
-
-
-def _spare_folder() -> Path:
-    """A temporary folder, removed when the process ends."""
-    if not _spare_folders:
-        folder = Path(tempfile.mkdtemp(prefix="gradtree-cache-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        _spare_folders.append(folder)
-    return _spare_folders[0]
 
 
 @memoise

@@ -28,7 +28,7 @@ class DatasetUnavailable(RuntimeError):  # noqa: N818  (a state of affairs, not 
     def __init__(self, name: str, failures: tuple[str, ...], remedy: str) -> None:
         tried = "\n  ".join(failures or ("no source of the chosen kinds has it",))
         super().__init__(f"{name} is not available.\n  {tried}\nRemedy: {remedy}.")
-        self.failures = failures
+        self.failures, self.remedy = failures, remedy
 
 
 class DataWarning(UserWarning):

@@ -26,47 +26,29 @@ GZIP = b"\x1f\x8b"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """The others, which no known archive of a dataset uses, cannot be unpacked bit by bit."""
 
-_KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
-
 
 def read_file(path: Path, limit: int = LARGEST_FILE) -> bytes:
     """The bytes of a regular file of at most ``limit`` bytes; a ``SourceError`` if there is none.
 
-    Refused if it is no regular file (opening a pipe would wait for ever), or cannot be read.
+    Refused if it is no regular file, or cannot be read.
     """
+    # Opening a pipe would wait for a writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        _check(path.stat(), path, limit)
-        # Should the file have become a pipe by now: do not wait for a writer.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, flags), "rb") as file:
-            _check(os.fstat(file.fileno()), path, limit)
-            content = file.read(limit + 1)
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise RefusedError(f"{path} is not a regular file")
+            content = b"" if found.st_size > limit else file.read(limit + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise SourceError(f"no file {path}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise RefusedError(f"{path} cannot be read: {reason}") from error
-    if len(content) > limit:
-        raise RefusedError(_too_large(path, limit))
+    if max(found.st_size, len(content)) > limit:
+        most = f"{limit // 2**20 or 1} MB"
+        raise RefusedError(f"{path} is larger than {most}, the most that is read")
     return content
-
-
-def _check(found: os.stat_result, path: Path, limit: int) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        kind = next((name for is_kind, name in _KINDS if is_kind(found.st_mode)), "no file")
-        raise RefusedError(f"{path} is {kind}, not a regular file")
-    if found.st_size > limit:
-        raise RefusedError(_too_large(path, limit))
-
-
-def _too_large(path: Path, limit: int) -> str:
-    return f"{path} is larger than {limit // 2**20 or 1} MB, the most that is read"
 
 
 def stays_inside(name: str) -> bool:
@@ -103,9 +85,10 @@ def read_member(archive: bytes, member: str) -> bytes:
 
 def find_member(archive: bytes, name: str) -> bytes:
     """The first member whose path ends in ``name``, also inside archives in the archive."""
-    for content in _candidates(archive, name, NESTING, Allowance()):
-        return content
-    raise RefusedError(f"the archive has no member {name}")
+    found = next(_candidates(archive, name, NESTING, Allowance()), None)
+    if found is None:
+        raise RefusedError(f"the archive has no member {name}")
+    return found
 
 
 def check_size(archive: bytes) -> None:

@@ -3,7 +3,6 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -175,38 +174,3 @@ def remedy(entry: Record) -> str:
     )
     packaged = any(source.kind == "package" for source in entry.sources)
     return f"let pip reach the Python package index, or {by_hand}" if packaged else by_hand
-
-
-@dataclass(frozen=True)
-class Availability:
-    """The outcome of trying to load one dataset; ``source`` is ``None`` if it is missing."""
-
-    record: Record
-    source: str | None
-    reasons: tuple[str, ...] = ()
-    """Why it is missing, or what was amiss with the sources before the one that worked."""
-
-    @property
-    def verified(self) -> bool:
-        return self.source is not None
-
-    @property
-    def remedy(self) -> str:
-        return "" if self.verified else remedy(self.record)
-
-
-def availability(
-    name: str,
-    mirror: Path | None = None,
-    cache: Path | None = None,
-    sources: Sequence[str] | None = None,
-) -> Availability:
-    """Load and verify a dataset, and report what happened instead of raising."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        try:
-            source = load_dataset(name, mirror, cache=cache, sources=sources).source
-        except DatasetUnavailable as error:
-            return Availability(record(name), None, error.failures)
-    notes = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)
-    return Availability(record(name), source, tuple(notes))

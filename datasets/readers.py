@@ -100,16 +100,10 @@ def _categories(texts: pd.Series) -> pd.Categorical:
 
 def _class_indices(classes: Sequence[ClassLabel], labels: pd.Series) -> NDArray[np.int64]:
     index = {value: i for i, label in enumerate(classes) for value in (label.name, *label.values)}
-    other = index.get("*")
-    meaning: dict[str | None, int] = {}
-    for text in labels.unique():
-        if not isinstance(text, str):
-            meaning[text] = -1
-        elif text in index or other is not None:
-            meaning[text] = index.get(text, other if other is not None else -1)
-        else:
-            raise RefusedError(f"unknown label {text!r}")
-    return labels.map(lambda text: meaning[text]).to_numpy(dtype=np.int64)
+    indices = labels.map(index).fillna(index.get("*", -1)).mask(labels.isna(), -1)
+    if len(unknown := labels[labels.notna() & (indices < 0)]):
+        raise RefusedError(f"unknown label {unknown.iloc[0]!r}")
+    return indices.to_numpy(dtype=np.int64)
 
 
 def _delimited(content: bytes, layout: Layout) -> pd.DataFrame:
@@ -119,7 +113,6 @@ def _delimited(content: bytes, layout: Layout) -> pd.DataFrame:
         io.BytesIO(content),
         sep=r"\s+" if layout.separator == " " else layout.separator,
         header=None,
-        names=None,
         skiprows=layout.skip,
         dtype=str,
         keep_default_na=False,

@@ -123,15 +123,12 @@ def _inconsistent(record: Record) -> list[str]:
             problems.append(f"{what} {', '.join(repeated)} named twice")
     if record.label in record.features:
         problems.append(f"the label {record.label} is among the features")
-    for source in record.sources:
-        columns = set(source.layout.columns)
-        unknown = (set(record.features) | {record.label}) - columns
-        if unknown:
-            problems.append(f"source {source.where}: no column {', '.join(sorted(unknown))}")
-    stray = (set(record.features) | {record.label}) - set(record.layout.columns)
-    stray |= set(record.categorical) - set(record.features)
-    if stray:
-        problems.append(f"no column {', '.join(sorted(stray))}")
+    used = {*record.features, record.label}
+    lacking = {f"source {each.where}: ": used - {*each.layout.columns} for each in record.sources}
+    lacking[""] = used - {*record.layout.columns} | {*record.categorical} - {*record.features}
+    for where, absent in lacking.items():
+        if absent:
+            problems.append(f"{where}no column {', '.join(sorted(absent))}")
     return problems
 
 

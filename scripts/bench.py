@@ -49,16 +49,15 @@ Case = dict[str, Any]
 
 
 def make_data(case: Case) -> tuple[Any, Any, Any, Any]:
-    """Two clusters per class, ten informative features; every class occurs in training."""
-    rng = np.random.default_rng(0)
-    n, n_classes = case["samples"], case["classes"]
-    rows, informative = n + case["valid_samples"], min(case["features"], 10)
-    y = np.arange(rows) % n_classes
-    rng.shuffle(y[n_classes:n])
-    clusters = y + n_classes * rng.integers(2, size=rows)
-    centres = rng.normal(size=(n_classes * 2, informative))
-    X = rng.standard_normal((rows, case["features"]), dtype=np.float32)
-    X[:, :informative] += centres[clusters].astype(np.float32)
+    """Two clusters per class, ten informative features."""
+    from sklearn.datasets import make_classification
+
+    n, informative = case["samples"], min(case["features"], 10)
+    shape = {"n_features": case["features"], "n_informative": informative, "n_redundant": 0}
+    X, y = make_classification(
+        n + case["valid_samples"], **shape, n_classes=case["classes"], random_state=0
+    )
+    X = X.astype(np.float32)
     return X[:n], y[:n], X[n:], y[n:]
 
 

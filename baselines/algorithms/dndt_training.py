@@ -6,14 +6,11 @@ features are formed, and the leaf scores are contracted with one after the
 other: the same logits without ever holding a rows x 2^n matrix.
 """
 
-import random
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
-
-from gradtree.engines.streams import fill_words
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 
@@ -45,24 +42,15 @@ class Schedule(NamedTuple):
 
 
 def initial_weights(seed: int, n_features: int, n_classes: int) -> Weights:
-    """What ``tf.random.set_seed(seed)`` and one ``tf.random.uniform`` per variable draw.
+    """The authors' draws: cut points first, feature by feature, then the leaf scores.
 
-    Cut points come first, feature by feature, then the leaf scores. TensorFlow
-    seeds the operations one after the other from Python's generator; its own
-    state is neither used nor changed here.
+    They set TensorFlow's own seed.
     """
-    operation_seeds = random.Random(seed)
-
-    def uniform(size: int) -> NDArray[np.float32]:
-        words = np.empty(size, dtype=np.uint32)
-        operation = operation_seeds.randint(0, 2**31 - 1)
-        fill_words(words, np.uint64(seed), np.uint64(operation))
-        mantissa = (words & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000)
-        return mantissa.view(np.float32) - np.float32(1)
-
-    cuts = np.concatenate([uniform(1) for _ in range(n_features)])
-    scores = uniform(2**n_features * n_classes).reshape(2**n_features, n_classes)
-    return Weights(cuts, scores)
+    with tf.device("/CPU:0"):
+        tf.random.set_seed(seed)
+        cuts = [tf.random.uniform([1]).numpy() for _ in range(n_features)]
+        scores = tf.random.uniform([2**n_features, n_classes]).numpy()
+    return Weights(np.concatenate(cuts), scores)
 
 
 def train(

@@ -28,6 +28,7 @@ from baselines.algorithms.yes_no_tree import (
     size,
     with_shares,
 )
+from gradtree.trees.tree import Tree
 
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -67,8 +68,11 @@ class SearchedTreeClassifier(TreeClassifier):
         columns = self.binariser_.transform(rows)
         self.found_ = with_shares(found, columns, labels, len(self.classes_))
         self.size_ = size(self.found_)
-        self.tree_ = on_features(self.found_, self.binariser_, rows)
+        self.tree_ = self._cut_back(on_features(self.found_, self.binariser_, rows))
         return self
+
+    def _cut_back(self, tree: Tree) -> Tree:
+        return tree
 
 
 @dataclass(eq=False, repr=False)
@@ -108,23 +112,14 @@ class SolverTreeClassifier(SearchedTreeClassifier):
     time_limit: float = 60.0  # seconds for one search, after which the best tree so far is taken
     random_state: int | None = None  # of the forest that guesses the columns
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        X_bins: ArrayLike | None = None,
-        ranked: Binariser | None = None,
-    ) -> Self:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {sorted(SOLVERS)}, not {self.solver!r}")
-        super().fit(X, y, classes, X_bins, ranked)
-        if self.solver == "dl85":
-            self.tree_ = priced(self.tree_, error_risk(self.tree_)).pruned(self.complexity)
-        self.size_ = self.tree_.node_count
-        return self
+    def _cut_back(self, tree: Tree) -> Tree:
+        if self.solver != "dl85":
+            return tree
+        return priced(tree, error_risk(tree)).pruned(self.complexity)
 
     def _find(self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None) -> Found:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {sorted(SOLVERS)}, not {self.solver!r}")
         ranked = ranked or ranked_columns(X, labels, self.random_state)
         power = 2 if self.solver == "licketysplit" else self.max_depth  # whatever its depth
         binariser = first_columns(ranked, len(X), power, self.work)

@@ -16,13 +16,14 @@ from sklearn.preprocessing import TargetEncoder
 from datasets.protocols.declared import CLEAN, data_seed
 from datasets.protocols.steps import (
     FOLDS,
+    finished,
     has_rare_class,
     normal_quantiles,
     oversample,
     random_parts,
     stratified_parts,
 )
-from datasets.split import Parts, Provenance, Rebalancing, Split, Task
+from datasets.split import Parts, Rebalancing, Split, Task
 from datasets.table import Dataset
 
 _TARGET_TYPES: dict[Task, str] = {
@@ -43,38 +44,27 @@ def split(dataset: Dataset, trial: int) -> Split:
 def split_of(dataset: Dataset, rows: Parts, trial: int) -> Split:
     """Prepare given parts, e.g. a fold of a cross-validation, as those of a trial are."""
     seed = data_seed(trial)
-    X, y = dataset.X, dataset.y
     prepare = preparation(dataset, seed, len(rows.train))
-    y_train = y[rows.train]
-    X_train = prepare.fit_transform(X.iloc[rows.train], y_train)
+    y_train = dataset.y[rows.train]
+    X_train = prepare.fit_transform(dataset.X.iloc[rows.train], y_train)
     rebalanced: Rebalancing = "none"
     if dataset.record.classes and has_rare_class(y_train):
         # As in the paper, but seeded by the trial.
         stream = np.random.RandomState(seed)
-        X_train, y_train, rebalanced = oversample(X_train, y_train, smote_stream=stream, seed=seed)
-    return Split(
+        X_train, y_train, rebalanced = oversample(X_train, y_train, stream, seed)
+    names = tuple(map(str, prepare.get_feature_names_out()))
+    made = {"rebalanced": rebalanced, "encoding": "target"}
+    return finished(
+        dataset,
+        CLEAN,
+        trial,
+        rows,
+        dataset.y,
+        prepare,
+        made,
         X_train=X_train,
         y_train=y_train,
-        X_valid=prepare.transform(X.iloc[rows.valid]),
-        y_valid=y[rows.valid],
-        X_test=prepare.transform(X.iloc[rows.test]),
-        y_test=y[rows.test],
-        feature_names=tuple(map(str, prepare.get_feature_names_out())),
-        class_names=dataset.record.class_names,
-        provenance=Provenance(
-            dataset=dataset.slug,
-            content_hash=dataset.content_hash,
-            protocol=CLEAN.name,
-            protocol_version=CLEAN.version,
-            trial=trial,
-            seed=seed,
-            source=dataset.source,
-            rebalanced=rebalanced,
-            rows_before_rebalancing=len(rows.train),
-            encoding="target",
-        ),
-        preprocessing=prepare,
-        rows=rows,
+        feature_names=names,
     )
 
 

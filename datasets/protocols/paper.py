@@ -2,9 +2,9 @@
 
 In order: missing values are filled on the whole dataset, rows are split at random,
 categories become leave-one-out means of the label, every column is mapped to normal
-quantiles, and the training part is rebalanced if a class is rare. Each function below
-is one step; where a step differs from good practice or from the paper's text, its
-docstring says so under "Quirk". ``Steps`` names those that can be replaced one by one.
+quantiles, and the training part is rebalanced if a class is rare. Where a step differs
+from good practice or from the paper's text, here or in ``steps``, "Quirk" says so.
+``Steps`` names those that can be replaced one by one.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from category_encoders import LeaveOneOutEncoder
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import QuantileTransformer
@@ -20,18 +19,16 @@ from sklearn.preprocessing import QuantileTransformer
 from datasets.protocols.declared import FIRST_SEED, PAPER, Protocol, Steps, data_seed
 from datasets.protocols.steps import (
     FillMissing,
-    TrainingMeans,
     balancing_weights,
-    columns_with_gaps,
-    fit_means,
+    encode,
+    finished,
     has_rare_class,
     normal_quantiles,
     oversample,
     random_parts,
     stratified_parts,
-    training_means,
 )
-from datasets.split import Parts, Provenance, Rebalancing, Split
+from datasets.split import Parts, Rebalancing, Split
 from datasets.table import Dataset
 
 QUANTILE_NOISE = 1e-3
@@ -55,33 +52,25 @@ def split(dataset: Dataset, trial: int, protocol: Protocol = PAPER) -> Split:
     rebalanced: Rebalancing = "none"
     if has_rare_class(y_train):
         if steps.rare_classes == "oversample":
-            X_train, y_train, rebalanced = rebalance(X_train, y_train, stream)
+            # Quirk: a share of at most 0.25/(c-1) is rare, where the paper says less than, with c
+            # the number of classes among these very rows. Quirk: SMOTE continues the stream of the
+            # noise. Quirk: where it cannot work, rows of all classes are repeated at random, which
+            # the paper does not mention.
+            X_train, y_train, rebalanced = oversample(X_train, y_train, stream, FIRST_SEED)
         elif steps.rare_classes == "weigh":
             class_weights = balancing_weights(y_train, dataset.record.n_classes)
             rebalanced = "class-weights"
-    return Split(
+    return finished(
+        dataset,
+        protocol,
+        trial,
+        rows,
+        filled.y,
+        Pipeline([("fill", filled.fill), ("encode", means), ("quantile", quantile)]),
+        {"rebalanced": rebalanced, "encoding": steps.means},
         X_train=X_train,
         y_train=y_train,
-        X_valid=quantile.transform(means.transform(X.iloc[rows.valid])),
-        y_valid=filled.y[rows.valid],
-        X_test=quantile.transform(means.transform(X.iloc[rows.test])),
-        y_test=filled.y[rows.test],
         feature_names=dataset.record.features,
-        class_names=dataset.record.class_names,
-        provenance=Provenance(
-            dataset=dataset.slug,
-            content_hash=dataset.content_hash,
-            protocol=protocol.name,
-            protocol_version=protocol.version,
-            trial=trial,
-            seed=seed,
-            source=dataset.source,
-            rebalanced=rebalanced,
-            rows_before_rebalancing=len(rows.train),
-            encoding=steps.means,
-        ),
-        preprocessing=Pipeline([("fill", filled.fill), ("encode", means), ("quantile", quantile)]),
-        rows=rows,
         class_weights=class_weights,
         bins_from_test=steps.bins_from_test,
         as_authors=True,
@@ -120,29 +109,12 @@ def _filled(dataset: Dataset) -> Filled:
 
 def _filled_from(dataset: Dataset, rows: NDArray[np.int64]) -> Filled:
     """All rows, with fill values that some rows give."""
-    columns = columns_with_gaps(dataset.X)
+    columns = dataset.X.columns[dataset.X.isna().any()]
     fill = FillMissing(dataset.record.missing, columns).fit(dataset.X.iloc[rows])
     labels = dataset.y[rows]
     most_frequent = np.bincount(labels[labels >= 0], minlength=1).argmax()
     y = np.where(dataset.y < 0, most_frequent, dataset.y)
     return Filled(fill, fill.transform(dataset.X), y)
-
-
-def encode(
-    X_train: pd.DataFrame,
-    y_train: NDArray[np.int64],
-    categorical: tuple[str, ...],
-    training: TrainingMeans = "leave-one-out",
-    seed: int = FIRST_SEED,
-) -> tuple[LeaveOneOutEncoder, NDArray[np.float64]]:
-    """Learn the label mean of each category, and give the training rows their numbers.
-
-    Quirk: the mean that a training row gets leaves out its own label, so that inside a
-    category the number tells the label; validation and test rows get the plain mean.
-    Quirk: with more than two classes the class index is averaged as if it were a number.
-    """
-    means = fit_means(X_train, y_train, categorical)
-    return means, training_means(means, X_train, y_train, training, seed)
 
 
 def fit_quantiles(
@@ -158,16 +130,3 @@ def fit_quantiles(
         deviation = QUANTILE_NOISE / np.maximum(X.std(axis=0, keepdims=True), QUANTILE_NOISE)
     noise = deviation * stream.standard_normal(X.shape)  # drawn in any case: SMOTE goes on from it
     return normal_quantiles(len(X)).fit(X + noise if with_noise else X)
-
-
-def rebalance(
-    X: NDArray[np.float64], y: NDArray[np.int64], stream: np.random.RandomState
-) -> tuple[NDArray[np.float64], NDArray[np.int64], Rebalancing]:
-    """Bring every class up to the largest one; called if the rarest has a small share.
-
-    Quirk: "small" is at most 0.25/(c-1), where the paper says less than, with c the number
-    of classes among these very rows. Quirk: SMOTE continues the stream of the quantile
-    noise. Quirk: where a class has too few rows for SMOTE, rows of all classes are repeated
-    at random instead, which the paper does not mention.
-    """
-    return oversample(X, y, smote_stream=stream, seed=FIRST_SEED)

@@ -1,19 +1,20 @@
 """The steps that protocols are made of: parts, filling, encoding, quantiles, rebalancing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from category_encoders import LeaveOneOutEncoder
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import KFold, train_test_split
 from sklearn.preprocessing import QuantileTransformer
 
-from datasets.protocols.declared import HELD_OUT_SHARE
+from datasets.protocols.declared import HELD_OUT_SHARE, Protocol, data_seed
 from datasets.record import Missing
-from datasets.split import Parts, Rebalancing
+from datasets.split import Parts, Provenance, Rebalancing, Split
+from datasets.table import Dataset
 
 SMALLEST_STRATUM = 5
 MISSING_CATEGORY = "?"
@@ -63,21 +64,20 @@ def strata(y: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class FillMissing(TransformerMixin, BaseEstimator):
-    """Fill ``columns``, or those with gaps, each with one value of the rows it is fitted on.
+    """Fill ``columns``, each with one value of the rows it is fitted on.
 
     The rule is "none", "category" (missing is a category of its own), "mode" (most frequent value,
     the smallest of equally frequent ones), or "mean" (of numbers; the mode of categories). Without
     any value to learn from, it is 0 for numbers and a category of its own for categories.
     """
 
-    def __init__(self, rule: Missing = "none", columns: Sequence[str] | None = None) -> None:
+    def __init__(self, rule: Missing = "none", columns: Sequence[str] = ()) -> None:
         self.rule = rule
         self.columns = columns
 
     def fit(self, X: pd.DataFrame, y: object = None) -> Self:
         self.feature_names_in_ = list(X.columns)
-        with_gaps = columns_with_gaps(X) if self.columns is None else self.columns
-        self.values_ = {name: self._value(X[name]) for name in with_gaps}
+        self.values_ = {name: self._value(X[name]) for name in self.columns}
         return self
 
     def _value(self, column: pd.Series) -> Any:
@@ -105,45 +105,34 @@ class FillMissing(TransformerMixin, BaseEstimator):
         return list(self.feature_names_in_)
 
 
-def columns_with_gaps(X: pd.DataFrame) -> list[str]:
-    return [str(name) for name, column in X.items() if column.isna().any()]
-
-
-def fit_means(
-    X: pd.DataFrame, y: NDArray[np.int64], categorical: Sequence[str]
-) -> LeaveOneOutEncoder:
-    """An encoder that replaces categories by means of the label.
-
-    Its ``transform`` gives the mean over the training rows of the category; with labels, the mean
-    without the row's own. Categories seen once or never get the mean over all training rows.
-    """
-    encoder = LeaveOneOutEncoder(cols=list(categorical), return_df=False)
-    return encoder.fit(X, y.astype(np.float64))
-
-
-def training_means(
-    encoder: LeaveOneOutEncoder,
+def encode(
     X: pd.DataFrame,
     y: NDArray[np.int64],
-    training: TrainingMeans,
-    seed: int,
-) -> NDArray[np.float64]:
-    """The numbers of the training rows themselves, for an encoder fitted to them.
+    categorical: Sequence[str],
+    training: TrainingMeans = "leave-one-out",
+    seed: int = 0,
+) -> tuple[LeaveOneOutEncoder, NDArray[np.float64]]:
+    """Learn the label mean of each category, and give the training rows their numbers.
 
-    Leave-one-out; plain, as all other rows get them; or cross-fitted, as rows get them from an
-    encoder that is fitted to the other folds of five, which ``seed`` draws. Row after row in
-    memory: the order decides in which numpy sums up a column, and so the last digit of its mean.
+    The encoder gives other rows the mean over the training rows of their category; categories seen
+    once or never get that over all. Training rows get it, too (plain), or from an encoder that is
+    fitted to the other folds of five, which ``seed`` draws (cross-fitted), or without their own.
+
+    Quirk: the mean that leaves out a row's own label tells that label inside a category.
+    Quirk: with more than two classes the class index is averaged as if it were a number.
     """
-    if training == "leave-one-out":
-        numbers = encoder.transform(X, y.astype(np.float64))
-        return np.ascontiguousarray(numbers, dtype=np.float64)
-    if training == "plain":
-        return np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
+    labels = y.astype(np.float64)
+    means = LeaveOneOutEncoder(cols=list(categorical), return_df=False).fit(X, labels)
+    if training != "cross-fitted":
+        numbers = means.transform(X, labels if training == "leave-one-out" else None)
+        # Row after row in memory: the order decides in which numpy sums up a column, and so the
+        # last digit of its mean.
+        return means, np.ascontiguousarray(numbers, dtype=np.float64)
     numbers = np.empty(X.shape)
     for others, fold in KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed).split(y):
-        means = fit_means(X.iloc[others], y[others], encoder.cols)
-        numbers[fold] = means.transform(X.iloc[fold])
-    return numbers
+        part = clone(means).fit(X.iloc[others], labels[others])
+        numbers[fold] = part.transform(X.iloc[fold])
+    return means, numbers
 
 
 def normal_quantiles(n_rows: int) -> QuantileTransformer:
@@ -159,21 +148,18 @@ def has_rare_class(y: NDArray[np.int64]) -> bool:
 
 
 def oversample(
-    X: NDArray[np.float64],
-    y: NDArray[np.int64],
-    smote_stream: np.random.RandomState | None,
-    seed: int,
+    X: NDArray[np.float64], y: NDArray[np.int64], stream: np.random.RandomState, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], Rebalancing]:
     """Bring every class up to the largest one.
 
-    New rows are interpolated by SMOTE, which draws from ``smote_stream``. Without a stream,
-    or where a class has too few rows to have SMOTE's neighbours, rows are repeated at random.
+    New rows are interpolated by SMOTE, which draws from ``stream``. Where a class has too few rows
+    to have SMOTE's neighbours, rows are repeated at random.
     """
     # Most datasets need no rebalancing, and this import takes longer than their preparation.
     from imblearn.over_sampling import SMOTE, RandomOverSampler
 
-    if smote_stream is not None and _counts(y).min() > SMOTE_NEIGHBOURS:
-        sampler = SMOTE(k_neighbors=SMOTE_NEIGHBOURS, random_state=smote_stream)
+    if _counts(y).min() > SMOTE_NEIGHBOURS:
+        sampler = SMOTE(k_neighbors=SMOTE_NEIGHBOURS, random_state=stream)
         return *sampler.fit_resample(X, y), "smote"
     return *RandomOverSampler(random_state=seed).fit_resample(X, y), "random-oversampling"
 
@@ -190,3 +176,41 @@ def balancing_weights(y: NDArray[np.int64], n_classes: int) -> tuple[float, ...]
 def _counts(y: NDArray[np.int64]) -> NDArray[np.int64]:
     counts = np.bincount(y)
     return counts[counts > 0]
+
+
+def finished(
+    dataset: Dataset,
+    protocol: Protocol,
+    trial: int,
+    rows: Parts,
+    y: NDArray[Any],
+    preprocessing: Any,
+    made: Mapping[str, Any],
+    **parts: Any,
+) -> Split:
+    """The split of a prepared training part and a fitted map for the other parts.
+
+    ``made`` is what only the protocol knows of the provenance.
+    """
+    X = dataset.X
+    return Split(
+        X_valid=preprocessing.transform(X.iloc[rows.valid]),
+        y_valid=y[rows.valid],
+        X_test=preprocessing.transform(X.iloc[rows.test]),
+        y_test=y[rows.test],
+        class_names=dataset.record.class_names,
+        provenance=Provenance(
+            dataset=dataset.slug,
+            content_hash=dataset.content_hash,
+            protocol=protocol.name,
+            protocol_version=protocol.version,
+            trial=trial,
+            seed=data_seed(trial),
+            source=dataset.source,
+            rows_before_rebalancing=len(rows.train),
+            **made,
+        ),
+        preprocessing=preprocessing,
+        rows=rows,
+        **parts,
+    )

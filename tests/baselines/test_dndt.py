@@ -1,4 +1,4 @@
-"""DNDT: its draws, its training loop against a plain one, its refusals."""
+"""DNDT: its training loop against a plain one, its refusals."""
 
 from typing import Any
 
@@ -18,16 +18,6 @@ from baselines.algorithms.dndt_training import (  # noqa: E402
     soft_logits,
     train,
 )
-
-
-def test_draws_are_those_of_tensorflow_after_setting_its_seed():
-    for seed, n_features, n_classes in ((42, 4, 3), (7, 12, 2)):
-        tf.random.set_seed(seed)
-        cuts = [float(tf.random.uniform([1])[0]) for _ in range(n_features)]
-        scores = tf.random.uniform([2**n_features, n_classes]).numpy()
-        ours = initial_weights(seed, n_features, n_classes)
-        np.testing.assert_array_equal(ours.cuts, np.float32(cuts))
-        np.testing.assert_array_equal(ours.scores, scores)
 
 
 def plain_logits(X: Any, cuts: list[Any], scores: Any, temperature: float) -> Any:

@@ -16,7 +16,7 @@ import baselines
 from baselines.algorithms.genetic.estimator import GeneticTreeClassifier, canonical
 from baselines.algorithms.genetic.evolution import Settings, is_last, next_generation
 from baselines.algorithms.genetic.growing import grow, plant_stumps
-from baselines.algorithms.genetic.nodes import LEAF, NO_PARENT, NODE
+from baselines.algorithms.genetic.nodes import LEAF, NO_PARENT
 from baselines.algorithms.genetic.rows import encode, thresholds_of
 from datasets import load_dataset, make_split, record, resolve
 
@@ -215,12 +215,11 @@ def test_what_is_known_of_children_is_true_of_them_grown_up(penalty):
     settings = Settings(n_trees=40, depth_penalty=penalty, mutation_prob=0.7, cross_prob=0.9)
     random = np.random.RandomState(3)
     trees, brood = plant_stumps(random.randint(10**8, size=40), data)
-    nothing = np.empty(0, dtype=NODE)
     for _ in range(25):
         fitness = brood.hits / len(y) - penalty * brood.depth
-        trees, brood = next_generation(trees, brood, fitness, data, settings, random, nothing)
+        trees, brood = next_generation(trees, brood, fitness, data, settings, random)
     assert brood.n_nodes.max() > 10
-    grown = grow(trees, brood, np.arange(len(brood.hits)), data, nothing)
+    grown = grow(trees, brood, np.arange(len(brood.hits)), data)
     for i in range(len(brood.hits)):
         tree = grown.tree(i)
         assert_consistent(tree)

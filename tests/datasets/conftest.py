@@ -31,10 +31,10 @@ def fresh_machine(
 def _forget() -> None:
     loading._load.cache_clear()
     cache._warn_unwritable.cache_clear()
-    cache._spare_folders.clear()
     uci._silent_hosts.clear()
     openml_org._silent.clear()
     packages._failures.clear()
+    packages._download.cache_clear()
     names._entries.cache_clear()
 
 

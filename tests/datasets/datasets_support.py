@@ -117,10 +117,10 @@ def make_huge(path: Path) -> None:
 
 
 UNUSABLE: dict[str, tuple[Callable[[Path], None], str]] = {
-    "pipe": (os.mkfifo, "is a pipe, not a regular file"),
-    "socket": (make_socket, "is a socket, not a regular file"),
-    "device": (lambda path: path.symlink_to("/dev/zero"), "is a device, not a regular file"),
-    "folder": (Path.mkdir, "is a folder, not a regular file"),
+    "pipe": (os.mkfifo, "is not a regular file"),
+    "socket": (make_socket, "cannot be read"),
+    "device": (lambda path: path.symlink_to("/dev/zero"), "is not a regular file"),
+    "folder": (Path.mkdir, "cannot be read: Is a directory"),
     "10 GB": (make_huge, "is larger than 256 MB"),
     "link to itself": (lambda path: path.symlink_to(path), "cannot be read"),
 }

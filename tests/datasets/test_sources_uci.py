@@ -43,14 +43,6 @@ def test_uci_gives_the_frames_of_the_mirror(fruit, tmp_path, monkeypatch):
     assert load_dataset("fruit", sources=["cache"]).source == "cache"
 
 
-def test_uci_archives_may_be_nested(fruit, monkeypatch):
-    fruit(UCI)
-    archive = zipped({"Fruit.zip": zipped({"Fruit/fruit.csv": FRUIT})})
-    with serving({"/7/fruit.zip": [answer(archive)]}) as (address, _):
-        serve_uci(monkeypatch, address)
-        assert load_dataset("fruit").table.content_hash == fruit_table().content_hash
-
-
 GOOD = zipped({"fruit.csv": FRUIT}, zipfile.ZIP_STORED)
 
 

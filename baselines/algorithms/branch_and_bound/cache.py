@@ -11,6 +11,7 @@ from gradtree.compiling import entry_kernel
 ABSENT = -1
 MOST_NODES = 2**25
 ROOT_CODE = 0
+"""Of no condition."""
 
 
 class Nodes(NamedTuple):
@@ -53,18 +54,13 @@ def room_for(n_columns: int, most_conditions: int) -> Nodes:
 
 
 @entry_kernel()
-def code_of(conditions: NDArray[np.int64], n: Index, added: Index, base: Index) -> Index:
-    """The code of a sorted set of conditions and one more; each is ``2 * column + side``."""
+def code_of(conditions: NDArray[np.int64], n: Index, base: Index) -> Index:
+    """The code of ``n`` sorted conditions; each is ``2 * column + side``."""
     code, place = np.int64(0), np.int64(1)
-    waiting = True
     for i in range(n):
-        if waiting and added < conditions[i]:
-            code += (added + 1) * place
-            place *= base
-            waiting = False
         code += (conditions[i] + 1) * place
         place *= base
-    return code + (added + 1) * place if waiting else code
+    return code
 
 
 @entry_kernel()

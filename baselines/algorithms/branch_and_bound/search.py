@@ -103,8 +103,7 @@ def _branch(
                     break
                 taken = nodes.error[children[first]]
             levels.turn[depth] = side
-            condition = 2 * column + side
-            code = _code(search, depth, condition)
+            code = _code_below(search, depth, 2 * column + side)
             child = find(nodes, code)
             rows, its_support = levels.sides[depth, side], levels.supports[depth, side]
             at_hand = support
@@ -116,7 +115,6 @@ def _branch(
                 return
             children[side] = child
             nodes.bound[child] = bounds[side]
-            insert(levels.conditions[depth], depth, condition, levels.conditions[depth + 1])
             room = best - taken
             _branch(search, child, depth + 1, rows, its_support, at_hand, room, mine[:n], column)
             if signals[FULL]:
@@ -158,7 +156,7 @@ def _divide(search: Search, depth: Index, column: Index, cover: Words) -> None:
         rows = levels.sides[depth, side]
         levels.supports[depth, side] = keep_side(cover, search.rows.yes[column], side, rows)
         bound = 0.0
-        known = find(search.nodes, _code(search, depth, 2 * column + side))
+        known = find(search.nodes, _code_below(search, depth, 2 * column + side))
         if known != ABSENT:
             bound = _fewest_errors(search.nodes, known)
         for which in range(2):
@@ -177,9 +175,11 @@ def _fewest_errors(nodes: Nodes, node: Index) -> Index:
 
 
 @kernel()
-def _code(search: Search, depth: Index, condition: Index) -> Index:
-    base = 2 * len(search.rows.yes) + 1
-    return code_of(search.levels.conditions[depth], depth, condition, base)
+def _code_below(search: Search, depth: Index, condition: Index) -> Index:
+    """Write down the conditions of a child, and return their code."""
+    below = search.levels.conditions[depth + 1]
+    insert(search.levels.conditions[depth], depth, condition, below)
+    return code_of(below, depth + 1, 2 * len(search.rows.yes) + 1)
 
 
 @kernel()

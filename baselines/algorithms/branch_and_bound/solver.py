@@ -61,7 +61,7 @@ def compile_kernels() -> None:
     rows = encode(columns, np.array([0, 1, 0, 1]))
     search = prepare(rows, room_for(3, 2), max_depth=4, min_rows=1)
     run(search, np.arange(3), 4)
-    find(search.nodes, code_of(np.zeros(1, dtype=np.int64), 1, 1, 7))
+    find(search.nodes, code_of(np.zeros(1, dtype=np.int64), 1, 7))
 
 
 def _run_until(search: Search, n_rows: int, seconds: float | None) -> None:
@@ -98,11 +98,8 @@ def _read_tree(search: Search, columns: NDArray[np.bool_], labels: NDArray[np.in
 
     def subtree(conditions: list[int], rows: NDArray[np.intp]) -> Node:
         """The best tree under the sorted conditions, which hold for these rows."""
-        code = ROOT_CODE
-        if conditions:
-            known = np.array(conditions[:-1], dtype=np.int64)
-            code = int(code_of(known, len(known), conditions[-1], base))
-        node = find(nodes, code)
+        code = code_of(np.array(conditions, dtype=np.int64), len(conditions), base)
+        node = find(nodes, int(code))
         test = int(nodes.test[node])
         if test < 0:
             return Leaf(-1 - test)

@@ -53,13 +53,11 @@ class GeneticTreeClassifier(TreeClassifier):
         thresholds = thresholds_of(rows, self.n_thresholds)
         data = encode(rows, coded, thresholds, len(self.classes_))
         random = check_random_state(self.random_state)
-        evolved = evolve(data, len(rows), settings, random)
-        nodes = evolved.nodes
+        nodes, self.best_fitness_ = evolve(data, len(rows), settings, random)
         cuts = thresholds[np.where(nodes["left"] == LEAF, 0, nodes["feature"]), nodes["cut"]]
         shape = nodes["left"], nodes["right"], nodes["feature"], cuts
         self.tree_: Tree = canonical(*shape, rows, coded, len(self.classes_))
-        self.best_fitness_ = evolved.best_fitness
-        self.n_iter_ = len(evolved.best_fitness) - 1
+        self.n_iter_ = len(self.best_fitness_) - 1
         return self
 
     def _check_shape(self, n_features: int, n_classes: int) -> None:

@@ -4,7 +4,6 @@ Every draw is made in the original's order, from the same generators: NumPy's
 for the choice of parents, and for the rest that of the parent concerned.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from baselines.algorithms.genetic.growing import grow, judge, plant_stumps
-from baselines.algorithms.genetic.nodes import NODE, Nodes
+from baselines.algorithms.genetic.nodes import Nodes
 from baselines.algorithms.genetic.population import (
     MUTANT,
     SEED_RANGE,
@@ -47,28 +46,22 @@ class Settings(NamedTuple):
     depth_penalty: float = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class Evolved:
-    """The fittest tree of the last generation, and the best fitness of every generation."""
+def evolve(
+    data: RowSets, n_rows: int, settings: Settings, random: RandomState
+) -> tuple[Nodes, NDArray[np.float64]]:
+    """Breed trees until the best fitness stays the same or the generations are used up.
 
-    nodes: Nodes
-    best_fitness: NDArray[np.float64]
-
-
-def evolve(data: RowSets, n_rows: int, settings: Settings, random: RandomState) -> Evolved:
-    """Breed trees until the best fitness stays the same or the generations are used up."""
+    Returns the fittest tree of the last generation, and the best fitness of every generation.
+    """
     trees, brood = plant_stumps(random.randint(SEED_RANGE, size=FIRST_POPULATION), data)
     fitness = _fitness(brood, n_rows, settings)
     best_fitness = [float(fitness.max())]
-    spare = np.empty(0, dtype=NODE)
     while not is_last(best_fitness, settings):
-        old = trees
-        trees, brood = next_generation(old, brood, fitness, data, settings, random, spare)
-        spare = old.nodes
+        trees, brood = next_generation(trees, brood, fitness, data, settings, random)
         fitness = _fitness(brood, n_rows, settings)
         best_fitness.append(float(fitness.max()))
-    best = grow(trees, brood, np.array([fitness.argmax()]), data, spare)
-    return Evolved(best.tree(0).copy(), np.array(best_fitness))
+    best = grow(trees, brood, np.array([fitness.argmax()]), data)
+    return best.tree(0), np.array(best_fitness)
 
 
 def next_generation(
@@ -78,14 +71,10 @@ def next_generation(
     data: RowSets,
     settings: Settings,
     random: RandomState,
-    spare: Nodes,
 ) -> tuple[Trees, Brood]:
-    """Let the children that are selected, or are the fittest, grow up and have children.
-
-    ``spare`` is room for nodes that nobody needs any more.
-    """
+    """Let the children that are selected, or are the fittest, grow up and have children."""
     chosen = choose(fitness, settings, random)
-    trees = grow(trees, brood, chosen.adults, data, spare)
+    trees = grow(trees, brood, chosen.adults, data)
     brood = breed(chosen, brood, settings, random)
     judge(trees, brood, data)
     return trees, brood

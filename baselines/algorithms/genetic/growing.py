@@ -25,7 +25,6 @@ from baselines.algorithms.genetic.population import (
     Brood,
     Trees,
     draw,
-    room_for,
     seeded,
     undescribed,
 )
@@ -43,8 +42,7 @@ def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]
     """
     start, n_nodes, depth, hits = np.zeros((4, len(seeds)), dtype=np.int64)
     start[:], n_nodes[:] = STUMP * np.arange(len(seeds)), STUMP
-    room = room_for(STUMP * len(seeds), np.empty(0, dtype=NODE))
-    stumps = Trees(room, start, n_nodes, depth, hits)
+    stumps = Trees(np.empty(STUMP * len(seeds), dtype=NODE), start, n_nodes, depth, hits)
     brood = undescribed(len(seeds))
     brood.recipient[:], brood.donor[:] = np.arange(len(seeds)), SURVIVOR
     brood.rng[:] = seeded(seeds)
@@ -53,19 +51,14 @@ def plant_stumps(seeds: NDArray[np.int64], data: RowSets) -> tuple[Trees, Brood]
     return stumps, brood
 
 
-def grow(
-    parents: Trees, brood: Brood, chosen: NDArray[np.int64], data: RowSets, spare: Nodes
-) -> Trees:
-    """Write out the chosen children, into ``spare`` if they fit there.
-
-    That saves fetching memory anew.
-    """
+def grow(parents: Trees, brood: Brood, chosen: NDArray[np.int64], data: RowSets) -> Trees:
+    """Write out the chosen children."""
     n_nodes, depth, hits = brood.n_nodes[chosen], brood.depth[chosen], brood.hits[chosen]
     # A child that loses nodes keeps the gaps until they are closed.
     keeps_gaps = (brood.donor[chosen] >= 0) & (brood.point[chosen] != ROOT)
     room = np.maximum(n_nodes, parents.n_nodes[brood.recipient[chosen]] * keeps_gaps)
     ends = np.cumsum(room)
-    young = Trees(room_for(int(ends[-1]), spare), ends - room, n_nodes, depth, hits)
+    young = Trees(np.empty(ends[-1], dtype=NODE), ends - room, n_nodes, depth, hits)
     knife = nodes.workspace(int(parents.n_nodes.max() + n_nodes.max()))
     work = rows.workspace(len(data.everyone), 2 * int(parents.depth.max()) + 1)
     _grow(parents, brood, chosen, young, data, work, knife)

@@ -46,13 +46,9 @@ class Surgery(NamedTuple):
 
 def workspace(n_nodes: int) -> Surgery:
     """Memory for trees of up to that many nodes."""
-    return Surgery(
-        np.empty(n_nodes + 1, dtype=np.int64),
-        np.empty(n_nodes + 1, dtype=np.int64),
-        np.empty(n_nodes + 1, dtype=np.bool_),
-        np.empty(n_nodes, dtype=np.int64),
-        np.zeros(n_nodes, dtype=np.bool_),
-    )
+    node, parent, free = np.empty((3, n_nodes + 1), dtype=np.int64)
+    is_left, flagged = np.zeros((2, n_nodes + 1), dtype=np.bool_)
+    return Surgery(node, parent, is_left, free, flagged)
 
 
 @entry_kernel()

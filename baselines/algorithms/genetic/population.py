@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.genetic.nodes import NODE, Nodes
+from baselines.algorithms.genetic.nodes import Nodes
 from gradtree.compiling import entry_kernel
 
 WORDS = 4
@@ -86,8 +86,3 @@ def undescribed(n: int) -> Brood:
     """That many children, all at the root of the first tree, of whom nothing is known yet."""
     rng = np.empty((n, WORDS), dtype=np.uint64)
     return Brood._make([*np.zeros((9, n), dtype=np.int64), rng])
-
-
-def room_for(n_nodes: int, spare: Nodes) -> Nodes:
-    """Room for that many nodes: ``spare`` if they fit there, else with some to spare."""
-    return spare if len(spare) >= n_nodes else np.empty(n_nodes + n_nodes // 4, dtype=NODE)

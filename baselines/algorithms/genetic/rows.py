@@ -56,13 +56,9 @@ def encode(
 def workspace(n_words: int, max_depth: int) -> Descent:
     """Memory for trees up to that depth: one set waits per level."""
     levels = max_depth + 2
-    return Descent(
-        np.empty(levels * n_words, dtype=np.int32),
-        np.empty(levels * n_words, dtype=np.uint64),
-        np.empty(levels, dtype=np.int64),
-        np.empty(levels, dtype=np.int64),
-        np.empty(levels, dtype=np.int64),
-    )
+    position = np.empty(levels * n_words, dtype=np.int32)
+    bits = np.empty(levels * n_words, dtype=np.uint64)
+    return Descent(position, bits, *np.empty((3, levels), dtype=np.int64))
 
 
 @entry_kernel()
