@@ -23,7 +23,7 @@ from gradtree.engines.selection import (
     forget,
     is_soft,
     jacobian_weights,
-    note_fresh,
+    note_arrivals,
     temperature_at,
 )
 from gradtree.engines.state import Batch, Group, TreeArrays, Visits
@@ -60,10 +60,10 @@ def find_leaves(
     first_leaf = np.uint32(len(tree.feature))
     for b in range(len(leaf)):
         leaf[b] = 0
-    for _ in range(_depth(tree)):
+    for level in range(_depth(tree)):
         if extras is not None and noise >= 0:
-            n_fresh = note_fresh(extras, leaf, 0)
-            choose_noisily(tree, extras, EVALUATION + np.uint64(noise), n_fresh)
+            note_arrivals(extras, leaf)
+            choose_noisily(tree, extras, EVALUATION + np.uint64(noise), level)
         _step(tree.feature, tree.threshold, X, leaf)
     for b in range(len(leaf)):
         leaf[b] -= first_leaf
@@ -100,10 +100,10 @@ def descend(
     for level in range(len(node_table)):
         path, scores, others = node_table[level], score_table[level], other_table[level]
         if extras is not None and selection.kind == GUMBEL:
-            n_fresh = note_fresh(extras, leaf, 0)
+            note_arrivals(extras, leaf)
             for above in range(level):
-                n_fresh = note_fresh(extras, other_table[above, :rows], n_fresh)
-            choose_noisily(tree, extras, np.uint64(step), n_fresh)
+                note_arrivals(extras, other_table[above, :rows])
+            choose_noisily(tree, extras, np.uint64(step), level)
         for b in range(rows):
             node = leaf[b]
             score = threshold[node] - X[b, feature[node]]

@@ -44,7 +44,7 @@ class Extras(NamedTuple):
     it compiles. In a tuple it would not see that.
 
     ``chosen`` are the nodes where rows of the batch have arrived: what follows counts for them. For
-    gumbel, ``fresh`` are those without a choice yet, ``groups`` lists the ``n_groups[0]`` groups of
+    gumbel, ``fresh`` are those of the level in hand, ``groups`` lists the ``n_groups[0]`` groups of
     random words behind the noise of their logits, ``words`` holds these and ``rough`` that noise,
     both from ``place`` on; ``picked`` and ``noise`` are work space. For annealed, ``choice`` holds
     the mixture of features of every node and ``offset`` that of its thresholds, ``columns`` the
@@ -201,24 +201,24 @@ def forget(extras: Extras) -> None:
 
 
 @kernel()
-def note_fresh(extras: Extras, nodes: Numbers, n_fresh: int) -> int:
-    """Add those of the nodes that have no choice yet to the ``fresh`` ones, which it counts."""
-    chosen, fresh = extras.chosen, extras.fresh
+def note_arrivals(extras: Extras, nodes: Numbers) -> None:
+    """Mark nodes where rows have arrived."""
+    chosen = extras.chosen
     for b in range(len(nodes)):
-        node = nodes[b]
-        fresh[n_fresh] = node
-        n_fresh += not chosen[node]
-        chosen[node] = True
-    return n_fresh
+        chosen[nodes[b]] = True
 
 
 @kernel()
-def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, n_fresh: int) -> None:
-    """Let each of the fresh nodes take the feature with the largest logit plus noise."""
+def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, level: int) -> None:
+    """Let each marked node of a level take the feature with the largest logit plus noise."""
     logits, feature, threshold = tree.logits, tree.feature, tree.threshold
-    fresh, place, groups, key = extras.fresh[:n_fresh], extras.place, extras.groups, extras.key
+    fresh, place, groups, key = extras.fresh, extras.place, extras.groups, extras.key
     words, rough, begin = extras.words, extras.rough, extras.n_groups[0]
     thresholds, width, n_groups = tree.thresholds, logits.shape[1], begin
+    chosen, n_fresh = extras.chosen, 0
+    for node in range((1 << level) - 1, (2 << level) - 1):
+        fresh[n_fresh] = node
+        n_fresh += chosen[node]
     for v in range(n_fresh):
         first = np.int64(fresh[v]) * width
         group = first // GROUP

@@ -7,7 +7,7 @@ import pytest
 
 from gradtree.compiling import from_python
 from gradtree.engines.noise import LANES, ROUGH, exact_noise, fill_gumbel
-from gradtree.engines.selection import choose_noisily, forget, new_extras, note_fresh
+from gradtree.engines.selection import choose_noisily, forget, new_extras, note_arrivals
 from gradtree.engines.state import new_tree
 from gradtree.engines.streams import Order, shuffle_epoch, stateless_uniform, stream
 from gradtree.settings.selectors import Selector
@@ -84,8 +84,9 @@ def choices(start: DenseTree, nodes: np.ndarray) -> np.ndarray:
     extras, tree = new_extras(Selector("gumbel"), KEY, start, dtype, 0), new_tree(start, dtype)
     for counter in (COUNTER + np.uint64(1), COUNTER):  # a batch leaves nothing to the next
         from_python(forget)(extras)
-        n_fresh = from_python(note_fresh)(extras, nodes, 0)
-        from_python(choose_noisily)(tree, extras, counter, n_fresh)
+        from_python(note_arrivals)(extras, nodes)
+        for level in range(start.depth):
+            from_python(choose_noisily)(tree, extras, counter, level)
     np.testing.assert_array_equal(
         tree.threshold[nodes], start.thresholds[nodes, tree.feature[nodes]]
     )
