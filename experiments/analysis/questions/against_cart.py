@@ -162,7 +162,8 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
     ):
         if own:
             sentences.append(f"{words} {told(own)}.")
-    return sentences
+    others = told(rows(whole, against="cart"), "({setting}, protocol {protocol}, {scope} data)")
+    return sentences or [f"GradTree minus CART in macro F1 is {others or 'not known yet'}."]
 
 
 def _candidates(runs: Runs) -> list[str]:
