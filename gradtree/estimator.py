@@ -29,12 +29,12 @@ from gradtree.trees.simplify import PruningPath, rebuilt
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.encoding import EncodedColumn, encoded_matrix, learn_encoding, table_tree
-from gradtree.views.readable import ReadableTree
+from gradtree.views.readable import Readable
 
 MODEL_FORMAT = "gradtree.Model/1"
 
 
-class TreeEstimator(ReadableTree, BaseEstimator):
+class TreeEstimator(Readable, BaseEstimator):
     """An estimator that walks its rows down ``tree_``, a tree over the columns as they came.
 
     What it predicts is up to ``Classification`` and ``Regression``, and how its tree is grown to
@@ -44,6 +44,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):
     scale: str | None
     categorical_features: Any
     random_state: Any
+    tree_: Tree
     columns_: tuple[Column, ...]
     n_features_in_: int
     # What sizes are compared by, unless another score is named.
@@ -145,6 +146,69 @@ class TreeEstimator(ReadableTree, BaseEstimator):
         finally:
             self._keep(kept)
         return float(prices[len(prices) - 1 - int(np.argmax(scores[::-1]))])
+
+    def _class_names(self) -> Sequence[Any] | None:
+        return getattr(self, "classes_", None)
+
+    def _shown(self, options: dict[str, Any], code: bool = False) -> tuple[Any, dict[str, Any]]:
+        check_is_fitted(self)
+        names = None if self.tree_.columns else getattr(self, "feature_names_in_", None)
+        classes = getattr(self, "classes_", None) if code else self._class_names()
+        return self.tree_, {"feature_names": names, "class_names": classes} | options
+
+    def export_text(self, **options: Any) -> str:
+        """The tree as indented text; see :func:`gradtree.export_text`.
+
+        A last line says how classes were weighed, if some leaf therefore predicts another class
+        than most of its rows have.
+        """
+        text = super().export_text(**options)
+        note = self._decision_note(options.get("class_names", self._class_names()))
+        return f"{text}\n{note}" if note else text
+
+    def _decision_note(self, class_names: Any) -> str:
+        tree, weights = self.tree_, getattr(self, "class_weight_", None)
+        if tree.decision is None:
+            return ""
+        most = tree.value if tree.class_counts is None else tree.class_counts
+        chosen = most[np.arange(tree.node_count), tree.labels]
+        if (chosen == most.max(axis=1))[tree.children_left == LEAF].all():
+            return ""
+        if weights is None:
+            return "Leaves predict what costs least by the loss, not the class of most rows."
+        told = ", ".join(
+            f"{name} x{weight:.2g}" for name, weight in zip(class_names, weights, strict=True)
+        )
+        return f"Leaves predict the class of most weight, not of most rows: {told}."
+
+    def to_sklearn(self, *, probabilities: bool = False) -> Any:
+        """A fitted scikit-learn tree, or a pipeline that ends in one, with the same predictions.
+
+        For the tools made for those; see :func:`gradtree.trees.bridge.to_sklearn`, also for
+        ``probabilities``.
+        """
+        check_is_fitted(self)
+        return self.tree_.to_sklearn(
+            classes=getattr(self, "classes_", None),
+            feature_names=getattr(self, "feature_names_in_", None),
+            probabilities=probabilities,
+        )
+
+    def get_depth(self) -> int:
+        """Splits on the longest way from the root to a leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of every column in the decrease of Gini impurity; see :class:`gradtree.Tree`."""
+        check_is_fitted(self)
+        return self.tree_.feature_importances
 
     def collapse(self, node: int) -> Self:
         """Make a node of ``tree_`` a leaf; it predicts what its rows say."""
