@@ -59,13 +59,12 @@ class TreeEstimator(Readable, BaseEstimator):
     _encoding: tuple[EncodedColumn, ...] | None
 
     # What subclasses say: learn from rows; read rows (X, y, weights, classes, their weights); keep
-    # what is to be known of labels or targets; what categories of rows are ordered by; a tree with
-    # its rows counted; predict by a tree of any origin.
+    # what is to be known of labels or targets; what categories of rows are ordered by; predict by
+    # a tree of any origin.
     _learn: Callable[..., None]
     _read: Callable[..., Any]
     _note: Callable[[Any], None]
-    _labels: Callable[..., Any]
-    _counted: Callable[..., Grown]
+    _shares: Callable[..., Any]
     _take: Callable[[Tree], Any]
     from_tree: Callable[..., Any]
 
@@ -277,8 +276,8 @@ class TreeEstimator(Readable, BaseEstimator):
             return
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
         weight = weight[trained] / weight[trained].mean()
-        labels = self._labels(data, trained, weight)
-        self._encoding = learn_encoding(coded, trained, labels, self.columns_, self.scale)
+        shares = self._shares(data, trained, weight)
+        self._encoding = learn_encoding(coded, trained, shares, self.columns_, self.scale)
 
     def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
         """What the tree is grown on."""
@@ -286,9 +285,9 @@ class TreeEstimator(Readable, BaseEstimator):
 
     def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
         """A tree over the training matrix as one over the columns, its rows counted."""
-        if self._encoding is not None:
-            grown = grown.some(*table_tree(grown.tree, self._encoding, self.columns_, coded))
-        return self._counted(grown, coded, y)
+        if self._encoding is None:
+            return grown
+        return grown.some(*table_tree(grown.tree, self._encoding, self.columns_, coded))
 
     def _made_of(self, tree: Tree, feature_names: Sequence[Any] | None) -> Self:
         """Predict by a tree of any origin, as if fitted."""

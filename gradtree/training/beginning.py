@@ -1,16 +1,19 @@
 """What a run begins with: samples, seeds, a first tree, an engine."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.engines.compiled import CompiledRun
-from gradtree.engines.contract import EngineRun, Samples, Seeds
+from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.streams import noise_key, stream
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NumberLoss
 from gradtree.trees.dense import DenseTree
+
+if TYPE_CHECKING:
+    from gradtree.engines.reference import ReferenceRun
 
 _ENOUGH_ROWS = 10_000
 
@@ -45,7 +48,7 @@ def samples_of(
 
 def begin(
     initial: DenseTree, train: Samples, valid: Samples, seed: int, config: TrainConfig
-) -> EngineRun:
+) -> "CompiledRun | ReferenceRun":
     """A run of the engine that is asked for, with the draws of a seed."""
     seeds = Seeds(stream(config.stream).order(seed), noise_key(seed))
     if config.engine == "compiled":

@@ -14,7 +14,7 @@ from gradtree.engines import adam, epochs
 from gradtree.engines.state import Group, new_group
 from gradtree.settings.losses import Loss
 from gradtree.settings.selectors import Selector
-from gradtree.training.train import TrainConfig
+from gradtree.settings.config import TrainConfig
 
 
 class DenseAdam:

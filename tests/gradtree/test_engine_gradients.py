@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gradtree.settings.losses import CustomLoss, Loss
 from gradtree.settings.selectors import Selector
 from gradtree.settings.splits import SPLITS
-from gradtree.training.train import TrainConfig
+from gradtree.settings.config import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
