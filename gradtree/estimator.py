@@ -269,7 +269,6 @@ class TreeEstimator(Readable, BaseEstimator):
     def _learn_encoding(
         self, data: TrainingRows, coded: NDArray[Any], trained: NDArray[np.intp]
     ) -> None:
-        """Learn how known columns become those of the training matrix."""
         numbers = all(column.kind == "number" for column in self.columns_)
         if self.scale is None and numbers and not np.isnan(coded).any():
             self._encoding = None
@@ -280,7 +279,6 @@ class TreeEstimator(Readable, BaseEstimator):
         self._encoding = learn_encoding(coded, trained, shares, self.columns_, self.scale)
 
     def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
-        """What the tree is grown on."""
         return coded if self._encoding is None else encoded_matrix(coded, self._encoding)
 
     def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:

@@ -81,7 +81,6 @@ class Regression(RegressorMixin, TreeEstimator):
         return tags
 
     def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
-        """The loss of these rows."""
         return NumberLoss(shift=np.zeros(y.shape[1]), scale=np.ones(y.shape[1]))
 
     def _note(self, data: TrainingNumbers) -> None:

@@ -174,7 +174,6 @@ class ReferenceRun:
         return [tf.identity(value) for value in self._values]
 
     def advance(self) -> int:
-        """Train for one epoch."""
         loss = self._train_epoch()
         self._train_loss.append(loss)
         self._shown = self._snapshot()

@@ -42,7 +42,6 @@ class ProgressBar:
             self._say(self._line(progress))
 
     def close(self) -> None:
-        """Finish the last line."""
         if self._last is not None:
             self._end_run(self._last)
 

@@ -263,7 +263,10 @@ def defect(tree: Tree) -> str | None:
             return f"{name} has {table.shape[1]} classes, but value has {tree.n_classes}"
     if tree.columns is not None and len(tree.columns) != tree.n_features:
         return f"{len(tree.columns)} columns for {tree.n_features} features"
-    return _bad_structure(tree) or _bad_splits(tree) or tree.value_defect() or _bad_counts(tree)
+    for name in ("n_node_samples", "class_counts"):
+        if getattr(tree, name) is not None and np.any(getattr(tree, name) < 0):
+            return f"{name} cannot be negative"
+    return _bad_structure(tree) or _bad_splits(tree) or tree.value_defect()
 
 
 def _bad_structure(tree: Tree) -> str | None:
@@ -295,12 +298,4 @@ def _bad_splits(tree: Tree) -> str | None:
         return "thresholds must be finite at splits of numbers, and nan at splits of categories"
     if tree.missing_left is None and np.isinf(thresholds).any():
         return "thresholds must be finite numbers where missing_left does not part the missing"
-    return None
-
-
-def _bad_counts(tree: Tree) -> str | None:
-    for name in ("n_node_samples", "class_counts"):
-        counts = getattr(tree, name)
-        if counts is not None and np.any(counts < 0):
-            return f"{name} cannot be negative"
     return None

@@ -45,7 +45,6 @@ class EncodedColumn:
     missing: float  # the score of a gap, and of a category that training did not see
 
     def of(self, values: NDArray[Any]) -> NDArray[np.float32]:
-        """Scores of coded values."""
         gaps = np.isnan(values)
         if self.cuts is None:
             steps = np.where(gaps, 0, values).astype(np.intp)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtree.trees.tree import Tree
-from gradtree.views.palette import class_colours, leaf_fill
+from gradtree.views.palette import leaf_fill
 from gradtree.views.rules import checked_class_names, describe, node_verdict
 
 
@@ -91,9 +91,7 @@ def export_graphviz(
     for node in range(tree.node_count):
         split = splits.get(node)
         label = node_verdict(tree, node, classes, digits) if split is None else split.column
-        fill = "#f2f2f2"
-        if split is None:
-            fill = leaf_fill(tree, node, class_colours(tree.n_classes))
+        fill = leaf_fill(tree, node) if split is None else "#f2f2f2"
         lines.append(f'{node} [label={_quoted(label)}, fillcolor="{fill}"];')
         if split is not None:
             sides = (tree.children_left[node], split.left), (tree.children_right[node], split.right)

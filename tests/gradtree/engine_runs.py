@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from gradtree.engines.compiled import CompiledRun
 from gradtree.engines.contract import Samples, Seeds
-from gradtree.engines.streams import noise_key, stream
+from gradtree.engines.streams import STREAMS, noise_key
+from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss, Loss
 from gradtree.settings.selectors import Selector
-from gradtree.settings.config import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 GROUPS = ("thresholds", "logits", "leaves")
@@ -56,7 +56,7 @@ def begin(
 ) -> Any:
     """A run from ``tree``; without validation rows unless some are given."""
     nobody = Samples(train.X, train.y, train.weight, np.arange(0))
-    seeds = Seeds(stream(config.stream).order(config.seed), noise_key(config.seed))
+    seeds = Seeds(STREAMS[config.stream].order(config.seed), noise_key(config.seed))
     if config.engine == "compiled":
         return CompiledRun(tree, train, valid or nobody, seeds, config)
     from gradtree.engines.reference import ReferenceRun
