@@ -33,7 +33,6 @@ def plot_tree(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    digits: int = 4,
     max_depth: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -45,7 +44,7 @@ def plot_tree(
     Parameters
     ----------
     tree : Tree
-    feature_names, class_names, digits
+    feature_names, class_names
         As in :func:`gradtree.views.rules.decision_rules`.
     max_depth : int, optional
         Draw only so many levels of splits.
@@ -58,12 +57,12 @@ def plot_tree(
     """
     plt = _pyplot()
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, digits)
+    splits = describe(tree, feature_names)
     positions = tidy_positions(tree, max_depth)
     n_columns, n_levels = _extent(positions)
     if ax is None:
         ax = plt.figure(figsize=drawing_inches(tree, max_depth)).add_axes((0, 0, 1, 1))
-    artist = _TreeArtist(ax, tree, classes, digits)
+    artist = _TreeArtist(ax, tree, classes)
     ax.set_axis_off()
     ax.set_xlim(-0.5, n_columns - 0.5)
     ax.set_ylim(-(n_levels - 0.5), 0.5)
@@ -139,8 +138,8 @@ def _extent(positions: dict[int, tuple[float, int]]) -> tuple[float, int]:
 class _TreeArtist:
     """Draws nodes of one tree onto one axes; a column and a level have size 1 there."""
 
-    def __init__(self, ax: Axes, tree: Tree, classes: Sequence[str], digits: int) -> None:
-        self.ax, self.tree, self.classes, self.digits = ax, tree, classes, digits
+    def __init__(self, ax: Axes, tree: Tree, classes: Sequence[str]) -> None:
+        self.ax, self.tree, self.classes = ax, tree, classes
 
     def split(
         self, node: int, x: float, y: float, split: Split, positions: dict[int, tuple[float, int]]
@@ -161,7 +160,7 @@ class _TreeArtist:
         facts = [] if share is None else [f"{share:.0%}"]
         if n_rows is not None:
             facts.append(f"n={n_rows}" if count is None else f"{count} of {n_rows}")
-        name = predicted_text(self.tree, node, self.classes, self.digits)
+        name = predicted_text(self.tree, node, self.classes)
         name += " …" if cut_off else ""
         # Long names are bold in a smaller size.
         size = FONT_SIZE * min(1.0, max(BOLD_CHARACTERS / max(len(name), 1), 0.6))
