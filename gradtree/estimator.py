@@ -25,11 +25,11 @@ from gradtree.inputs.arrays import (
 )
 from gradtree.settings.config import FinishConfig
 from gradtree.training.finishing import Grown
+from gradtree.trees.readable import Readable
 from gradtree.trees.simplify import PruningPath, rebuilt
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.encoding import EncodedColumn, encoded_matrix, learn_encoding, table_tree
-from gradtree.views.readable import Readable
 
 MODEL_FORMAT = "gradtree.Model/1"
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from gradtree.columns.coding import Column, coded_matrix
 from gradtree.columns.frames import array_columns, frame_columns, is_frame
+from gradtree.trees.readable import Readable
 from gradtree.trees.traversal import LEAF as LEAF
 from gradtree.trees.traversal import leaves_reached, node_depths, weights_and_values
-from gradtree.views.readable import Readable
 
 
 @dataclass(frozen=True, eq=False)
