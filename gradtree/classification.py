@@ -22,7 +22,7 @@ from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.traversal import leaves_reached
 from gradtree.trees.tree import Tree
-from gradtree.units.encoding import Labels
+from gradtree.units.encoding import Shares, class_shares
 
 
 class Classification(ClassifierMixin, TreeEstimator):
@@ -31,6 +31,7 @@ class Classification(ClassifierMixin, TreeEstimator):
     classes_: NDArray[Any]
     class_weight_: NDArray[np.float64] | None
     _scoring: ClassVar[str] = "f1_macro"
+    _read = read_training_rows
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes).
@@ -113,20 +114,16 @@ class Classification(ClassifierMixin, TreeEstimator):
         model.classes_, model.class_weight_ = labels, None
         return model._made_of(tree, feature_names)
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any, class_weight: Any
-    ) -> TrainingRows:
-        return read_training_rows(self, X, y, sample_weight, classes, class_weight)
-
     def _note(self, data: TrainingRows) -> None:
         self.classes_, self.class_weight_ = data.classes, data.class_weight
 
-    def _labels(
+    def _shares(
         self, data: TrainingRows, rows: NDArray[np.intp], weight: NDArray[np.float64]
-    ) -> Any:
-        return Labels(data.y[rows], weight, len(data.classes))
+    ) -> Shares:
+        return class_shares(data.y[rows], weight, len(data.classes))
 
-    def _counted(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
+    def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
+        grown = super()._over_table(grown, coded, y)
         leaf = leaves_reached(grown.tree, coded)
         counts = class_sums(grown.tree, leaf, y).astype(np.int64)
         return replace(grown, tree=replace(grown.tree, class_counts=counts))

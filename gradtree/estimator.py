@@ -25,16 +25,16 @@ from gradtree.inputs.arrays import (
 )
 from gradtree.settings.config import FinishConfig
 from gradtree.training.finishing import Grown
+from gradtree.trees.readable import Readable
 from gradtree.trees.simplify import PruningPath, rebuilt
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.encoding import EncodedColumn, encoded_matrix, learn_encoding, table_tree
-from gradtree.views.readable import ReadableTree
 
 MODEL_FORMAT = "gradtree.Model/1"
 
 
-class TreeEstimator(ReadableTree, BaseEstimator):
+class TreeEstimator(Readable, BaseEstimator):
     """An estimator that walks its rows down ``tree_``, a tree over the columns as they came.
 
     What it predicts is up to ``Classification`` and ``Regression``, and how its tree is grown to
@@ -44,6 +44,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):
     scale: str | None
     categorical_features: Any
     random_state: Any
+    tree_: Tree
     columns_: tuple[Column, ...]
     n_features_in_: int
     # What sizes are compared by, unless another score is named.
@@ -58,13 +59,12 @@ class TreeEstimator(ReadableTree, BaseEstimator):
     _encoding: tuple[EncodedColumn, ...] | None
 
     # What subclasses say: learn from rows; read rows (X, y, weights, classes, their weights); keep
-    # what is to be known of labels or targets; what categories of rows are ordered by; a tree with
-    # its rows counted; predict by a tree of any origin.
+    # what is to be known of labels or targets; what categories of rows are ordered by; predict by
+    # a tree of any origin.
     _learn: Callable[..., None]
     _read: Callable[..., Any]
     _note: Callable[[Any], None]
-    _labels: Callable[..., Any]
-    _counted: Callable[..., Grown]
+    _shares: Callable[..., Any]
     _take: Callable[[Tree], Any]
     from_tree: Callable[..., Any]
 
@@ -146,6 +146,69 @@ class TreeEstimator(ReadableTree, BaseEstimator):
             self._keep(kept)
         return float(prices[len(prices) - 1 - int(np.argmax(scores[::-1]))])
 
+    def _class_names(self) -> Sequence[Any] | None:
+        return getattr(self, "classes_", None)
+
+    def _shown(self, options: dict[str, Any], code: bool = False) -> tuple[Any, dict[str, Any]]:
+        check_is_fitted(self)
+        names = None if self.tree_.columns else getattr(self, "feature_names_in_", None)
+        classes = getattr(self, "classes_", None) if code else self._class_names()
+        return self.tree_, {"feature_names": names, "class_names": classes} | options
+
+    def export_text(self, **options: Any) -> str:
+        """The tree as indented text; see :func:`gradtree.export_text`.
+
+        A last line says how classes were weighed, if some leaf therefore predicts another class
+        than most of its rows have.
+        """
+        text = super().export_text(**options)
+        note = self._decision_note(options.get("class_names", self._class_names()))
+        return f"{text}\n{note}" if note else text
+
+    def _decision_note(self, class_names: Any) -> str:
+        tree, weights = self.tree_, getattr(self, "class_weight_", None)
+        if tree.decision is None:
+            return ""
+        most = tree.value if tree.class_counts is None else tree.class_counts
+        chosen = most[np.arange(tree.node_count), tree.labels]
+        if (chosen == most.max(axis=1))[tree.children_left == LEAF].all():
+            return ""
+        if weights is None:
+            return "Leaves predict what costs least by the loss, not the class of most rows."
+        told = ", ".join(
+            f"{name} x{weight:.2g}" for name, weight in zip(class_names, weights, strict=True)
+        )
+        return f"Leaves predict the class of most weight, not of most rows: {told}."
+
+    def to_sklearn(self, *, probabilities: bool = False) -> Any:
+        """A fitted scikit-learn tree, or a pipeline that ends in one, with the same predictions.
+
+        For the tools made for those; see :func:`gradtree.trees.bridge.to_sklearn`, also for
+        ``probabilities``.
+        """
+        check_is_fitted(self)
+        return self.tree_.to_sklearn(
+            classes=getattr(self, "classes_", None),
+            feature_names=getattr(self, "feature_names_in_", None),
+            probabilities=probabilities,
+        )
+
+    def get_depth(self) -> int:
+        """Splits on the longest way from the root to a leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of every column in the decrease of Gini impurity; see :class:`gradtree.Tree`."""
+        check_is_fitted(self)
+        return self.tree_.feature_importances
+
     def collapse(self, node: int) -> Self:
         """Make a node of ``tree_`` a leaf; it predicts what its rows say."""
         tree = self._checked(node).tree_
@@ -206,25 +269,23 @@ class TreeEstimator(ReadableTree, BaseEstimator):
     def _learn_encoding(
         self, data: TrainingRows, coded: NDArray[Any], trained: NDArray[np.intp]
     ) -> None:
-        """Learn how known columns become those of the training matrix."""
         numbers = all(column.kind == "number" for column in self.columns_)
         if self.scale is None and numbers and not np.isnan(coded).any():
             self._encoding = None
             return
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
         weight = weight[trained] / weight[trained].mean()
-        labels = self._labels(data, trained, weight)
-        self._encoding = learn_encoding(coded, trained, labels, self.columns_, self.scale)
+        shares = self._shares(data, trained, weight)
+        self._encoding = learn_encoding(coded, trained, shares, self.columns_, self.scale)
 
     def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
-        """What the tree is grown on."""
         return coded if self._encoding is None else encoded_matrix(coded, self._encoding)
 
     def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
         """A tree over the training matrix as one over the columns, its rows counted."""
-        if self._encoding is not None:
-            grown = grown.some(*table_tree(grown.tree, self._encoding, self.columns_, coded))
-        return self._counted(grown, coded, y)
+        if self._encoding is None:
+            return grown
+        return grown.some(*table_tree(grown.tree, self._encoding, self.columns_, coded))
 
     def _made_of(self, tree: Tree, feature_names: Sequence[Any] | None) -> Self:
         """Predict by a tree of any origin, as if fitted."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.arrays import TrainingRows, as_training_type, coded_rows, read_validation
 from gradtree.inputs.folds import hold_out
-from gradtree.inputs.memory import check_depth, check_fits, check_width
+from gradtree.inputs.memory import check_fits, check_size
 from gradtree.inputs.parameters import check_parameters, finish_config, train_config
 from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.training.finishing import Grown
@@ -78,8 +78,7 @@ class TreeLearner(TreeEstimator):
     ) -> None:
         params = self._settled()
         check_parameters(params, type(self).__name__)
-        check_depth(params["depth"])
-        check_width(params["depth"], (*np.shape(X), 0, 0)[1] if hasattr(X, "shape") else 0)
+        check_size(params["depth"], (*np.shape(X), 0, 0)[1] if hasattr(X, "shape") else 0)
         data = self._read(X, y, sample_weight, classes, params["class_weight"])
         params = self._settled(data.n_classes)
         config = train_config(params, data.n_classes, self._seed())

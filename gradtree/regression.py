@@ -12,23 +12,23 @@ from sklearn.utils.validation import check_consistent_length
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.arrays import read_weights
 from gradtree.inputs.targets import (
-    NumberLabels,
     TrainingNumbers,
     check_targets,
     read_numbers,
     read_training_numbers,
 )
 from gradtree.settings.losses import NumberLoss
-from gradtree.training.finishing import Grown
 from gradtree.training.numbers import GrownNumbers, NumberRows
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.tree import Tree
+from gradtree.units.encoding import Shares, number_shares
 
 
 class Regression(RegressorMixin, TreeEstimator):
     """Reads numbers, predicts them, and lets people correct what leaves say."""
 
     _scoring: ClassVar[str] = "r2"
+    _read = read_training_numbers
     # What leaves are fitted by.
     _loss: NumberLoss
 
@@ -65,16 +65,9 @@ class Regression(RegressorMixin, TreeEstimator):
     def from_tree(
         cls, tree: Tree, feature_names: Sequence[Any] | None = None, **params: Any
     ) -> Self:
-        """A fitted estimator that predicts by a tree of any origin.
+        """A fitted estimator that predicts by a :class:`RegressionTree` of any origin.
 
-        Parameters
-        ----------
-        tree : RegressionTree
-            Such as one that was stored, changed by hand or made by ``Tree.from_sklearn``.
-        feature_names : sequence of str, optional
-            Names of the columns; those of the tree without them.
-        **params
-            Parameters of the estimator.
+        As :meth:`GradTreeClassifier.from_tree`, without classes.
         """
         if not isinstance(tree, RegressionTree):
             raise ValueError("this tree predicts classes; use a classifier, not a regressor")
@@ -88,25 +81,16 @@ class Regression(RegressorMixin, TreeEstimator):
         return tags
 
     def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
-        """The loss of these rows."""
         return NumberLoss(shift=np.zeros(y.shape[1]), scale=np.ones(y.shape[1]))
-
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, class_weight: Any = None
-    ) -> TrainingNumbers:
-        return read_training_numbers(self, X, y, sample_weight)
 
     def _note(self, data: TrainingNumbers) -> None:
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
         self._loss = replace(self._loss_of(data.targets, weight), targets=data.targets[:0])
 
-    def _labels(
+    def _shares(
         self, data: TrainingNumbers, rows: NDArray[np.intp], weight: NDArray[np.float64]
-    ) -> NumberLabels:
-        return NumberLabels(data.targets[rows], weight)
-
-    def _counted(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
-        return grown
+    ) -> Shares:
+        return number_shares(data.targets[rows], weight)
 
     def _take(self, tree: Tree) -> Self:
         assert isinstance(tree, RegressionTree)

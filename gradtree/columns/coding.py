@@ -49,7 +49,6 @@ class Column:
         return cls(**(content | {"categories": tuple(content["categories"])}))
 
     def some(self, chosen: NDArray[np.bool_]) -> tuple[Category, ...]:
-        """Those of the categories that are marked."""
         return tuple(c for c, taken in zip(self.categories, chosen, strict=True) if taken)
 
     def coded(self, values: Any) -> NDArray[np.floating[Any]]:

@@ -33,7 +33,6 @@ class RawColumn:
         return objects([*self.levels, None])[self.values]
 
     def some(self, rows: NDArray[Any]) -> Self:
-        """Some of the rows."""
         return replace(self, values=self.values[rows])
 
 
@@ -75,7 +74,6 @@ def column_labels(X: Any) -> list[Any]:
 
 
 def frame_columns(X: Any) -> list[RawColumn]:
-    """The columns of a table."""
     if isinstance(X, RawTable):
         return X.columns_read
     if not hasattr(X, "iloc") and not column_labels(X):

@@ -28,13 +28,11 @@ NAMING_LEVELS = 20
 
 
 def number_of(text: str) -> float | None:
-    """The number that a text is."""
     text = text.strip()
     return float(text) if NUMBER.fullmatch(text) else None
 
 
 def date_of(text: str) -> datetime | None:
-    """The moment that a text is."""
     text = text.strip()
     for shape, order in DATES:
         if shape.fullmatch(text):

@@ -14,7 +14,7 @@ from gradtree.compiling import INTERPRETED, Floats, Real, kernel
 from gradtree.settings.splits import SPLITS
 
 _single = np.float32
-SOFTSIGN = SPLITS["softsign"].code
+SOFTSIGN = SPLITS["softsign"]
 
 
 @kernel()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gradtree.compiling import announce
 from gradtree.engines import epochs
 from gradtree.engines.adam import new_pace
-from gradtree.engines.contract import Samples, Seeds, Status
+from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.loss_kernels import loss_kernel
 from gradtree.engines.run import (
     EarlyStopping,
@@ -44,7 +44,7 @@ _FIRST_TURN = 20_000
 
 
 class CompiledRun:
-    """One run of training; see ``gradtree.engines.contract.EngineRun``."""
+    """One run of training from one initial tree."""
 
     def __init__(
         self, initial: DenseTree, train: Samples, valid: Samples, seeds: Seeds, config: TrainConfig
@@ -66,7 +66,7 @@ class CompiledRun:
             order=seeds.order,
             shuffled=np.empty(len(train.rows), dtype=np.int64),
             rates=Rates(config.lr_index, config.lr_values, config.lr_leaf),
-            slope=SplitFunction(SPLITS[config.split].code, dtype.type(config.steepness)),
+            slope=SplitFunction(SPLITS[config.split], dtype.type(config.steepness)),
             pace=new_pace(dtype),
             limits=limits,
             clock=new_clock(),
@@ -82,15 +82,15 @@ class CompiledRun:
         self._status = epochs.RUNNING
         self._budget = min(2 * len(train.rows), _FIRST_TURN)
 
-    def advance(self) -> Status:
-        """Train for a fraction of a second."""
+    def advance(self) -> int:
+        """Train for a fraction of a second, so that the caller can show progress or interrupt."""
         announce(epochs.advance)
         began = time.perf_counter()
         self._status = epochs.advance(self._run, self._extras, self._kernel, self._budget)
         elapsed = max(time.perf_counter() - began, 1e-4)
         self._budget = int(self._budget * min(max(_TURN_SECONDS / elapsed, 0.1), 10.0)) + 1
         self._budget = min(self._budget, _LARGEST_TURN)
-        return Status(self._status)
+        return int(self._status)
 
     def gradients(self, step: int = 1) -> tuple[float, DenseTree]:
         """Loss and gradients of all training rows as the batch of this step."""
@@ -114,13 +114,13 @@ class CompiledRun:
 
     @property
     def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Training and validation loss of every finished epoch."""
+        """Training and validation loss of every finished epoch; ``nan`` without validation."""
         done = int(self._run.clock.epoch[0])
         return self._run.train_loss[:done], self._run.valid_loss[:done]
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """Validation macro F1 of every finished epoch."""
+        """Validation macro F1 of every finished epoch; ``nan`` where it is not wanted."""
         done, f1 = int(self._run.clock.epoch[0]), self._run.score.f1
         return f1[:done] if len(f1) else np.full(done, np.nan)
 

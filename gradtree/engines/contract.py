@@ -1,17 +1,14 @@
-"""What an engine gets and what it offers."""
+"""What an engine gets."""
 
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.run import EarlyStopping
 from gradtree.engines.streams import Order
 from gradtree.engines.vectors import LANES
-from gradtree.trees.dense import DenseTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,40 +49,3 @@ class Seeds:
 
     order: Order
     noise: np.uint64
-
-
-class Status(IntEnum):
-    """State of a run."""
-
-    RUNNING = 0
-    STOPPED_EARLY = 1
-    OUT_OF_EPOCHS = 2
-
-
-class EngineRun(Protocol):
-    """One run of training from one initial tree."""
-
-    def advance(self) -> Status:
-        """Train for a moment and return, so that the caller can show progress or interrupt."""
-        ...
-
-    @property
-    def watch(self) -> EarlyStopping: ...
-
-    @property
-    def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Training and validation loss of every finished epoch; ``nan`` without validation."""
-        ...
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """Validation macro F1 of every finished epoch; ``nan`` where it is not wanted."""
-        ...
-
-    def result(self) -> DenseTree:
-        """The best epoch's parameters if the run was stopped early, else the last ones."""
-        ...
-
-    def best(self) -> dict[int, DenseTree]:
-        """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
-        ...

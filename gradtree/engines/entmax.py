@@ -5,12 +5,9 @@
 ``diag(r) - r r' / sum(r)`` are functions of ``r = sqrt(entmax(x))``.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from gradtree.compiling import Floats, Real, from_python, kernel
+from gradtree.compiling import Floats, Real, kernel
 
 _PASSES = 64
 """More than any row needs: Newton's method doubles its digits with every pass."""
@@ -88,11 +85,3 @@ def entmax_root(row: Floats, largest: Real, temperature: float, root: Floats) ->
         root[f] = max((row[f] - largest) * scale - tau, zero)
         total += root[f]
     return total
-
-
-def entmax15(logits: NDArray[Any], temperature: float = 1.0) -> NDArray[Any]:
-    """Entmax 1.5 of every row of ``logits / temperature``. Shape as given."""
-    root, solve = np.empty_like(logits), from_python(entmax_root)
-    for row, out in zip(logits, root, strict=True):
-        solve(row, row.max(), temperature, out)
-    return root**2

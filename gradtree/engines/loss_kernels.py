@@ -127,11 +127,6 @@ def _multi_cross_entropy(
 ) -> Real:
     real = p.dtype.type
     loss = softmax(logits, p) - logits[label]
-    if epsilon == 0:
-        for k in range(len(p)):
-            gradient[k] = p[k]
-        gradient[label] -= real(1)
-        return loss
     softmax(p, again)
     for k in range(len(p)):
         gradient[k] = epsilon * again[label] * again[k]

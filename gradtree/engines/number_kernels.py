@@ -20,7 +20,6 @@ HEADER = 3
 
 
 def number_settings(loss: NumberLoss) -> NDArray[np.float64]:
-    """What the kernel of a loss is called with."""
     targets = loss.targets if loss.own is not None else loss.scaled(loss.targets)
     head = [NUMBER_LOSSES[loss.kind], loss.setting, targets.size]
     return np.concatenate([head, loss.shift, loss.scale, targets.ravel()])
@@ -100,13 +99,11 @@ def _numbers_by_pointer(
 
 @cache
 def number_kernel(signature: Any) -> Any:
-    """The compiled function of the built-in losses of numbers."""
     return _numbers_plainly if INTERPRETED else callback(_numbers_by_pointer, signature, True)
 
 
 @cache
 def own_number_kernel(own: CustomLoss, signature: Any) -> Any:
-    """The compiled function of a loss of the user's."""
     user: Any = njit(error_model="numpy")(own.function)
 
     @njit(nogil=True, error_model="numpy")

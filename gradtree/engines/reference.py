@@ -17,7 +17,8 @@ from gradtree.engines.algorithm import (
     straight_through,
 )
 from gradtree.engines.compiled import AVERAGED_EPOCHS
-from gradtree.engines.contract import Samples, Seeds, Status
+from gradtree.engines.contract import Samples, Seeds
+from gradtree.engines.epochs import EXHAUSTED, RUNNING, STOPPED
 from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.run import EarlyStopping, improves, new_stopping
@@ -25,12 +26,11 @@ from gradtree.engines.scores import macro_f1
 from gradtree.engines.streams import shuffle_epoch
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.selectors import as_selector
-from gradtree.settings.splits import SPLITS
 from gradtree.trees.dense import DenseTree
 
 
 class ReferenceRun:
-    """One run of training; see ``gradtree.engines.contract.EngineRun``."""
+    """One run of training, with the methods of ``CompiledRun``."""
 
     def __init__(
         self, initial: DenseTree, train: Samples, valid: Samples, seeds: Seeds, config: TrainConfig
@@ -47,7 +47,7 @@ class ReferenceRun:
         self._best = self._shown = self._snapshot()
         self._step = self._epoch = 0
         self._last_epoch = config.epochs_for(len(train.rows))
-        self._status = Status.RUNNING
+        self._status = RUNNING
         self._watch, self._f1_watch = new_stopping(), new_stopping()
         self._scored = config.choose_by == "f1" and len(valid.rows) > 0
         self._best_f1 = self._best
@@ -77,7 +77,8 @@ class ReferenceRun:
         return straight_through(one_hot_largest(logits), weights)
 
     def _soft_split(self, score: Any) -> Any:
-        return SPLITS[self._config.split].soft(tf, self._config.steepness * score)
+        steep = self._config.steepness * score
+        return tf.sigmoid(steep) if self._config.split == "sigmoid" else _softsign(steep)
 
     def _loss_and_gradients(
         self, X: Any, y: Any, weight: Any, noise: Any, temperature: Any, soft: bool
@@ -172,8 +173,7 @@ class ReferenceRun:
     def _snapshot(self) -> list[Any]:
         return [tf.identity(value) for value in self._values]
 
-    def advance(self) -> Status:
-        """Train for one epoch."""
+    def advance(self) -> int:
         loss = self._train_epoch()
         self._train_loss.append(loss)
         self._shown = self._snapshot()
@@ -195,9 +195,9 @@ class ReferenceRun:
             stale = min(stale, self._f1_watch.stale_epochs[0])
         self._epoch += 1
         if stale >= self._config.patience:
-            self._status = Status.STOPPED_EARLY
+            self._status = STOPPED
         elif self._epoch >= self._last_epoch:
-            self._status = Status.OUT_OF_EPOCHS
+            self._status = EXHAUSTED
         return self._status
 
     # A run
@@ -208,23 +208,23 @@ class ReferenceRun:
 
     @property
     def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Training and validation loss of every finished epoch."""
         return np.array(self._train_loss), np.array(self._valid_loss)
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """Validation macro F1 of every finished epoch."""
         return np.array(self._f1) if self._scored else np.full(self._epoch, np.nan)
 
     def result(self) -> DenseTree:
-        """The best epoch's parameters if the run was stopped early, else the last ones."""
-        return _tree(self._best if self._status == Status.STOPPED_EARLY else self._shown)
+        return _tree(self._best if self._status == STOPPED else self._shown)
 
     def best(self) -> dict[int, DenseTree]:
-        """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
         kept = [(self._watch, self._best), (self._f1_watch, self._best_f1)]
         found = {int(w.best_epoch[0]): values for w, values in kept if w.best_epoch[0] >= 0}
         return {epoch: _tree(values) for epoch, values in found.items()}
+
+
+def _softsign(score: Any) -> Any:
+    return 0.5 + 0.5 * tf.nn.softsign(score)
 
 
 def _tree(values: list[Any]) -> DenseTree:

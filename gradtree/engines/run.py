@@ -104,7 +104,6 @@ class Run(NamedTuple):
 
 
 def new_clock() -> Clock:
-    """The beginning."""
     epoch, row, step, batches = np.zeros((4, 1), dtype=np.int64)
     return Clock(epoch, row, step, batches, np.zeros(1))
 
@@ -133,6 +132,5 @@ def new_score(n_classes: int, epochs: int) -> Score:
 
 
 def new_snapshots(start: DenseTree, dtype: Any, scored: bool) -> Snapshots:
-    """Room for the copies that a run keeps."""
     parts: list[Any] = [part if scored else part[:0].copy() for part in new_tree(start, dtype)]
     return Snapshots(new_tree(start, dtype), TreeArrays(*parts))

@@ -119,7 +119,6 @@ def new_group(table: Floats, dtype: Any) -> Group:
 
 
 def new_tree(start: DenseTree, dtype: Any) -> TreeArrays:
-    """A copy of ``start``."""
     return TreeArrays(
         start.thresholds.astype(dtype),
         start.logits.astype(dtype),
@@ -130,14 +129,12 @@ def new_tree(start: DenseTree, dtype: Any) -> TreeArrays:
 
 
 def new_recent(start: DenseTree, dtype: Any, n_epochs: int) -> Recent:
-    """Room for the parameters of so many epochs."""
     outputs = start.leaves.reshape(len(start.leaves), -1)
     parts = (start.thresholds, start.logits, outputs)
     return Recent(*(np.zeros((n_epochs, *part.shape), dtype=dtype) for part in parts))
 
 
 def new_model(start: DenseTree, dtype: Any) -> Model:
-    """A model at ``start``."""
     parts = (start.thresholds, start.logits, start.leaves)
     thresholds, logits, leaves = (new_group(part, dtype) for part in parts)
     tree = new_tree(start, dtype)._replace(
@@ -162,7 +159,6 @@ def leaf_values(table: Floats) -> Floats:
 
 
 def dense_tree(tree: TreeArrays) -> DenseTree:
-    """A copy of the parameters."""
     return DenseTree(tree.thresholds.copy(), tree.logits.copy(), leaf_values(tree.leaves))
 
 

@@ -39,9 +39,8 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True)
 class Stream:
-    """A named source of draws: a tree for (seed, depth, n_features, n_classes), and an order."""
+    """A source of draws: a tree for (seed, depth, n_features, n_classes), and an order."""
 
-    name: str
     initial: Callable[[int, int, int, int], DenseTree]
     order: Callable[[int], Order]
 
@@ -191,15 +190,7 @@ def noise_key(seed: int) -> np.uint64:
 
 
 STREAMS: dict[str, Stream] = {
-    "numpy": Stream("numpy", _numpy_initial, _numpy_order),
-    "authors": Stream("authors", _authors_initial, lambda seed: Order(np.uint64(seed), True)),
+    "numpy": Stream(_numpy_initial, _numpy_order),
+    "authors": Stream(_authors_initial, lambda seed: Order(np.uint64(seed), True)),
 }
 """Every stream; parameter checks and messages take the names from here."""
-
-
-def stream(name: str) -> Stream:
-    """The stream called ``name``."""
-    try:
-        return STREAMS[name]
-    except KeyError:
-        raise ValueError(f"unknown stream {name!r}; choose one of {', '.join(STREAMS)}") from None

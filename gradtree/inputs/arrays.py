@@ -287,7 +287,6 @@ def read_classes(y: NDArray[Any], classes: Any = None) -> NDArray[Any]:
 
 
 def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.int64]:
-    """Positions of labels among the sorted classes."""
     places = np.searchsorted(classes, y)
     places[places == len(classes)] = 0
     unknown = np.unique(y[classes[places] != y]).tolist()

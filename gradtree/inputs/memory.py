@@ -38,17 +38,13 @@ def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
     )
 
 
-def check_depth(depth: int) -> None:
-    """Refuse what would take hours if it fits: every epoch copies and compares all leaves."""
+def check_size(depth: int, n_features: int) -> None:
+    """Refuse what would take hours if it fits: every epoch copies and compares all nodes."""
     if depth > LARGEST_DEPTH:
         raise ValueError(
             f"depth={depth} is deeper than is sensible: a tree in training is complete and would "
             f"have 2**{depth} leaves; use depth <= {LARGEST_DEPTH}"
         )
-
-
-def check_width(depth: int, n_features: int) -> None:
-    """Refuse tables of so many columns that a training would not end while someone waits."""
     if n_features * 2**depth > LARGEST_TRAINING:
         deepest = (LARGEST_TRAINING // n_features).bit_length() - 1
         remedy = f"use depth <= {deepest}, or fewer columns" if deepest > 0 else "use fewer columns"

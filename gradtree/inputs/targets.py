@@ -48,23 +48,6 @@ class TrainingNumbers(TrainingRows):
         return max(2, min(int(cv), len(self.y) // 2)) if isinstance(cv, Integral) else cv
 
 
-@dataclass(frozen=True, eq=False)
-class NumberLabels:
-    """What categories and gaps are ordered by: every target as shares of two opposite ends."""
-
-    targets: NDArray[np.float64]
-    weight: NDArray[np.float64]
-
-    def shares(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
-        """Weight of every end in every group of rows, shape (n_groups, n_targets + 1)."""
-        low = self.targets.min(axis=0)
-        span = np.ptp(self.targets, axis=0)
-        high = (self.targets - low) / np.where(span > 0, span, 1.0) / self.targets.shape[1]
-        ends = np.column_stack([1 - high.sum(axis=1), high])
-        sums = [np.bincount(group, self.weight * end, n_groups) for end in ends.T]
-        return np.column_stack(sums)
-
-
 def read_numbers(y: Any, name: str) -> NDArray[np.float64]:
     """Numbers to predict, finite, of shape (n_rows, n_targets)."""
     if hasattr(y, "__arrow_c_stream__") and not hasattr(y, "iloc") and not hasattr(y, "columns"):
@@ -79,8 +62,10 @@ def read_numbers(y: Any, name: str) -> NDArray[np.float64]:
     return np.asarray(table)
 
 
-def read_training_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingNumbers:
-    """Check rows, numbers and weights; learn names of columns."""
+def read_training_numbers(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any = None, weights: Any = None
+) -> TrainingNumbers:
+    """Check rows, numbers and weights; learn names of columns. There are no classes."""
     rows, targets, own = read_weighted_rows(estimator, X, y, sample_weight, read_numbers)
     n_rows = len(targets)
     n_strata = max(1, min(STRATA, n_rows // STRATUM_ROWS))

@@ -51,7 +51,6 @@ class TrainConfig:
     n_jobs: int = 1
 
     def batch_size_for(self, n_rows: int) -> int:
-        """Batch size for so many training rows."""
         return min(self.batch_size, -(-n_rows // 2))
 
     def epochs_for(self, n_rows: int) -> int:
@@ -85,7 +84,6 @@ class FinishConfig:
     max_leaf_nodes: int | None = None
 
     def rows_per_leaf(self, n_rows: int) -> int:
-        """Fewest rows of a leaf."""
         least = self.min_samples_leaf
         return int(np.ceil(least * n_rows)) if least < 1 else int(least)
 

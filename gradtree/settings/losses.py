@@ -120,7 +120,6 @@ class NumberLoss:
         return (y - self.shift) / self.scale
 
     def unscaled(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Inverse of :meth:`scaled`."""
         return self.shift + self.scale * value
 
 

@@ -1,16 +1,19 @@
 """What a run begins with: samples, seeds, a first tree, an engine."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.engines.compiled import CompiledRun
-from gradtree.engines.contract import EngineRun, Samples, Seeds
-from gradtree.engines.streams import noise_key, stream
+from gradtree.engines.contract import Samples, Seeds
+from gradtree.engines.streams import STREAMS, noise_key
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NumberLoss
 from gradtree.trees.dense import DenseTree
+
+if TYPE_CHECKING:
+    from gradtree.engines.reference import ReferenceRun
 
 _ENOUGH_ROWS = 10_000
 
@@ -45,9 +48,9 @@ def samples_of(
 
 def begin(
     initial: DenseTree, train: Samples, valid: Samples, seed: int, config: TrainConfig
-) -> EngineRun:
+) -> "CompiledRun | ReferenceRun":
     """A run of the engine that is asked for, with the draws of a seed."""
-    seeds = Seeds(stream(config.stream).order(seed), noise_key(seed))
+    seeds = Seeds(STREAMS[config.stream].order(seed), noise_key(seed))
     if config.engine == "compiled":
         return CompiledRun(initial, train, valid, seeds, config)
     try:
@@ -64,7 +67,7 @@ def first_tree(
     seed: int, columns: NDArray[Any] | None, n_features: int, n_classes: int, config: TrainConfig
 ) -> DenseTree:
     """The initial draw of a run; ``columns`` are sorted values to start thresholds from."""
-    drawn = stream(config.stream).initial(seed, config.depth, n_features, n_classes)
+    drawn = STREAMS[config.stream].initial(seed, config.depth, n_features, n_classes)
     if isinstance(config.loss, NumberLoss) and drawn.leaves.ndim == 2:
         leaves = drawn.leaves[:, : config.loss.targets.shape[1]]  # two, where three were drawn
         drawn = DenseTree(drawn.thresholds, drawn.logits, np.ascontiguousarray(leaves))

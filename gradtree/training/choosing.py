@@ -108,7 +108,6 @@ class _Answers(ClassifierMixin, BaseEstimator):
         return float(np.average(paid, weights=self.worth))
 
     def losses(self) -> NDArray[np.float64]:
-        """The log loss of every row."""
         own = self.proba[np.arange(len(self.y)), self.y]
         return np.asarray(-np.log(np.maximum(own, SMALLEST)))
 

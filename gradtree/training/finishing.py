@@ -18,7 +18,7 @@ from gradtree.settings.config import FinishConfig
 from gradtree.trees.costs import least_loss, log_loss_costs
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.growing import Bins, grown_below
-from gradtree.trees.polish import ClassLosses, polished
+from gradtree.trees.polish import ClassLosses, RowLosses, polished
 from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.simplify import (
     Labelled,
@@ -79,12 +79,10 @@ class FittedRows:
         if not config.changes_structure:
             tree = pruned_tree(dense, self.X, self.trained)
             return Grown(tree, counted(tree, known)[1])
-        least = config.rows_per_leaf(len(known.y))
-        tree = without_small_leaves(pruned_tree(dense, known.X), known.X, least)
+        losses = None
         if config.polish and config.refit_leaves:
             losses = ClassLosses(known.y, known.scaled_weight, config.loss)
-            tree = polished(tree, known.X, losses, config.polish_price)
-            tree = without_small_leaves(tree, known.X, least)
+        tree = shaped(pruned_tree(dense, known.X), known.X, losses, config.polish_price, config)
         return self._valued(tree, known, config)
 
     def improved(self, grown: Grown, depth: int, config: FinishConfig) -> Grown:
@@ -163,6 +161,17 @@ class Grown:
         """Whether some split parts the classes more than chance does."""
         splits = np.flatnonzero(self.tree.children_left != LEAF).tolist()
         return any(chance_of_split(self.tree, node) * len(splits) < REAL for node in splits)
+
+
+def shaped(
+    tree: Tree, X: NDArray[Any], losses: RowLosses | None, price: float, config: FinishConfig
+) -> Tree:
+    """The tree without leaves of too few rows, polished if losses are given."""
+    least = config.rows_per_leaf(len(X))
+    tree = without_small_leaves(tree, X, least)
+    if losses is None:
+        return tree
+    return without_small_leaves(polished(tree, X, losses, price), X, least)
 
 
 def with_values(

@@ -17,13 +17,12 @@ from sklearn.metrics import get_scorer
 from gradtree.engines.contract import Samples
 from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.settings.losses import NumberLoss
-from gradtree.training.finishing import REAL, Grown
+from gradtree.training.finishing import REAL, Grown, shaped
 from gradtree.training.own_loss import own_losses
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.polish import SMOOTHING, LossesAt, polished, rows_by_node
+from gradtree.trees.polish import SMOOTHING, LossesAt, rows_by_node
 from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.regression_tree import RegressionTree
-from gradtree.trees.simplify import without_small_leaves
 from gradtree.trees.tree import LEAF, Tree
 
 Numbers = NDArray[np.float64]
@@ -102,7 +101,6 @@ def weighted_quantile(y: Numbers, weight: Numbers, share: float) -> Numbers:
 
 
 def _huber_centre(y: Numbers, reach: float, weight: Numbers) -> float:
-    """Huber's estimate of location."""
     low, high = float(y.min()), float(y.max())
     if low == high:
         return low
@@ -181,12 +179,10 @@ class NumberRows:
     loss: NumberLoss
 
     def unit(self, tree: Tree) -> float:
-        """The loss of all rows in a tree without splits."""
         alone = best_value(self.loss, self.y, self.weight)
         return abs(float(self.weight @ row_losses(self.loss, alone, self.y)))
 
     def at(self, tree: Tree, leaf: NDArray[np.intp]) -> LossesAt:
-        """The loss of rows at leaves, in pairs."""
         known = self.y, self.weight
         value = group_values(self.loss, *known, leaf, tree.node_count, SMOOTHING)
         return lambda leaves, rows: (
@@ -195,13 +191,9 @@ class NumberRows:
 
     def grow(self, dense: DenseTree, config: FinishConfig) -> Grown:
         """The tree of trained parameters, its leaves refitted on all rows."""
-        least = config.rows_per_leaf(len(self.y))
         shape = pruned_tree(dense, self.X)
         tree: Tree = RegressionTree.of(shape, np.zeros((shape.node_count, self.y.shape[1])))
-        tree = without_small_leaves(tree, self.X, least)
-        if config.polish:
-            tree = polished(tree, self.X, self, config.ccp_alpha)
-            tree = without_small_leaves(tree, self.X, least)
+        tree = shaped(tree, self.X, self if config.polish else None, config.ccp_alpha, config)
         return self.with_values(tree, tree.apply(self.X), config.smoothing)
 
     def improved(self, grown: Grown, depth: int, config: FinishConfig) -> Grown:

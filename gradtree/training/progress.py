@@ -2,11 +2,22 @@
 
 import sys
 import time
-from typing import TextIO
-
-from gradtree.training.train import Progress
+from typing import NamedTuple, TextIO
 
 BAR_CHARACTERS = 20
+
+
+class Progress(NamedTuple):
+    """Where a training is."""
+
+    run: int
+    runs: int
+    epoch: int
+    epochs: int
+    best_epoch: int
+    best_loss: float
+    train_loss: float
+    valid_loss: float
 
 
 class ProgressBar:
@@ -24,7 +35,6 @@ class ProgressBar:
         self._say("GradTree: starting (the first fit on a machine compiles the engine once)")
 
     def __call__(self, progress: Progress) -> None:
-        """Show where the training is."""
         if self._last is not None and progress.run != self._last.run:
             self._end_run(self._last)
         self._last = progress
@@ -32,7 +42,6 @@ class ProgressBar:
             self._say(self._line(progress))
 
     def close(self) -> None:
-        """Finish the last line."""
         if self._last is not None:
             self._end_run(self._last)
 
@@ -40,7 +49,6 @@ class ProgressBar:
         self._say(self._line(progress))
         if self._changes:
             self._file.write("\n")
-            self._file.flush()
 
     def _line(self, progress: Progress) -> str:
         stale = max(progress.epoch - 1 - progress.best_epoch, 0)

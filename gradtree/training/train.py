@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtree.engines.contract import EngineRun, Samples
+from gradtree.engines.contract import Samples
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss, NumberLoss
 from gradtree.training.beginning import begin, columns_of, first_tree, samples_of
 from gradtree.training.choosing import judged
 from gradtree.training.numbers import judged_numbers
 from gradtree.training.own_loss import guarded, refuse_loss
+from gradtree.training.progress import Progress
 from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
-
-__all__ = ["Progress", "RunHistory", "TrainConfig", "TrainResult", "train"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +41,7 @@ class TrainResult:
     dense: DenseTree  # the tree of the best run
     history: tuple[RunHistory, ...]
     best_run: int
-    best_epoch: int
     epochs_run: int  # all runs together
-    seeds: tuple[int, ...]
     # Trees of other runs whose score is nearly as good, best first, with their runs.
     near: tuple[tuple[int, DenseTree], ...] = ()
 
@@ -54,26 +51,11 @@ class TrainResult:
         return [(self.best_run, self.dense), *self.near]
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a training is; passed to ``progress`` several times a second."""
-
-    run: int
-    runs: int
-    epoch: int
-    epochs: int
-    best_epoch: int
-    best_loss: float
-    train_loss: float
-    valid_loss: float
-
-
 @dataclass(frozen=True, eq=False)
 class _Offer:
     """The best that one run has to offer: its score, what ties go by, and the score's error."""
 
     score: tuple[float, float, float]
-    epoch: int
     dense: DenseTree
     history: RunHistory
 
@@ -122,10 +104,8 @@ class _Task:
         history = RunHistory(seed, *losses, *best, bool(status == 1), run.scores.copy())
         by_loss = self.config.choose_by == "loss" and self.costs is None
         if by_loss or history.best_epoch < 0:
-            return _Offer((-history.best_loss, 0.0, 0.0), best[0], run.result(), history)
-        offers = [
-            _Offer(self._score(dense), epoch, dense, history) for epoch, dense in run.best().items()
-        ]
+            return _Offer((-history.best_loss, 0.0, 0.0), run.result(), history)
+        offers = [_Offer(self._score(dense), dense, history) for dense in run.best().values()]
         return max(offers, key=lambda offer: offer.score[:2])
 
     def _score(self, dense: DenseTree) -> tuple[float, float, float]:
@@ -134,7 +114,7 @@ class _Task:
             return judged_numbers(dense, *rows, config)
         return judged(dense, *rows, config.smoothing, config.choose_by, self.costs)
 
-    def _look_at(self, run: EngineRun) -> None:
+    def _look_at(self, run: Any) -> None:
         """A loss of one's own can be wrong in ways that no one else would notice."""
         loss = self.config.loss
         if isinstance(loss, CustomLoss) or (isinstance(loss, NumberLoss) and loss.own is not None):
@@ -143,7 +123,7 @@ class _Task:
             if bad.any():
                 refuse_loss(loss, self.n_classes, int(bad.argmax()) + 1)
 
-    def _show(self, run: EngineRun, number: int) -> None:
+    def _show(self, run: Any, number: int) -> None:
         if self.progress is not None:
             epochs, losses = self.config.epochs_for(len(self.train.rows)), run.losses
             last = (float(of[-1]) if len(of) else float("nan") for of in losses)
@@ -207,9 +187,7 @@ def train(
         trees[0],
         histories,
         ranked[0],
-        offers[ranked[0]].epoch,
         sum(len(history.train_loss) for history in histories),
-        config.run_seeds(),
         tuple(zip(near[1:], trees[1:], strict=True)) if config.tolerance > 0 else (),
     )
 

@@ -87,7 +87,6 @@ def _levels(
 def node_depths(
     children_left: NDArray[np.int32], children_right: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Number of splits above each node."""
     depths = np.zeros(len(children_left), dtype=np.int32)
     for depth, nodes in enumerate(_levels(children_left, children_right)):
         depths[nodes] = depth

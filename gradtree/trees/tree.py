@@ -10,23 +10,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import gradtree
 from gradtree.columns.coding import Column, coded_matrix
 from gradtree.columns.frames import array_columns, frame_columns, is_frame
+from gradtree.trees.readable import Readable
 from gradtree.trees.traversal import LEAF as LEAF
 from gradtree.trees.traversal import leaves_reached, node_depths, weights_and_values
 
-if TYPE_CHECKING:
-    from gradtree import Rule
-
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Readable):
     """A hard, axis-aligned decision tree.
 
     Node 0 is the root and children come after their parents. Without ``columns``, the tree is
@@ -169,26 +166,13 @@ class Tree:
                 return "the values of a leaf must be class probabilities, which sum to 1"
         return None
 
-    def rules(self, **labels: Any) -> list[Rule]:
-        """One readable rule per leaf; see :func:`gradtree.views.rules.decision_rules`."""
-        return gradtree.decision_rules(self, **labels)
-
-    def export_text(self, **options: Any) -> str:
-        """The tree as indented text; see :func:`gradtree.export_text`."""
-        return gradtree.export_text(self, **options)
-
-    def export_graphviz(self, **options: Any) -> str:
-        """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
-        return gradtree.export_graphviz(self, **options)
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
-        return gradtree.plot_tree(self, **options)
+    def _shown(self, options: dict[str, Any], code: bool = False) -> tuple[Tree, dict[str, Any]]:
+        return self, options
 
     def _repr_svg_(self) -> str | None:
         """The drawing that notebooks show, if matplotlib is there to make it."""
         try:
-            return gradtree.export_svg(self)
+            return self.export_svg()
         except ImportError:
             return None
 
@@ -279,7 +263,10 @@ def defect(tree: Tree) -> str | None:
             return f"{name} has {table.shape[1]} classes, but value has {tree.n_classes}"
     if tree.columns is not None and len(tree.columns) != tree.n_features:
         return f"{len(tree.columns)} columns for {tree.n_features} features"
-    return _bad_structure(tree) or _bad_splits(tree) or tree.value_defect() or _bad_counts(tree)
+    for name in ("n_node_samples", "class_counts"):
+        if getattr(tree, name) is not None and np.any(getattr(tree, name) < 0):
+            return f"{name} cannot be negative"
+    return _bad_structure(tree) or _bad_splits(tree) or tree.value_defect()
 
 
 def _bad_structure(tree: Tree) -> str | None:
@@ -311,12 +298,4 @@ def _bad_splits(tree: Tree) -> str | None:
         return "thresholds must be finite at splits of numbers, and nan at splits of categories"
     if tree.missing_left is None and np.isinf(thresholds).any():
         return "thresholds must be finite numbers where missing_left does not part the missing"
-    return None
-
-
-def _bad_counts(tree: Tree) -> str | None:
-    for name in ("n_node_samples", "class_counts"):
-        counts = getattr(tree, name)
-        if counts is not None and np.any(counts < 0):
-            return f"{name} cannot be negative"
     return None

@@ -142,7 +142,6 @@ class Membership:
         return _listed(inside, 2 * LISTED)
 
     def _names(self) -> tuple[list[str], list[str]]:
-        """Categories inside and outside, as printed."""
         inside = [as_text(member) for member in self.members]
         outside = [as_text(other) for other in self.possible if other not in self.members]
         if self.source.gaps and self.missing_possible:
@@ -174,7 +173,6 @@ def number_split(source: Column, threshold: float, text: str, missing_left: bool
 
 
 def category_split(source: Column, left: NDArray[np.bool_], missing_left: bool) -> Split:
-    """Some categories to the left, the others to the right."""
     every, goes = source.categories, left[: len(source.categories)]
     return Split(
         Membership(source, source.some(goes), every, missing_left),

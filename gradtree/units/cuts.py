@@ -4,7 +4,6 @@ A cut between two values of a table is the shortest decimal number near their mi
 roundest date: what is printed is what is compared.
 """
 
-from collections.abc import Collection
 from datetime import timedelta
 
 import numpy as np
@@ -12,6 +11,8 @@ import numpy as np
 from gradtree.columns.coding import Kind
 
 DAY = 86_400_000_000
+# Of predicted numbers, and of thresholds over a plain matrix.
+DIGITS = 4
 # Microseconds of the units that a date may be rounded to: days, hours, minutes, ...
 ROUND_DATES = (DAY, DAY // 24, DAY // 1440, 1_000_000, 1_000, 1)
 
@@ -68,7 +69,7 @@ def too_fine(low: float, cut: float, high: float) -> bool:
     return not (np.isfinite(ends).all() and ends[0] <= ends[1] < ends[2])
 
 
-def number_text(number: float, digits: int) -> str:
+def number_text(number: float, digits: int = DIGITS) -> str:
     """Significant digits without trailing zeros; what is next to nothing is 0."""
     if abs(number) < np.finfo(np.float32).tiny:
         return "0"
@@ -76,9 +77,3 @@ def number_text(number: float, digits: int) -> str:
     if 1e-4 <= abs(rounded) < 1e15:
         return np.format_float_positional(rounded, trim="-")
     return f"{number:.{digits}g}"
-
-
-def distinct_text(number: float, taken: Collection[str], digits: int) -> str:
-    """A number with as many digits as make it look different from others."""
-    texts = (number_text(number, precision) for precision in range(digits, 18))
-    return next((text for text in texts if text not in taken), repr(float(number)))

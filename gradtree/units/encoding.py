@@ -7,7 +7,7 @@ numbers, and a threshold on the scores of categories is a set of categories.
 Both are exact: which side a value takes is decided by its step alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -45,7 +45,6 @@ class EncodedColumn:
     missing: float  # the score of a gap, and of a category that training did not see
 
     def of(self, values: NDArray[Any]) -> NDArray[np.float32]:
-        """Scores of coded values."""
         gaps = np.isnan(values)
         if self.cuts is None:
             steps = np.where(gaps, 0, values).astype(np.intp)
@@ -57,23 +56,32 @@ class EncodedColumn:
         return scores
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Classes and weights of the rows that scores are learned from."""
+# Weight of every class, or end of the targets, in every group of rows: shape (n_groups, n_classes).
+Shares = Callable[[Places, int], Floats]
 
-    y: NDArray[np.int64]
-    weight: Floats
-    n_classes: int
 
-    def shares(self, group: Places, n_groups: int) -> Floats:
-        """Weight of every class in every group of rows, shape (n_groups, n_classes)."""
-        cells = group * self.n_classes + self.y
-        weights = np.bincount(cells, self.weight, n_groups * self.n_classes)
-        return np.asarray(weights.reshape(n_groups, self.n_classes), dtype=np.float64)
+def class_shares(y: NDArray[np.int64], weight: Floats, n_classes: int) -> Shares:
+    """Of the classes of rows."""
+
+    def shares(group: Places, n_groups: int) -> Floats:
+        weights = np.bincount(group * n_classes + y, weight, n_groups * n_classes)
+        return np.asarray(weights.reshape(n_groups, n_classes), dtype=np.float64)
+
+    return shares
+
+
+def number_shares(targets: Floats, weight: Floats) -> Shares:
+    """Of two opposite ends of every target, shape (n_groups, n_targets + 1)."""
+    span = np.ptp(targets, axis=0)
+    high = (targets - targets.min(axis=0)) / np.where(span > 0, span, 1.0) / targets.shape[1]
+    ends = np.column_stack([1 - high.sum(axis=1), high])
+    return lambda group, n_groups: np.column_stack(
+        [np.bincount(group, weight * end, n_groups) for end in ends.T]
+    )
 
 
 def number_columns(
-    source: int, values: NDArray[Any], rows: Places, labels: Labels, scale: str | None
+    source: int, values: NDArray[Any], rows: Places, shares_of: Shares, scale: str | None
 ) -> list[EncodedColumn]:
     """The steps of a column of numbers, and a column that marks its gaps if it has any."""
     sample = values[:: max(1, len(values) // ROWS_FOR_STEPS)].astype(np.float64)
@@ -96,7 +104,7 @@ def number_columns(
     own = column.of(own)
     marks = scaled(np.array([0.0, 1.0]), np.array([np.sum(~gaps), np.sum(gaps)]), scale)
     marker = EncodedColumn(source, np.empty(0), marks[:1], float(marks[1]))
-    return [replace(column, missing=_like_gaps(own, gaps, labels)), marker]
+    return [replace(column, missing=_like_gaps(own, gaps, shares_of)), marker]
 
 
 def between(points: Floats) -> Floats:
@@ -106,29 +114,15 @@ def between(points: Floats) -> Floats:
 
 
 def category_column(
-    source: int, codes: NDArray[Any], n_categories: int, labels: Labels, scale: str | None
+    source: int, codes: NDArray[Any], n_categories: int, shares_of: Shares, scale: str | None
 ) -> EncodedColumn:
     """Categories in the order of what they tell about the label."""
     group = np.where(np.isnan(codes), n_categories, codes).astype(np.intp)
-    told = category_scores(labels.shares(group, n_categories + 1))
+    told = category_scores(shares_of(group, n_categories + 1))
     points, place = np.unique(told, return_inverse=True)
     counts = np.bincount(place[group], minlength=len(points))
     scores = scaled(points, counts, scale)[place]
     return EncodedColumn(source, None, scores[:-1], float(scores[-1]))
-
-
-def ordered_columns(
-    source: int,
-    codes: NDArray[Any],
-    n_categories: int,
-    rows: Places,
-    labels: Labels,
-    scale: str | None,
-) -> list[EncodedColumn]:
-    """Categories in the order that they have, and a column that marks gaps if there are any."""
-    every = np.arange(n_categories, dtype=np.float64)
-    columns = number_columns(source, codes, rows, labels, scale)
-    return [EncodedColumn(source, None, column.of(every), column.missing) for column in columns]
 
 
 def category_scores(weights: Floats) -> Floats:
@@ -172,14 +166,14 @@ def scaled(points: Floats, counts: Places, scale: str | None) -> NDArray[np.floa
 _FLOAT32 = (np.finfo(np.float32).min, np.finfo(np.float32).max)
 
 
-def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], labels: Labels) -> float:
+def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], shares_of: Shares) -> float:
     """The middle score of those numbers whose classes are most like those of the gaps."""
     known = scores[~gaps]
     if not len(known):
         return 0.0
     borders = np.unique(np.quantile(known, np.linspace(0, 1, PARTS + 1)[1:-1], method="nearest"))
     part = np.where(gaps, len(borders) + 1, np.searchsorted(borders, scores, side="left"))
-    weights = labels.shares(part, len(borders) + 2)
+    weights = shares_of(part, len(borders) + 2)
     average = weights.sum(axis=0) / weights.sum()
     shares = (weights + PRIOR_ROWS * average) / (weights.sum(axis=1, keepdims=True) + PRIOR_ROWS)
     distance = ((shares[:-1] - shares[-1]) ** 2).sum(axis=1)
@@ -189,7 +183,11 @@ def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], labels: Lab
 
 
 def learn_encoding(
-    coded: NDArray[Any], rows: Places, labels: Labels, columns: Sequence[Column], scale: str | None
+    coded: NDArray[Any],
+    rows: Places,
+    shares_of: Shares,
+    columns: Sequence[Column],
+    scale: str | None,
 ) -> tuple[EncodedColumn, ...]:
     """How the columns of a table become those of the training matrix.
 
@@ -200,14 +198,15 @@ def learn_encoding(
         values = coded[:, source]
         if column.left_out:
             continue
+        width = len(column.categories)
+        if column.kind == "category" and not column.ordered:
+            inner.append(category_column(source, values[rows], width, shares_of, scale))
+            continue
+        numbers = number_columns(source, values, rows, shares_of, scale)
         if column.ordered:
-            width = len(column.categories)
-            inner += ordered_columns(source, values, width, rows, labels, scale)
-        elif column.kind == "category":
-            width = len(column.categories)
-            inner.append(category_column(source, values[rows], width, labels, scale))
-        else:
-            inner += number_columns(source, values, rows, labels, scale)
+            every = np.arange(width, dtype=np.float64)
+            numbers = [EncodedColumn(source, None, one.of(every), one.missing) for one in numbers]
+        inner += numbers
     varying = [c for c in inner if np.ptp([*c.scores, c.missing]) > 0]
     return tuple(varying or inner[:1])
 

@@ -160,7 +160,6 @@ def _exact(tree: Tree, node: int) -> float:
 
 
 def _sides(tree: Tree, node: int, column: Column) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Categories that go left and right."""
     assert tree.members is not None
     left = tree.members[node, : len(column.categories)]
     return column.some(left), column.some(~left)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtree.trees.tree import Tree
-from gradtree.views.palette import class_colours, leaf_fill
+from gradtree.views.palette import leaf_fill
 from gradtree.views.rules import checked_class_names, describe, node_verdict
 
 
@@ -13,7 +13,6 @@ def export_text(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    digits: int = 4,
     max_depth: int | None = None,
 ) -> str:
     """The tree as indented text, one line per branch.
@@ -21,7 +20,7 @@ def export_text(
     Parameters
     ----------
     tree : Tree
-    feature_names, class_names, digits
+    feature_names, class_names
         As in :func:`gradtree.views.rules.decision_rules`.
     max_depth : int, optional
         Branches below this many splits are cut off and marked with ``…``.
@@ -34,9 +33,9 @@ def export_text(
         shortened; :func:`gradtree.decision_rules` has them all.
     """
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, digits)
+    splits = describe(tree, feature_names)
     if 0 not in splits:
-        return f"→ {node_verdict(tree, 0, classes, digits)}"
+        return f"→ {node_verdict(tree, 0, classes)}"
     lines: list[str] = []
     # Node, the condition that leads to it, what stands left of it, depth, whether it comes last.
     waiting: list[tuple[int, str, str, int, bool]] = []
@@ -51,9 +50,9 @@ def export_text(
         node, condition, margin, depth, last = waiting.pop()
         head = f"{margin}{'└─' if last else '├─'} {condition}"
         if node not in splits:
-            lines.append(f"{head} → {node_verdict(tree, node, classes, digits)}")
+            lines.append(f"{head} → {node_verdict(tree, node, classes)}")
         elif max_depth is not None and depth >= max_depth:
-            lines.append(f"{head} … {node_verdict(tree, node, classes, digits)}")
+            lines.append(f"{head} … {node_verdict(tree, node, classes)}")
         else:
             lines.append(head)
             expect_children(node, margin + ("   " if last else "│  "), depth + 1)
@@ -65,14 +64,13 @@ def export_graphviz(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    digits: int = 4,
 ) -> str:
     """The tree in the DOT language, coloured by class (colour-blind safe).
 
     Parameters
     ----------
     tree : Tree
-    feature_names, class_names, digits
+    feature_names, class_names
         As in :func:`gradtree.views.rules.decision_rules`.
 
     Returns
@@ -81,7 +79,7 @@ def export_graphviz(
         Write it to a file and run ``dot -Tsvg``, or pass it to ``graphviz.Source``.
     """
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, digits)
+    splits = describe(tree, feature_names)
     lines = [
         "digraph Tree {",
         "graph [ranksep=0.35, nodesep=0.2];",
@@ -90,10 +88,8 @@ def export_graphviz(
     ]
     for node in range(tree.node_count):
         split = splits.get(node)
-        label = node_verdict(tree, node, classes, digits) if split is None else split.column
-        fill = "#f2f2f2"
-        if split is None:
-            fill = leaf_fill(tree, node, class_colours(tree.n_classes))
+        label = node_verdict(tree, node, classes) if split is None else split.column
+        fill = leaf_fill(tree, node) if split is None else "#f2f2f2"
         lines.append(f'{node} [label={_quoted(label)}, fillcolor="{fill}"];')
         if split is not None:
             sides = (tree.children_left[node], split.left), (tree.children_right[node], split.right)

@@ -1,6 +1,5 @@
 """Colours of classes and shades of numbers, distinguishable with any colour vision."""
 
-from collections.abc import Sequence
 from itertools import cycle, islice
 
 import numpy as np
@@ -21,7 +20,7 @@ def class_colours(n_classes: int) -> list[str]:
     return list(islice(cycle(OKABE_ITO), n_classes))
 
 
-def leaf_fill(tree: Tree, node: int, colours: Sequence[str]) -> str:
+def leaf_fill(tree: Tree, node: int) -> str:
     """The background of a leaf, mixed with white.
 
     The colour of its class, the paler the smaller the share of that; or the paler the smaller its
@@ -35,6 +34,7 @@ def leaf_fill(tree: Tree, node: int, colours: Sequence[str]) -> str:
     else:
         chance = 1.0 / tree.n_classes
         strength = 1.0 if tree.n_classes == 1 else ((share or 0.0) - chance) / (1.0 - chance)
-    colour, mixed = colours[label], PALEST + (STRONGEST - PALEST) * np.clip(strength, 0.0, 1.0)
+    mixed = PALEST + (STRONGEST - PALEST) * np.clip(strength, 0.0, 1.0)
+    colour = class_colours(tree.n_classes)[label]
     channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 - mixed * (255 - c)):02x}" for c in channels)

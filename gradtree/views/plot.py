@@ -33,9 +33,7 @@ def plot_tree(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    digits: int = 4,
     max_depth: int | None = None,
-    colours: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a tree: splits in grey, leaves in the colour of their class.
@@ -46,12 +44,10 @@ def plot_tree(
     Parameters
     ----------
     tree : Tree
-    feature_names, class_names, digits
+    feature_names, class_names
         As in :func:`gradtree.views.rules.decision_rules`.
     max_depth : int, optional
         Draw only so many levels of splits.
-    colours : sequence of str, optional
-        One ``#rrggbb`` per class.
     ax : matplotlib Axes, optional
         Where to draw; without it, on a new figure of a size that fits the tree.
 
@@ -61,13 +57,12 @@ def plot_tree(
     """
     plt = _pyplot()
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, digits)
+    splits = describe(tree, feature_names)
     positions = tidy_positions(tree, max_depth)
     n_columns, n_levels = _extent(positions)
     if ax is None:
         ax = plt.figure(figsize=drawing_inches(tree, max_depth)).add_axes((0, 0, 1, 1))
-    palette = colours or class_colours(tree.n_classes)
-    artist = _TreeArtist(ax, tree, classes, palette, digits)
+    artist = _TreeArtist(ax, tree, classes)
     ax.set_axis_off()
     ax.set_xlim(-0.5, n_columns - 0.5)
     ax.set_ylim(-(n_levels - 0.5), 0.5)
@@ -143,11 +138,8 @@ def _extent(positions: dict[int, tuple[float, int]]) -> tuple[float, int]:
 class _TreeArtist:
     """Draws nodes of one tree onto one axes; a column and a level have size 1 there."""
 
-    def __init__(
-        self, ax: Axes, tree: Tree, classes: Sequence[str], colours: Sequence[str], digits: int
-    ) -> None:
-        self.ax, self.tree, self.classes, self.colours = ax, tree, classes, colours
-        self.digits = digits
+    def __init__(self, ax: Axes, tree: Tree, classes: Sequence[str]) -> None:
+        self.ax, self.tree, self.classes = ax, tree, classes
 
     def split(
         self, node: int, x: float, y: float, split: Split, positions: dict[int, tuple[float, int]]
@@ -159,19 +151,21 @@ class _TreeArtist:
             column, depth = positions[child]
             self._branch((x, y), (column, -depth), side.brief, self._share(child))
         self._box(x, y, INNER_COLOUR, "#c8c8c8")
-        self._text(x, y, wrapped(split.column), INK)
+        self._text(x, y, wrapped(split.column))
 
     def leaf(self, node: int, x: float, y: float, cut_off: bool) -> None:
         best, share, count, n_rows = node_facts(self.tree, node)
-        fill = leaf_fill(self.tree, node, self.colours)
-        self._box(x, y, fill, self.colours[best], dashed=cut_off)
+        edge = class_colours(self.tree.n_classes)[best]
+        self._box(x, y, leaf_fill(self.tree, node), edge, dashed=cut_off)
         facts = [] if share is None else [f"{share:.0%}"]
         if n_rows is not None:
             facts.append(f"n={n_rows}" if count is None else f"{count} of {n_rows}")
-        name = predicted_text(self.tree, node, self.classes, self.digits)
+        name = predicted_text(self.tree, node, self.classes)
         name += " …" if cut_off else ""
-        self._text(x, y + 0.1, name, INK, weight="bold", fontsize=fitting_size(name))
-        self._text(x, y - 0.1, " · ".join(facts), INK)
+        # Long names are bold in a smaller size.
+        size = FONT_SIZE * min(1.0, max(BOLD_CHARACTERS / max(len(name), 1), 0.6))
+        self._text(x, y + 0.1, name, weight="bold", fontsize=size)
+        self._text(x, y - 0.1, " · ".join(facts))
 
     def _share(self, node: int) -> float:
         counts = self.tree.n_node_samples
@@ -194,7 +188,8 @@ class _TreeArtist:
         y = top + LABEL_PLACE * (bottom - top)
         outwards = "right" if end[0] < start[0] else "left"
         backdrop = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
-        self._text(x, y, pretty(label), INK, ha=outwards, zorder=2, bbox=backdrop)
+        shown = label.replace("<=", "≤").replace(" or missing", "\nor n/a")
+        self._text(x, y, shown, ha=outwards, zorder=2, bbox=backdrop)
 
     def _box(self, x: float, y: float, fill: str, edge: str, dashed: bool = False) -> None:
         from matplotlib.patches import FancyBboxPatch
@@ -214,15 +209,11 @@ class _TreeArtist:
             )
         )
 
-    def _text(self, x: float, y: float, text: str, colour: str, **style: Any) -> None:
-        options: dict[str, Any] = {
-            "fontsize": FONT_SIZE,
-            "zorder": 4,
-            "ha": "center",
-            "va": "center",
-        } | style
+    def _text(self, x: float, y: float, text: str, **style: Any) -> None:
+        centred = {"fontsize": FONT_SIZE, "zorder": 4, "ha": "center", "va": "center"}
+        options: dict[str, Any] = centred | style
         # A dollar sign in a column name is no formula.
-        self.ax.text(x, y, text, color=colour, parse_math=False, linespacing=1.05, **options)
+        self.ax.text(x, y, text, color=INK, parse_math=False, linespacing=1.05, **options)
 
 
 def plot_history(history: Sequence[Any], *, ax: Axes | None = None) -> Axes:
@@ -260,16 +251,6 @@ def wrapped(text: str, width: int = LINE_CHARACTERS, lines: int = 2) -> str:
     if len(rows) > lines:
         rows = [*rows[: lines - 1], rows[lines - 1].rstrip() + "…"]
     return "\n".join(row.strip() for row in rows)
-
-
-def fitting_size(text: str) -> float:
-    """Font size at which bold text fits into a box."""
-    return FONT_SIZE * min(1.0, max(BOLD_CHARACTERS / max(len(text), 1), 0.6))
-
-
-def pretty(text: str) -> str:
-    """A condition as it looks on paper."""
-    return text.replace("<=", "≤").replace(" or missing", "\nor n/a")
 
 
 def _pyplot() -> Any:

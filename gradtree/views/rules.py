@@ -12,7 +12,7 @@ from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.conditions import Condition, Split, alone, category_split, joined, number_split
-from gradtree.units.cuts import cut_text, distinct_text, number_text
+from gradtree.units.cuts import DIGITS, cut_text, number_text
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,6 @@ def decision_rules(
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[Any] | None = None,
-    digits: int = 4,
 ) -> list[Rule]:
     """One rule per leaf, from left to right.
 
@@ -78,12 +77,12 @@ def decision_rules(
         ``x0, x1, …``.
     class_names : sequence, optional
         Names in the order of the columns of ``tree.value``; ``0, 1, …`` without them.
-    digits : int, default=4
-        Significant digits of predicted numbers, and of thresholds of a tree over a plain matrix.
-        A tree over a table has thresholds that are short themselves, and prints them in full.
+
+    Predicted numbers, and thresholds of a tree over a plain matrix, have four significant digits. A
+    tree over a table has thresholds that are short themselves, and prints them in full.
     """
     classes = checked_class_names(tree, class_names)
-    splits = describe(tree, feature_names, digits)
+    splits = describe(tree, feature_names)
     rules: list[Rule] = []
     waiting: list[tuple[int, dict[str, Condition]]] = [(0, {})]
     while waiting:
@@ -92,7 +91,7 @@ def decision_rules(
         if split is None:
             _, share, count, n_rows = node_facts(tree, node)
             conditions = tuple(alone(condition) for condition in way.values())
-            told = predicted_text(tree, node, classes, digits)
+            told = predicted_text(tree, node, classes)
             numbers = tuple(tree.value[node].tolist()) if isinstance(tree, RegressionTree) else None
             rules.append(Rule(conditions, node, told, share, n_rows, count, numbers))
             continue
@@ -105,9 +104,7 @@ def decision_rules(
     return rules
 
 
-def describe(
-    tree: Tree, feature_names: Sequence[str] | None = None, digits: int = 4
-) -> dict[int, Split]:
+def describe(tree: Tree, feature_names: Sequence[str] | None = None) -> dict[int, Split]:
     """The meaning of every inner node, by node index.
 
     Categories are told apart only as far as they can still come, given the splits above.
@@ -127,7 +124,7 @@ def describe(
         else:
             border = float(tree.threshold[node])
             own = seen.get(column.name, {})
-            text = _border_text(tree, column, border, own, digits)
+            text = _border_text(tree, column, border, own)
             seen = {**seen, column.name: {**own, text: border}}
             split = number_split(column, border, text, bool(missing[node]))
             if known is not None and not known.missing:
@@ -153,14 +150,13 @@ def described_columns(tree: Tree, feature_names: Sequence[str] | None) -> list[C
     return [replace(c, name=str(name)) for c, name in zip(columns, names, strict=True)]
 
 
-def _border_text(
-    tree: Tree, column: Column, border: float, taken: dict[str, float], digits: int
-) -> str:
+def _border_text(tree: Tree, column: Column, border: float, taken: dict[str, float]) -> str:
     """A border, printed differently from the other borders above."""
     if tree.columns is not None:
         return cut_text(border, column.kind) if np.isfinite(border) else str(border)
-    text = number_text(border, digits)
-    return text if taken.get(text, border) == border else distinct_text(border, taken, digits)
+    texts = (number_text(border, digits) for digits in range(DIGITS, 18))
+    free = (text for text in texts if taken.get(text, border) == border)
+    return next(free, repr(border))
 
 
 def checked_class_names(tree: Tree, names: Sequence[Any] | None) -> list[str]:
@@ -173,16 +169,16 @@ def checked_class_names(tree: Tree, names: Sequence[Any] | None) -> list[str]:
     return [str(name) for name in names]
 
 
-def node_verdict(tree: Tree, node: int, classes: Sequence[str], digits: int = 4) -> str:
+def node_verdict(tree: Tree, node: int, classes: Sequence[str]) -> str:
     """What a node predicts, and the share and number of the training rows that are so."""
     _, share, count, n_rows = node_facts(tree, node)
-    return verdict_text(predicted_text(tree, node, classes, digits), share, count, n_rows)
+    return verdict_text(predicted_text(tree, node, classes), share, count, n_rows)
 
 
-def predicted_text(tree: Tree, node: int, classes: Sequence[str], digits: int = 4) -> str:
+def predicted_text(tree: Tree, node: int, classes: Sequence[str]) -> str:
     """The class, or the numbers, that a node predicts."""
     if isinstance(tree, RegressionTree):
-        return ", ".join(number_text(number, digits) for number in tree.value[node])
+        return ", ".join(number_text(number) for number in tree.value[node])
     return classes[tree.labels[node]]
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.engines.compiled import CompiledRun
-from gradtree.engines.contract import EngineRun, Samples, Seeds
-from gradtree.engines.streams import noise_key, stream
+from gradtree.engines.contract import Samples, Seeds
+from gradtree.engines.streams import STREAMS, noise_key
+from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss, Loss
 from gradtree.settings.selectors import Selector
-from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 GROUPS = ("thresholds", "logits", "leaves")
@@ -53,10 +53,10 @@ def rows_of(
 
 def begin(
     tree: DenseTree, train: Samples, config: TrainConfig, valid: Samples | None = None
-) -> EngineRun:
+) -> Any:
     """A run from ``tree``; without validation rows unless some are given."""
     nobody = Samples(train.X, train.y, train.weight, np.arange(0))
-    seeds = Seeds(stream(config.stream).order(config.seed), noise_key(config.seed))
+    seeds = Seeds(STREAMS[config.stream].order(config.seed), noise_key(config.seed))
     if config.engine == "compiled":
         return CompiledRun(tree, train, valid or nobody, seeds, config)
     from gradtree.engines.reference import ReferenceRun
@@ -64,7 +64,7 @@ def begin(
     return ReferenceRun(tree, train, valid or nobody, seeds, config)
 
 
-def finish(run: EngineRun) -> EngineRun:
+def finish(run: Any) -> Any:
     """Advance to the end."""
     while run.advance() == 0:
         pass

@@ -75,18 +75,6 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
     assert with_weights.tree_ == quick().fit(X[:150], y[:150]).tree_
 
 
-def test_class_weights_shift_predictions():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 2))
-    y = (X[:, 0] + rng.normal(size=400) > 1).astype(int)
-    shares = [
-        quick(class_weight=weights, epochs=200).fit(X, y).predict(X).mean()
-        for weights in ({0: 10.0, 1: 1.0}, None, "balanced", {0: 1.0, 1: 10.0})
-    ]
-    assert shares[0] < shares[2] < shares[3]
-    assert shares[0] <= shares[1] <= shares[3]
-
-
 PEAK_OF_A_FIT = """
 import threading, time
 import numpy as np

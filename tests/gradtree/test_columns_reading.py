@@ -1,7 +1,5 @@
 """Tables of any make and type, their names, and what the estimator tells about a tree."""
 
-import subprocess
-import sys
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -259,28 +257,3 @@ def test_cuts_of_dates():
     noon = cut_between(3.1 * DAY, 3.8 * DAY, "date")
     assert cut_text(noon, "date") == "1970-01-04 10:00:00"
     assert cut_text(1.5 * DAY, "duration") == "1 day, 12:00:00"
-
-
-def test_tables_need_no_pandas():
-    program = (
-        "import sys\n"
-        "class Refuse:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.split('.')[0] == 'pandas': raise ImportError(name)\n"
-        "sys.meta_path.insert(0, Refuse())\n"
-        "import numpy as np, gradtree\n"
-        "class Series:\n"
-        "    def __init__(self, cells): self.cells = cells\n"
-        "    def to_numpy(self): return self.cells\n"
-        "class Frame(dict):\n"
-        "    column_names = ['n', 'word', 'y']\n"
-        "    shape = (80, 3)\n"
-        "n = np.arange(80.0); word = np.where(n > 40, 'a', 'b').astype(object)\n"
-        "table = Frame(n=Series(n % 7), word=Series(word), y=Series(n > 40))\n"
-        "model = gradtree.fit_table(table, 'y', depth=2, epochs=40, restarts=0, random_state=0)\n"
-        "print(model.export_text())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert "word = a" in done.stdout, done.stderr

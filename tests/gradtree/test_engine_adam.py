@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from gradtree.engines import adam, epochs
 from gradtree.engines.state import Group, new_group
+from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import Loss
 from gradtree.settings.selectors import Selector
-from gradtree.training.train import TrainConfig
 
 
 class DenseAdam:

@@ -9,7 +9,7 @@ from gradtree.compiling import from_python
 from gradtree.engines.noise import LANES, ROUGH, exact_noise, fill_gumbel
 from gradtree.engines.selection import choose_noisily, forget, new_extras, note_arrivals
 from gradtree.engines.state import new_tree
-from gradtree.engines.streams import Order, shuffle_epoch, stateless_uniform, stream
+from gradtree.engines.streams import STREAMS, Order, shuffle_epoch, stateless_uniform
 from gradtree.settings.selectors import Selector
 from gradtree.trees.dense import DenseTree
 
@@ -42,7 +42,7 @@ def test_uniform_draws_are_tensorflows(tf, seed, size):
 def test_initial_matrices_are_those_of_keras(tf, seed, depth, n_features, n_classes):
     glorot = tf.keras.initializers.GlorotUniform(seed=seed)
     leaf_shape = (2**depth,) if n_classes == 2 else (2**depth, n_classes)
-    tree = stream("authors").initial(seed, depth, n_features, n_classes)
+    tree = STREAMS["authors"].initial(seed, depth, n_features, n_classes)
     expected = glorot((2**depth - 1, n_features)).numpy()
     np.testing.assert_array_equal(tree.logits, expected)
     np.testing.assert_array_equal(tree.thresholds, expected)
@@ -53,7 +53,7 @@ def test_initial_matrices_are_those_of_keras(tf, seed, depth, n_features, n_clas
 @pytest.mark.parametrize("seed", [42, 45, 0, 7_000, LARGEST - 1, LARGEST, LARGEST + 1, 2 * LARGEST])
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5, 128, 129, 5000])
 def test_shuffled_orders_are_tensorflows(tf, seed, n_rows):
-    order = stream("authors").order(seed)
+    order = STREAMS["authors"].order(seed)
     for epoch in (0, 1, 2, 17):
         tf.random.set_seed(seed + epoch)
         expected = tf.random.shuffle(tf.range(n_rows), seed=seed + epoch).numpy()

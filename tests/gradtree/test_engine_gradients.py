@@ -15,10 +15,10 @@ import pytest
 from engine_runs import GROUPS, LOSSES, SELECTORS, begin, finish, random_tree, rows_of
 from numpy.typing import NDArray
 
+from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss, Loss
 from gradtree.settings.selectors import Selector
 from gradtree.settings.splits import SPLITS
-from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from engine_runs import LOSSES, begin, random_tree, rows_of
 
+from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import Loss
-from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 BUILT_IN = [name for name in LOSSES if name != "custom"]

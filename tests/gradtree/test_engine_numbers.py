@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from engine_runs import GROUPS, SELECTORS, begin, random_tree, rows_of
 
+from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
-from gradtree.training.train import TrainConfig
 from gradtree.trees.dense import DenseTree
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}

@@ -20,12 +20,6 @@ def single_leaf() -> Tree:
     return Tree([LEAF], [LEAF], [LEAF], [np.nan], [[0.25, 0.75]], n_features=3)
 
 
-def test_a_single_leaf_has_size_one_and_depth_zero():
-    tree = single_leaf()
-    assert (tree.node_count, tree.n_leaves, tree.depth) == (1, 1, 0)
-    assert tree.predict(np.zeros((4, 3))).tolist() == [1, 1, 1, 1]
-
-
 def test_arrays_cannot_be_changed_through_the_tree():
     given_thresholds = np.array([0.5, np.nan, np.nan])
     tree = Tree([1, -1, -1], [2, -1, -1], [0, -1, -1], given_thresholds, np.full((3, 2), 0.5), 1)
@@ -188,10 +182,6 @@ def test_rows_on_the_threshold_go_left_and_are_compared_as_float32():
 def test_infinite_and_missing_values_have_a_place():
     rows = np.array([[0, -np.inf], [0, np.inf], [0, np.nan], [0, 1e300], [0, -1e300]])
     assert stump().apply(rows).tolist() == [1, 2, 2, 2, 1]
-
-
-def test_equal_probabilities_give_the_first_class():
-    assert stump(left=0.5, right=0.5).predict([[0, 0], [0, 1]]).tolist() == [0, 0]
 
 
 def test_no_rows():
