@@ -36,10 +36,10 @@ TABLES = {
 """Each has ten columns and 1,500 rows; the others of its columns are noise."""
 N_ROWS = 1500
 LEARNERS = {
-    "CART, pruned": CartClassifier(random_state=0),
-    "CART, 16 leaves": CartClassifier(max_leaf_nodes=16, random_state=0),
-    "GradTree, 16 leaves": GradTreeClassifier(max_leaf_nodes=16, random_state=0),
-    "best small tree, 16 leaves": SmallTreeClassifier(random_state=0),
+    "CART (pruned)": CartClassifier(random_state=0),
+    "CART (16 leaves)": CartClassifier(max_leaf_nodes=16, random_state=0),
+    "GradTree (16 leaves)": GradTreeClassifier(max_leaf_nodes=16, random_state=0),
+    "SmallTreeClassifier": SmallTreeClassifier(random_state=0),
 }
 
 

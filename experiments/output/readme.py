@@ -148,6 +148,7 @@ def blocks(
             defaults_block(asked["new-defaults"]),
             raw_tables(root / RAW_TABLES),
         ),
+        "gradtree/README.md": ("\n\n".join(_with_captions(_shown_tables(asked["interactions"]))),),
     }
     if profiles:
         found["experiments/README.md"] = (profiles,)
