@@ -18,7 +18,7 @@ from gradtree import GradTreeClassifier
 from gradtree.trees.costs import log_loss_costs
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.growing import Bins, grown_below
-from gradtree.trees.polish import ClassLosses, polished
+from gradtree.trees.polish import ClassLosses, _leaf_below, polished
 from gradtree.trees.pruning import float32_below, pruned_tree
 from gradtree.trees.simplify import (
     Labelled,
@@ -26,6 +26,7 @@ from gradtree.trees.simplify import (
     merged,
     pruned,
     pruning_path,
+    rebuilt,
     refitted,
     without_small_leaves,
 )
@@ -180,6 +181,17 @@ def test_polishing_makes_trees_smaller_and_hardly_worse(seed, n_leaves, price):
     assert after.node_count <= tree.node_count
     # Shares are smoothed while thresholds move, so that the plain loss may rise a little.
     assert cost(after, rows, price) <= cost(tree, rows, price) + 0.02
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nodes_that_gave_way_one_after_the_other_are_passed_as_in_the_tree_without_them(seed):
+    tree, X = random_tree(seed, 12), grid_rows(seed)
+    instead = np.arange(tree.node_count)
+    inner = np.flatnonzero(tree.children_left != LEAF)[:4]  # some of them below each other
+    instead[inner] = tree.children_left[inner]
+    after, origin = rebuilt(tree, instead=instead)
+    given = (tree, tree.feature, tree.threshold, instead, 0, X, np.arange(len(X)))
+    np.testing.assert_array_equal(_leaf_below(*given), origin[after.apply(X)])
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 20), st.sampled_from([1, 5, 20]))
