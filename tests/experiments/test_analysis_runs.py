@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from experiments.analysis.grids import declarations, declared, printed_grid
+from experiments.analysis.grids import added, declarations, declared, printed_grid
 from experiments.analysis.printed import printed
 from experiments.analysis.runs import as_tuned, load
 from experiments.analysis.stats import ranks_of
@@ -126,6 +126,16 @@ def test_summary_lines_follow_from_the_cells(name):
         if line.rank_mine != line.rank:
             found.add((*where, "rank"))
     assert found == listed(name, of_cells=False)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_the_datasets_add_to_reciprocal_ranks_makes_their_means(name):
+    """Printed ties are shared, or broken as the paper's own ranks break them, in both."""
+    table = printed_grid(name)
+    lines = table.summary[table.summary["statistic"] == "MRR"]
+    for task, part in lines.groupby("task"):
+        means = added(table, task, "MRR").mean()
+        assert means[part["method"]].tolist() == pytest.approx(part["value"].tolist(), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import plugins
 import pytest
@@ -18,7 +19,7 @@ from experiments.commands import list_plan_status_failures as list_verb
 from experiments.commands import run_search as run_verb
 from experiments.errors import UserError
 from experiments.runner.experiments import jobs_of
-from experiments.runs import archive
+from experiments.runs import archive, predictions
 from experiments.runs.schema import NAMES
 from experiments.runs.store import Store
 
@@ -362,6 +363,31 @@ class TestExport:
         assert job.key in set(archive.read_runs(folder)["key"])
         assert not set(keys[0]) & set(archive.read_runs(folder)["key"])
         assert archive.read_facts(folder)["learner"]["cart"]["version"] == job.method_version
+
+    def test_superseded_runs_stay_where_another_experiment_asks_for_them(self, run, tmp_path):
+        (job,) = jobs_of("default", "paper", ["iris"], ["cart"], [0])
+        first, folder = replace(job, method_version="first"), tmp_path / "archive"
+        ours, theirs = Store(tmp_path / "ours"), Store(tmp_path / "theirs")
+        ours.plan([first, replace(first, experiment="their-own")])
+        theirs.plan([job])
+        ours.add([first.run("ok", test_f1=0.5)])
+        theirs.add([job.run("ok", test_f1=0.6)])
+        facts = {kind: ours.facts(kind) for kind in archive.KINDS}
+        archive.write(folder, ours.frame(), ours.frame("planned"), facts)
+        run("export", "--store", theirs.folder, "--results", folder)
+        plan = archive.read_plan(folder).set_index("experiment")["key"]
+        assert plan.to_dict() == {"default": job.key, "their-own": first.key}
+        assert set(archive.read_runs(folder)["key"]) == {job.key, first.key}
+
+    def test_predictions_that_an_archive_keeps_stay(self, run, tmp_path):
+        first, second = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1])
+        packed = predictions.pack(predictions.Prediction(np.arange(3), np.arange(3)))
+        for job, kept in ((first, "default"), (second, "tuned")):
+            store = Store(tmp_path / kept)
+            store.plan([job])
+            store.add([job.run("ok", test_f1=1.0)], {job.key: packed})
+            run("export", "--store", store.folder, "--results", tmp_path, "--predictions", kept)
+        assert list(predictions.read(tmp_path)) == [first.key]
 
     def test_equal_runs_renew_costs_where_asked(self, run, tmp_path):
         jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])

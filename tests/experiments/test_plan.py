@@ -65,6 +65,13 @@ class TestPlan:
         assert found.wall_seconds(4) == 20.0 + 20.0
         assert found.wall_seconds(100) == 20.0 + 10.0
 
+    def test_parts_have_shared_work_once_and_limits_of_their_own(self, jobs):
+        short = plan.make_plan(jobs[:6], {}, Limits(seconds=1e-6))
+        both = plan.together([short, plan.make_plan(jobs[4:], {}, Limits())])
+        assert both.jobs == both.pending == jobs
+        assert list(short.seconds.values()) == [1e-6] * 6
+        assert both.core_seconds > 1e-3
+
     def test_shards_are_disjoint_and_complete_and_keep_groups(self):
         jobs = unique(jobs_in(profile_of("smoke")))
         shares = [plan.shard(jobs, index, 3) for index in (1, 2, 3)]

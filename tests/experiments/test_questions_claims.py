@@ -112,6 +112,25 @@ def test_an_incomplete_table_says_how_much_of_it_has_run(as_printed):
     assert outcome("multi-second", replace(as_printed, frame=frame))[0] == "holds"
 
 
+def ended(runs: Runs, dataset: str, method: str, **columns: object) -> Runs:
+    """The runs of a method on a dataset, with another outcome."""
+    frame = runs.frame.copy()
+    own = (frame["dataset"] == dataset) & (frame["method"] == method)
+    frame.loc[own, list(columns)] = list(columns.values())
+    return replace(runs, frame=frame)
+
+
+def test_a_dataset_too_wide_for_a_learner_leaves_no_claim_open(as_printed):
+    runs = ended(as_printed, "titanic", "dndt", status="skipped", reason="n>12", test_f1=math.nan)
+    assert outcome("binary-mrr", runs)[0] == "holds"
+
+
+def test_dl85_counts_with_its_own_seconds_where_only_the_papers_hit_the_limit(as_printed):
+    quick = ended(as_printed, "splice", "dl85", status="ok", reason="", wall_seconds=1.0)
+    limited, own = (outcome("runtime-large", runs)[1].effect for runs in (as_printed, quick))
+    assert own < limited - 0.05
+
+
 def test_seeds_count_the_draws_for_which_a_sentence_is_true(as_printed):
     own = as_printed.of("paper", "tuned")
     own = own[own["method"] == "gradtree"]

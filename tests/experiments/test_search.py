@@ -166,6 +166,13 @@ class TestFolds:
             shares = [np.mean(part == 1) for part in (fold.y_test, split.y_train_valid)]
             assert shares[0] == pytest.approx(shares[1], abs=0.03)
 
+    @pytest.mark.parametrize("protocol", ["paper", "clean"])
+    def test_no_learner_can_change_them(self, protocol, plugged):
+        for fold in scores.make_folds("my-shop", protocol, 0, 3):
+            for rows in (fold.X_train, fold.X_valid, fold.X_test, fold.y_test):
+                with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+                    rows.setflags(write=True)
+
     def test_under_clean_everything_is_learned_inside_them(self, plugged):
         made = scores.make_folds("my-shop", "clean", 0, 3)
         tested = np.concatenate([fold.rows.test for fold in made if fold.rows is not None])

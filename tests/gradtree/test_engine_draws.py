@@ -114,6 +114,13 @@ def test_nodes_choose_by_the_noise_of_the_whole_table(width, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_node_without_a_finite_logit_chooses_the_first_feature(dtype):
+    start = table(57, dtype)
+    start.logits[2] = -np.inf
+    assert choices(start, np.array([0, 2], dtype=np.uint32))[2] == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_close_sums_are_told_apart(dtype):
     """Logits that take the noise away leave sums within its rough error, and true ties."""
     start = table(40, dtype)

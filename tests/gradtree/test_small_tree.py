@@ -215,6 +215,13 @@ def test_the_price_of_a_leaf_is_chosen_without_labels_of_the_rows_it_is_judged_b
     assert model.tree_.n_leaves == 1
 
 
+@pytest.mark.parametrize("model", [CartRegressor(), SmallTreeRegressor(families=["cart"])])
+def test_few_rows_make_few_folds_so_that_every_one_has_a_score(model):
+    """Of a single row, no R² is known."""
+    X = np.arange(8.0)[:, np.newaxis]
+    assert clone(model).set_params(random_state=0).fit(X, X[:, 0] > 3.5).tree_.n_leaves == 2
+
+
 @pytest.mark.parametrize("family", list(QUICK))
 def test_the_tree_can_be_pruned_changed_and_stored(family):
     X, y = load_iris(return_X_y=True, as_frame=True)
