@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length
 
-from gradtree.estimator import TreeEstimator
+from gradtree.estimator import TreeEstimator, check_tree
 from gradtree.inputs.arrays import (
     TrainingRows,
     class_indices,
@@ -105,6 +105,7 @@ class Classification(ClassifierMixin, TreeEstimator):
         **params
             Parameters of the estimator.
         """
+        check_tree(tree)
         if isinstance(tree, RegressionTree):
             raise ValueError("this tree predicts numbers; use a regressor, not a classifier")
         model = cls(**params)

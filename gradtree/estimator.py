@@ -158,8 +158,8 @@ class TreeEstimator(Readable, BaseEstimator):
     def export_text(self, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export_text`.
 
-        A last line says how classes were weighed, if some leaf therefore predicts another class
-        than most of its rows have.
+        If some leaf predicts another class than most of its rows have, a last line says why: how
+        classes were weighed, for example.
         """
         text = super().export_text(**options)
         note = self._decision_note(options.get("class_names", self._class_names()))
@@ -171,14 +171,23 @@ class TreeEstimator(Readable, BaseEstimator):
             return ""
         most = tree.value if tree.class_counts is None else tree.class_counts
         chosen = most[np.arange(tree.node_count), tree.labels]
-        if (chosen == most.max(axis=1))[tree.children_left == LEAF].all():
+        other = (chosen < most.max(axis=1)) & (tree.children_left == LEAF)
+        if not other.any():
             return ""
-        if weights is None:
+        if self._finish.loss is not None:
             return "Leaves predict what costs least by the loss, not the class of most rows."
-        told = ", ".join(
-            f"{name} x{weight:.2g}" for name, weight in zip(class_names, weights, strict=True)
-        )
-        return f"Leaves predict the class of most weight, not of most rows: {told}."
+        if weights is None:
+            return "Some leaves predict another class than most of their rows have."
+        by_hand = other & (tree.decision.max(axis=1) == 1.0)
+        notes = []
+        if (other & ~by_hand).any():
+            told = ", ".join(
+                f"{name} x{weight:.2g}" for name, weight in zip(class_names, weights, strict=True)
+            )
+            notes.append(f"Leaves predict the class of most weight, not of most rows: {told}.")
+        if by_hand.any():
+            notes.append("Some leaves were relabelled by hand.")
+        return "\n".join(notes)
 
     def to_sklearn(self, *, probabilities: bool = False) -> Any:
         """A fitted scikit-learn tree, or a pipeline that ends in one, with the same predictions.
@@ -320,3 +329,12 @@ class TreeEstimator(Readable, BaseEstimator):
         """From now on, this is the tree to prune."""
         self._grown = grown
         return self._keep(grown)
+
+
+def check_tree(tree: Any) -> None:
+    """Refuse what is no :class:`Tree`, such as one of scikit-learn's."""
+    if not isinstance(tree, Tree):
+        raise TypeError(
+            f"a Tree is expected, not a {type(tree).__name__}; Tree.from_sklearn makes one of a "
+            "fitted tree of scikit-learn's"
+        )

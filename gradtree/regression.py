@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
-from gradtree.estimator import TreeEstimator
+from gradtree.estimator import TreeEstimator, check_tree
 from gradtree.inputs.arrays import read_weights
 from gradtree.inputs.targets import (
     TrainingNumbers,
@@ -69,6 +69,7 @@ class Regression(RegressorMixin, TreeEstimator):
 
         As :meth:`GradTreeClassifier.from_tree`, without classes.
         """
+        check_tree(tree)
         if not isinstance(tree, RegressionTree):
             raise ValueError("this tree predicts classes; use a classifier, not a regressor")
         model = cls(**params)

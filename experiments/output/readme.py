@@ -114,20 +114,24 @@ def raw_tables(path: Path) -> str:
     """For results/DEFAULTS.md: scores, sizes and seconds on unprepared tables."""
     folds = pd.read_csv(path)
     means = folds.groupby(["table", "learner"], sort=False).mean().drop(columns="fold")
-    average = means.groupby("learner", sort=False).mean()
-    learners = list(average.index)
+    binary = means["classes"] == 2
+    scopes = {"mean, two classes": binary, "mean, more classes": ~binary, "mean": binary | ~binary}
+    learners = list(folds["learner"].unique())
 
     def table(title: str, pattern: str) -> str:
         cells = means.apply(lambda row: pattern.format(**row), axis=1).unstack()[learners]
         cells = cells.reindex(folds["table"].unique())
-        cells.loc["mean"] = [pattern.format(**average.loc[learner]) for learner in learners]
+        for scope, own in scopes.items():
+            average = means[own].groupby("learner").mean()
+            cells.loc[scope] = [pattern.format(**average.loc[learner]) for learner in learners]
         rows = cells.reset_index().astype(str).to_numpy().tolist()
         return pipe_table([title, *learners], rows, [False, *(True for _ in learners)])
 
     patterns = {
         "accuracy / macro F1": "{accuracy:.3f} / {f1:.3f}",
         "ROC AUC / log loss": "{auc:.3f} / {log_loss:.3f}",
-        "nodes / CPU seconds": "{nodes:.0f} / {cpu_seconds:.2f}",
+        "nodes / agreement of two seeds": "{nodes:.0f} / {agreement:.2f}",
+        "CPU seconds": "{cpu_seconds:.2f}",
     }
     return "\n\n".join(table(*each) for each in patterns.items())
 

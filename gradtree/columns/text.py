@@ -3,8 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Literal
+
+import numpy as np
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # A number is not written so, but the code of a place or a product is.
@@ -52,20 +56,28 @@ READERS: dict[str, Callable[[str], Any]] = {"number": number_of, "date": date_of
 
 
 def reading_of(cells: Iterable[Any]) -> Literal["number", "date"] | None:
-    """What all but a few of the texts are, ``None`` if they are just text."""
+    """What all but a few of the cells are, some as text, ``None`` if they are just text."""
     different = set(cells)
-    if not all(isinstance(text, str) for text in different):
-        return None
-    if any(CODE.fullmatch(text.strip()) for text in different):
+    texts = {cell for cell in different if isinstance(cell, str)}
+    if any(CODE.fullmatch(text.strip()) for text in texts):
         return None
     kinds: tuple[Literal["number", "date"], ...] = ("number", "date")
     for kind in kinds:
-        others = [text for text in different if READERS[kind](text) is None]
+        if not all(_is_already(kind, cell) for cell in different - texts):
+            continue
+        others = [text for text in texts if READERS[kind](text) is None]
         words = [text for text in others if not is_gap(text)]
         enough = len(different) - len(others) >= LEAST_READ
         if enough and len(words) <= max(1, MOST_OTHERS * len(different)):
             return kind
     return None
+
+
+def _is_already(kind: str, cell: Any) -> bool:
+    """Whether a cell that is no text is a number, or a date."""
+    if kind == "date":
+        return isinstance(cell, date | np.datetime64)
+    return isinstance(cell, Real | Decimal) and not isinstance(cell, bool | np.bool_)
 
 
 def unread(cells: Sequence[Any], kind: str) -> Counter[str]:

@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.tree import DecisionTreeClassifier
 from small_problems import boxes, passengers, revised
 
-from gradtree import GradTreeClassifier, Tree, fit_table
+from gradtree import GradTreeClassifier, GradTreeRegressor, Tree, fit_table
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +151,29 @@ def test_an_estimator_from_a_tree_of_any_origin():
     assert model.prune(max_leaf_nodes=2).get_n_leaves() == 2
     with pytest.raises(ValueError, match="2 classes for a tree with 3"):
         GradTreeClassifier.from_tree(model.tree_, [0, 1])
+    for estimator in (GradTreeClassifier, GradTreeRegressor):
+        with pytest.raises(TypeError, match=r"Tree\.from_sklearn"):
+            estimator.from_tree(cart)
+
+
+def test_the_text_says_why_a_leaf_predicts_another_class_than_most_rows_have():
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, 1))
+    y = rng.random(2000) < np.where(X[:, 0] > 0.5, 0.3, 0.02)
+    weighed = revised(class_weight="balanced").fit(X, y)
+    by_weight = "most weight, not of most rows: False x0.59"
+    by_hand = "Some leaves were relabelled by hand."
+    assert by_weight in weighed.export_text()
+    again = GradTreeClassifier.from_json(weighed.to_json())
+    note = "Some leaves predict another class than most of their rows have."
+    assert again.export_text().endswith(note)
+    weighed.relabel(int(weighed.apply([[0.1]])[0]), True)
+    assert by_weight in weighed.export_text()
+    assert weighed.export_text().endswith(by_hand)
+    plain = revised(class_weight=None).fit(X, y)
+    assert "leaves predict" not in plain.export_text().lower()
+    plain.relabel(int(plain.apply([[0.1]])[0]), True)
+    assert plain.export_text().endswith(note)
 
 
 def test_json_with_labels_predicts_the_same():

@@ -213,6 +213,22 @@ def test_numbers_written_as_text_are_numbers(word):
         model.predict(written.assign(a="twelve"))
 
 
+@pytest.mark.parametrize("kind", ["number", "date"])
+def test_one_word_among_numbers_or_dates_is_a_gap(kind):
+    rng = np.random.default_rng(0)
+    number = rng.integers(0, 300, 400)
+    dates = (pd.Timestamp("2020-01-01") + pd.to_timedelta(number, unit="D")).astype(object)
+    column = pd.Series((number / 4).tolist() if kind == "number" else dates.tolist(), dtype=object)
+    y = number > 150
+    column[7] = "?"
+    with pytest.warns(UserWarning, match=rf"read as {kind}s \('\?' as missing, in 1 rows\)"):
+        model = revised().fit(column.to_frame("mixed"), y)
+    assert model.columns_[0].kind == kind
+    assert model.score(column.to_frame("mixed"), y) > 0.99
+    few = pd.Series([1, 2, True, "u", "v"] * 80, dtype=object).to_frame("few")
+    assert revised().fit(few, y).columns_[0].kind == "category"
+
+
 @pytest.mark.parametrize("style", ["%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%Y-%m-%dT%H:%M:%S"])
 def test_dates_written_as_text_are_dates(style):
     rng = np.random.default_rng(0)
