@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines
 from baselines.algorithms.genetic.estimator import GeneticTreeClassifier, canonical
-from baselines.algorithms.genetic.evolution import Settings, is_last, next_generation
+from baselines.algorithms.genetic.evolution import Settings, breed, fitness_of, is_last
 from baselines.algorithms.genetic.growing import grow, plant_stumps
 from baselines.algorithms.genetic.nodes import LEAF, NO_PARENT
 from baselines.algorithms.genetic.rows import encode, thresholds_of
@@ -206,7 +206,7 @@ def ancestors(tree: np.ndarray, node: int) -> list[int]:
 
 
 @pytest.mark.parametrize("penalty", [0.01, 0.0])
-def test_what_is_known_of_children_is_true_of_them_grown_up(penalty):
+def test_what_is_known_of_trees_is_true_of_them(penalty):
     """Three classes, ties among the values, and rows that do not fill the last word."""
     X = np.random.default_rng(0).integers(0, 30, size=(333, 5)).astype(np.float32)
     y = (X[:, 0] > 12).astype(np.intp) + ((X[:, 1] > 20) & (X[:, 2] < 9))
@@ -214,17 +214,16 @@ def test_what_is_known_of_children_is_true_of_them_grown_up(penalty):
     data = encode(X, y, thresholds, 3)
     settings = Settings(n_trees=40, depth_penalty=penalty, mutation_prob=0.7, cross_prob=0.9)
     random = np.random.RandomState(3)
-    trees, brood = plant_stumps(random.randint(10**8, size=40), data)
-    for _ in range(25):
-        fitness = brood.hits / len(y) - penalty * brood.depth
-        trees, brood = next_generation(trees, brood, fitness, data, settings, random)
-    assert brood.n_nodes.max() > 10
-    grown = grow(trees, brood, np.arange(len(brood.hits)), data)
-    for i in range(len(brood.hits)):
-        tree = grown.tree(i)
+    trees = plant_stumps(random.randint(10**8, size=40), data)
+    for _ in range(26):
+        fitness = fitness_of(trees, len(y), settings)
+        trees = grow(trees, breed(trees, fitness, settings, random), data)
+    assert trees.n_nodes.max() > 10
+    for i in range(len(trees.hits)):
+        tree = trees.tree(i)
         assert_consistent(tree)
         leaves = walk(tree, thresholds, X)
-        assert brood.depth[i] == tree["depth"].max()
-        assert brood.hits[i] == (tree["feature"][leaves] == y).sum() == tree["hits"].sum()
+        assert trees.depth[i] == tree["depth"].max()
+        assert trees.hits[i] == (tree["feature"][leaves] == y).sum() == tree["hits"].sum()
         reached = set(leaves) | {p for leaf in leaves for p in ancestors(tree, leaf)}
         assert set(np.flatnonzero(tree["reached"])) == reached

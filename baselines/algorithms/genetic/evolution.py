@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from baselines.algorithms.genetic.growing import grow, judge, plant_stumps
+from baselines.algorithms.genetic.growing import grow, plant_stumps
 from baselines.algorithms.genetic.nodes import Nodes
 from baselines.algorithms.genetic.population import (
     MUTANT,
@@ -22,7 +22,6 @@ from baselines.algorithms.genetic.population import (
     draw,
     seed,
     seeded,
-    undescribed,
 )
 from baselines.algorithms.genetic.rows import RowSets
 from gradtree.compiling import entry_kernel
@@ -53,35 +52,18 @@ def evolve(
 
     Returns the fittest tree of the last generation, and the best fitness of every generation.
     """
-    trees, brood = plant_stumps(random.randint(SEED_RANGE, size=FIRST_POPULATION), data)
-    fitness = _fitness(brood, n_rows, settings)
+    trees = plant_stumps(random.randint(SEED_RANGE, size=FIRST_POPULATION), data)
+    fitness = fitness_of(trees, n_rows, settings)
     best_fitness = [float(fitness.max())]
     while not is_last(best_fitness, settings):
-        trees, brood = next_generation(trees, brood, fitness, data, settings, random)
-        fitness = _fitness(brood, n_rows, settings)
+        trees = grow(trees, breed(trees, fitness, settings, random), data)
+        fitness = fitness_of(trees, n_rows, settings)
         best_fitness.append(float(fitness.max()))
-    best = grow(trees, brood, np.array([fitness.argmax()]), data)
-    return best.tree(0), np.array(best_fitness)
+    return trees.tree(int(fitness.argmax())), np.array(best_fitness)
 
 
-def next_generation(
-    trees: Trees,
-    brood: Brood,
-    fitness: NDArray[np.float64],
-    data: RowSets,
-    settings: Settings,
-    random: RandomState,
-) -> tuple[Trees, Brood]:
-    """Let the children that are selected, or are the fittest, grow up and have children."""
-    chosen = choose(fitness, settings, random)
-    trees = grow(trees, brood, chosen.adults, data)
-    brood = breed(chosen, brood, settings, random)
-    judge(trees, brood, data)
-    return trees, brood
-
-
-def _fitness(brood: Brood, n_rows: int, settings: Settings) -> NDArray[np.float64]:
-    return brood.hits / n_rows - settings.depth_penalty * brood.depth
+def fitness_of(trees: Trees, n_rows: int, settings: Settings) -> NDArray[np.float64]:
+    return trees.hits / n_rows - settings.depth_penalty * trees.depth
 
 
 def is_last(best_fitness: list[float], settings: Settings) -> bool:
@@ -95,26 +77,6 @@ def is_last(best_fitness: list[float], settings: Settings) -> bool:
     return full and best_fitness[-1] <= min(best_fitness[-settings.patience : -1])
 
 
-class Chosen(NamedTuple):
-    """The children that grow up: those selected to be parents, and the elite."""
-
-    adults: Integers  # all of them, each once, in order
-    selected: Integers  # parents to be, each once and in order, then the repetitions
-    tree: Integers  # of each of the selected, its number among the adults
-    elite: Integers  # the fittest, best first
-    elite_tree: Integers  # their numbers among the adults
-    n_different: int  # how many of the selected are not repetitions
-
-
-def choose(fitness: NDArray[np.float64], settings: Settings, random: RandomState) -> Chosen:
-    """Select parents and the elite among children of that fitness."""
-    elite = fittest(fitness, settings.n_elitism)
-    selected, n_different = select(fitness, settings.n_trees, random)
-    adults = np.flatnonzero(np.bincount(np.concatenate([selected, elite])))
-    tree, elite_tree = np.searchsorted(adults, selected), np.searchsorted(adults, elite)
-    return Chosen(adults, selected, tree, elite, elite_tree, n_different)
-
-
 def fittest(fitness: NDArray[np.float64], n: int) -> Integers:
     """The ``n`` best, the first of equals first after every swap: partial selection sort.
 
@@ -122,115 +84,75 @@ def fittest(fitness: NDArray[np.float64], n: int) -> Integers:
     orders equals differently from one processor to the next.
     """
     order = np.arange(len(fitness))
-    _put_fittest_first(fitness, min(n, len(order)), order)
+    for place in range(min(n, len(order))):
+        best = place + int(fitness[order[place:]].argmax())
+        order[place], order[best] = order[best], order[place]
     return order[:n]
 
 
-def select(
-    fitness: NDArray[np.float64], n: int, random: RandomState
-) -> tuple[NDArray[np.int64], int]:
+def select(fitness: NDArray[np.float64], n: int, random: RandomState) -> tuple[Integers, int]:
     """Stochastic universal selection: ``n`` equidistant pointers on the stacked fitness shares.
 
     Indices, each one once, in order, then the repetitions; and how many are no repetitions.
     """
-    found, selected = np.empty((2, n), dtype=np.int64)
-    edges = np.empty(len(fitness))
-    n_different = _select(fitness, random.random_sample(), edges, found, selected)
-    return selected, n_different
+    smallest = np.abs(fitness).min() or SMALLEST_SHARE
+    edges = np.cumsum(np.maximum(fitness, smallest))
+    steps = np.full(n, 1 / n)
+    steps[0] *= random.random_sample()
+    found = np.searchsorted(edges / edges[-1], np.minimum(np.cumsum(steps), 1.0))
+    again = np.diff(found, prepend=-1) == 0
+    return np.concatenate([found[~again], found[again]]), int(np.sum(~again))
 
 
-def breed(chosen: Chosen, brood: Brood, settings: Settings, random: RandomState) -> Brood:
+def breed(
+    trees: Trees, fitness: NDArray[np.float64], settings: Settings, random: RandomState
+) -> Brood:
     """Describe the children: mutants, then crossings, then the elite as it is."""
-    n = len(chosen.selected)
+    elite = fittest(fitness, settings.n_elitism)
+    n = settings.n_trees
+    selected, n_different = select(fitness, n, random)
     mutants = random.choice(n, int(np.ceil(n * settings.mutation_prob)), replace=False)
     first = np.flatnonzero(random.random_sample(n) < settings.cross_prob)
     second = random.randint(0, n - 1, len(first))
     # A parent that is selected repeatedly has a generator each time: its own, then new ones.
-    repetitions = np.empty((n - chosen.n_different, WORDS), dtype=np.uint64)
-    generators = np.concatenate([brood.rng, repetitions])
-    children = undescribed(len(mutants) + 2 * len(first) + len(chosen.elite))
-    home, bare = np.empty((2, n + len(children.point)), dtype=np.int64)
-    n_bare = _breed(chosen, brood.n_nodes, mutants, first, second, generators, children, home, bare)
+    repetitions = np.empty((n - n_different, WORDS), dtype=np.uint64)
+    generators = np.concatenate([trees.rng, repetitions])
+    n_children = len(mutants) + 2 * len(first) + len(elite)
+    rng = np.empty((n_children, WORDS), dtype=np.uint64)
+    children = Brood._make([*np.zeros((4, n_children), dtype=np.int64), rng])
+    home = np.concatenate([selected[:n_different], len(trees.rng) + np.arange(n - n_different)])
+    bare = np.empty(n_children, dtype=np.int64)
+    parents, pairs = (selected, home, elite), (first, second)
+    n_bare = _breed(*parents, trees.n_nodes, mutants, pairs, generators, children, bare)
     fresh = random.randint(SEED_RANGE, size=n_bare)
-    children.rng[bare[:n_bare]] = seeded(fresh)
+    rng[bare[:n_bare]] = seeded(fresh)
     return children
 
 
 @entry_kernel()
-def _put_fittest_first(fitness: NDArray[np.float64], n: int | np.int64, order: Integers) -> None:
-    for place in range(n):
-        best = place
-        for i in range(place + 1, len(order)):
-            if fitness[order[i]] > fitness[order[best]]:
-                best = i
-        order[place], order[best] = order[best], order[place]
-
-
-@entry_kernel()
-def _select(
-    fitness: NDArray[np.float64],
-    start: float,
-    edges: NDArray[np.float64],
-    found: Integers,
-    selected: Integers,
-) -> int | np.int64:
-    """Fill ``selected``; return how many different ones there are."""
-    smallest = np.inf
-    for i in range(len(fitness)):
-        smallest = min(smallest, abs(fitness[i]))
-    if smallest == 0:
-        smallest = SMALLEST_SHARE
-    # Shares are fitness made positive.
-    total = 0.0
-    for i in range(len(fitness)):
-        total += max(fitness[i], smallest)
-        edges[i] = total
-    step = 1 / len(found)
-    pointer, at, n_different = start * step, 0, 0
-    for k in range(len(found)):
-        while edges[at] / total < min(pointer, 1.0):
-            at += 1
-        found[k] = at
-        n_different += k == 0 or found[k] != found[k - 1]
-        pointer += step
-    one, again = 0, n_different
-    for k in range(len(found)):
-        if k == 0 or found[k] != found[k - 1]:
-            selected[one] = found[k]
-            one += 1
-        else:
-            selected[again] = found[k]
-            again += 1
-    return n_different
-
-
-@entry_kernel()
 def _breed(
-    chosen: Chosen,
+    selected: Integers,
+    home: Integers,
+    elite: Integers,
     n_nodes: Integers,
     mutants: Integers,
-    first: Integers,
-    second: Integers,
+    pairs: tuple[Integers, Integers],
     generators: NDArray[np.uint64],
     children: Brood,
-    home: Integers,
     bare: Integers,
 ) -> int | np.int64:
     """Write down all children, and in ``bare`` those that are to be seeded from outside.
 
-    ``generators`` has room for those of repetitions; ``home`` is room to note whose is whose.
+    ``home`` says which of the ``generators`` each of the selected has.
     """
-    selected, tree, n_different = chosen.selected, chosen.tree, chosen.n_different
+    first, second = pairs
     recipient, donor, rng = children.recipient, children.donor, children.rng
     point, branch = children.point, children.branch
-    new = len(generators) - len(selected)  # the first of the repetitions is number n_different
     for i in range(len(selected)):
-        home[i] = selected[i]
-        if i >= n_different:
-            home[i] = new + i
-            _spawn(generators, selected[i], generators, new + i)
+        if home[i] != selected[i]:
+            _spawn(generators, selected[i], generators, home[i])
     for i in range(len(mutants)):
-        recipient[i], donor[i] = tree[mutants[i]], MUTANT
+        recipient[i], donor[i] = selected[mutants[i]], MUTANT
         _spawn(generators, home[mutants[i]], rng, i)
     child, n_bare = len(mutants), 0
     for i in range(len(first)):
@@ -240,7 +162,7 @@ def _breed(
         point[child] = branch[child + 1] = mine
         point[child + 1] = branch[child] = yours
         for parent, partner in ((one, other), (other, one)):
-            recipient[child], donor[child] = tree[parent], tree[partner]
+            recipient[child], donor[child] = selected[parent], selected[partner]
             # A child whose recipient gives way at the root is no copy of it, so it gets no seed.
             if point[child]:
                 _spawn(generators, home[parent], rng, child)
@@ -248,10 +170,10 @@ def _breed(
                 bare[n_bare] = child
                 n_bare += 1
             child += 1
-    for i in range(len(chosen.elite)):
-        recipient[child], donor[child] = chosen.elite_tree[i], SURVIVOR
+    for i in range(len(elite)):
+        recipient[child], donor[child] = elite[i], SURVIVOR
         for word in range(WORDS):
-            rng[child, word] = generators[chosen.elite[i], word]
+            rng[child, word] = generators[elite[i], word]
         child += 1
     return n_bare
 

@@ -35,20 +35,18 @@ REMOVED = np.int64(-3)
 
 
 class Surgery(NamedTuple):
-    """Working memory: nodes to visit, with their new parent and side, numbers, and flags."""
+    """Working memory: nodes to visit, with their new parent and side, and numbers."""
 
     node: NDArray[np.int64]
     parent: NDArray[np.int64]
     is_left: NDArray[np.bool_]
     free: NDArray[np.int64]
-    flagged: NDArray[np.bool_]
 
 
 def workspace(n_nodes: int) -> Surgery:
     """Memory for trees of up to that many nodes."""
     node, parent, free = np.empty((3, n_nodes + 1), dtype=np.int64)
-    is_left, flagged = np.zeros((2, n_nodes + 1), dtype=np.bool_)
-    return Surgery(node, parent, is_left, free, flagged)
+    return Surgery(node, parent, np.zeros(n_nodes + 1, dtype=np.bool_), free)
 
 
 @entry_kernel()
@@ -87,31 +85,13 @@ def forget_rows(nodes: Nodes, top: Index, work: Surgery) -> None:
 
 
 @entry_kernel()
-def depth_without(nodes: Nodes, top: Index, depth: Index, work: Surgery) -> Index:
-    """Depth of a tree, which has depth ``depth``, without the subtree at ``top``."""
-    n_below, deepest = list_subtree(nodes, top, work), np.int64(0)
-    for i in range(n_below):
-        deepest = max(deepest, np.int64(nodes[work.free[i]].depth))
-    if deepest < depth:
-        return depth
-    for i in range(n_below):
-        work.flagged[work.free[i]] = True
-    deepest = np.int64(0)
-    for node in range(len(nodes)):
-        if not work.flagged[node]:
-            deepest = max(deepest, np.int64(nodes[node].depth))
-    for i in range(n_below):
-        work.flagged[work.free[i]] = False
-    return deepest
-
-
-@entry_kernel()
 def graft(
     child: Nodes, count: Index, point: Index, donor: Nodes, branch: Index, work: Surgery
-) -> Index:
-    """Replace the subtree at ``point`` (not the root) by the donor's at ``branch``; its number.
+) -> tuple[Index, Index]:
+    """Replace the subtree at ``point`` (not the root) by the donor's at ``branch``.
 
-    ``child`` holds the recipient's ``count`` nodes, with room for those to come.
+    ``child`` holds the recipient's ``count`` nodes, with room for those to come. Returns the
+    number of the branch in it, and how many nodes it has now.
     """
     parent: Index = np.int64(child[point].parent)
     is_left = child[parent].left == point
@@ -120,7 +100,7 @@ def graft(
         child[work.free[i]].parent = REMOVED
     count, n_free = transplant(donor, branch, child, parent, is_left, count, n_free, work)
     parent = _close_gaps(child, count, n_free, parent, work)
-    return np.int64(child[parent].left if is_left else child[parent].right)
+    return np.int64(child[parent].left if is_left else child[parent].right), count - n_free
 
 
 @entry_kernel()

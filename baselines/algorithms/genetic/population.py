@@ -1,7 +1,4 @@
-"""Grown trees, children that are only described so far, and the random generator each carries.
-
-Most children are never selected. So a child is judged by what distinguishes it
-from its parent, and its nodes are written only once it is to be a parent.
+"""Grown trees, children described as changes to them, and the random generator each carries.
 
 The generator is JKISS on 64-bit words, as in the original: a state is four of them. A copied tree
 starts from a draw of the tree it is a copy of, so the order of copies and draws decides every
@@ -13,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.genetic.nodes import Nodes
+from baselines.algorithms.genetic.nodes import NODE, Nodes
 from gradtree.compiling import entry_kernel
 
 WORDS = 4
@@ -55,34 +52,31 @@ def draw(state: NDArray[np.uint64], bound: int | np.int64) -> np.int64:
 
 
 class Trees(NamedTuple):
-    """Grown trees, one after the other in ``nodes``."""
+    """Grown trees, with room in ``nodes`` for each."""
 
     nodes: Nodes
     start: NDArray[np.int64]  # where each tree begins
     n_nodes: NDArray[np.int64]
     depth: NDArray[np.int64]  # levels below the root
     hits: NDArray[np.int64]  # training rows classified correctly
+    rng: NDArray[np.uint64]  # (trees, 4), their random generators
 
     def tree(self, index: int) -> Nodes:
         return self.nodes[self.start[index] :][: self.n_nodes[index]]
 
 
 class Brood(NamedTuple):
-    """Children as changes to grown trees, and what is known of them."""
+    """Children as changes to grown trees; where a mutant changes, its generator decides."""
 
     recipient: NDArray[np.int64]  # the tree that is changed
-    point: NDArray[np.int64]  # where; if that is the root, the bare branch is left
+    point: NDArray[np.int64]  # where it is crossed; if that is the root, the bare branch is left
     donor: NDArray[np.int64]  # the tree whose subtree comes to the point, or MUTANT or SURVIVOR
     branch: NDArray[np.int64]  # the top of that subtree
-    feature: NDArray[np.int64]  # of mutants, what the point becomes
-    cut: NDArray[np.int64]
-    n_nodes: NDArray[np.int64]  # of the child, as depth and hits
-    depth: NDArray[np.int64]
-    hits: NDArray[np.int64]
     rng: NDArray[np.uint64]  # (children, 4), the children's random generators
 
 
-def undescribed(n: int) -> Brood:
-    """That many children, all at the root of the first tree, of whom nothing is known yet."""
-    rng = np.empty((n, WORDS), dtype=np.uint64)
-    return Brood._make([*np.zeros((9, n), dtype=np.int64), rng])
+def room_for(room: NDArray[np.int64], rng: NDArray[np.uint64]) -> Trees:
+    """Trees to be grown, of at most so many nodes each."""
+    ends = np.cumsum(room)
+    n_nodes, depth, hits = np.zeros((3, len(room)), dtype=np.int64)
+    return Trees(np.empty(ends[-1], dtype=NODE), ends - room, n_nodes, depth, hits, rng)

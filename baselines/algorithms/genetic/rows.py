@@ -62,7 +62,7 @@ def workspace(n_words: int, max_depth: int) -> Descent:
 
 
 @entry_kernel()
-def reach(nodes: Nodes, node: Index, rows: RowSets, work: Descent) -> Index:
+def _reach(nodes: Nodes, node: Index, rows: RowSets, work: Descent) -> Index:
     """Put the rows that reach ``node`` at the start of ``work``; return their number of words."""
     position, bits = work.position, work.bits
     size = len(rows.everyone)
@@ -85,15 +85,12 @@ def reach(nodes: Nodes, node: Index, rows: RowSets, work: Descent) -> Index:
 
 
 @entry_kernel()
-def score(
-    nodes: Nodes, top: Index, size: Index, rows: RowSets, work: Descent, mark: bool | np.bool_
-) -> Index:
-    """Send the ``size`` words at the start of ``work`` down from ``top`` and count the hits.
+def send_rows(nodes: Nodes, top: Index, rows: RowSets, work: Descent) -> None:
+    """Send the rows that reach ``top`` on; note that nodes are reached, and the hits of leaves.
 
-    ``mark`` notes in the nodes that they are reached, and in leaves their hits.
     Nodes that no row reaches are left as they are.
     """
-    hits: Index = 0
+    size = _reach(nodes, top, rows, work)
     pending = 0
     if size:
         work.node[0], work.start[0], work.size[0] = top, 0, size
@@ -102,13 +99,9 @@ def score(
         pending -= 1
         node, start, size = work.node[pending], work.start[pending], work.size[pending]
         here = nodes[node]
-        if mark:
-            here.reached = 1
+        here.reached = 1
         if here.left == LEAF:
-            found = _hits(rows.of_class[here.feature], start, size, work)
-            hits += found
-            if mark:
-                here.hits = found
+            here.hits = _hits(rows.of_class[here.feature], start, size, work)
             continue
         n_left, n_right = _divide(rows.below[here.feature, here.cut], start, size, work)
         # The left set lies behind the right one, so it is taken up first: its place can then be
@@ -121,7 +114,6 @@ def score(
             work.node[pending], work.start[pending] = here.left, start + size
             work.size[pending] = n_left
             pending += 1
-    return hits
 
 
 @entry_kernel()
