@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from baselines.algorithms.inner_folds import Fold, over_classes
 from gradtree.compiling import entry_kernel
-from gradtree.trees.simplify import rebuilt
+from gradtree.trees.simplify import WeakestLinks, rebuilt
 from gradtree.trees.tree import LEAF, Tree
 
 MOST_PRICES = 20
@@ -67,9 +67,11 @@ class Priced:
 
 def priced(tree: Tree, risk: NDArray[np.float64]) -> Priced:
     """Prices of a tree whose nodes, as leaves, would cost ``risk`` each."""
-    leaves, below, price = np.ones(len(risk)), np.array(risk), np.zeros(len(risk))
-    is_leaf = tree.children_left == LEAF
-    _collapse(tree.children_left, tree.children_right, risk, is_leaf, leaves, below, price)
+    links, price, now = WeakestLinks(tree, risk), np.zeros(len(risk)), 0.0
+    while not links.is_leaf[0]:
+        node, saved = links.weakest()
+        now = max(now, saved)
+        price[links.cut(node)] = now
     return Priced(tree, price)
 
 
@@ -123,38 +125,6 @@ def price_scores(
         ]
         scores.append(np.array(per_value).T.ravel())
     return np.array(scores)
-
-
-@entry_kernel()
-def _collapse(
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    risk: NDArray[np.float64],
-    is_leaf: NDArray[np.bool_],
-    leaves: NDArray[np.float64],
-    below: NDArray[np.float64],
-    price: NDArray[np.float64],
-) -> None:
-    """Cut the weakest link until the root is a leaf; ``price`` says when each node became one."""
-    n = len(left)
-    now = 0.0
-    while not is_leaf[0]:
-        weakest = np.inf
-        for node in range(n - 1, -1, -1):
-            if is_leaf[node]:
-                leaves[node], below[node] = 1.0, risk[node]
-                continue
-            leaves[node] = leaves[left[node]] + leaves[right[node]]
-            below[node] = below[left[node]] + below[right[node]]
-            weakest = min(weakest, (risk[node] - below[node]) / (leaves[node] - 1.0))
-        now = max(now, weakest)
-        for node in range(n):
-            if not is_leaf[node] and (risk[node] - below[node]) / (leaves[node] - 1.0) <= weakest:
-                is_leaf[node], price[node] = True, now
-            if is_leaf[node] and left[node] != LEAF:  # what lies below goes at the same price
-                for child in (left[node], right[node]):
-                    if not is_leaf[child]:
-                        is_leaf[child], price[child] = True, now
 
 
 @entry_kernel()

@@ -140,7 +140,7 @@ def pruned(
     leaves joined until there are no more than ``max_leaf_nodes``. Nodes cost, as leaves, ``cost``,
     or without it the Gini impurity of their classes' weights.
     """
-    links = _WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
+    links = WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
     while ccp_alpha > 0 and not links.is_leaf[0]:
         node, price = links.weakest()
         if price > ccp_alpha:
@@ -155,7 +155,7 @@ def pruning_path(
     tree: Tree, weight: NDArray[np.float64], cost: NDArray[np.float64] | None = None
 ) -> PruningPath:
     """How the tree shrinks to its root as leaves become dearer; see :func:`pruned`."""
-    links = _WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
+    links = WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
     steps = [(0.0, links.branch[0])]
     while not links.is_leaf[0]:
         node, price = links.weakest()
@@ -170,38 +170,49 @@ def pruning_path(
     return PruningPath(alphas, impurities)
 
 
-class _WeakestLinks:
+class WeakestLinks:
     """The inner nodes of a tree, with the cost and the leaves of the branch below each."""
 
     def __init__(self, tree: Tree, cost: NDArray[np.float64]) -> None:
         self._left, self._right = tree.children_left.tolist(), tree.children_right.tolist()
-        self._cost = cost.tolist()
+        self._parent = [0] * tree.node_count
+        self._cost, self.branch, self.leaves = cost.tolist(), cost.tolist(), [1] * len(cost)
         self.is_leaf = tree.children_left == LEAF
-        self._sum_up()
-
-    def _sum_up(self) -> None:
-        self.branch, self.leaves = self._cost.copy(), [1] * len(self._cost)
+        # What the branch of an inner node saves per leaf.
+        self._saved = np.full(len(cost), np.inf)
         for node in np.flatnonzero(~self.is_leaf)[::-1].tolist():
-            left, right = self._left[node], self._right[node]
-            self.branch[node] = self.branch[left] + self.branch[right]
-            self.leaves[node] = self.leaves[left] + self.leaves[right]
+            self._parent[self._left[node]] = self._parent[self._right[node]] = node
+            self._sum_up(node)
+
+    def _sum_up(self, node: int) -> None:
+        left, right = self._left[node], self._right[node]
+        self.branch[node] = self.branch[left] + self.branch[right]
+        self.leaves[node] = self.leaves[left] + self.leaves[right]
+        saved = self._cost[node] - self.branch[node]
+        self._saved[node] = saved / (self.leaves[node] - 1)
 
     def weakest(self, pairs_only: bool = False) -> tuple[int, float]:
         """The node whose branch (with ``pairs_only``, a pair of leaves) saves least per leaf."""
-        best, least, waiting = 0, np.inf, [0]
-        while waiting:
-            node = waiting.pop()
-            if self.is_leaf[node]:
-                continue
-            price = (self._cost[node] - self.branch[node]) / (self.leaves[node] - 1)
-            if price < least and (self.leaves[node] == 2 or not pairs_only):
-                best, least = node, price
-            waiting += [self._right[node], self._left[node]]
-        return best, max(least, 0.0)
+        saved = self._saved
+        if pairs_only:
+            saved = np.where(np.array(self.leaves) == 2, saved, np.inf)
+        node = int(saved.argmin())
+        return node, max(float(saved[node]), 0.0)
 
-    def cut(self, node: int) -> None:
-        self.is_leaf[node] = True
-        self._sum_up()
+    def cut(self, node: int) -> list[int]:
+        """Make a leaf of a node; it and the inner nodes below it, which are gone."""
+        gone, waiting = [], [node]
+        while waiting:
+            below = waiting.pop()
+            if not self.is_leaf[below]:
+                gone.append(below)
+                waiting += [self._left[below], self._right[below]]
+        self.is_leaf[gone], self._saved[gone] = True, np.inf
+        self.branch[node], self.leaves[node] = self._cost[node], 1
+        while node:
+            node = self._parent[node]
+            self._sum_up(node)
+        return gone
 
 
 def rebuilt(
