@@ -111,6 +111,7 @@ def answers() -> list[Answer]:
         Answer("reproduces", "Does it reproduce?", said, reproduces, shown=("reproduces",)),
         Answer("conclusions", "Do its conclusions hold?", ("Half of them.",), held),
         Answer(*use, shown=("against-cart",)),
+        Answer("interactions", "What does it find?", ("A board.",)),
         Answer("new-defaults", "Are they better?", ("Yes.",)),
         Answer("runtime", "How long?", ("An hour.",)),
     ]

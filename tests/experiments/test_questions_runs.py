@@ -1,6 +1,7 @@
 """Seeds, stability, search, solvers, runtimes and small trees, on invented runs."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from analysis_support import answered, make_runs
 
 from experiments.analysis.printed import printed
-from experiments.analysis.questions import answers, costs, draws, search, small_trees
+from experiments.analysis.questions import answers, costs, draws, interactions, search, small_trees
 from experiments.analysis.runs import Runs
 
 PAPER = printed()
@@ -145,3 +146,23 @@ def test_learners_are_compared_on_the_datasets_that_all_of_them_finished():
 def test_a_better_learner_is_named():
     answer = answered(small_trees.answer, make_runs(small(**{"cart-shrunk": 0.85})))
     assert "only CART (shrinkage) at free size is significantly better" in answer.sentences[0]
+
+
+def test_what_is_found_counts_trees_near_the_truth_that_are_small(tmp_path):
+    runs = SimpleNamespace(store=tmp_path)
+    assert interactions.answer(runs, None) is None
+    fits = [
+        ("board", "CART", 0, 1.0, 0.99, 31),
+        ("board", "GradTree", 0, 1.0, 0.98, 29),
+        ("board", "CART", 1, 1.0, 0.97, 5),
+        ("board", "GradTree", 1, 0.9, 0.87, 5),
+    ]
+    columns = ["table", "learner", "draw", "truth", "accuracy", "nodes"]
+    (tmp_path / "bench").mkdir()
+    pd.DataFrame(fits, columns=columns).to_csv(tmp_path / "bench" / "interactions.csv")
+    found = interactions.answer(runs, None)
+    row = found.tables[0].frame.loc[0]
+    assert (row["CART: found"], row["GradTree: found"]) == (0, 1)
+    assert row["GradTree: accuracy"] == pytest.approx(0.925)
+    assert "by GradTree in 1 and CART in 0" in found.sentences[0]
+    assert found.sentences[1].endswith("found by CART in 1.")
