@@ -27,7 +27,7 @@ from experiments.commands.run_search import REFIT, run_jobs  # noqa: E402
 from experiments.commands.trees import draw_trees  # noqa: E402
 from experiments.errors import CannotGoOnError, check_names  # noqa: E402
 from experiments.runner import registry  # noqa: E402
-from experiments.runner.experiments import check_task, jobs_of  # noqa: E402
+from experiments.runner.experiments import jobs_of  # noqa: E402
 from experiments.runs.schema import BY_NAME  # noqa: E402
 from experiments.runs.store import Store  # noqa: E402
 from experiments.text import program, say  # noqa: E402
@@ -64,8 +64,6 @@ def main() -> int:
     check_names("experiment", args.experiment, registry.entries("experiment"))
     check_names("method", args.method, registry.entries("learner"))
     check_names("protocol", [args.protocol], registry.entries("protocol"))
-    for method in args.method or ():
-        check_task(method, [dataset])
     try:
         registry.load_dataset(dataset)
     except DatasetUnavailable as problem:

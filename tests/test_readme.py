@@ -51,7 +51,6 @@ CUT_DOWN = {
     "experiments audit": f"{PYTHON} -m experiments audit 2 --seed 0 --most-seconds 0.1 --inline",
     "experiments verify": f"{PYTHON} -m experiments verify --help",
     "make verify": "make --dry-run verify",
-    "experiments status": f"{PYTHON} -m experiments status --store results/runs",
     "experiments failures": f"{PYTHON} -m experiments failures --help",
     "experiments compare": f"{PYTHON} -m experiments compare MINE --dataset iris,wine "
     "--trial 0-2 --inline --plain --store STORE",
@@ -219,6 +218,6 @@ def test_documented_commands_work_as_they_are_written(command):
     """Understood by the parser and, where they run jobs, with something to run."""
     words = shlex.split(command)
     args = build_parser(words[0]).parse_args(words)
-    if words[0] in ("run", "plan", "status") and not args.plugin:
+    if words[0] in ("run", "plan") and not args.plugin:
         profile, chosen = arguments.selected(args)
         check_selected(profile, chosen, jobs_in(profile, chosen), searches_in(profile, chosen))

@@ -15,7 +15,7 @@ from experiments.analysis.printed import SCOPES, Printed
 from experiments.analysis.runs import Runs, load
 from experiments.analysis.stats import FEWEST_DATASETS, TIE, mean_of
 from experiments.errors import UserError
-from experiments.runs.predictions import why_no_probabilities
+from experiments.runs.archive import why_no_probabilities
 from experiments.runs.schema import Column
 
 PROTOCOLS = ("paper", "clean")

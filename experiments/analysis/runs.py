@@ -9,8 +9,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from experiments.errors import UserError
-from experiments.runs import archive, predictions
-from experiments.runs.predictions import Prediction
+from experiments.runs import archive
+from experiments.runs.archive import Prediction
 from experiments.runs.schema import COLUMNS
 from experiments.runs.store import FILE, LOCAL, PLANNED, Store
 
@@ -47,7 +47,7 @@ class Source:
 
     def predicted(self, key: str) -> Prediction | None:
         """What a run predicted, where that is kept."""
-        return predictions.of(self.store or self.folder, key)
+        return archive.prediction_of(self.store or self.folder, key)
 
 
 @dataclass(frozen=True, eq=False)

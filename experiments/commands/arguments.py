@@ -1,18 +1,39 @@
-"""How a verb is declared, the options that several verbs share, and what these select."""
+"""The command line: how a verb is declared and run, the options that several verbs share, and what
+these select. Files of ``commands`` are named by the verbs that they declare.
+"""
 
 import argparse
+import contextlib
+import errno
+import importlib
+import inspect
 import math
-from collections.abc import Callable
+import os
+import pkgutil
+import sqlite3
+import sys
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from experiments.errors import UserError, check_names
+from experiments import commands
+from experiments.errors import (
+    DONE,
+    FAILED,
+    MISTAKE,
+    WORK_LEFT,
+    UserError,
+    check_names,
+    did_you_mean,
+)
 from experiments.runner import registry
 from experiments.runner.experiments import SEARCH, Profile, Selection, profile_of
 from experiments.runner.machine import cores, memory_mb
 from experiments.runs.archive import COMMITTED as COMMITTED
-from experiments.runs.job import Limits
-from experiments.runs.store import FILE, LOCAL
+from experiments.runs.schema import Limits
+from experiments.runs.store import LOCAL
+from experiments.text import silence
 
 Container = argparse.ArgumentParser | argparse._ArgumentGroup
 Option = Callable[[Container], Any]
@@ -22,6 +43,11 @@ RESULTS = COMMITTED.parent
 MOST_TRIALS = 1000
 VERBS: dict[str, tuple[Verb, tuple[Option, ...]]] = {}
 """Those whose modules have been imported."""
+NOT_BUGS = (
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.ENOTDIR, errno.EISDIR),
+    errno.EEXIST,
+)
+"""What a file system may say to a correct program."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -86,26 +112,17 @@ def shard(text: str) -> tuple[int, int]:
     return index, count
 
 
-def whole(least: int) -> Callable[[str], int]:
-    """A whole number that is not below ``least``."""
+def above_zero(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """A finite number, whole or not."""
 
-    def parse(text: str) -> int:
-        if not (text.isascii() and text.isdigit()) or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
-        return int(text)
+    def parse(text: str) -> float:
+        with contextlib.suppress(ValueError):
+            if 0 < kind(text) < math.inf:
+                return kind(text)
+        what = "whole number" if kind is int else "number"
+        raise argparse.ArgumentTypeError(f"{text!r} is not a {what} above 0")
 
     return parse
-
-
-def positive(text: str) -> float:
-    """A finite number above zero."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
 
 
 def trials(text: str) -> list[int]:
@@ -124,22 +141,12 @@ def trials(text: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def store_folder(text: str) -> Path:
-    """A folder of runs, or one to be made; not a file, nor the folder around a store."""
-    folder = Path(text)
-    if folder.exists() and not folder.is_dir():
-        raise argparse.ArgumentTypeError(f"{folder} is a file, not a folder of runs")
-    inside = [path.parent for path in sorted(folder.glob(f"*/{FILE}"))]
-    if inside and not (folder / FILE).is_file():
-        raise argparse.ArgumentTypeError(f"{folder} has no runs; did you mean {inside[0]}?")
-    return folder
-
-
+COUNT, AMOUNT = above_zero(int), above_zero(float)
 PLUGIN = option(
     "--plugin", "a Python file of yours (repeatable)", str, "FILE.py", [], action="append"
 )
-"""Of every verb; see ``experiments.runner.plugin`` for what the file defines."""
-STORE = option("--store", "folder of runs (default: .runs)", store_folder, "FOLDER", LOCAL)
+"""Of every verb; see ``experiments.runner.registry`` for what the file defines."""
+STORE = option("--store", "folder of runs (default: .runs)", Path, "FOLDER", LOCAL)
 PARAMS = option(
     "--params", "of `tuned`: the paper's or our search's", str, None, choices=("published", "ours")
 )
@@ -166,9 +173,9 @@ SHARD = option(
     "--shard", "only share I of N, in a store of its own; then `merge`", shard, "I/N", (1, 1)
 )
 LIMITS = (
-    option("--workers", "jobs at the same time (default: one per core)", whole(1), "N"),
-    option("--time-limit", "seconds per job (default: the profile's, else 3600)", positive, "S"),
-    option("--memory-limit", "per job (default: a fair share of 80%% of all)", positive, "MB"),
+    option("--workers", "jobs at the same time (default: one per core)", COUNT, "N"),
+    option("--time-limit", "seconds per job (default: the profile's, else 3600)", AMOUNT, "S"),
+    option("--memory-limit", "per job (default: a fair share of 80%% of all)", AMOUNT, "MB"),
 )
 HOW = (
     *LIMITS,
@@ -210,3 +217,95 @@ def selected(args: argparse.Namespace) -> tuple[Profile, Selection]:
 
 def datasets(wanted: list[str] | None) -> list[str] | None:
     return None if wanted is None else [registry.resolve_dataset(text) for text in wanted]
+
+
+# Running a verb.
+
+
+def verbs() -> dict[str, str]:
+    """Every verb with its module, which may be one of several: ``merge_export`` has two."""
+    found = {info.name for info in pkgutil.iter_modules(commands.__path__)} - {"arguments"}
+    return dict(sorted((verb, module) for module in found for verb in module.split("_")))
+
+
+def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all verbs, or of the one wanted, so that no verb pays for another's imports."""
+    parser = Parser(
+        prog="python -m experiments",
+        description="Run the experiments of the GradTree paper and compare the results with it.",
+    )
+    found = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    known = verbs()
+    if wanted is not None and not wanted.startswith("-") and wanted not in known:
+        raise UserError(f"unknown verb {wanted!r}; {did_you_mean(wanted, known)}")
+    for name in [wanted] if wanted in known else known:
+        importlib.import_module(f"{commands.__name__}.{known[name]}")
+        function, options = VERBS[name]
+        about, _, more = (inspect.getdoc(function) or "").partition("\n\n")
+        verb = found.add_parser(name, help=about.rstrip("."), description=more or about)
+        verb.set_defaults(run=function)
+        for add in (*options, PLUGIN):
+            add(verb)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return its exit status; ``experiments.errors`` lists what they mean."""
+    for name in ("stdout", "stderr"):  # let no character end a verb, nor the lack of output
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - until the very end
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    given = list(sys.argv[1:] if argv is None else argv)
+
+    def work() -> int:
+        args, unknown = build_parser(given[0] if given else None).parse_known_args(given)
+        if unknown:
+            told = f"unknown arguments: {' '.join(unknown)}"
+            raise UserError(f"{told}\nSee: python -m experiments {args.verb} --help")
+        if args.plugin:
+            registry.use(args.plugin)
+        return int(args.run(args))
+
+    return guarded(work)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Do something; a user's mistake ends in a sentence, a bug in a traceback."""
+    try:
+        return work()
+    except UserError as mistake:
+        print(mistake, file=sys.stderr)
+        return mistake.status
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return WORK_LEFT
+    except BrokenPipeError:
+        silence()
+        return DONE
+    except Exception as problem:
+        told = _not_a_bug(problem)
+        if told:
+            print(told, file=sys.stderr)
+            return MISTAKE
+        traceback.print_exc()
+        print(
+            "\nThis is a bug in the suite; please report it with the lines above.", file=sys.stderr
+        )
+        return FAILED
+
+
+def _not_a_bug(problem: Exception) -> str | None:
+    """What the disk, a damaged store or the sources of data refuse, in their words."""
+    from datasets.errors import DatasetUnavailable
+
+    if isinstance(problem, DatasetUnavailable):
+        return str(problem)
+    if isinstance(problem, OSError) and problem.errno in NOT_BUGS:
+        return f"{problem.filename or 'the disk'}: {problem.strerror}"
+    if isinstance(problem, sqlite3.DatabaseError):
+        return (
+            f"the store cannot be used: {problem}\nBring back runs.sqlite, or name another --store."
+        )
+    return None

@@ -10,15 +10,14 @@ from typing import Any
 import pandas as pd
 
 from experiments.commands import arguments
-from experiments.commands.arguments import COMMITTED, option, positive, verb, whole
+from experiments.commands.arguments import AMOUNT, COMMITTED, COUNT, option, verb
 from experiments.commands.run_search import job_of
 from experiments.errors import DONE, FAILED, WORK_LEFT
 from experiments.output.checks import VARIES, unlike, varies
-from experiments.runner.plan import Queue
+from experiments.runner.plan import Plan
 from experiments.runner.session import drive
 from experiments.runs import archive
-from experiments.runs.job import key_of
-from experiments.runs.schema import disagreement
+from experiments.runs.schema import disagreement, key_of
 from experiments.runs.store import Store
 from experiments.text import outcome, say
 
@@ -27,9 +26,9 @@ CONFIDENCE = 0.95
 
 @verb(
     "audit",
-    option("number", "how many to run", whole(1), "N"),
-    option("--seed", "draw the same jobs again (default: others)", whole(0), "S"),
-    option("--most-seconds", "leave out runs over so much CPU time (10)", positive, "S", 10.0),
+    option("number", "how many to run", COUNT, "N"),
+    option("--seed", "draw the same jobs again (default: others)", int, "S"),
+    option("--most-seconds", "leave out runs over so much CPU time (10)", AMOUNT, "S", 10.0),
     arguments.group("how", *arguments.HOW),
 )
 def run(args: argparse.Namespace) -> int:
@@ -39,8 +38,9 @@ def run(args: argparse.Namespace) -> int:
     default, nested), and compare every score. The committed results stay as they are. Exit status:
     0 all are equal, 1 some differ, 3 some could not be compared.
     """
-    runs, plan = archive.read_runs(COMMITTED), archive.read_plan(COMMITTED)
-    runs = runs[runs["status"] == "ok"].assign(headline=runs["key"].isin(archive.headline(plan)))
+    runs, planned = archive.read_runs(COMMITTED), archive.read_plan(COMMITTED)
+    headline = runs["key"].isin(archive.headline(planned))
+    runs = runs[runs["status"] == "ok"].assign(headline=headline)
     slow = ~(runs["cpu_seconds"] + runs["shared_seconds"].fillna(0) <= args.most_seconds)
     seed = random.SystemRandom().randrange(10**6) if args.seed is None else args.seed
     rows = archive.rows(draw(runs[~slow], args.number, random.Random(seed)))
@@ -51,11 +51,11 @@ def run(args: argparse.Namespace) -> int:
     )
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as store:
         args.store = folder
-        asking = dict(zip(plan["key"], plan["experiment"], strict=True))
+        asking = dict(zip(planned["key"], planned["experiment"], strict=True))
         jobs = [job_of(row, asking.get(row["key"], "")) for row in rows]
-        seconds = {row["key"]: row["cpu_seconds"] for row in rows}
-        limits, queue = arguments.limits_of(args), Queue(jobs, seconds, give_up=False)
-        drive(args, queue, jobs, seconds, limits, "audit")
+        seconds = {job.key: row["cpu_seconds"] for job, row in zip(jobs, rows, strict=True)}
+        plan = Plan(jobs, jobs, seconds, arguments.limits_of(args))
+        drive(args, plan, "audit", give_up=False)
         known = {**archive.read_facts(COMMITTED)["environment"], **store.facts("environment")}
         return compare(rows, store, known)
 

@@ -15,8 +15,8 @@ from experiments.commands.run_search import REFIT, run_jobs
 from experiments.errors import DONE, UserError, check_names
 from experiments.output import files, formats, latex, metrics, readme
 from experiments.runner import registry
-from experiments.runner.experiments import check_task, jobs_of, paper_datasets
-from experiments.runs import predictions
+from experiments.runner.experiments import jobs_of, paper_datasets
+from experiments.runs import archive
 from experiments.text import say
 
 FEW_ROWS, SCORES, AGAINST = 1000, ["test_f1", "test_roc_auc"], ["cart", "cart-pruned", "gradtree"]
@@ -63,13 +63,11 @@ def run(args: argparse.Namespace) -> int:
     ours = [slug for slug in every if every[slug].task in NUMBERS] if numbers else paper_datasets()
     few = [slug for slug in ours if every[slug].n_rows < FEW_ROWS]
     chosen = arguments.datasets(args.dataset) or [*few, *own]
-    for method in (*mine, *others):
-        check_task(method, chosen)
     jobs = jobs_of(experiment, args.protocol, chosen, [*mine, *others], args.trial)
     done = load().of(args.protocol, experiment).query("status != ''")
     kept = "committed"
     if any(metric.score for metric in wanted):
-        kept, found = "committed with probabilities", predictions.read(COMMITTED).items()
+        kept, found = "committed with probabilities", archive.read_predictions(COMMITTED).items()
         done = done[done["key"].isin([key for key, one in found if one.proba is not None])]
     keys = set(done["key"])
     todo = [job for job in jobs if job.key not in keys]

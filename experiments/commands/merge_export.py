@@ -4,33 +4,29 @@ import argparse
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from experiments.analysis.runs import Source, load
-from experiments.commands import arguments
-from experiments.commands.arguments import COMMITTED, STORE, flag, option, verb, words
+from experiments.commands.arguments import COMMITTED, STORE, flag, option, verb
 from experiments.errors import DONE, FAILED, UserError
 from experiments.runner.candidates import folder_of, merge_scores
 from experiments.runner.plan import unasked
 from experiments.runner.registry import learner_facts
-from experiments.runs import archive, predictions
+from experiments.runs import archive
 from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
 
 SHOWN = 5
 ADD = "add to this archive (results/runs)"
-BATCH = 2000
-"""Runs, with their predictions, that are added in one transaction."""
 
 
 @verb(
     "merge",
-    option("sources", "to copy from", arguments.store_folder, "STORE", nargs="+"),
-    option("--into", "store to copy to (default: .runs)", arguments.store_folder, "STORE", LOCAL),
+    option("sources", "to copy from", Path, "STORE", nargs="+"),
+    option("--into", "store to copy to (default: .runs)", Path, "STORE", LOCAL),
 )
 def run(args: argparse.Namespace) -> int:
     """Copy the runs of other stores or archives into one store.
@@ -66,33 +62,27 @@ def merge(source: Source, target: Store, trusted: bool = False) -> tuple[Added, 
     """Copy what a store or an archive has; what became of it, and rows that are no runs. The plan
     and the names of a ``trusted`` one are not compared with those of the suite.
     """
-    total, problems = Added(), []
-    rows: Iterator[dict[str, Any]]
+    problems, runs = list[str](), list[dict[str, Any]]()
     if source.store:  # as it is: ``check`` tells of what is no run
-        rows = map(dict, source.store.connect().execute("SELECT * FROM runs"))
+        rows = [*map(dict, source.store.connect().execute("SELECT * FROM runs"))]
     else:
-        rows = iter(archive.rows(source.runs))
-    while batch := list(islice(rows, BATCH)):
-        runs = []
-        for row in batch:
-            try:
-                runs.append(check(row))
-            except BadRunError as problem:
-                problems.append(f"{row.get('key')}: {problem}")
-        done = target.add(runs, dict(_packed(source, [run["key"] for run in runs])))
-        total.new += done.new
-        total.known += done.known
-        total.conflicts += done.conflicts
+        rows = archive.rows(source.runs)
+    for row in rows:
+        try:
+            runs.append(check(row))
+        except BadRunError as problem:
+            problems.append(f"{row.get('key')}: {problem}")
+    added = target.add(runs, dict(_packed(source, [run["key"] for run in runs])))
     plan = source.plan
     forged = plan.iloc[:0] if trusted else unasked(plan, source.folder)
-    total.conflicts += _merge_plan(target, plan.drop(forged.index), forged)
+    added.conflicts += _merge_plan(target, plan.drop(forged.index), forged)
     for kind, some in source.facts.items():
         known, ours = target.facts(kind), {} if trusted else archive.read_facts()[kind]
         new = {name: ours.get(name, one) for name, one in some.items() if name not in known}
         target.add_facts(kind, new)
     if source.store:
         merge_scores(folder_of(source.folder), folder_of(target.folder))
-    return total, problems
+    return added, problems
 
 
 def _packed(source: Source, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -101,7 +91,7 @@ def _packed(source: Source, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         if source.store:
             packed = source.store.predictions(key)
         else:
-            packed = predictions.pack(kept) if (kept := source.predicted(key)) else None
+            packed = archive.pack(kept) if (kept := source.predicted(key)) else None
         if packed:
             yield key, packed
 
@@ -110,23 +100,15 @@ def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list
     """Add the places that the target's plan lacks. Tell those that it fills otherwise, which stay,
     and those that are ``forged``: the catalogue asks for another job.
     """
-    marks, same = ", ".join("?" * len(PLANNED)), ", ".join(PLANNED[:-1])
-    theirs = plan[list(PLANNED)].astype(object).itertuples(index=False, name=None)
-    with target.writing() as connection:
-        connection.execute("CREATE TEMP TABLE theirs AS SELECT * FROM planned LIMIT 0")
-        connection.executemany(f"INSERT INTO theirs VALUES ({marks})", theirs)
-        connection.execute("INSERT OR IGNORE INTO planned SELECT * FROM theirs")
-        found = connection.execute(
-            f"SELECT {same}, planned.key AS ours, theirs.key AS others FROM theirs "
-            f"JOIN planned USING ({same}) WHERE planned.key != theirs.key"
-        ).fetchall()
-        connection.execute("DROP TABLE theirs")
-    odd = [(row, f"for {row['ours']} here, for {row['others']}") for row in found]
-    odd += [(row, f"otherwise here, for {row['key']}") for row in forged.to_dict("records")]
+    theirs, ours = plan[list(PLANNED)].astype(object), target.frame("planned").astype(object)
+    both = theirs.merge(ours, "left", list(PLANNED[:-1]), suffixes=("", "_here"))
+    here = both["key_here"]
+    target.plan(both[here.isna()].itertuples())
+    odd = pd.concat([both[here.notna() & (here != both["key"])], forged.assign(key_here="")])
     return [
-        f"{row['protocol']} {row['experiment']} {row['dataset']} {row['method']} trial "
-        f"{row['trial']}: asks {told} there"
-        for row, told in odd
+        f"{row.protocol} {row.experiment} {row.dataset} {row.method} trial {row.trial}: asks "
+        f"{f'for {row.key_here}' if row.key_here else 'otherwise'} here, for {row.key} there"
+        for row in odd.itertuples()
     ]
 
 
@@ -135,7 +117,6 @@ def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list
     STORE,
     option("output", "such as runs.parquet or runs.csv", Path, "FILE", nargs="?"),
     option("--results", ADD, Path, "ARCHIVE", nargs="?", const=COMMITTED),
-    option("--predictions", "whose predictions it keeps", words, "A,B", list(archive.HEADLINE)),
     flag("--costs", "let equal runs of the store renew its seconds, those measured alone excepted"),
 )
 def export(args: argparse.Namespace) -> int:
@@ -144,11 +125,11 @@ def export(args: argparse.Namespace) -> int:
     Write one row per experiment and run, with every column of the table of runs, as Parquet or CSV.
     With --results instead, add the runs of the store to the committed archive in results/runs:
     conflicts are listed, and what was committed stays, but for runs that a later version of their
-    learner supersedes and, with --costs, for seconds, memory and origin. Exit status: 0 done, 1
-    there are conflicts.
+    learner supersedes and, with --costs, for seconds, memory and origin. Predictions are kept of
+    the headline. Exit status: 0 done, 1 there are conflicts.
     """
     if args.results is not None:
-        return write_archive(args.store, args.results, args.predictions, args.costs)
+        return write_archive(args.store, args.results, args.costs)
     if args.output is None or args.output.suffix not in (".parquet", ".csv"):
         raise UserError("name a file to write, such as runs.parquet or runs.csv")
     own = args.store != LOCAL or args.store.is_dir()
@@ -162,9 +143,7 @@ def export(args: argparse.Namespace) -> int:
     return DONE
 
 
-def write_archive(
-    store: Path, archive_folder: Path, experiments: list[str], costs: bool = False
-) -> int:
+def write_archive(store: Path, archive_folder: Path, costs: bool = False) -> int:
     """Add the runs of a store to an archive, through a store that is made for it."""
     superseded = 0
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:
@@ -177,10 +156,10 @@ def write_archive(
             runs = _renewed(runs, Store(store).frame("runs"))
         facts = {kind: both.facts(kind) for kind in archive.KINDS}
         archive.write(archive_folder, runs, plan, facts)
-        wanted = set(plan.loc[plan["experiment"].isin(experiments), "key"])
-        wanted |= set(predictions.read(archive_folder))
+        wanted = set(plan.loc[plan["experiment"].isin(archive.HEADLINE), "key"])
+        wanted |= set(archive.read_predictions(archive_folder))
         kept = runs[runs["key"].isin(wanted)]
-        predictions.write(archive_folder, predictions.of_store(both, kept))
+        archive.write_predictions(archive_folder, archive.kept_predictions(both, kept))
     print(f"{archive_folder}: {added.new:,} new runs, {added.known:,} known, {len(runs):,} in all")
     if superseded:
         print(f"  {superseded:,} runs gave way to those of a later version of their learner")
@@ -199,12 +178,10 @@ def _superseded(both: Store, store: Path) -> int:
         same = " AND ".join(f"{name} = ?" for name in PLANNED)
         rows = stale.astype(object).itertuples(index=False, name=None)
         connection.executemany(f"DELETE FROM planned WHERE {same}", rows)
-        gone = connection.executemany(
-            "DELETE FROM runs WHERE key = ? AND key NOT IN (SELECT key FROM planned)",
-            [(key,) for key in stale["key"].unique()],
-        ).rowcount
+    gone = set(stale["key"]) & both.statuses().keys() - set(both.frame("planned")["key"])
+    both.forget(gone)
     both.add_facts("learner", {one: learner_facts(one) for one in stale["method"].unique()})
-    return gone
+    return len(gone)
 
 
 def _renewed(runs: pd.DataFrame, by: pd.DataFrame) -> pd.DataFrame:

@@ -10,17 +10,17 @@ from typing import Any
 
 from experiments.analysis.runs import load
 from experiments.commands import arguments
-from experiments.commands.arguments import HOW, flag, group, limits_of, option, verb, whole, words
+from experiments.commands.arguments import HOW, flag, group, limits_of, option, verb, words
 from experiments.errors import DONE, FAILED, WORK_LEFT, NothingToDoError, check_names
 from experiments.runner import experiments as catalogue
 from experiments.runner import plan as plans
 from experiments.runner import registry
 from experiments.runner.candidates import FOLDER, WINNERS, folder_of, search_seconds, space_of
 from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, unique
-from experiments.runner.plan import Plan, make_plan, note_plan, shard
+from experiments.runner.plan import Plan, make_plan, shard
 from experiments.runner.session import SessionSummary, drive, sum_up
 from experiments.runs import archive
-from experiments.runs.job import Job, Limits
+from experiments.runs.schema import Job
 from experiments.runs.store import Store
 from experiments.text import duration, program, same_command, say
 
@@ -29,8 +29,8 @@ NEXT = {"smoke": "quick", "quick": "paper", "paper": "extended"}
 RETRYABLE = ("timeout", "memory", "crash", "error", "skipped")
 VERDICT = "verdict.txt"
 """In a store: what its runs came to, when tables and report were written last."""
-Parts = Mapping[str, Sequence[Job]]
-"""Jobs by the part of a profile that asks for them."""
+Parts = Sequence[tuple[Profile, Sequence[Job]]]
+"""Profiles, each with the jobs that it asks for."""
 Searches = Sequence[tuple[Subject, int]]
 REFIT = option("--refit", "make the runs of these methods anew", words, "A,B", [])
 
@@ -57,35 +57,32 @@ def run(args: argparse.Namespace) -> int:
     if args.retry:
         return retry(args)
     profile, chosen, parts, searches = asked(args)
-    store, every = Store(args.store), [job for part in parts.values() for job in part]
-    stale = refit_or_tell(store, every, args.refit)
-    note_plan(store, every, stale)
+    store, every = Store(args.store), [job for _, jobs in parts for job in jobs]
+    note_plan(store, every, args.refit)
     mine = {job.key: job for job in shard(unique(every), *args.shard)}
     index, count = args.shard
     searches = searches[index - 1 :: count]
     if not mine and not searches:
         raise NothingToDoError(f"nothing to do: share {index} of {count} is empty")
-    plan = plan_of(args, profile, {slug: within(part, mine) for slug, part in parts.items()})
+    plan = plan_of(args, parts, mine)
     tell_plan(args, profile, plan, searches)
     offered = registry.from_plugins("dataset")
     if offered and not set(offered) & set(chosen.datasets or ()):
         say(f"The plug-in's datasets run when they are named: --dataset {','.join(offered)}")
     summary, status, searched = SessionSummary(), DONE, False
-    for leaf in profile.leaves():
-        part = parts[leaf.slug]
+    for leaf, jobs in parts:
         if searched:  # what it found may be what this part runs
-            part = jobs_in(leaf, chosen)
-            note_plan(store, part, stale)
-            mine |= {job.key: job for job in shard(unique(part), *args.shard)}
-        limits = limits_of(args, leaf.time_limit)
-        summary = one_session(args, leaf.slug, within(part, mine), limits)
-        own = [pair for pair in catalogue.searches_in(leaf, chosen) if pair in searches]
-        if own and not summary.interrupted:
-            ended, worked = search(args, own, folder_of(args.store))
+            jobs = jobs_in(leaf, chosen)
+            note_plan(store, jobs)
+            mine |= {job.key: job for job in shard(unique(jobs), *args.shard)}
+        summary = drive(args, plan_of(args, [(leaf, jobs)], mine), f"profile {leaf.slug}")
+        wanted = [pair for pair in catalogue.searches_in(leaf, chosen) if pair in searches]
+        if wanted and not summary.interrupted:
+            ended, worked = search(args, wanted, folder_of(args.store))
             status, searched = max(status, ended), searched or worked
         if summary.interrupted or status == WORK_LEFT:
             break
-    limits = limits_of(args, min(leaf.time_limit for leaf in profile.leaves()))
+    limits = limits_of(args, min(leaf.time_limit for leaf, _ in parts))
     status = max(status, sum_up(list(mine.values()), store, limits, summary))
     if args.refresh and not summary.interrupted:
         status = max(status, refresh(args.store, bool(plan.pending) or searched))
@@ -97,23 +94,21 @@ def run(args: argparse.Namespace) -> int:
 def asked(args: argparse.Namespace) -> tuple[Profile, Selection, Parts, Searches]:
     """The profile, what is chosen of it, and the jobs and searches that this comes to."""
     profile, chosen = arguments.selected(args)
-    parts = {leaf.slug: jobs_in(leaf, chosen) for leaf in profile.leaves()}
+    parts = [(leaf, jobs_in(leaf, chosen)) for leaf in profile.leaves()]
     searches = catalogue.searches_in(profile, chosen)
-    every = [job for part in parts.values() for job in part]
+    every = [job for _, jobs in parts for job in jobs]
     catalogue.check_selected(profile, chosen, every, searches)
     return profile, chosen, parts, searches
 
 
-def within(jobs: Sequence[Job], among: Mapping[str, Job]) -> list[Job]:
-    """Those jobs, each piece of work once, that are among others."""
-    return [job for job in unique(jobs) if job.key in among]
-
-
-def plan_of(args: argparse.Namespace, profile: Profile, parts: Parts) -> Plan:
+def plan_of(args: argparse.Namespace, parts: Parts, among: Mapping[str, Job] | None = None) -> Plan:
     """The plans of all parts of a profile, each by its own time limit, as one."""
     statuses = Store(args.store).statuses()
-    limits = {leaf.slug: limits_of(args, leaf.time_limit) for leaf in profile.leaves()}
-    return plans.together([make_plan(parts[slug], statuses, each) for slug, each in limits.items()])
+    found = []
+    for leaf, jobs in parts:
+        mine = [job for job in jobs if among is None or job.key in among]
+        found.append(make_plan(mine, statuses, limits_of(args, leaf.time_limit)))
+    return plans.together(found)
 
 
 def tell_plan(args: argparse.Namespace, profile: Profile, plan: Plan, searches: Searches) -> None:
@@ -127,12 +122,11 @@ def retry(args: argparse.Namespace) -> int:
     runs = load(args.store).frame
     ended = archive.rows(runs[runs["status"].isin(args.retry)])
     found = [job_of(row, row["experiment"]) for row in ended]
-    jobs = shard(unique(filter(chosen.allows, found)), *args.shard)
-    if not jobs:
+    plan = make_plan(shard(filter(chosen.allows, found), *args.shard), {}, limits_of(args))
+    if not plan.jobs:
         told = " or ".join(args.retry)
         raise NothingToDoError(f"nothing to do: none of these jobs ended in {told}")
-    limits = limits_of(args)
-    return sum_up(jobs, Store(args.store), limits, one_session(args, "retry", jobs, limits))
+    return sum_up(plan.jobs, Store(args.store), plan.limits, drive(args, plan, "retry"))
 
 
 def job_of(row: Any, experiment: str) -> Job:
@@ -142,41 +136,39 @@ def job_of(row: Any, experiment: str) -> Job:
 
 def run_jobs(args: argparse.Namespace, title: str, jobs: Sequence[Job]) -> tuple[int, bool]:
     """Plan and do some jobs with the usual limit; the exit status, and whether none was stopped."""
-    store, limits, once = Store(args.store), limits_of(args), unique(jobs)
-    note_plan(store, jobs, refit_or_tell(store, jobs, args.refit))
-    say(plans.render(make_plan(once, store.statuses(), limits), args.workers))
-    summary = one_session(args, title, once, limits)
-    return sum_up(once, store, limits, summary), not summary.interrupted
+    store = Store(args.store)
+    note_plan(store, jobs, args.refit)
+    plan = make_plan(jobs, store.statuses(), limits_of(args))
+    say(plans.render(plan, args.workers))
+    summary = drive(args, plan, title)
+    return sum_up(plan.jobs, store, plan.limits, summary), not summary.interrupted
 
 
-def one_session(
-    args: argparse.Namespace, title: str, jobs: Sequence[Job], limits: Limits
-) -> SessionSummary:
-    anew = getattr(args, "retry", None)
-    plan = make_plan(jobs, {} if anew else Store(args.store).statuses(), limits)
-    if not plan.pending:
-        return SessionSummary()
-    queue = plans.Queue(plan.pending, plan.seconds)
-    return drive(args, queue, plan.pending, plan.seconds, limits, f"profile {title}")
-
-
-def refit_or_tell(store: Store, jobs: Sequence[Job], refit: Sequence[str]) -> list[str]:
-    """Forget the runs that shall be made anew; say whose code has changed under its version."""
+def note_plan(store: Store, jobs: Sequence[Job], refit: Sequence[str] = ()) -> None:
+    """Let a store know what it is asked for, and the names and shapes that tables print. The runs
+    of methods to ``refit`` are forgotten. Where the code of a plug-in's learner has changed under
+    its version since its stored runs, that is said, and what was known of it stays.
+    """
     check_names("method to refit", refit, dict.fromkeys(job.method for job in jobs))
-    keys = [(job.key,) for job in jobs if job.method in refit]
-    if keys:
-        with store.writing() as connection:
-            connection.executemany("DELETE FROM runs WHERE key = ?", keys)
-            connection.executemany("DELETE FROM predictions WHERE key = ?", keys)
-    stale = plans.stale_learners(store, jobs)
-    for slug, done in stale.items():
-        told = registry.learner_facts(slug)
+    store.forget([job.key for job in jobs if job.method in refit])
+    store.plan(jobs)
+    datasets = dict.fromkeys(job.dataset for job in jobs)
+    store.add_facts("dataset", {slug: registry.dataset_facts(slug) for slug in datasets})
+    known, runs, facts = store.facts("learner"), store.statuses(), {}
+    good = {key for key, run in runs.items() if run["status"] == "ok"}
+    for slug in dict.fromkeys(job.method for job in jobs):
+        told, before = registry.learner_facts(slug), known.get(slug, {})
+        done = {job.key for job in jobs if job.method == slug and "source" in told} & good
+        same_version = before.get("version") == told["version"]
+        if not (done and same_version and before.get("source") != told["source"]):
+            facts[slug] = told
+            continue
         say(
-            f"{told['file']} has changed since {done:,} stored runs of {slug} version "
+            f"{told['file']} has changed since {len(done):,} stored runs of {slug} version "
             f"{told['version']}, which are used as they are.\n"
             f"If that changed the learner, raise its version, or: {same_command()} --refit {slug}"
         )
-    return list(stale)
+    store.add_facts("learner", facts)
 
 
 def refresh(folder: Path, changed: bool) -> int:
@@ -218,7 +210,7 @@ def _write(folder: Path) -> list[str]:
     option("--protocol", "protocols (default: paper)", words, "A,B", ["paper"]),
     option("--dataset", "datasets (default: the paper's 36)", words, "A,B"),
     option("--method", "methods (default: those that the paper tuned)", words, "A,B"),
-    option("--trials", "candidates (default: 300)", whole(1), "N", 300),
+    option("--trials", "candidates (default: 300)", arguments.COUNT, "N", 300),
     option("--sampler", "random (default) or one of Optuna's, e.g. tpe", default="random"),
     arguments.SHARD,
     flag("--plan", "only estimate how long it takes"),
@@ -266,19 +258,22 @@ def search(
     args: argparse.Namespace, pairs: Searches, folder: Path, sampler: str = "random"
 ) -> tuple[int, bool]:
     """Bring studies to an end and keep their scores; the exit status, and whether any was open."""
-    from experiments.runner.study import SearchQueue, open_searches
+    from experiments.runner.study import Search, storage_in
 
-    searches = open_searches(pairs, sampler, args.store, folder)
-    queue, summary = SearchQueue(searches, Store(args.store)), SessionSummary()
-    worked = bool(queue)
-    if worked:
-        jobs = unique(job for one in searches for job in one.jobs())
-        seconds = {job.key: 2 * plans.seconds_of(job.method, job.dataset) for job in jobs}
-        summary = drive(args, queue, jobs, seconds, limits_of(args), f"search ({sampler})")
-    say("\n".join(["", *(one.keep(folder) for one in searches)]))
+    store, storage = Store(args.store), storage_in(folder_of(args.store))
+    searches = [Search(*pair, sampler, storage, folder) for pair in pairs]
+    summary, worked = SessionSummary(), False
+    while waiting := [(one, jobs) for one in searches if (jobs := one.open())]:
+        every = [job for _, jobs in waiting for job in jobs.values()]
+        plan = make_plan(every, store.statuses(), limits_of(args))
+        summary, worked = drive(args, plan, f"search ({sampler})"), True
+        told = sum([one.tell(jobs, store) for one, jobs in waiting])
+        if summary.interrupted or not told:
+            break
+    say("\n".join(["", *(one.keep() for one in searches)]))
     if (folder / WINNERS).is_file():
         say(f"\nWinners are in {folder / WINNERS}.")
-    if summary.interrupted or any(one.done() < one.trials for one in searches):
+    if summary.interrupted or any(one.open() for one in searches):
         why = f": {summary.problem}" if summary.problem else ""
         say(f"Stopped{why}. Resume with: {same_command()}")
         return WORK_LEFT, worked

@@ -56,7 +56,7 @@ def tables(args: argparse.Namespace) -> int:
 def profile_table() -> str:
     """What each profile runs, and what that takes; empty where learners cannot be imported."""
     try:
-        from experiments.commands.list_plan_status_failures import cost
+        from experiments.commands.list_plan_failures import cost
         from experiments.runner.experiments import declared_profiles
 
         rows = []

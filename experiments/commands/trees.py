@@ -22,8 +22,8 @@ from experiments.output import files
 from experiments.runner import registry
 from experiments.runner.experiments import Setting, jobs_of
 from experiments.runner.run_job import load_split, timed_fit
-from experiments.runs.job import Job
-from experiments.runs.predictions import tree_parts, unpack
+from experiments.runs.archive import tree_parts, unpack
+from experiments.runs.schema import Job
 from experiments.runs.store import Store
 from experiments.text import NO_NEW_ROW, main_score, say
 from gradtree.columns.coding import Column, coded_matrix, learn_columns

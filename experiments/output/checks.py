@@ -19,8 +19,7 @@ from experiments.analysis.runs import Runs, Source, load
 from experiments.errors import UserError
 from experiments.output import files, readme
 from experiments.runs import archive, schema
-from experiments.runs.job import IDENTITY
-from experiments.runs.schema import BadRunError, checked, consistent, disagreement
+from experiments.runs.schema import IDENTITY, BadRunError, checked, consistent, disagreement
 
 TOLERANCE = 1e-9
 """Between a stored score and the same score computed anew from predictions."""

@@ -16,8 +16,8 @@ from experiments.analysis.answer import Declared, Grid
 from experiments.analysis.grids import own_grid
 from experiments.analysis.runs import Runs, Source
 from experiments.errors import UserError, did_you_mean
-from experiments.runs import predictions
-from experiments.runs.predictions import Prediction
+from experiments.runs import archive
+from experiments.runs.archive import Prediction
 from experiments.runs.schema import METRICS, Column
 
 PROBABILITIES = ("y_score", "y_proba", "y_prob")
@@ -131,7 +131,7 @@ def scored(
         classes = len(runs.datasets[dataset]["class_counts"])
         kept = (found for each in sources if (found := each.predicted(key)) is not None)
         values[key], reason = _scored(metric, next(kept, None), classes)
-        why.update([predictions.why_no_probabilities(extra) or reason] if reason else [])
+        why.update([archive.why_no_probabilities(extra) or reason] if reason else [])
     return rows.assign(**{metric.name: rows["key"].map(values).astype(float)}), why
 
 

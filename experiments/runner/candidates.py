@@ -27,11 +27,11 @@ from datasets.split import Parts, Split
 from experiments.errors import UserError
 from experiments.runner import registry
 from experiments.runner.experiments import MODEL_SEED, Subject, identity_of, params_of
-from experiments.runner.plan import seconds_of
+from experiments.runner.plan import FITS_OF_FOLDS, seconds_of
 from experiments.runner.run_job import cannot, frozen, load_split, timed_fit
 from experiments.runner.scores import f1_on
 from experiments.runs.archive import COMMITTED
-from experiments.runs.job import Job, canonical_json
+from experiments.runs.schema import Job, canonical_json
 
 SEED = 42
 FOLDS = 3
@@ -138,7 +138,7 @@ def search_seconds(subject: Subject, candidates: int) -> float:
     found = outcomes_of(FOLDER, subject).values()
     if found:
         return sum(float(seconds or 0) for _, seconds in found) / len(found) * candidates
-    return 2 * seconds_of(subject.method, subject.dataset) * candidates
+    return FITS_OF_FOLDS * seconds_of(subject.method, subject.dataset) * candidates
 
 
 def folder_of(store: Path) -> Path:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from experiments.errors import NothingToDoError, UserError, check_fields
 from experiments.runner import registry
-from experiments.runs.job import Job, Measured
+from experiments.runs.schema import Job, Measured
 from experiments.runs.store import LOCAL
 
 SEARCH = "search"
@@ -306,9 +306,6 @@ def check_selected(
     profile: Profile, chosen: Selection, jobs: Collection[Job], searches: Collection[Any] = ()
 ) -> None:
     """Whatever was named is run or refused, never dropped."""
-    for method in chosen.methods or ():
-        own = dict.fromkeys(job.dataset for job in jobs if job.method == method)
-        check_task(method, chosen.datasets or list(own))
     every = [*jobs, *(subject for subject, _ in searches)]
     if not every:
         raise NothingToDoError(
@@ -326,19 +323,6 @@ def check_selected(
                 f"Leave it out, or name an experiment that has it; {what}s that would run: "
                 f"{', '.join(sorted(found))}"
             )
-
-
-def check_task(method: str, datasets: Collection[str]) -> None:
-    """Refuse a learner of classes for numbers alone, and one of numbers for classes."""
-    learner = registry.learner(method)
-    reasons = {slug: learner.unfit(len(registry.facts(slug).class_counts)) for slug in datasets}
-    if reasons and all(reasons.values()):
-        slug, reason = next(iter(reasons.items()))
-        others = " and the others you chose" if len(reasons) > 1 else ""
-        raise UserError(
-            f"{method} cannot learn {slug}{others}: {reason}\n"
-            "Name another learner (`list learners`), or other datasets (`list datasets`)"
-        )
 
 
 def _methods(part: Part, chosen: Selection) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from experiments.runs.job import canonical_json
+from experiments.runs.schema import canonical_json
 
 PACKAGES = (
     *("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "category_encoders"),

@@ -26,15 +26,17 @@ from experiments.runner import registry
 from experiments.runner.experiments import SEARCHED, Setting, jobs_of, unique
 from experiments.runner.run_job import NO_DATA, skip_reason
 from experiments.runs import archive
-from experiments.runs.job import Job, Limits, canonical_json, now
-from experiments.runs.schema import HOLDOUT, Run
-from experiments.runs.store import PLANNED, Store
+from experiments.runs.schema import HOLDOUT, Job, Limits, Run, canonical_json, now
+from experiments.runs.store import PLANNED
 from experiments.text import duration, table
 
 State = Literal["done", "skipped", "limited", "unavailable", "failed", "pending"]
+Sharing = tuple[Any, ...]
 WORTH_TRYING = ("pending", "failed", "unavailable")
 GUESS_SECONDS_PER_CELL = 2e-4
 """Of an unknown learner: seconds per row and feature."""
+FITS_OF_FOLDS = 2.0
+"""What a candidate of a search takes: three fits, each on two thirds of the rows."""
 
 
 def state_of(job: Job, run: Run | None, limits: Limits) -> State:
@@ -100,8 +102,9 @@ class Plan:
         return alone + max(sum(shared) / workers, max(shared, default=0.0))
 
 
-def make_plan(jobs: Sequence[Job], statuses: Mapping[str, Run], limits: Limits) -> Plan:
-    """Compare jobs with the statuses of a store, and estimate what is left."""
+def make_plan(jobs: Iterable[Job], statuses: Mapping[str, Run], limits: Limits) -> Plan:
+    """Compare jobs, each piece of work once, with the statuses of a store; estimate the rest."""
+    jobs = unique(jobs)
     states = [state_of(job, statuses.get(job.key), limits) for job in jobs]
     pending = [job for job, state in zip(jobs, states, strict=True) if state in WORTH_TRYING]
     places: dict[tuple[str, str, str], float] = {}
@@ -110,7 +113,8 @@ def make_plan(jobs: Sequence[Job], statuses: Mapping[str, Run], limits: Limits) 
         place = (job.protocol, job.dataset, job.method)
         if place not in places:
             places[place] = 0.0 if skip_reason(job) else seconds_of(job.method, job.dataset)
-        seconds[job.key] = min(recorded.get(job.key, places[place]), limits.seconds)
+        fits = 1.0 if job.evaluation == HOLDOUT else FITS_OF_FOLDS
+        seconds[job.key] = min(recorded.get(job.key, fits * places[place]), limits.seconds)
     return Plan(jobs, pending, seconds, limits)
 
 
@@ -121,17 +125,6 @@ def together(plans: Sequence[Plan]) -> Plan:
     seconds = {key: spent for plan in plans for key, spent in plan.seconds.items()}
     limits = max((plan.limits for plan in plans), key=lambda one: one.seconds)
     return Plan(jobs, pending, seconds, limits)
-
-
-def note_plan(store: Store, jobs: Sequence[Job], stale: Collection[str] = ()) -> None:
-    """Let a store know what it is asked for, and the names and shapes that tables print; of
-    learners whose code has changed since their runs (``stale``) the old facts stay.
-    """
-    store.plan(jobs)
-    datasets = dict.fromkeys(job.dataset for job in jobs)
-    store.add_facts("dataset", {slug: registry.dataset_facts(slug) for slug in datasets})
-    learners = dict.fromkeys(job.method for job in jobs if job.method not in stale)
-    store.add_facts("learner", {slug: registry.learner_facts(slug) for slug in learners})
 
 
 def unasked(planned: pd.DataFrame, store: Path) -> pd.DataFrame:
@@ -151,18 +144,6 @@ def unasked(planned: pd.DataFrame, store: Path) -> pd.DataFrame:
             asked |= {tuple(getattr(job, name) for name in PLANNED) for job in jobs}
     rows = planned[list(PLANNED)].itertuples(index=False, name=None)
     return planned[pd.Series([row not in asked for row in rows], planned.index, dtype=bool)]
-
-
-def stale_learners(store: Store, jobs: Iterable[Job]) -> dict[str, int]:
-    """Learners of plug-ins whose code has changed under the same version, and their stored runs."""
-    told, stale = store.facts("learner"), {}
-    for slug in dict.fromkeys(job.method for job in jobs):
-        now, before = registry.learner_facts(slug), told.get(slug, {})
-        same_version = before.get("version") == now["version"]
-        if same_version and "source" in now and before.get("source") != now["source"]:
-            keys, runs = {job.key for job in jobs if job.method == slug}, store.statuses()
-            stale[slug] = sum(run["status"] == "ok" for key, run in runs.items() if key in keys)
-    return {slug: done for slug, done in stale.items() if done}
 
 
 def shard(jobs: Iterable[Job], index: int, count: int) -> list[Job]:
@@ -202,21 +183,6 @@ def render(plan: Plan, workers: int, searches: Collection[float] = ()) -> str:
 # The order of jobs.
 
 
-@dataclass
-class _Bundle:
-    """Jobs that may share work: one worker does them one after the other, if it can."""
-
-    rank: int
-    jobs: deque[Job] = field(default_factory=deque)
-    at_work: int = 0
-    begun: bool = False
-
-    @property
-    def urgency(self) -> tuple[int, bool, int]:
-        """Least first: nobody works on it, somebody just did, it has much to do."""
-        return self.at_work, not self.begun, self.rank
-
-
 class Queue:
     """Hands out jobs, the longest first; ``take`` and ``finish`` cost the same however many.
 
@@ -233,20 +199,21 @@ class Queue:
         give_up: bool = True,
     ) -> None:
         self._pending = {job.key: job for job in jobs}
-        self._groups: dict[tuple[str, ...], list[Job]] = {}
         self._in_flight: dict[str, Job] = {}
-        self._alone: deque[Job] = deque()
-        total: Counter[Any] = Counter()
+        self._give_up = give_up
+        self._alone = deque(job for job in self._pending.values() if job.measured == "alone")
+        self._bundles: dict[Sharing, deque[Job]] = {}
+        total: Counter[Sharing] = Counter()
         for key, job in self._pending.items():
             total[job.sharing] += (estimates or {}).get(key, 0)  # type: ignore[assignment]
+            if job.measured != "alone":
+                self._bundles.setdefault(job.sharing, deque()).append(job)
+        self._at_work: dict[Sharing, int] = {}
+        """Of bundles that have been begun: how many of their jobs are in flight."""
         ranked = sorted(total, key=lambda sharing: -total[sharing])
-        self._bundles = {sharing: _Bundle(rank) for rank, sharing in enumerate(ranked)}
-        for job in self._pending.values():
-            if give_up:
-                self._groups.setdefault(job.group, []).append(job)
-            alone = job.measured == "alone"
-            (self._alone if alone else self._bundles[job.sharing].jobs).append(job)
-        self._heap = [(bundle.urgency, bundle) for bundle in self._bundles.values()]
+        self._rank = {sharing: rank for rank, sharing in enumerate(ranked)}
+        self._heap = [(self._urgency(sharing), sharing) for sharing in self._bundles]
+        heapq.heapify(self._heap)
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -263,34 +230,37 @@ class Queue:
             return None
         del self._pending[job.key]
         self._in_flight[job.key] = job
-        bundle = self._bundles[job.sharing]
-        bundle.at_work, bundle.begun = bundle.at_work + 1, True
-        self._offer(bundle)
+        self._count(job.sharing, 1)
         return job
 
     def finish(self, run: Run) -> list[dict[str, Any]]:
         """Note how a job ended; the runs of those that it settles without their being tried."""
         job = self._in_flight.pop(run["key"])
-        bundle = self._bundles[job.sharing]
-        bundle.at_work -= 1
-        self._offer(bundle)
-        if run["status"] not in ("timeout", "memory"):
+        self._count(job.sharing, -1)
+        if not self._give_up or run["status"] not in ("timeout", "memory"):
             return []
-        hopeless = [one for one in self._groups.pop(job.group, ()) if one.key in self._pending]
+        hopeless = [one for one in self._pending.values() if one.group == job.group]
         for other in hopeless:
             del self._pending[other.key]
         return [_foregone(other, run) for other in hopeless]
 
-    def _offer(self, bundle: _Bundle) -> None:
+    def _urgency(self, sharing: Sharing) -> tuple[int, bool, int]:
+        """Least first: nobody works on it, somebody just did, it has much to do."""
+        begun = sharing in self._at_work
+        return self._at_work.get(sharing, 0), not begun, self._rank[sharing]
+
+    def _count(self, sharing: Sharing, change: int) -> None:
         """Put a bundle where its state belongs; what the heap said of it before counts no more."""
-        if bundle.jobs:
-            heapq.heappush(self._heap, (bundle.urgency, bundle))
+        self._at_work[sharing] = self._at_work.get(sharing, 0) + change
+        if self._bundles.get(sharing):
+            heapq.heappush(self._heap, (self._urgency(sharing), sharing))
 
     def _next_shared(self) -> Job | None:
         while self._heap:
-            urgency, bundle = heapq.heappop(self._heap)
-            while bundle.jobs and urgency == bundle.urgency:
-                job = bundle.jobs.popleft()
+            urgency, sharing = heapq.heappop(self._heap)
+            bundle = self._bundles[sharing]
+            while bundle and urgency == self._urgency(sharing):
+                job = bundle.popleft()
                 if job.key in self._pending:
                     return job
         return None
@@ -299,11 +269,7 @@ class Queue:
 def _foregone(job: Job, because: Run) -> dict[str, Any]:
     """The run of a job that is not tried because another of its group exceeded a limit."""
     extra = {**json.loads(because.get("extra") or "{}"), "implied_by": because["key"]}
-    return job.run(
-        because["status"],
-        reason=f"not tried: {because['reason']} in trial {because['trial']}",
-        environment=because.get("environment"),
-        limit_value=because.get("limit_value"),
-        finished=now(),
-        extra=canonical_json(extra),
-    )
+    kept = {name: because.get(name) for name in ("environment", "limit_value")}
+    reason = f"not tried: {because['reason']} in trial {because['trial']}"
+    told = {"reason": reason, "finished": now(), "extra": canonical_json(extra)}
+    return job.run(because["status"], **kept, **told)

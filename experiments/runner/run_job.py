@@ -13,7 +13,7 @@ import re
 import resource
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -27,9 +27,8 @@ from datasets.split import Split
 from experiments.runner import machine, registry
 from experiments.runner.experiments import identity_of
 from experiments.runner.scores import PredictionError, measure
-from experiments.runs.job import Job, canonical_json, now
-from experiments.runs.predictions import pack
-from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON, Status
+from experiments.runs.archive import pack
+from experiments.runs.schema import BY_NAME, HOLDOUT, LONGEST_JSON, Job, Status, canonical_json, now
 
 WARM_UP_ROWS = 100
 NO_DATA = "no data"
@@ -64,10 +63,8 @@ def for_learners(split: Split) -> Split:
 
 def frozen(split: Split) -> Split:
     """A split whose arrays nobody can change, neither in a fit nor in a prediction."""
-    kept = copy.copy(split)
-    for name in (*_ARRAYS, "y_test"):
-        object.__setattr__(kept, name, _frozen(getattr(split, name)))
-    return kept
+    arrays: Any = {name: _frozen(getattr(split, name)) for name in (*_ARRAYS, "y_test")}
+    return replace(split, **arrays)
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -187,12 +184,10 @@ def warm_up(learner: Learner, split: Split, job: Job) -> None:
     if learner.slug in _warm:
         return
     _warm.add(learner.slug)
-    few = copy.copy(for_learners(split))
-    for name in _ARRAYS[:4]:
-        rows = WARM_UP_ROWS if name.endswith("train") else WARM_UP_ROWS // 2
-        object.__setattr__(few, name, getattr(few, name)[:rows])
+    rows = {name: WARM_UP_ROWS // (1 if "train" in name else 2) for name in _ARRAYS[:4]}
+    few: Any = {name: getattr(split, name)[:count] for name, count in rows.items()}
     with contextlib.suppress(Exception):
-        learner.fit(few, job.parameters, job.seed)
+        learner.fit(for_learners(replace(split, **few)), job.parameters, job.seed)
 
 
 def skip_reason(job: Job) -> str | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from baselines.contract import QUANTILES, Fitted
 from datasets.split import Split
-from experiments.runs.predictions import NO_PROBABILITIES, Prediction
+from experiments.runs.archive import NO_PROBABILITIES, Prediction
 from gradtree.engines.scores import macro_f1
 from gradtree.trees.traversal import node_depths
 from gradtree.trees.tree import Tree

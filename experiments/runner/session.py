@@ -1,4 +1,5 @@
-"""Drive jobs through an executor into a store until all are done or someone says stop.
+"""Drive jobs through an executor into a store until all are done or someone says stop, and show it:
+lines for logs and pipes, bars on a terminal.
 
 Several sessions may work on one store: each claims a job before it starts it, and takes over what
 another one ends meanwhile. Whatever stops one, finished jobs are kept and the same command goes on.
@@ -14,30 +15,143 @@ import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import psutil
+from rich import progress
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
 
 from experiments.errors import DONE, FAILED, WORK_LEFT, CannotGoOnError
 from experiments.runner import registry
-from experiments.runner.display import LiveDisplay, PlainDisplay, Progress
-from experiments.runner.executors import Executor
-from experiments.runner.plan import Queue, state_of
+from experiments.runner.executors import Executor, Running
+from experiments.runner.experiments import MODEL_SEED
+from experiments.runner.plan import Plan, Queue, state_of
 from experiments.runner.run_job import Outcome, ended
-from experiments.runs.job import Job, Limits, now
-from experiments.runs.schema import BadRunError, check
+from experiments.runs.schema import HOLDOUT, PERTURBATION, BadRunError, Job, Limits, Run, check, now
 from experiments.runs.store import CLAIM_SECONDS, Store
-from experiments.text import counts, program, same_command, say, silence
-
-if TYPE_CHECKING:
-    from experiments.runner.study import SearchQueue
+from experiments.text import counts, duration, outcome, program, same_command, say, silence
 
 TICK_SECONDS = 0.5
 ELSEWHERE_SECONDS = 1.0
 """How often a session looks for what other sessions have done."""
+TRUSTED_SHARE = 0.05
+"""Of the expected work that must be done before the pace so far corrects the estimate."""
+PROGRESS_SECONDS = 30.0
+"""How often lines tell how far a run is."""
+REFRESH_SECONDS = 0.2
+RUNNING_SHOWN = 8
+
+
+def name_of(job: Job) -> str:
+    """A job for people: its seed where that is not the usual one, a candidate by what it drew."""
+    what = f"{job.protocol}/{job.experiment} {job.dataset} {job.method}"
+    params = job.parameters
+    if job.evaluation != HOLDOUT:
+        names = [name for name in registry.learner(job.method).space if name in params]
+        drawn = ", ".join(f"{name} {params[name]}" for name in names or sorted(params))
+        return f"{what} with {drawn or 'no parameters'}"
+    seed = "" if job.seed == MODEL_SEED else f", seed {job.seed}"
+    moved = f", perturbation {params[PERTURBATION]}" if params.get(PERTURBATION) is not None else ""
+    return f"{what} trial {job.trial}{seed}{moved}"
+
+
+class Display:
+    """One line per finished job, and every half minute how far the run is: the time left by the
+    seconds that each job is expected to take, corrected by how that estimate has fared.
+    """
+
+    def __init__(
+        self, plan: Plan, workers: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._waiting = {job.key: job for job in plan.pending}
+        self._seconds, self._workers = plan.seconds, workers
+        self._expected = self._left = plan.core_seconds
+        self._clock, self._last = clock, clock()
+        self._began, self._finished, self._jobs = self._last, 0, len(plan.pending)
+
+    def ended(self, run: Run) -> None:
+        self._say(self._note(run))
+
+    def tick(self, running: Sequence[Running]) -> None:
+        if self._clock() - self._last < PROGRESS_SECONDS:
+            return
+        self._last = self._clock()
+        for one in running[:RUNNING_SHOWN]:
+            self._say(f"running {name_of(one.job)} for {duration(one.seconds)}")
+        self._say(f"{self._finished:,} of {self._jobs:,} jobs in {self._times()}")
+
+    def close(self) -> None:
+        sys.stdout.flush()
+
+    def _note(self, run: Run) -> str:
+        """Count a run that has ended; the line about it."""
+        self._finished += 1
+        job = self._waiting.pop(run["key"], None)
+        self._left -= self._seconds.get(run["key"], 0.0) if job else 0.0
+        plain = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
+        what = name_of(job) if job else plain
+        return f"[{self._finished}/{self._jobs}] {what}: {outcome(run)}"
+
+    def _times(self) -> str:
+        elapsed, done = self._clock() - self._began, self._expected - self._left
+        trusted = done > TRUSTED_SHARE * self._expected
+        pace = elapsed / done if trusted else 1 / self._workers
+        left = f", about {duration(max(0.0, self._left) * pace)} left"
+        return f"{duration(elapsed)}{left if self._finished < self._jobs else ''}"
+
+    def _say(self, text: str) -> None:
+        print(datetime.now().strftime("%Y-%m-%d %H:%M:%S"), text, flush=True)
+
+
+class LiveDisplay(Display):
+    """Bars, and below them what runs just now; failures scroll by above them."""
+
+    def __init__(
+        self, plan: Plan, workers: int, title: str, console: Console | None = None
+    ) -> None:
+        super().__init__(plan, workers)
+        label = progress.TextColumn("{task.description}", markup=False)
+        note = progress.TextColumn("{task.fields[note]}", style="cyan")
+        columns = (label, progress.BarColumn(32), progress.MofNCompleteColumn(), note)
+        self._shown = progress.Progress(*columns, auto_refresh=False)
+        totals = {"all": self._jobs, **Counter(job.method for job in plan.pending)}
+        self._bars = {
+            n: self._shown.add_task(n, total=count, note="") for n, count in totals.items()
+        }
+        self._title, self._drawn = title, 0.0
+        self._live = Live(self._shown, console=console, auto_refresh=False)
+
+    def ended(self, run: Run) -> None:
+        line = self._note(run)
+        for name in ("all", run["method"]):
+            if name in self._bars:
+                self._shown.advance(self._bars[name])
+        if run["status"] not in ("ok", "skipped"):
+            self._live.console.print(line, style="yellow", markup=False)
+
+    def tick(self, running: Sequence[Running]) -> None:
+        if not self._live.is_started:
+            self._live.console.print(self._title, style="blue", markup=False)
+            self._live.start()
+        if self._clock() - self._drawn >= REFRESH_SECONDS:
+            shown = [f"{one.where}  {name_of(one.job)}  {duration(one.seconds)}" for one in running]
+            more = [f"and {len(shown) - RUNNING_SHOWN} more"] if len(shown) > RUNNING_SHOWN else []
+            self._draw(*shown[:RUNNING_SHOWN], *more)
+
+    def close(self) -> None:
+        self._draw()
+        self._live.stop()
+
+    def _draw(self, *lines: str) -> None:
+        self._shown.update(self._bars["all"], note=self._times())
+        self._live.update(Group(self._shown, *map(Text, lines)), refresh=True)
+        self._drawn = self._clock()
 
 
 @dataclass
@@ -65,10 +179,10 @@ def signals_held() -> Iterator[None]:
 class Session:
     """Runs the jobs of a queue; the executor is closed in any case."""
 
-    queue: Queue | SearchQueue
+    queue: Queue
     store: Store
     executor: Executor
-    display: PlainDisplay | LiveDisplay | None = None
+    display: Display | None = None
 
     def __post_init__(self) -> None:
         self.summary, self._owner = SessionSummary(), owner_name()
@@ -159,12 +273,12 @@ class Session:
         if not environments.keys() <= self._environments:
             self.store.add_facts("environment", environments)
             self._environments |= environments.keys()
-        added = self.store.add([outcome.run for outcome in kept], packed)
-        self.store.release(self._owner, [outcome.run["key"] for outcome in kept])
+        added = self.store.add([each.run for each in kept], packed)
+        self.store.release(self._owner, [each.run["key"] for each in kept])
         self.summary.conflicts += added.conflicts
-        for outcome in kept:
-            self.summary.statuses[outcome.run["status"]] += 1
-            self._tell("ended", outcome.run)
+        for each in kept:
+            self.summary.statuses[each.run["status"]] += 1
+            self._tell("ended", each.run)
 
     def _checked(self, outcome: Outcome) -> Outcome:
         """An outcome that the store takes; a row that is no run becomes one that ended in error."""
@@ -193,35 +307,30 @@ def forget_the_dead(store: Store) -> None:
             store.release(owner)
 
 
-def drive(
-    args: argparse.Namespace,
-    queue: Queue | SearchQueue,
-    jobs: Collection[Job],
-    seconds: Mapping[str, float],
-    limits: Limits,
-    title: str,
-) -> SessionSummary:
-    """Run a queue on the executor that was asked for, with the display that fits its jobs and the
-    seconds they are expected to take. A polite kill ends it as cleanly as Ctrl-C does; a closed
-    terminal does not end it.
+def drive(args: argparse.Namespace, plan: Plan, title: str, give_up: bool = True) -> SessionSummary:
+    """Do what a plan has pending, on the executor that was asked for, with the display that fits.
+    A polite kill ends it as cleanly as Ctrl-C does; a closed terminal does not end it.
     """
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
+    if not plan.pending:
+        return SessionSummary()
     wanted = ((signal.SIGTERM, interrupt), (signal.SIGHUP, signal.SIG_IGN))
     before = [(number, signal.signal(number, handler)) for number, handler in wanted]
     try:
         if args.scheduler:
             from experiments.runner.executors.dask import DaskExecutor
 
-            executor: Executor = DaskExecutor(args.scheduler, limits)
+            executor: Executor = DaskExecutor(args.scheduler, plan.limits)
         else:
             name = "inline" if args.inline else getattr(args, "executor", None) or "local"
-            executor = registry.find("executor", name)(args.workers, limits)
-        progress = Progress(jobs, seconds, args.workers, len(queue))
+            executor = registry.find("executor", name)(args.workers, plan.limits)
         live = sys.stdout.isatty() and not args.plain
-        shown = LiveDisplay(progress, f"{title} → {args.store}") if live else PlainDisplay(progress)
+        title = f"{title} → {args.store}"
+        shown = LiveDisplay(plan, args.workers, title) if live else Display(plan, args.workers)
+        queue = Queue(plan.pending, plan.seconds, give_up)
         return Session(queue, Store(args.store), executor, shown).run()
     finally:
         for number, handler in before:

@@ -1,14 +1,11 @@
 """The search: one Optuna study per learner and dataset, in ``<store>/search/studies.sqlite``.
 
 Our own sampler draws candidate k from a hash of its number, as the committed scores were; any of
-Optuna's may be named instead. Trials are evaluated by ordinary jobs; a trial that was cut off is
-taken up again, and a candidate that equals an earlier one, or was scored before, is not fitted.
-Optuna's dashboard, importances and plots open the file.
+Optuna's may be named instead. Trials are evaluated by ordinary jobs, whose runs in the
+store a study is told of. Optuna's dashboard, importances and plots open the file.
 """
 
 import inspect
-from collections import deque
-from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,16 +20,16 @@ from experiments.errors import UserError, did_you_mean
 from experiments.runner import candidates
 from experiments.runner.candidates import SEED, Subject, candidate, candidate_job, draw, space_of
 from experiments.runner.run_job import NO_DATA
-from experiments.runs.job import Job, canonical_json
-from experiments.runs.schema import Run
+from experiments.runs.schema import Job, canonical_json
 from experiments.runs.store import BUSY_SECONDS, Store
 
 FILE = "studies.sqlite"
 NUMBERED = "random"
 """The name of our own sampler: as random as the paper's search, but by number."""
+AT_ONCE = 10
+"""How many trials Optuna's samplers are asked for before they are told, whatever the workers."""
 RUN = "run"
 """Attribute of a trial: status and processor seconds of its job."""
-FINISHED = (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)
 
 
 class NumberedDraws(optuna.samplers.RandomSampler):
@@ -82,8 +79,8 @@ def storage_in(folder: Path) -> optuna.storages.RDBStorage:
 
 
 class Search:
-    """One study, how far it is to be brought, and how many of its trials are ``left`` or ``out``,
-    which wait for a job. Candidates whose outcome is known are read instead of fitted.
+    """One study, and how many trials it shall have. Numbered candidates whose score is known in
+    ``folder`` are not fitted.
     """
 
     def __init__(
@@ -92,9 +89,9 @@ class Search:
         trials: int,
         sampler: str,
         storage: optuna.storages.RDBStorage,
-        known: Mapping[int, tuple[str, str]],
+        folder: Path,
     ) -> None:
-        self.subject, self.trials, self.sampler = subject, trials, sampler
+        self.subject, self.trials, self.sampler, self.folder = subject, trials, sampler, folder
         self.space: dict[str, BaseDistribution] = {
             name: CategoricalDistribution(list(values))
             for name, values in space_of(subject.method).items()
@@ -106,60 +103,64 @@ class Search:
             direction="maximize",
             load_if_exists=True,
         )
+        known = candidates.outcomes_of(folder, subject) if sampler == NUMBERED else {}
         for number in range(len(self.study.get_trials(deepcopy=False)), trials):
             if number not in known:
                 break
             text, seconds = known[number]
-            score = float(text) if text[0].isdigit() else None
-            trial = create_trial(
-                state=TrialState.FAIL if score is None else TrialState.COMPLETE,
-                value=score,
-                params=self.candidate(number),
-                distributions=self.space,
-                user_attrs={RUN: {"status": text if score is None else "ok", "seconds": seconds}},
-            )
-            self.study.add_trial(trial)
-        self.left, self.out = trials - self.done(), 0
-        self.cut_off = self.trials_that(TrialState.RUNNING)  # by a kill
+            self._note(number, float(text) if text[0].isdigit() else text, seconds)
 
-    def candidate(self, number: int) -> dict[str, Any]:
-        return candidate(self.subject.dataset, self.subject.method, number)
+    def ended(self) -> list[FrozenTrial]:
+        """Those of the wanted trials that have an outcome, by number."""
+        found = self.study.get_trials(deepcopy=False)
+        return [one for one in found if one.number < self.trials and one.state.is_finished()]
 
-    def trials_that(self, *states: TrialState) -> list[FrozenTrial]:
-        """Those of the wanted trials that are in one of these states."""
-        found = self.study.get_trials(deepcopy=False, states=states)
-        return [trial for trial in found if trial.number < self.trials]
+    def open(self) -> dict[int, Job]:
+        """The jobs of trials without an outcome, by number: of all numbered ones, or of the next
+        few that another sampler is asked for; first of those that a kill cut off.
+        """
+        left = self.trials - len(self.ended())
+        asked = self.study.get_trials(deepcopy=False, states=[TrialState.RUNNING])
+        drawn = {trial.number: trial.params for trial in asked if trial.number < self.trials}
+        while len(drawn) < (left if self.sampler == NUMBERED else min(AT_ONCE, left)):
+            trial = self.study.ask(self.space)
+            drawn[trial.number] = trial.params
+        return {number: candidate_job(self.subject, drawn[number]) for number in sorted(drawn)}
 
-    def done(self) -> int:
-        return len(self.trials_that(*FINISHED))
+    def tell(self, waiting: dict[int, Job], store: Store) -> int:
+        """Tell the study of the runs that a store has by now; of how many trials. Where the data is
+        missing, a trial stays open for another day.
+        """
+        told, equal = 0, {candidate_job(self.subject, one.params).key for one in self.ended()}
+        for number, job in waiting.items():
+            run = store.run(job.key)
+            if run is None or (run["status"], run["reason"]) == ("skipped", NO_DATA):
+                continue
+            spent = None if job.key in equal else run["cpu_seconds"]  # an equal one takes none
+            outcome = run["valid_f1"] if run["status"] == "ok" else run["status"]
+            self._note(number, outcome, "" if spent is None else f"{spent:.3g}")
+            equal.add(job.key)
+            told += 1
+        return told
 
-    def next_trial(self) -> optuna.Trial | None:
-        if self.cut_off:
-            return optuna.Trial(self.study, self.cut_off.pop(0)._trial_id)
-        if self.left <= self.out or (self.out and self.sampler != NUMBERED):
-            return None
-        return self.study.ask(self.space)
+    def _note(self, number: int, outcome: float | str, seconds: str) -> None:
+        """The score of a trial, or how it failed; one that was not asked for is added."""
+        score = None if isinstance(outcome, str) else outcome
+        state = TrialState.FAIL if score is None else TrialState.COMPLETE
+        run = {"status": outcome if score is None else "ok", "seconds": seconds}
+        trials = self.study.get_trials(deepcopy=False)
+        if number < len(trials):
+            if not trials[number].state.is_finished():  # by another session
+                optuna.Trial(self.study, trials[number]._trial_id).set_user_attr(RUN, run)
+                self.study.tell(number, score, state, skip_if_finished=True)
+            return
+        params = candidate(self.subject.dataset, self.subject.method, number)
+        how: dict[str, Any] = {"state": state, "value": score, "user_attrs": {RUN: run}}
+        self.study.add_trial(create_trial(params=params, distributions=self.space, **how))
 
-    def tell(self, trial: optuna.Trial, run: Run) -> None:
-        score, spent = run.get("valid_f1"), run.get("cpu_seconds")
-        seconds = "" if spent is None else f"{spent:.3g}"
-        trial.set_user_attr(RUN, {"status": run["status"], "seconds": seconds})
-        if run["status"] == "ok":
-            self.study.tell(trial, score)
-        else:
-            self.study.tell(trial, state=TrialState.FAIL)
-
-    def jobs(self) -> list[Job]:
-        """The jobs of candidates that have no score yet; none where a sampler must be asked."""
-        if self.sampler != NUMBERED:
-            return []
-        scored = {trial.number for trial in self.trials_that(*FINISHED)}
-        numbers = [number for number in range(self.trials) if number not in scored]
-        return [candidate_job(self.subject, self.candidate(number)) for number in numbers]
-
-    def keep(self, folder: Path) -> str:
+    def keep(self) -> str:
         """Write scores and winner of a finished study; what became of it, in a line."""
-        ended = self.trials_that(*FINISHED)
+        ended = self.ended()
         if len(ended) < self.trials:
             return f"{self.subject}: {self.trials - len(ended)} of {self.trials} trials missing"
         scored = [trial for trial in ended if trial.value is not None]
@@ -167,7 +168,7 @@ class Search:
             attributes = {trial.number: trial.user_attrs[RUN] for trial in ended}
             texts = {n: (own["status"], own["seconds"]) for n, own in attributes.items()}
             texts |= {t.number: (repr(t.value), texts[t.number][1]) for t in scored}
-            candidates.write_scores(folder, self.subject, texts)
+            candidates.write_scores(self.folder, self.subject, texts)
         if not scored:
             return f"{self.subject}: no winner, since no candidate could be fitted and scored"
         best = max(scored, key=lambda trial: (trial.value, -trial.number))
@@ -176,63 +177,5 @@ class Search:
         row |= {"failed": str(len(ended) - len(scored)), "number": str(best.number)}
         row |= {"score": repr(best.value), "params": canonical_json(best.params)}
         row["published"] = canonical_json({name: published.get(name) for name in self.space})
-        candidates.write_winners(folder, pd.DataFrame([row]))
+        candidates.write_winners(self.folder, pd.DataFrame([row]))
         return f"{self.subject}: F1 {best.value:.4f} by candidate {best.number}, {best.params}"
-
-
-def open_searches(
-    subjects: Collection[tuple[Subject, int]], sampler: str, store: Path, folder: Path
-) -> list[Search]:
-    """The studies of a store, each with its number of trials and the scores known in a folder."""
-    storage = storage_in(candidates.folder_of(store))
-    known = {each: candidates.outcomes_of(folder, each) for each, _ in subjects}
-    ours = sampler == NUMBERED
-    return [Search(each, n, sampler, storage, known[each] if ours else {}) for each, n in subjects]
-
-
-class SearchQueue:
-    """Hands out the jobs of studies that are not finished, study by study in turn. Candidates by
-    number are evaluated side by side; with another sampler a trial waits for the one before it, so
-    that the outcome does not depend on the number of workers.
-    """
-
-    def __init__(self, searches: Iterable[Search], store: Store) -> None:
-        self._store = store if store.exists else None
-        self._ended: dict[str, Run] = {}
-        self._turn = deque(each for each in searches if each.left)
-        self._waiting: dict[str, list[tuple[Search, optuna.Trial]]] = {}
-
-    def __len__(self) -> int:
-        return sum(one.left - one.out for one in self._turn)
-
-    def take(self) -> Job | None:
-        """The next job; ``None`` if there is none before another ends."""
-        for _ in range(len(self._turn)):
-            one = self._turn[0]
-            self._turn.rotate(-1)
-            while (trial := one.next_trial()) is not None:
-                job = candidate_job(one.subject, trial.params)
-                stored = self._store.run(job.key) if self._store else None
-                known = stored if stored and stored["status"] == "ok" else self._ended.get(job.key)
-                if known is not None:
-                    one.tell(trial, known)
-                    one.left -= 1
-                    continue
-                one.out += 1
-                self._waiting.setdefault(job.key, []).append((one, trial))
-                if len(self._waiting[job.key]) == 1:
-                    return job
-        return None
-
-    def finish(self, run: Run) -> list[dict[str, Any]]:
-        """Tell the studies; where the data is missing, the trial stays open for another day."""
-        no_data = run["status"] == "skipped" and run.get("reason") == NO_DATA
-        again = {**run, "cpu_seconds": None}  # an equal candidate takes none
-        for at, (one, trial) in enumerate(self._waiting.pop(run["key"], [])):
-            one.out -= 1
-            one.left -= 1
-            if not no_data:
-                one.tell(trial, again if at else run)
-        if not no_data:
-            self._ended[run["key"]] = again
-        return []

@@ -19,7 +19,6 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.runs.job import Job
 from experiments.runs.schema import COLUMNS, NAMES, SCORES, Run, check, disagreement
 
 LOCAL = Path(".runs")
@@ -140,8 +139,17 @@ class Store:
         added.known += 1
         return bool(row["status"] == "ok")
 
-    def plan(self, jobs: Iterable[Job]) -> None:
-        """Note which experiment asks for which jobs; a later plan of the same place wins."""
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete runs and what they predicted; what was planned stays."""
+        rows = [(key,) for key in keys]
+        with self.writing() as connection:
+            connection.executemany("DELETE FROM runs WHERE key = ?", rows)
+            connection.executemany("DELETE FROM predictions WHERE key = ?", rows)
+
+    def plan(self, jobs: Iterable[Any]) -> None:
+        """Note which experiment asks for which jobs (or rows of a plan); the later plan of a place
+        wins.
+        """
         rows = [tuple(getattr(job, name) for name in PLANNED) for job in jobs]
         with self.writing() as connection:
             marks = ", ".join("?" * len(PLANNED))

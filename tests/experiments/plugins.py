@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from experiments.runner import plugin, registry
+from experiments.runner import registry
 
 LEARNER = """\
 import numpy as np
@@ -37,7 +37,7 @@ BOTH = LEARNER + TABLES
 
 def forget() -> None:
     """Read every plug-in anew."""
-    plugin.imported.cache_clear()
+    registry.imported.cache_clear()
     registry._entries.cache_clear()
 
 

@@ -9,7 +9,7 @@ from experiments.analysis.questions import answers
 from experiments.analysis.runs import Runs, load
 from experiments.output.files import write_trees
 from experiments.output.report import write_report
-from experiments.runs.job import Job
+from experiments.runs.schema import Job
 from experiments.runs.store import Store
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"x\" 'y' **bold**"

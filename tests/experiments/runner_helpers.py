@@ -16,8 +16,7 @@ from experiments.runner.executors import Executor
 from experiments.runner.executors.supervisor import python_environment
 from experiments.runner.experiments import identity_of
 from experiments.runner.run_job import Outcome
-from experiments.runs.job import Job
-from experiments.runs.schema import COLUMNS
+from experiments.runs.schema import COLUMNS, Job
 
 FAKES = Path(__file__).with_name("fake_learners.py")
 TOKEN = "RUNNER_TEST_TOKEN"

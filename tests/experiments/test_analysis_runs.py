@@ -9,7 +9,7 @@ from experiments.analysis.runs import as_tuned, load
 from experiments.analysis.stats import ranks_of
 from experiments.errors import UserError
 from experiments.runs import archive
-from experiments.runs.job import Job
+from experiments.runs.schema import Job
 from experiments.runs.store import Store
 
 

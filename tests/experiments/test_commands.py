@@ -13,13 +13,13 @@ import pandas as pd
 import plugins
 import pytest
 
-from experiments import __main__ as cli
 from experiments.analysis.runs import load
-from experiments.commands import list_plan_status_failures as list_verb
+from experiments.commands import arguments as cli
+from experiments.commands import list_plan_failures as list_verb
 from experiments.commands import run_search as run_verb
 from experiments.errors import UserError
 from experiments.runner.experiments import jobs_of
-from experiments.runs import archive, predictions
+from experiments.runs import archive
 from experiments.runs.schema import NAMES
 from experiments.runs.store import Store
 
@@ -64,7 +64,7 @@ class TestCommandLine:
             ("run --protocol claen", "did you mean clean"),
             ("run --trial 4-2", "runs backwards; write 2-4"),
             ("run --trial x", "not of the form 0-4,7"),
-            ("run --workers 0", "whole number of at least 1"),
+            ("run --workers 0", "not a whole number above 0"),
             ("run --time-limit nan", "not a number above 0"),
             ("run --shard 3/2", "must be 1 to 2"),
             ("run --retry eror", "did you mean error"),
@@ -74,7 +74,6 @@ class TestCommandLine:
             ("search --method dl85", "dl85 declares no search space"),
             ("search --sampler tpee --dataset iris", "did you mean tpe"),
             ("failures --store nowhere", "nowhere holds no runs"),
-            ("status --store nowhere", "nowhere holds no runs"),
             ("merge nowhere", "nowhere holds no runs"),
             ("merge", "See: python -m experiments merge --help"),
             ("compare nowhere.py", "no plug-in"),
@@ -125,9 +124,8 @@ class TestRun:
         status, out, _ = run("run", *mine, "--trial", "0-1", *place)
         assert (status, "4 jobs: 4 ok; 0 still to run." in out) == (0, True)
         assert "All 4 jobs are done." in run("run", *mine, "--trial", "0-1", *place)[1]
-        assert run("status", *mine[:-2], "--trial", "0-2", *place)[0] == 3
-        status, out, _ = run("status", *mine[:-2], "--trial", "0-1", *place)
-        assert (status, "4 jobs, 0 not run yet." in out) == (0, True)
+        status, out, _ = run("plan", *mine[:-2], "--trial", "0-2", *place)
+        assert (status, "2 of 6 jobs to do" in out) == (0, True)
         assert run("failures", *place) == (0, f"No failures in {tmp_path / 'runs'}.\n", "")
 
     def test_a_named_learner_of_a_plugin_runs_in_every_experiment(self, run, mine, tmp_path):
@@ -380,14 +378,23 @@ class TestExport:
         assert set(archive.read_runs(folder)["key"]) == {job.key, first.key}
 
     def test_predictions_that_an_archive_keeps_stay(self, run, tmp_path):
-        first, second = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1])
-        packed = predictions.pack(predictions.Prediction(np.arange(3), np.arange(3)))
-        for job, kept in ((first, "default"), (second, "tuned")):
-            store = Store(tmp_path / kept)
-            store.plan([job])
-            store.add([job.run("ok", test_f1=1.0)], {job.key: packed})
-            run("export", "--store", store.folder, "--results", tmp_path, "--predictions", kept)
-        assert list(predictions.read(tmp_path)) == [first.key]
+        """Of another experiment, too, though it gains those of the headline alone."""
+        first, second, third = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])
+        packed = archive.pack(archive.Prediction(np.arange(3), np.arange(3)))
+        folder, others = tmp_path / "archive", Store(tmp_path / "others")
+        for job in (first, third):
+            others.plan([replace(job, experiment="their-own")])
+            others.add([job.run("ok", test_f1=1.0)], {job.key: packed})
+        run("export", "--store", others.folder, "--results", folder)
+        assert list(archive.read_predictions(folder)) == []
+        runs = others.frame()
+        archive.write_predictions(folder, archive.kept_predictions(others, runs[:1]))
+        kept = runs["key"][0]
+        store = Store(tmp_path / "store")
+        store.plan([second])
+        store.add([second.run("ok", test_f1=1.0)], {second.key: packed})
+        run("export", "--store", store.folder, "--results", folder)
+        assert set(archive.read_predictions(folder)) == {kept, second.key}
 
     def test_equal_runs_renew_costs_where_asked(self, run, tmp_path):
         jobs = jobs_of("default", "paper", ["iris"], ["cart"], [0, 1, 2])
@@ -398,9 +405,9 @@ class TestExport:
             Store(tmp_path / name).add(runs)
         folder = tmp_path / "archive"
         run("export", "--store", tmp_path / "old", "--results", folder)
-        for option, expected in (("--predictions=tuned", [9, 9, 9]), ("--costs", [1, 9, 9])):
+        for options, expected in (((), [9, 9, 9]), (("--costs",), [1, 9, 9])):
             status, said, _ = run(
-                "export", "--store", tmp_path / "new", "--results", folder, option
+                "export", "--store", tmp_path / "new", "--results", folder, *options
             )
             assert (status, "1 conflicts" in said) == (1, True)
             kept = archive.read_runs(folder).sort_values("trial")

@@ -15,7 +15,7 @@ from experiments.analysis.pairwise import compare
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.readme import REPOSITORY
-from experiments.runs.predictions import unpack
+from experiments.runs.archive import unpack
 from experiments.runs.schema import BY_NAME
 from experiments.runs.store import Store
 

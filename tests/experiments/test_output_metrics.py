@@ -12,8 +12,8 @@ from experiments.__main__ import main
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.metrics import find, measure
-from experiments.runs import archive, predictions
-from experiments.runs.predictions import Prediction
+from experiments.runs import archive
+from experiments.runs.archive import Prediction
 from experiments.runs.schema import Column, check
 from experiments.runs.store import Store
 
@@ -112,9 +112,7 @@ def store(tmp_path: Path) -> Path:
         lines = plan.astype(object).itertuples(index=False, name=None)
         connection.executemany(f"INSERT INTO planned VALUES ({', '.join('?' * 8)})", lines)
         first = plan.loc[plan["trial"] == 0, "key"].item()
-        connection.execute(
-            "INSERT INTO predictions VALUES (?, ?)", (first, predictions.pack(rows(3)))
-        )
+        connection.execute("INSERT INTO predictions VALUES (?, ?)", (first, archive.pack(rows(3))))
     opened.close()
     return tmp_path / "runs"
 

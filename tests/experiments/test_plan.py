@@ -18,7 +18,7 @@ from experiments.runner.experiments import (
     unique,
 )
 from experiments.runs import archive
-from experiments.runs.job import Job, Limits
+from experiments.runs.schema import Job, Limits
 from experiments.runs.store import PLANNED
 
 

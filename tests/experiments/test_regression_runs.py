@@ -20,13 +20,11 @@ from datasets.split import Provenance, Split
 from experiments.analysis.printed import printed
 from experiments.analysis.questions import regression
 from experiments.commands.trees import kept_tree
-from experiments.errors import UserError
 from experiments.output import checks
 from experiments.output import metrics as own_metrics
 from experiments.runner import registry, run_job, scores
-from experiments.runner.experiments import check_task
-from experiments.runs import predictions
-from experiments.runs.predictions import Prediction
+from experiments.runs import archive
+from experiments.runs.archive import Prediction
 from experiments.runs.schema import BadRunError, check
 from experiments.runs.store import FILE, Store
 from experiments.text import outcome
@@ -95,18 +93,19 @@ class TestServo:
         for folder in (tmp_path / "store", self.archived(store, tmp_path / "archive")):
             found = checks.scores(folder, scores.scores_of, scores.number_scores)
             assert (found.compared, found.wrong) == (1, [])
-        kept = predictions.read(tmp_path / "archive")[run["key"]]
-        again = predictions.unpack(done.predictions or b"")
+        kept = archive.read_predictions(tmp_path / "archive")[run["key"]]
+        again = archive.unpack(done.predictions or b"")
         assert (kept.truth == again.truth).all()
         assert (kept.predicted == again.predicted).all()
 
     @staticmethod
     def archived(store: Store, folder: Path) -> Path:
-        from experiments.runs import archive
 
         facts: dict[str, Any] = {kind: {} for kind in archive.KINDS}
         archive.write(folder, store.frame("runs"), store.frame("planned"), facts)
-        return predictions.write(folder, predictions.of_store(store, store.frame("runs"))).parent
+        return archive.write_predictions(
+            folder, archive.kept_predictions(store, store.frame("runs"))
+        ).parent
 
     def test_a_changed_score_is_noticed(self, tmp_path: Path) -> None:
         done = run_job.run_job(servo_job("cart-quantile"))
@@ -160,17 +159,12 @@ def test_metrics_of_numbers_are_of_numbers_alone() -> None:
     assert own_metrics._scored(other, Prediction(truth, truth), 0) == (None, "it compares classes")
 
 
-def test_who_is_named_for_the_wrong_task_is_refused(run: Verb, tmp_path: Path) -> None:
-    for words in (
-        "--experiment default --method cart --dataset servo",
-        "--experiment default --method gradtree-regression --dataset iris",
-        "--experiment default --method gradtree-regression",
-    ):
-        status, _, told = run("plan", *words.split(), "--store", tmp_path)
-        assert (status, "cannot learn" in told) == (2, True), words
-    check_task("cart", ["iris", "servo"])
-    with pytest.raises(UserError, match="cart cannot learn servo and the others you chose: class"):
-        check_task("cart", ["servo", "protein"])
+def test_who_is_named_for_the_wrong_task_is_skipped_with_the_reason(run: Verb, tmp_path: Path):
+    words = ["--experiment", "default", "--store", tmp_path]
+    assert run("plan", *words, "--method", "cart", "--dataset", "servo")[0] == 4
+    words += ["--method", "gradtree-regression", "--dataset", "iris", "--trial", "0", "--inline"]
+    status, out, _ = run("run", *words, "--plain", "--protocol", "paper")
+    assert (status, "iris gradtree-regression trial 0: skipped: numbers only" in out) == (0, True)
 
 
 # The question

@@ -17,8 +17,8 @@ from experiments.errors import UserError
 from experiments.output.files import read_trees, write_trees
 from experiments.runner import registry
 from experiments.runner.experiments import jobs_of
-from experiments.runs import predictions
-from experiments.runs.job import Job
+from experiments.runs import archive
+from experiments.runs.schema import Job
 from experiments.runs.store import Store
 from gradtree.trees.tree import Tree
 
@@ -109,7 +109,7 @@ def wine(monkeypatch: pytest.MonkeyPatch, ferry: Any) -> Job:
 def stored(folder: Path, job: Job, tree: Tree | None) -> Store:
     store = Store(folder)
     truth = np.array([0, 1])
-    packed = predictions.pack(predictions.Prediction(truth, truth), tree)
+    packed = archive.pack(archive.Prediction(truth, truth), tree)
     store.plan([job])
     store.add([job.run("ok", test_f1=0.123)], {job.key: packed})
     return store

@@ -18,7 +18,7 @@ from experiments.runner.executors import dask as cluster
 from experiments.runner.executors.dask import DaskExecutor
 from experiments.runner.plan import Queue
 from experiments.runner.session import Session
-from experiments.runs.job import Limits
+from experiments.runs.schema import Limits
 from experiments.runs.store import Store
 
 LIMITS = Limits(seconds=60.0)

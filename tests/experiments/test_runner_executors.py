@@ -20,8 +20,7 @@ from runner_helpers import (
 )
 
 from experiments.runner.executors import Executor, InlineExecutor, LocalExecutor, supervisor
-from experiments.runs.job import Job, Limits
-from experiments.runs.schema import check
+from experiments.runs.schema import Job, Limits, check
 
 LIMITS = Limits(seconds=3.0, memory_mb=400.0)
 Ended = dict[str, dict[str, Any]]

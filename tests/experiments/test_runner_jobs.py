@@ -14,9 +14,8 @@ from sklearn import metrics
 
 import datasets
 from experiments.runner import machine, registry, run_job, scores
-from experiments.runs import predictions
-from experiments.runs.archive import COMMITTED, read_runs
-from experiments.runs.predictions import Prediction
+from experiments.runs import archive
+from experiments.runs.archive import COMMITTED, Prediction, read_runs
 from experiments.runs.schema import check
 from experiments.runs.store import Store
 from gradtree.trees.tree import Tree
@@ -55,22 +54,22 @@ def test_predictions_are_kept_to_the_bit(n_classes, rows, of_numbers, with_more,
         truth, predicted = draws.normal(size=rows), draws.normal(size=n_classes)[predicted]
     more = draws.dirichlet(np.ones(n_classes), 3)[draws.integers(0, 3, rows)]
     kept = Prediction(truth, predicted, more if with_more else None)
-    packed = predictions.pack(kept)
-    assert packed == predictions.pack(kept)
-    found = predictions.unpack(packed)
+    packed = archive.pack(kept)
+    assert packed == archive.pack(kept)
+    found = archive.unpack(packed)
     assert found.of_numbers == of_numbers
     assert (found.truth == truth).all()
     assert (found.predicted == predicted).all()
     assert found.proba is None if not with_more else (found.proba == more).all()
     for cut in (b"", packed[: len(packed) // 2], b"x" + packed[1:]):
-        assert predictions.unpack(cut) is None
+        assert archive.unpack(cut) is None
 
 
 def test_a_learner_may_give_every_row_an_answer_of_its_own():
     share = np.linspace(0.1, 0.9, 70_000)
     truth = np.zeros(70_000, dtype=np.int64)
     kept = Prediction(truth, truth, np.column_stack([share, 1 - share]))
-    found = predictions.unpack(predictions.pack(kept))
+    found = archive.unpack(archive.pack(kept))
     assert (found.proba[:, 0] == share).all()
 
 
@@ -86,24 +85,24 @@ def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path):
         )
         for n in range(3)
     ]
-    first = predictions.write(tmp_path / "a", kept).read_bytes()
-    assert predictions.write(tmp_path / "b", kept[::-1]).read_bytes() == first
+    first = archive.write_predictions(tmp_path / "a", kept).read_bytes()
+    assert archive.write_predictions(tmp_path / "b", kept[::-1]).read_bytes() == first
     for _, key, prediction in kept:
-        found = predictions.of(tmp_path / "a", key)
+        found = archive.prediction_of(tmp_path / "a", key)
         assert (found.truth == truth).all()
         assert (found.predicted == prediction.predicted).all()
-    without, both = (predictions.of(tmp_path / "a", key) for _, key, _ in kept[:2])
+    without, both = (archive.prediction_of(tmp_path / "a", key) for _, key, _ in kept[:2])
     assert without.proba is None
     assert (both.proba == leaves).all()
     other = [*kept, (("paper", "iris", 0), "f" * 20, Prediction(truth[::-1], truth))]
     with pytest.raises(ValueError, match="two runs were scored on different test rows"):
-        predictions.write(tmp_path / "c", other)
+        archive.write_predictions(tmp_path / "c", other)
 
 
 def test_committed_predictions_give_the_committed_scores():
     names = ("test_f1", "test_accuracy", "test_balanced_accuracy")
     runs = read_runs(COMMITTED, ["key", *names]).set_index("key")
-    kept = predictions.read(COMMITTED)
+    kept = archive.read_predictions(COMMITTED)
     assert len(kept) >= 6000
     for key, found in [(k, each) for k, each in kept.items() if not each.of_numbers][::5]:
         n_classes = int(max(found.truth.max(), found.predicted.max())) + 1
@@ -119,13 +118,15 @@ class TestRunJob:
         outcome = run_job.run_job(job_of(method, "fake-three", **depth))
         store = Store(tmp_path)
         store.add([outcome.run], {outcome.run["key"]: outcome.predictions or b""})
-        found = predictions.of(store, outcome.run["key"])
+        found = archive.prediction_of(store, outcome.run["key"])
         again = scores.scores_of(found.truth, found.predicted, found.proba, 3)
         assert again == {name: outcome.run[name] for name in again}
-        parts = predictions.tree_parts(outcome.predictions or b"")
+        parts = archive.tree_parts(outcome.predictions or b"")
         assert Tree(**parts).n_leaves == outcome.run["leaves"]
-        archived = predictions.write(tmp_path, predictions.of_store(store, store.frame())).parent
-        kept = predictions.of(archived, outcome.run["key"])
+        archived = archive.write_predictions(
+            tmp_path, archive.kept_predictions(store, store.frame())
+        ).parent
+        kept = archive.prediction_of(archived, outcome.run["key"])
         assert (kept.proba == found.proba).all()
 
     def test_where_seconds_are_the_result_learners_are_warm(self, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from runner_helpers import fake_job
 
 from experiments.runner.plan import Queue, make_plan, state_of
-from experiments.runs.job import Job, Limits
+from experiments.runs.schema import Job, Limits
 
 LIMITS = Limits(seconds=60, memory_mb=1000)
 pytestmark = pytest.mark.usefixtures("fakes")

@@ -14,14 +14,13 @@ import pytest
 from rich.console import Console
 from runner_helpers import fake_job, job_of, run_all
 
-from experiments.runner import display
-from experiments.runner.display import LiveDisplay, PlainDisplay, Progress, name_of
+from experiments.runner import session
 from experiments.runner.executors import InlineExecutor, LocalExecutor, Running
 from experiments.runner.executors.supervisor import ROOT, python_environment
-from experiments.runner.plan import Queue
+from experiments.runner.plan import Plan, Queue
 from experiments.runner.run_job import Outcome
-from experiments.runner.session import Session, owner_name
-from experiments.runs.job import Job, Limits
+from experiments.runner.session import Display, LiveDisplay, Session, name_of, owner_name
+from experiments.runs.schema import Job, Limits
 from experiments.runs.store import Store
 
 pytestmark = pytest.mark.usefixtures("fakes")
@@ -117,28 +116,30 @@ def test_jobs_are_named_so_that_people_can_tell_them_apart():
     assert name_of(moved).endswith("trial 0, perturbation 4")
 
 
-def test_lines_tell_how_far_a_run_is(monkeypatch):
+def test_lines_tell_how_far_a_run_is(monkeypatch, capsys):
     jobs = [fake_job("good", trial) for trial in range(4)]
-    clock = itertools.count(0.0, 10.0)
-    progress = Progress(jobs, {job.key: 10.0 for job in jobs}, 2, clock=lambda: next(clock))
-    stream = io.StringIO()
-    shown = PlainDisplay(progress, stream)
+    now = [0.0]
+    plan = Plan(jobs, jobs, {job.key: 10.0 for job in jobs})
+    shown = Display(plan, 2, clock=lambda: now[0])
     shown.ended(jobs[0].run("ok", test_f1=0.5))
+    now[0] = 10.0
     running = [Running(jobs[1], 12.0, "worker 1")]
     shown.tick(running)
-    assert "left" not in stream.getvalue(), "not before half a minute has passed"
-    monkeypatch.setattr(display, "PROGRESS_SECONDS", 0.0)
+    first = capsys.readouterr().out
+    assert first.endswith("[1/4] paper/default fake-two fake-good trial 0: F1 0.500\n")
+    assert "left" not in first, "not before half a minute has passed"
+    monkeypatch.setattr(session, "PROGRESS_SECONDS", 0.0)
     shown.tick(running)
-    said = stream.getvalue().splitlines()
-    assert said[0].endswith("[1/4] paper/default fake-two fake-good trial 0: F1 0.500")
-    assert said[1].endswith("running paper/default fake-two fake-good trial 1 for 12 s")
-    assert said[2].endswith("1 of 4 jobs in 10 s, about 30 s left")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].endswith("running paper/default fake-two fake-good trial 1 for 12 s")
+    assert said[1].endswith("1 of 4 jobs in 10 s, about 30 s left")
 
 
 def test_the_live_display_shows_running_and_failed_jobs():
     jobs = [fake_job("good", trial) for trial in range(12)]
     console = Console(file=io.StringIO(), width=120, force_terminal=True, color_system=None)
-    live = LiveDisplay(Progress(jobs, {}, 2), "[title]", console)
+    plan = Plan(jobs, jobs, {job.key: 10.0 for job in jobs})
+    live = LiveDisplay(plan, 2, "[title]", console)
     live.ended(jobs[0].run("crash", reason="killed by [SIGSEGV]"))
     live.tick([Running(job, 1.0, "worker") for job in jobs[1:]])
     live.close()
@@ -167,7 +168,9 @@ class HungUp(io.StringIO):
 def test_a_terminal_that_closes_at_any_write_does_not_end_the_run(last, tmp_path):
     jobs = [fake_job("good", trial) for trial in range(4)]
     console = Console(file=HungUp(last), width=120, force_terminal=True)
-    live = LiveDisplay(Progress(jobs, {}, 1), "title", console)
+    live = LiveDisplay(
+        Plan(jobs, jobs, dict.fromkeys([job.key for job in jobs], 1.0)), 1, "title", console
+    )
     queue = Queue(jobs, give_up=False)
     summary = Session(queue, Store(tmp_path), InlineExecutor(), live).run()
     assert summary.statuses == {"ok": 4}

@@ -21,8 +21,7 @@ from experiments.runner.executors import InlineExecutor
 from experiments.runner.executors.supervisor import ROOT, python_environment
 from experiments.runner.plan import Queue
 from experiments.runner.session import Session
-from experiments.runs.job import Job
-from experiments.runs.schema import check
+from experiments.runs.schema import Job, check
 from experiments.runs.store import Store
 
 JOBS = 24
@@ -101,9 +100,9 @@ import argparse, sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_runner_survives import jobs, pending
-from experiments.runner.plan import Queue
+from experiments.runner.plan import make_plan
 from experiments.runner.session import drive, sum_up
-from experiments.runs.job import Limits
+from experiments.runs.schema import Limits
 from experiments.runs.store import Store
 store = Path(sys.argv[1])
 wanted = jobs(float(sys.argv[2]))
@@ -111,8 +110,8 @@ args = argparse.Namespace(
     store=store, plain=False, scheduler=None, inline=False, executor=None, workers=2
 )
 limits = Limits(seconds=60)
-todo = pending(store, wanted)
-summary = drive(args, Queue(todo, give_up=False), todo, {{}}, limits, "a test")
+plan = make_plan(wanted, Store(store).statuses(), limits)
+summary = drive(args, plan, "a test", give_up=False)
 raise SystemExit(sum_up(wanted, Store(store), limits, summary))
 """
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from experiments.runs import archive, schema
-from experiments.runs.job import Job
-from experiments.runs.schema import BadRunError, check, disagreement
+from experiments.runs.schema import BadRunError, Job, check, disagreement
 from experiments.runs.store import Store
 
 

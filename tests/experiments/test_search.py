@@ -12,7 +12,6 @@ from experiments.errors import UserError
 from experiments.runner import candidates as scores
 from experiments.runner import registry, study
 from experiments.runner.candidates import Subject, candidate, candidate_job
-from experiments.runner.display import Progress
 from experiments.runner.experiments import unique
 from experiments.runs.store import Store
 
@@ -22,16 +21,17 @@ MINE = Subject("paper", "my-shop", "shallow")
 
 def opened(store: Path, trials: int, sampler: str = "random", subject: Subject = CART) -> Any:
     folder = scores.folder_of(store)
-    return study.open_searches([(subject, trials)], sampler, store, folder)
+    return study.Search(subject, trials, sampler, study.storage_in(folder), folder)
 
 
-def work(queue: study.SearchQueue, value: float = 0.5, most: int = 10_000) -> int:
-    """Answer what a queue asks, without a fit; how many jobs it asked for."""
-    done = 0
-    while done < most and (job := queue.take()) is not None:
-        queue.finish(job.run("ok", valid_f1=value + done / 1000, cpu_seconds=1.0))
-        done += 1
-    return done
+def work(search: study.Search, store: Path, value: float = 0.5, most: int = 10_000) -> int:
+    """End the jobs that a search waits for, without a fit, and tell it; how many that were."""
+    waiting, kept = search.open(), Store(store)
+    jobs = [job for job in unique(waiting.values()) if kept.run(job.key) is None][:most]
+    for number, job in enumerate(jobs):
+        kept.add([job.run("ok", valid_f1=value + number / 1000, cpu_seconds=1.0)])
+    search.tell(waiting, kept)
+    return len(jobs)
 
 
 class TestCandidates:
@@ -44,7 +44,7 @@ class TestCandidates:
             assert scores.canonical_json(drawn) == row["params"]
 
     def test_optuna_is_what_runs(self, tmp_path):
-        work(study.SearchQueue(opened(tmp_path, 4), Store(tmp_path)))
+        work(opened(tmp_path, 4), tmp_path)
         file = f"sqlite:///{scores.folder_of(tmp_path) / study.FILE}"
         stored = optuna.load_study(study_name="paper iris cart random 42", storage=file)
         assert [trial.value for trial in stored.trials] == [0.5, 0.501, 0.502, 0.503]
@@ -54,62 +54,83 @@ class TestCandidates:
 
 class TestStudies:
     def test_resume_after_a_kill(self, tmp_path):
-        queue = study.SearchQueue(opened(tmp_path, 6), Store(tmp_path))
-        assert work(queue, most=2) == 2
-        cut_off = queue.take()
-        assert cut_off is not None  # and the process is gone
-        again = study.SearchQueue(opened(tmp_path, 6), Store(tmp_path))
-        assert len(again) == 4
-        first = again.take()
-        assert first.key == cut_off.key
-        again.finish(first.run("ok", valid_f1=0.9, cpu_seconds=1.0))
-        assert work(again) == 3
-        (search,) = opened(tmp_path, 6)
-        assert search.done() == 6
-        assert len(study.SearchQueue([search], Store(tmp_path))) == 0
-        assert len(study.SearchQueue(opened(tmp_path, 8), Store(tmp_path))) == 2
+        assert work(opened(tmp_path, 6), tmp_path, most=2) == 2
+        again = opened(tmp_path, 6)
+        assert list(again.open()) == [2, 3, 4, 5]
+        assert work(again, tmp_path) == 4
+        assert opened(tmp_path, 6).open() == {}
+        assert list(opened(tmp_path, 8).open()) == [6, 7]
+
+    def test_what_ended_before_the_study_was_told_is_not_computed_again(self, tmp_path):
+        work(opened(tmp_path, 2), tmp_path)
+        search, store = opened(tmp_path, 6), Store(tmp_path)
+        ended = [search.open()[number] for number in (2, 3, 5)]  # and the process is gone
+        store.add(job.run("ok", valid_f1=0.25, cpu_seconds=2.0) for job in ended)
+        assert work(search, tmp_path, 0.7) == 1
+        assert [trial.value for trial in search.ended()] == [0.5, 0.501, 0.25, 0.25, 0.7, 0.25]
+
+    def test_a_trial_that_was_asked_for_and_cut_off_is_taken_up(self, tmp_path):
+        """As studies of earlier versions have them, and those of Optuna's samplers."""
+        for sampler in ("random", "tpe"):
+            store, search = tmp_path / sampler, opened(tmp_path / sampler, 3, sampler)
+            fixed = {"fixed_distributions": search.space}
+            numbered = candidate("iris", "cart", 0)
+            search.study.enqueue_trial(numbered)
+            asked = search.study.ask(**fixed)
+            assert asked.params == numbered
+            again = opened(store, 3, sampler)
+            assert again.open()[0] == candidate_job(CART, numbered)
+            assert work(again, store) == 3
+            assert [trial.number for trial in again.ended()] == [0, 1, 2]
 
     def test_equal_candidates_are_fitted_once(self, tmp_path, plugged):
-        (search,) = opened(tmp_path, 20, subject=MINE)
-        queue = study.SearchQueue([search], Store(tmp_path))
-        assert Progress(unique(search.jobs()), {}, 1, len(queue)).jobs == 3
-        assert work(queue) == 3  # of three depths
-        (search,) = opened(tmp_path, 20, subject=MINE)
-        search.keep(scores.folder_of(tmp_path))
+        search = opened(tmp_path, 20, subject=MINE)
+        assert work(search, tmp_path) == 3  # of three depths
+        search.keep()
         outcomes = scores.outcomes_of(scores.folder_of(tmp_path), MINE)
         assert len(outcomes) == 20
         assert sum(seconds != "" for _, seconds in outcomes.values()) == 3
 
-    def test_scores_in_the_store_are_not_computed_again(self, tmp_path):
-        store = Store(tmp_path)
-        jobs = [candidate_job(CART, candidate("iris", "cart", k)) for k in range(4)]
-        store.add(job.run("ok", valid_f1=0.25, cpu_seconds=2.0) for job in jobs)
-        assert work(study.SearchQueue(opened(tmp_path, 4), store)) == 0
+    def test_scores_that_are_known_are_not_computed_again(self, tmp_path):
+        known = {0: ("0.25", "2"), 1: ("timeout", "")}
+        scores.write_scores(scores.folder_of(tmp_path), CART, known)
+        search = opened(tmp_path, 4)
+        assert list(search.open()) == [2, 3]
+        assert work(search, tmp_path) == 2
+        search.keep()
+        outcomes = scores.outcomes_of(scores.folder_of(tmp_path), CART)
+        assert known.items() <= outcomes.items()
 
     def test_failures_are_counted_and_lack_of_data_leaves_a_trial_open(self, tmp_path):
-        queue = study.SearchQueue(opened(tmp_path, 3), Store(tmp_path))
-        jobs: list[Any] = [queue.take() for _ in range(3)]
-        queue.finish(jobs[0].run("timeout", reason="slow"))
-        queue.finish(jobs[1].run("ok", valid_f1=0.5, cpu_seconds=1.0))
-        queue.finish(jobs[2].run("skipped", reason="no data"))
-        assert len(queue) == 0
-        (search,) = opened(tmp_path, 3)
-        assert search.done() == 2
-        assert "1 of 3 trials missing" in search.keep(scores.folder_of(tmp_path))
-        assert not (scores.folder_of(tmp_path) / scores.WINNERS).exists()
-        queue = study.SearchQueue([search], Store(tmp_path))
-        assert work(queue, 0.1) == 1
-        search.keep(scores.folder_of(tmp_path))
-        (row,) = scores.read(scores.folder_of(tmp_path) / scores.WINNERS).to_dict("records")
+        search, store, folder = opened(tmp_path, 3), Store(tmp_path), scores.folder_of(tmp_path)
+        waiting = search.open()
+        store.add([waiting[0].run("timeout", reason="slow")])
+        store.add([waiting[1].run("ok", valid_f1=0.5, cpu_seconds=1.0)])
+        store.add([waiting[2].run("skipped", reason="no data")])
+        assert search.tell(waiting, store) == 2
+        assert "1 of 3 trials missing" in search.keep()
+        assert not (folder / scores.WINNERS).exists()
+        again = opened(tmp_path, 3)
+        ((number, job),) = again.open().items()
+        assert (number, job) == (2, waiting[2])
+        store.add([job.run("ok", valid_f1=0.1, cpu_seconds=1.0)])
+        assert again.tell({number: job}, store) == 1
+        again.keep()
+        (row,) = scores.read(folder / scores.WINNERS).to_dict("records")
         assert (row["number"], row["failed"], row["trials"]) == ("1", "1", "3")
-        outcomes = scores.outcomes_of(scores.folder_of(tmp_path), CART).values()
+        outcomes = scores.outcomes_of(folder, CART).values()
         assert [score for score, _ in outcomes] == ["timeout", "0.5", "0.1"]
 
     @pytest.mark.parametrize("name", ["tpe", "TPESampler", "RandomSampler", "grid"])
     def test_any_sampler_of_optuna(self, tmp_path, name):
-        queue = study.SearchQueue(opened(tmp_path, 3, name), Store(tmp_path))
-        assert queue.take() is not None
-        assert queue.take() is None  # the next one waits for what this one gives
+        """A few trials at a time, each time told of those before."""
+        search = opened(tmp_path, study.AT_ONCE + 2, name)
+        assert len(search.open()) == len(search.open()) == study.AT_ONCE
+        work(search, tmp_path)
+        assert len(search.open()) == 2
+        work(search, tmp_path)
+        assert search.open() == {}
+        assert "F1 0.5" in search.keep()
 
     def test_a_sampler_that_needs_more(self, tmp_path):
         with pytest.raises(UserError, match="cannot be used here"):

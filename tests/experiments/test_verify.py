@@ -12,7 +12,7 @@ from experiments.analysis.runs import Runs, load
 from experiments.commands.tables_measure_report_verify import catalogue
 from experiments.output import checks, readme
 from experiments.runner.scores import number_scores, scores_of
-from experiments.runs import archive, predictions
+from experiments.runs import archive
 from experiments.runs.schema import check
 from experiments.runs.store import Store
 
@@ -145,7 +145,7 @@ def test_verify_of_a_store_ends_with_its_status(store, capsys):
 
 def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     """A hundred committed runs whose predictions are kept, raised by .05 in a copy."""
-    kept = predictions.read(archive.COMMITTED)
+    kept = archive.read_predictions(archive.COMMITTED)
     runs, plan = archive.read_runs(), archive.read_plan()
     runs = runs[runs["key"].isin(kept) & (runs["test_f1"] < 0.95)].head(200).copy()
     places = [(row.protocol, row.dataset, int(row.trial)) for row in runs.itertuples()]
@@ -156,7 +156,9 @@ def test_raised_scores_of_an_archive_are_noticed_one_by_one(tmp_path):
     assert (
         "keeps no predictions" in checks.scores(tmp_path / "none", scores_of, number_scores).skipped
     )
-    predictions.write(tmp_path, [(p, key, kept[key]) for p, key in zip(places, keys, strict=True)])
+    archive.write_predictions(
+        tmp_path, [(p, key, kept[key]) for p, key in zip(places, keys, strict=True)]
+    )
     assert checks.scores(tmp_path, scores_of, number_scores).lines() == [
         "Scores recomputed from predictions: 200 compared, all right"
     ]

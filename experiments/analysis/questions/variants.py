@@ -27,7 +27,7 @@ from experiments.analysis.pairwise import (
 from experiments.analysis.printed import SCOPES, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
-from experiments.runs import predictions
+from experiments.runs import archive
 
 NOISY, NOISE_FREE, ANNEALED = "gradtree-gumbel", "gradtree-gumbel-noise-free", "gradtree-annealed"
 OTHERS = {NOISY: "with noise, as printed", NOISE_FREE: "without", ANNEALED: "temperature annealing"}
@@ -156,7 +156,7 @@ def steadiness(runs: Runs) -> pd.DataFrame:
     """
     fits = runs.of("clean", STORY)
     fits = fits[fits["status"] == "ok"].assign(agreement=0.0)
-    kept = predictions.some(runs.store, set(fits["key"]))
+    kept = archive.predictions_of(runs.store, set(fits["key"]))
     for _, own in fits.groupby(["method", "dataset", "trial"]):
         drawn = [kept[key].predicted for key in own["key"] if key in kept]
         pairs = [(one == other).mean() for one, other in combinations(drawn, 2)]

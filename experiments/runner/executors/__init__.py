@@ -7,7 +7,7 @@ from typing import Protocol
 
 from experiments.runner.executors.supervisor import LOOK_SECONDS, Supervisor, wait_for_news
 from experiments.runner.run_job import Outcome, run_job
-from experiments.runs.job import Job, Limits
+from experiments.runs.schema import Job, Limits
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from experiments.runner import machine, registry
 from experiments.runner.executors import Running
 from experiments.runner.executors.supervisor import LOOK_SECONDS, Supervisor, wait_for_news
 from experiments.runner.run_job import Outcome, clean, ended
-from experiments.runs.job import Job, Limits
+from experiments.runs.schema import Job, Limits
 from experiments.text import duration, say
 
 if TYPE_CHECKING:

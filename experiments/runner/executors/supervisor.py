@@ -17,8 +17,7 @@ import psutil
 
 from experiments.runner.executors.worker import UnreadableError, frame, take_frame
 from experiments.runner.run_job import Outcome, clean, ended
-from experiments.runs.job import Job, Limits
-from experiments.runs.schema import Status
+from experiments.runs.schema import Job, Limits, Status
 from experiments.text import duration
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 import psutil
 
-from experiments.runs.job import Job, Limits
+from experiments.runs.schema import Job, Limits
 
 LARGEST_FRAME = 1 << 28
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36

@@ -1,25 +1,22 @@
-"""``list``, ``plan``, ``status``, ``failures``: what there is, what a run would do, how far one has
-come, what failed.
+"""``list``, ``plan``, ``failures``: what there is, how far a run has come and what is left to do,
+what failed.
 """
 
 import argparse
 from functools import cache
 from typing import Any
 
-import pandas as pd
-
 from experiments.analysis.runs import Source
 from experiments.commands import arguments
 from experiments.commands.arguments import SELECTION, STORE, flag, group, option, verb, words
 from experiments.commands.run_search import asked, plan_of, tell_plan
-from experiments.errors import DONE, FAILED, WORK_LEFT, check_names
+from experiments.errors import DONE, FAILED, check_names
 from experiments.runner import experiments as catalogue
 from experiments.runner import registry
 from experiments.runner.candidates import search_seconds
 from experiments.runner.experiments import Profile, jobs_in
 from experiments.runner.plan import Plan, make_plan, together
-from experiments.runs.job import Limits
-from experiments.runs.schema import STATUSES
+from experiments.runs.schema import Limits
 from experiments.runs.store import Store
 from experiments.text import duration, program
 
@@ -85,35 +82,8 @@ def plan(args: argparse.Namespace) -> int:
     committed runs of the same learner on the same dataset.
     """
     profile, _, parts, searches = asked(args)
-    tell_plan(args, profile, plan_of(args, profile, parts), searches)
+    tell_plan(args, profile, plan_of(args, parts), searches)
     return DONE
-
-
-@verb("status", SELECTION, STORE)
-def status(args: argparse.Namespace) -> int:
-    """Count the jobs that are done, per experiment and method.
-
-    Count the selected jobs by their status in a store. Exit status: 0 all have ended, 3 some are
-    still to be run.
-    """
-    _, _, parts, _ = asked(args)
-    jobs = [job for part in parts.values() for job in part]
-    ended = Source(args.store).runs.set_index("key")["status"].to_dict()
-    tally = pd.crosstab(
-        [[f"{job.protocol}/{job.experiment}" for job in jobs], [job.method for job in jobs]],
-        pd.Categorical([ended.get(job.key, "not run") for job in jobs], [*STATUSES, "not run"]),
-        rownames=["experiment", "method"],
-        colnames=[None],
-        dropna=False,
-    )
-    tally.insert(0, "jobs", tally.sum(axis=1))
-    print(tally[tally["jobs"] > 0].replace(0, "·").to_string())
-    distinct = {job.key for job in jobs}
-    left = len(distinct - ended.keys())
-    shared = f" ({len(jobs):,} uses in tables)" if len(jobs) > len(distinct) else ""
-    print(f"\n{len(distinct):,} jobs{shared}, {left:,} not run yet.")
-    print(f"{args.store}: {len(ended):,} runs.")
-    return WORK_LEFT if left else DONE
 
 
 @verb(
