@@ -398,42 +398,39 @@ def penalty(evidence: Evidence, measure: str, decimals: int) -> Finding:
     f1 = measure == "f1"
     parts, effects = [], []
     for task in TASKS:
-        table = TUNED if f1 else SIZES
-        mine = evidence.means(table, task, (GRADTREE, "genetictree"))[GRADTREE]
-        with_it, without_it = _penalty(evidence, task, measure)
+        own = evidence.means(TUNED if f1 else SIZES, task, (GRADTREE, "genetictree"))
+        mine, with_it = own[GRADTREE], own["genetictree"]
+        if evidence.runs is None:
+            printed = evidence.paper.penalty.set_index(["task", "measure", "variant"])["value"]
+            with_it, without_it = (printed[task, measure, n] for n in ("penalty", "no_penalty"))
+        else:
+            without_it = mean_of(_unpenalised(evidence, task, "test_f1" if f1 else measure))
         effects.append(min(without_it - with_it, mine - without_it) if f1 else without_it / mine)
         numbers = (f"{value:.{decimals}f}" for value in (with_it, without_it, mine))
         parts.append("{}: with {}, without {}, GradTree {}".format(SCOPES[task], *numbers))
     return Finding(min(effects) > (0 if f1 else FAR_LARGER), "; ".join(parts), min(effects))
 
 
-def _penalty(evidence: Evidence, task: str, measure: str) -> list[float]:
-    """Means over datasets of GeneticTree with and without its complexity penalty."""
-    if evidence.runs is None:
-        own = evidence.paper.penalty.set_index(["task", "measure", "variant"])["value"]
-        return [own[task, measure, "penalty"], own[task, measure, "no_penalty"]]
-    slugs, found = pairwise.slugs_of(evidence.paper, task), []
-    metric = "test_f1" if measure == "f1" else measure
-    for place, method in (("tuned", "genetictree"), ("no-penalty", "genetictree-no-penalty")):
-        own = cells(evidence.runs, evidence.protocol, place, metric)
-        own = own[own.index.isin([(slug, method) for slug in slugs])].dropna(subset="mean")
-        if len(own) < len(slugs):
-            told = f"{len(own)} of {len(slugs)} {task} datasets have run"
-            raise UndecidedError(f"{evidence.names(method)}: {told}")
-        evidence.trials += own["n"].to_list()
-        found.append(mean_of(own["mean"]))
-    return found
+def _unpenalised(evidence: Evidence, task: str, metric: str) -> pd.Series:
+    """Means by dataset of GeneticTree without its complexity penalty."""
+    method, slugs = "genetictree-no-penalty", pairwise.slugs_of(evidence.paper, task)
+    assert evidence.runs is not None
+    own = cells(evidence.runs, evidence.protocol, "no-penalty", metric)
+    own = own.reindex([(slug, method) for slug in slugs]).dropna(subset="mean")
+    if len(own) < len(slugs):
+        told = f"{len(own)} of {len(slugs)} {task} datasets have run"
+        raise UndecidedError(f"{evidence.names(method)}: {told}")
+    evidence.trials += own["n"].astype(int).to_list()
+    return own["mean"].droplevel("method")
 
 
 def penalty_wins(evidence: Evidence) -> Finding:
     if evidence.runs is None:
         raise UndecidedError("the paper prints no cells without the penalty")
     parts, same = [], True
-    place = ("genetictree-no-penalty", "test_f1")
     for task in TASKS:
         means = evidence.matrix(TUNED, task)
-        own = [evidence.cell("no-penalty", slug, *place)["mean"] for slug in means.index]
-        sides = (means, means.assign(genetictree=own))
+        sides = (means, means.assign(genetictree=_unpenalised(evidence, task, "test_f1")))
         ranks = [side.rank(axis=1, ascending=False, method="min") for side in sides]
         for name, decimals in (("wins", 0), ("MRR", 3)):
             lines = [(r == 1).sum() if name == "wins" else (1 / r).mean() for r in ranks]

@@ -154,3 +154,15 @@ def test_gumbel_without_noise_decides_what_the_sentence_says(as_printed):
     assert told == "holds as printed only"
     assert found.effect == 0
     assert "by +0.000 [+0.000, +0.000]" in found.numbers
+
+
+def test_runs_that_are_only_planned_are_no_evidence(as_printed):
+    rows = as_printed.of("paper", "tuned")
+    own = rows[rows["method"] == "genetictree"]
+    planned = own.assign(experiment="no-penalty", method="genetictree-no-penalty", status="")
+    planned = planned.assign(key="without" + own["key"], test_f1=math.nan, tree_size=math.nan)
+    runs = replace(as_printed, frame=pd.concat([as_printed.frame, planned], ignore_index=True))
+    for slug in ("penalty-wins", "penalty-f1", "penalty-size"):
+        told, found = outcome(slug, runs)
+        assert told == "cannot be told"
+        assert "0 of 22 binary datasets have run" in found.numbers
