@@ -118,7 +118,7 @@ class Answer:
 
     ``question`` is a slug and the anchor of the section, ``title`` the question as a reader asks
     it. The first of the ``sentences`` (Markdown) alone is enough. ``shown`` names the tables that
-    the section shows; the others are only files.
+    the section shows, if not all; the others are only files.
     """
 
     question: str
@@ -128,6 +128,9 @@ class Answer:
     figures: Sequence[Figure] = ()
     shown: Sequence[str] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def shows(self, table: Table | Grid) -> bool:
+        return not self.shown or table.name in self.shown
 
 
 # As ``tables.toml`` declares them
@@ -185,6 +188,13 @@ def table(
         given = formats.get(group) or formats.get(short) or formats.get("*", {})
         made[column] = Format(**{**plain, **given}, group=group)
     return Table(name=name, frame=shown, protocol=protocol, formats=made, **entry)
+
+
+def tables(
+    frames: Mapping[str, pd.DataFrame], names: Callable[[str], str] = str, protocol: str = ""
+) -> list[Table]:
+    """The tables of frames that have lines."""
+    return [table(name, own, names, protocol) for name, own in frames.items() if len(own)]
 
 
 def figure(name: str, draw: Callable[[], Any], caption: str = "") -> Figure:

@@ -72,7 +72,7 @@ def first_screen(answers: Mapping[str, Answer]) -> str:
 
 
 def _shown_tables(answer: Answer) -> list[Table]:
-    tables = [t for t in answer.tables if isinstance(t, Table) and t.name in answer.shown]
+    tables = [t for t in answer.tables if isinstance(t, Table) and answer.shows(t)]
     return [table for table in tables if 0 < len(table.frame) <= MOST_ROWS]
 
 

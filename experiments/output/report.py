@@ -119,7 +119,7 @@ def beside_paper(table: Table | Grid) -> bool:
 
 def folds(answer: Answer) -> list[Table | Grid]:
     """The tables that a section shows; those beside the paper's numbers stand after all answers."""
-    return [t for t in answer.tables if t.name in answer.shown and not beside_paper(t)]
+    return [each for each in answer.tables if answer.shows(each) and not beside_paper(each)]
 
 
 def _table_groups(answers: Sequence[Answer]) -> dict[str, list[Table | Grid]]:
@@ -129,7 +129,7 @@ def _table_groups(answers: Sequence[Answer]) -> dict[str, list[Table | Grid]]:
     groups: dict[str, list[Table | Grid]] = {}
     for answer in answers:
         for table in answer.tables:
-            of_paper, shown = answer.question == TABLES, table.name in answer.shown
+            of_paper, shown = answer.question == TABLES, answer.shows(table)
             if isinstance(table, Grid) and table.frame["mean"].isna().all():
                 continue  # nothing of it has been run
             if beside_paper(table):

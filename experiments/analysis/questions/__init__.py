@@ -96,8 +96,7 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
     titles = listed([each.title for each in made])
     lead = (f"Tables of this plug-in: {titles}.",) if made else ()
     every: tuple[Grid | Table, ...] = (*made, *statistics)
-    shown = tuple(each.name for each in every)
-    return Answer("own-tables", "Your tables", (*lead, *sentences), every, shown=shown)
+    return Answer("own-tables", "Your tables", (*lead, *sentences), every)
 
 
 def compared_with_first(

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.answer import Answer, figure, tables
 from experiments.analysis.grids import in_order
 from experiments.analysis.pairwise import PROTOCOLS, Side, contrasts, estimate, listed, rows, told
 from experiments.analysis.printed import SCOPES, TASKS, Printed
@@ -95,18 +95,16 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     if found.empty:
         return None
     whole = (found["against"] == "cart") & (found["subset"] == "all") & (found["metric"] == "F1")
-    frames = {"nested-primary": lines, "use-summary": found[whole], "use": found}
     pairs = product(OWN, RIVALS.values())
     tuned = [({"method": m, "against": o}, (*NESTED, m), (*NESTED, o)) for m, o in pairs]
-    frames["nested"] = estimates(runs, tuned, SCOPES)
-    tables = [
-        table(name, frame, runs.name, NESTED[0] if name.startswith("nested") else "")
-        for name, frame in frames.items()
-        if len(frame)
+    made = [
+        *tables({"nested-primary": lines}, runs.name, NESTED[0]),
+        *tables({"use-summary": found[whole], "use": found}, runs.name),
+        *tables({"nested": estimates(runs, tuned, SCOPES)}, runs.name, NESTED[0]),
     ]
     drawn = figure("gradtree-against-cart", lambda: _draw(found[whole]))
     sentences = [*_sentences(runs, found, lines), *_candidates(runs)]
-    return Answer("use", "Should I use it?", sentences, tables, [drawn], ["use-summary", "nested"])
+    return Answer("use", "Should I use it?", sentences, made, [drawn], ["use-summary", "nested"])
 
 
 def verdict(lines: pd.DataFrame) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import claims
-from experiments.analysis.answer import Answer, table
+from experiments.analysis.answer import Answer, tables
 from experiments.analysis.claims import Evidence, Finding, UndecidedError
 from experiments.analysis.printed import TRIALS, Printed
 from experiments.analysis.runs import Runs
@@ -104,9 +104,9 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     kernels = found["note"].str.contains("compiled kernels")
     shown = found.assign(where=found["where"] + kernels.map({True: "; our kernels", False: ""}))
-    tables = [table("conclusions", shown), table("claims", found)]
+    made = tables({"conclusions": shown, "claims": found})
     sentences, title = _sentences(runs, found), "Do its conclusions hold?"
-    return Answer("conclusions", title, sentences, tables, (), ["conclusions"])
+    return Answer("conclusions", title, sentences, made, (), ["conclusions"])
 
 
 def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:

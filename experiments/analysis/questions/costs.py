@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Grid, Table, figure, table
+from experiments.analysis.answer import Answer, Grid, Table, figure, table, tables
 from experiments.analysis.grids import (
     cells,
     declarations,
@@ -125,13 +125,13 @@ def runtime(runs: Runs, printed: Printed) -> Answer | None:
     timed, compute = grid(runs, "runtime"), spent(runs, printed)
     if compute.empty:
         return None
-    tables, figures = [table("compute", compute, runs.name, "paper")], []
+    shown, figures = [table("compute", compute, runs.name, "paper")], []
     if has_results(timed):
-        tables.insert(0, table("runtime-ratios", ratios(runs, printed), protocol="paper"))
+        shown.insert(0, table("runtime-ratios", ratios(runs, printed), protocol="paper"))
         figures.append(figure("runtime-against-shape", lambda: _draw(runs, timed)))
     sentences, made = _took(runs, timed, compute), reproduction(runs)
     if len(made):
-        tables.append(table("reproduction", _by_experiment(made, runs), protocol="paper"))
+        shown.append(table("reproduction", _by_experiment(made, runs), protocol="paper"))
         core, theirs = _hours(made["cpu_seconds"]), _printed_seconds(made, printed)
         alone = np.nansum(theirs[made["method"] == "gradtree"]) / 3600
         count, minutes = _in_one_go(made)
@@ -141,8 +141,7 @@ def runtime(runs: Runs, printed: Printed) -> Answer | None:
             f"printed runtimes those of GradTree alone take {alone:.0f} hours on the authors' "
             "machine with a GPU."
         )
-    title, shown = "How long does training take?", [each.name for each in tables]
-    return Answer("runtime", title, sentences, tables, figures, shown)
+    return Answer("runtime", "How long does training take?", sentences, shown, figures)
 
 
 def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
@@ -263,20 +262,17 @@ def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
 
 
 def solvers(runs: Runs, printed: Printed) -> Answer | None:
-    tables = []
-    asked = {EXPERIMENT: against_library, ALONE: alone}
-    for protocol, (name, of) in product(PROTOCOLS, asked.items()):
-        frame = of(runs, printed, protocol)
-        tables += [table(name, frame, protocol=protocol)] if len(frame) else []
-    if not tables:
-        return None
+    made, asked = list[Table](), {EXPERIMENT: against_library, ALONE: alone}
+    for protocol in PROTOCOLS:
+        frames = {name: of(runs, printed, protocol) for name, of in asked.items()}
+        made += tables(frames, protocol=protocol)
     title = "Do other solvers find the same optimal trees?"
-    return Answer("solvers", title, _agree(runs, tables), tables, (), [ALONE])
+    return Answer("solvers", title, _agree(runs, made), made, (), [ALONE]) if made else None
 
 
-def _agree(runs: Runs, tables: list[Table]) -> list[str]:
+def _agree(runs: Runs, made: list[Table]) -> list[str]:
     sentences = []
-    both = [each.frame for each in tables if each.name == EXPERIMENT]
+    both = [each.frame for each in made if each.name == EXPERIMENT]
     trials, same = (int(sum(frame[name].sum() for frame in both)) for name in ("trials", "same"))
     if trials:
         word = "Yes" if same == trials else "Mostly"
@@ -284,7 +280,7 @@ def _agree(runs: Runs, tables: list[Table]) -> list[str]:
             f"{word}: our kernels and pydl8.5 ended in the same scores and tree size in {same} of "
             f"{trials} fits that both finished."
         )
-    for frame in (each.frame for each in tables if each.name == ALONE):
+    for frame in (each.frame for each in made if each.name == ALONE):
         ratios = {method: frame[f"Ratio: {runs.name(method)}"].dropna() for method in SOLVERS[1:]}
         others = pd.DataFrame(ratios).dropna(how="all").index
         told = [

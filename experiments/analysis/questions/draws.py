@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.answer import Answer, figure, tables
 from experiments.analysis.pairwise import means
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
@@ -75,9 +75,9 @@ def other_seeds(runs: Runs, printed: Printed) -> Answer | None:
         return None
     title, first = "How much do GradTree's scores depend on the random draws?", next(iter(found))
     sentences = [line for name, frame in found.items() for line in _moved(name, frame)]
-    tables = [table(name, frame, protocol=PROTOCOL) for name, frame in found.items()]
+    made = tables(found, protocol=PROTOCOL)
     drawn = figure("other-draws", lambda: _draw(found[first]))
-    return Answer("seeds", title, sentences, tables, [drawn], [first])
+    return Answer("seeds", title, sentences, made, [drawn], [first])
 
 
 def _moved(name: str, frame: pd.DataFrame) -> list[str]:
@@ -182,8 +182,8 @@ def rounding(runs: Runs, printed: Printed) -> Answer | None:
     if not found:
         return None
     title = "Does rounding explain the distance from the printed numbers?"
-    tables = [table(name, frame, protocol=PROTOCOL) for name, frame in found.items()]
-    return Answer("stability", title, _far(runs, printed, found), tables, (), [next(iter(found))])
+    made = tables(found, protocol=PROTOCOL)
+    return Answer("stability", title, _far(runs, printed, found), made, (), [made[0].name])
 
 
 def _far(runs: Runs, printed: Printed, found: dict[str, pd.DataFrame]) -> list[str]:

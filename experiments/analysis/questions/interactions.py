@@ -48,7 +48,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     more = [f"{name} in {large[name]}" for name in learners if name in large]
     rest = f"With {MOST_NODES} nodes or more it is found by {listed(more)}." if more else ""
     title = "What does GradTree find that greedy trees miss?"
-    return Answer("interactions", title, [told, *filter(None, [rest])], [made], (), [made.name])
+    return Answer("interactions", title, [told, *filter(None, [rest])], [made])
 
 
 QUESTIONS = {32: answer}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.answer import Answer, figure, tables
 from experiments.analysis.grids import cells, grid
 from experiments.analysis.pairwise import (
     PROTOCOLS,
@@ -134,10 +134,10 @@ def leak(runs: Runs, printed: Printed) -> Answer | None:
         return None
     means, moved = summary(found), gaps(runs, printed)
     frames = {"leak": means, "leak-gradtree-cart": moved, "clean": found}
-    tables = [table(name, frame, runs.name) for name, frame in frames.items()]
+    made = tables(frames, runs.name)
     drawn = figure("clean-against-paper", lambda: _draw_changes(runs, found))
     title, shown = "What changes without the label leak?", ["leak", "leak-gradtree-cart"]
-    return Answer("leak", title, _leaked(runs, means, moved), tables, [drawn], shown)
+    return Answer("leak", title, _leaked(runs, means, moved), made, [drawn], shown)
 
 
 def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
@@ -272,11 +272,10 @@ def quirks(runs: Runs, printed: Printed) -> Answer | None:
         return None
     names = {method: f"MRR: {runs.name(method)}" for method in METHODS}
     names |= {name: f"GradTree minus CART: {name}" for name in pairwise.LIMITS}
-    tables = [table("quirks", found, runs.name)]
-    tables += [table("quirks-order", order.rename(columns=names))] if len(order) else []
+    frames = {"quirks": found, "quirks-order": order.rename(columns=names)}
     title = "What does each questionable step of the paper's protocol do?"
-    drawn = figure("quirks", lambda: _draw_effects(runs, found))
-    return Answer("quirks", title, _moved(runs, found, order), tables, [drawn], ["quirks"])
+    made, drawn = tables(frames, runs.name), figure("quirks", lambda: _draw_effects(runs, found))
+    return Answer("quirks", title, _moved(runs, found, order), made, [drawn], ["quirks"])
 
 
 def _moved(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.answer import Answer, figure, tables
 from experiments.analysis.pairwise import contrast, contrasts, interval, listed, signs
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
@@ -76,15 +76,13 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     found, levels = lines(runs), quantiles(runs)
     if found.empty:
         return None
-    frames = {NUMBERS: found, QUANTILES: levels}
-    tables = [table(name, frame, runs.name) for name, frame in frames.items() if len(frame)]
+    made = tables({NUMBERS: found, QUANTILES: levels}, runs.name)
     r2 = scores(runs, NUMBERS, (*TREES, CEILING), "test_r2")
     by_method = found.set_index("method")
     told = [*_who_wins(runs, by_method, r2), *_beyond_trees(runs, by_method, r2)]
     told += _quantile_words(runs, levels)
     drawn = figure(NUMBERS, lambda: _draw(runs, r2))
-    title = "Which tree for numbers?"
-    return Answer(NUMBERS, title, told, tables, [drawn], [each.name for each in tables])
+    return Answer(NUMBERS, "Which tree for numbers?", told, made, [drawn])
 
 
 def _who_wins(runs: Runs, lines: pd.DataFrame, r2: pd.DataFrame) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import stats, verdicts
-from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.answer import Answer, figure, table, tables
 from experiments.analysis.grids import declared
 from experiments.analysis.pairwise import LIMITS, interval, listed, rows
 from experiments.analysis.printed import TASK_NAMES, TRIALS, Printed
@@ -92,12 +92,11 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "reproduces-yardsticks": pd.DataFrame(far.items(), columns=["Between", "mean distance"]),
         "verdicts": found[list(verdicts.CSV_COLUMNS)],
     }
-    names = dict.fromkeys(("reproduces", "reproduces-summaries"), runs.name)
     return Answer(
         "reproduces",
         "Does it reproduce?",
         _sentences(runs, found, by_column, by_learner, lines, far),
-        [table(name, frame, names.get(name, str)) for name, frame in frames.items()],
+        tables(frames, runs.name),
         [figure("reproduces", lambda: _draw(runs, by_column))],
         ["reproduces", "reproduces-yardsticks"],
         {"counts": tally(found[found["counted"]])},

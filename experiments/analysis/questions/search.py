@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis import stats
-from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.answer import Answer, Table, figure, tables
 from experiments.analysis.pairwise import PROTOCOLS, listed, means
 from experiments.analysis.printed import TUNED_METHODS, Printed
 from experiments.analysis.runs import Runs
@@ -78,27 +78,27 @@ def growth(runs: Runs, protocol: str) -> pd.DataFrame:
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
-    tables, summary, grown = [], [], {}
+    made, summary, grown = list[Table](), [], {}
     for protocol in PROTOCOLS:
         frames = {EXPERIMENT: searched(runs, printed, protocol)}
         if frames[EXPERIMENT].empty:
             continue
         frames["search-optimism"] = optimism(runs, printed, protocol)
         frames["search-budget"] = grown[protocol] = growth(runs, protocol)
-        tables += [table(n, own, runs.name, protocol) for n, own in frames.items() if len(own)]
+        made += tables(frames, runs.name, protocol)
         for method in TUNED_METHODS:
             if len(both := ways(runs, protocol, method)):
                 line = {"Learner": runs.name(method), "Protocol": protocol, "datasets": len(both)}
                 summary.append({**line, **{way: mean_of(both[way]) for way in WAYS}})
-    if not tables:
+    if not made:
         return None
     both = pd.DataFrame(summary)
     known = {protocol: lines for protocol, lines in grown.items() if len(lines)}
     title = "Does our own hyperparameter search change the picture?"
     drawn = [figure("search-growth", lambda: _draw(runs, known))] if known else []
-    tables.insert(0, table("searched-summary", both))
+    made = [*tables({"searched-summary": both}), *made]
     shown = ["searched-summary", "search-budget"]
-    return Answer("search", title, _sentences(runs, both, grown), tables, drawn, shown)
+    return Answer("search", title, _sentences(runs, both, grown), made, drawn, shown)
 
 
 def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -> list[str]:

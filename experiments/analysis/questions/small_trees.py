@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.answer import Answer, figure, table
+from experiments.analysis.answer import Answer, figure, tables
 from experiments.analysis.grids import in_order
 from experiments.analysis.pairwise import contrast, listed, rows
 from experiments.analysis.printed import Printed
@@ -140,15 +140,11 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     if found.empty:
         return None
     kinds = kinds[[*kinds.columns[:3], *in_order(kinds.columns[3:])]].rename(columns=runs.name)
-    frames = {"all": family, "": found, "situations": kinds}
-    tables = [
-        table("-".join(filter(None, ["small-trees", kind])), frame, runs.name)
-        for kind, frame in frames.items()
-        if len(frame)
-    ]
+    frames = {f"{FREE}-all": family, FREE: found, f"{FREE}-situations": kinds}
+    made = tables(frames, runs.name)
     title, drawn = "Which small tree should I use?", figure(FREE, lambda: _draw(runs, found))
     sentences = _sentences(runs, found, family)
-    return Answer(FREE, title, sentences, tables, [drawn], [tables[0].name])
+    return Answer(FREE, title, sentences, made, [drawn], [made[0].name])
 
 
 def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[str]:

@@ -7,12 +7,12 @@ is that of trees scrambled in this way (``gradtree-gumbel``); the same trees, pr
 are, are ``gradtree-gumbel-noise-free``.
 """
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, Table, table
+from experiments.analysis.answer import Answer, Table, tables
 from experiments.analysis.pairwise import (
     PROTOCOLS,
     by_task,
@@ -64,7 +64,7 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
 
 
 def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
-    tables: list[Table] = []
+    made: list[Table] = []
     sentences: list[str] = []
     for protocol in PROTOCOLS:
         found = selectors(runs, printed, protocol)
@@ -72,13 +72,10 @@ def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
             continue  # one way of predicting alone compares nothing
         sentences = sentences or _selected(found)
         annealed = found["other"] == ANNEALED
-        for name, own in (("selectors", ~annealed), ("selectors-annealing", annealed)):
-            folder = "" if protocol == "paper" else protocol
-            tables += [table(name, found[own], protocol=folder)] if own.any() else []
-    if not tables:
-        return None
-    title, shown = "Is ST entmax the better way to select features?", {t.name for t in tables}
-    return Answer("gumbel", title, sentences, tables, (), sorted(shown))
+        frames = {"selectors": found[~annealed], "selectors-annealing": found[annealed]}
+        made += tables(frames, protocol="" if protocol == "paper" else protocol)
+    title = "Is ST entmax the better way to select features?"
+    return Answer("gumbel", title, sentences, made) if made else None
 
 
 def _selected(found: pd.DataFrame) -> list[str]:
@@ -104,11 +101,10 @@ def _selected(found: pd.DataFrame) -> list[str]:
 def worths(runs: Runs, printed: Printed) -> pd.DataFrame:
     """The new defaults minus each other learner, by protocol and task; mean nodes of both."""
     places = []
-    for method, (choice, instead) in CHOICES.items():
-        for protocol in PROTOCOLS:
-            line = {"method": method, "choice": choice, "instead": instead, "protocol": protocol}
-            place = (protocol, EXPERIMENT)
-            places.append((line, (*place, NEW), (*place, method)))
+    for (method, (choice, instead)), protocol in product(CHOICES.items(), PROTOCOLS):
+        line = {"method": method, "choice": choice, "instead": instead, "protocol": protocol}
+        place = (protocol, EXPERIMENT)
+        places.append((line, (*place, NEW), (*place, method)))
     return by_task(runs, printed, places, "tree_size")
 
 
@@ -117,7 +113,7 @@ def new_defaults(runs: Runs, printed: Printed) -> Answer | None:
     if found.empty:
         return None
     title = "Are GradTree's new defaults better than the published ones?"
-    return Answer(EXPERIMENT, title, _worth(found), [table(EXPERIMENT, found)], (), [EXPERIMENT])
+    return Answer(EXPERIMENT, title, _worth(found), tables({EXPERIMENT: found}))
 
 
 def _worth(found: pd.DataFrame) -> list[str]:
@@ -188,28 +184,24 @@ def same_story(runs: Runs, printed: Printed) -> Answer | None:
     found, sizes = steadiness(runs), equal_size(runs)
     if found.empty:
         return None
-    lines = found[found["scope"] == "all"].set_index("method")
+    lines = found[found["scope"] == "all"]
     parts = [
-        f"{runs.name(method)} {100 * line['agreement']:.1f} % (test F1 {line['test_f1']:.3f}, "
-        f"{line['tree_size']:.0f} nodes)"
-        for method, line in lines.dropna().iterrows()
+        f"{runs.name(line.method)} {100 * line.agreement:.1f} % (test F1 {line.test_f1:.3f}, "
+        f"{line.tree_size:.0f} nodes)"
+        for line in lines.dropna().itertuples()
     ]
-    sentence = (
+    sentences = [
         f"On average over {lines['n'].iloc[0]} datasets (protocol clean), two seeds agree on so "
         f"many test rows: {', '.join(parts)}."
-    )
-    lines = [
-        {"scope": scope, "n": len(own), **line}
-        for scope, own in sizes.groupby("scope")
-        if (line := estimate(own["difference"])) is not None
     ]
-    sentences, tables = [sentence], [table(STORY, found, runs.name)]
-    if lines:
-        gaps = listed([f"{interval(x)} on {x['n']} {SCOPES[x['scope']]} datasets" for x in lines])
+    tasks = sizes.groupby("scope")["difference"]
+    known = [(SCOPES[task], line) for task, own in tasks if (line := estimate(own)) is not None]
+    if known:
+        gaps = listed([f"{interval(x)} on {x['n']} {scope} datasets" for scope, x in known])
         sentences.append(f"From CART with as many leaves GradTreeClassifier differs by {gaps}.")
-        tables.append(table(EQUAL, sizes))
+    frames = {STORY: found, EQUAL: sizes if known else sizes.iloc[:0]}
     title = "Do other seeds give the same tree, and how good is it for its size?"
-    return Answer(STORY, title, sentences, tables, (), [each.name for each in tables])
+    return Answer(STORY, title, sentences, tables(frames, runs.name))
 
 
 QUESTIONS = {50: new_defaults, 55: same_story, 80: feature_selection}
