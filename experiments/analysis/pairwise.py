@@ -20,9 +20,16 @@ from experiments.runs.schema import Column
 
 PROTOCOLS = ("paper", "clean")
 LIMITS = ("difference", "low", "high")
+OUTCOME = (
+    *("train_f1", "valid_f1", "test_f1", "test_accuracy", "test_balanced_accuracy"),
+    *("test_roc_auc", "test_log_loss", "tree_size", "depth", "leaves", "epochs"),
+)
+"""What is equal in two fits that came out the same."""
 Side = tuple[str, str, str]
 """protocol, experiment, method"""
 Line = dict[str, Any]
+Place = tuple[Line, Side, Side]
+"""A line, and whose scores it compares."""
 
 
 def scores(runs: Runs, protocol: str, experiment: str, metric: str = "test_f1") -> pd.DataFrame:
@@ -51,6 +58,12 @@ def differences(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") ->
     both = one.index.intersection(two.index)
     same = one.loc[both, "trials"] == two.loc[both, "trials"]
     return one.loc[both[same], "mean"] - two.loc[both[same], "mean"]
+
+
+def alike(one: pd.DataFrame, two: pd.DataFrame) -> pd.Series:
+    """By line, whether two fits came out the same, to the last digit."""
+    one, two = one[list(OUTCOME)], two[list(OUTCOME)]
+    return ((one == two) | (one.isna() & two.isna())).all(axis=1)
 
 
 def slugs_of(printed: Printed, scope: str = "all") -> list[str]:
@@ -88,7 +101,7 @@ def contrasts(lines: Iterable[tuple[Line, Line | None]]) -> pd.DataFrame:
 
 
 def by_task(
-    runs: Runs, printed: Printed, places: Iterable[tuple[Line, Side, Side]], metric: str = "test_f1"
+    runs: Runs, printed: Printed, places: Iterable[Place], metric: str = "test_f1"
 ) -> pd.DataFrame:
     """Contrasts of pairs by task over the paper's datasets. ``places`` are a line and its two
     sides; ``mine`` and ``theirs`` are their means of ``metric``.
@@ -139,6 +152,13 @@ def told(lines: Iterable[Line], words: str = "({scope})") -> str:
 def listed(parts: Sequence[str]) -> str:
     """``a, b and c``."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+def standing(line: Any) -> str:
+    """What a tested difference comes to: ``better than`` where the signs agree with it."""
+    sure = line["holm"] < stats.LEVEL and line["difference"] * (line["wins"] - line["losses"]) > 0
+    word = "better than" if line["difference"] > 0 else "worse than"
+    return word if sure else "not shown to differ from"
 
 
 # Learners against a reference, for the verb ``compare`` and for tables of plug-ins
@@ -229,9 +249,7 @@ def _sentence(line: Line, runs: Runs, reference: str) -> str:
     """What one learner comes to by one metric."""
     word, by, test = "not shown to differ from", f"{line['difference']:+.3f}", "too few to test"
     if "holm" in line:
-        by, test = interval(line), f"p = {line['holm']:.2g}"
-        if line["holm"] < stats.LEVEL and line["difference"] * (line["wins"] - line["losses"]) > 0:
-            word = "better than" if line["difference"] > 0 else "worse than"
+        word, by, test = standing(line), interval(line), f"p = {line['holm']:.2g}"
     told = f"In {line['metric']} {runs.name(line['method'])} is {word} {reference}: {by}"
     told += f" over {line['n']} dataset{'s'[: line['n'] - 1]}"
     told += f" (wins-ties-losses {line['signs']}, {test})"

@@ -15,7 +15,16 @@ import pandas as pd
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, figure, tables
 from experiments.analysis.grids import in_order
-from experiments.analysis.pairwise import PROTOCOLS, Side, contrasts, estimate, listed, rows, told
+from experiments.analysis.pairwise import (
+    PROTOCOLS,
+    Place,
+    Side,
+    contrasts,
+    estimate,
+    listed,
+    rows,
+    told,
+)
 from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
@@ -38,8 +47,6 @@ LOSSES = ("test_log_loss", "test_brier")
 """Metrics of which less is better: their differences are turned round."""
 TINY = ("zoo", "lymphography")
 """Datasets with classes of two to five rows."""
-Place = tuple[dict[str, str], Side, Side]
-"""A line, and whose scores it compares."""
 
 
 def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> dict[str, pd.Series]:
@@ -96,7 +103,9 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     whole = (found["against"] == "cart") & (found["subset"] == "all") & (found["metric"] == "F1")
     pairs = product(OWN, RIVALS.values())
-    tuned = [({"method": m, "against": o}, (*NESTED, m), (*NESTED, o)) for m, o in pairs]
+    tuned: list[Place] = [
+        ({"method": m, "against": o}, (*NESTED, m), (*NESTED, o)) for m, o in pairs
+    ]
     made = [
         *tables({"nested-primary": lines}, runs.name, NESTED[0]),
         *tables({"use-summary": found[whole], "use": found}, runs.name),

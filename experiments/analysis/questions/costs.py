@@ -18,7 +18,7 @@ from experiments.analysis.grids import (
     matrix,
     printed_grid,
 )
-from experiments.analysis.pairwise import PROTOCOLS
+from experiments.analysis.pairwise import PROTOCOLS, alike
 from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import over_datasets
@@ -35,8 +35,6 @@ REPRODUCED = ("tuned", "default", "ablation-tuned", "ablation-default", "no-pena
 EXPERIMENT, ALONE = "solvers", "solvers-alone"
 OURS, LIBRARY = "dl85", "dl85-original"
 SOLVERS = (OURS, LIBRARY, "dl85-pytrees", "dl85-streed")
-OUTCOME = ["train_f1", "valid_f1", "test_f1", "test_log_loss", "tree_size", "depth", "leaves"]
-"""What must be equal to the last digit for two fits to count as alike."""
 
 
 # Seconds and hours
@@ -199,66 +197,54 @@ def _draw(runs: Runs, timed: Grid) -> Any:
 # Solvers of DL8.5's optimal tree
 
 
-def finished(runs: Runs, protocol: str, experiment: str) -> dict[tuple[str, str], pd.DataFrame]:
-    """Runs that ended well by (dataset, method), indexed by trial."""
+def finished(runs: Runs, protocol: str, experiment: str) -> dict[str, pd.DataFrame]:
+    """Runs that ended well by solver, indexed by dataset and trial."""
     rows = runs.of(protocol, experiment)
-    rows = rows[rows["status"] == "ok"].set_index("trial")
-    return {(str(d), str(m)): own for (d, m), own in rows.groupby(["dataset", "method"])}
+    rows = rows[rows["status"] == "ok"].set_index(["dataset", "trial"])
+    return {solver: rows[rows["method"] == solver] for solver in SOLVERS}
 
 
 def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     """Where pydl8.5 has run: trials that ended alike, and processor seconds of both, divided only
     where both ran on machines of one kind.
     """
-    fits, found = finished(runs, protocol, EXPERIMENT), cells(runs, protocol, EXPERIMENT, "test_f1")
-    rows = {}
-    for slug in printed.datasets.index:
-        mine, theirs = (slug, OURS), (slug, LIBRARY)
-        row: dict[str, Any] = {"test F1": found["mean"].get(mine), "trials": 0}
-        row |= dict.fromkeys(("same", "Seconds: ours", "Seconds: pydl8.5", "ratio"))
-        both = [fits[place] for place in (mine, theirs) if place in fits]
-        trials = both[0].index.intersection(both[1].index) if len(both) == 2 else ()
-        if len(trials):
-            ours, library = (own.loc[trials] for own in both)
-            took = [float(sum(own["cpu_seconds"].fillna(0.0))) for own in (ours, library)]
-            left, right = ours[OUTCOME], library[OUTCOME]
-            alike = ((left == right) | (left.isna() & right.isna())).all(axis=1)
-            row |= {"trials": len(trials), "same": int(alike.sum())}
-            row |= {"Seconds: ours": took[0], "Seconds: pydl8.5": took[1]}
-            if took[0] and (ours["environment"] == library["environment"]).all():
-                row["ratio"] = took[1] / took[0]
-            rows[slug] = row
-        elif theirs in found.index and found.at[theirs, "missing"]:
-            rows[slug] = {**row, "Seconds: pydl8.5": found.at[theirs, "missing"]}
-    frame = printed.labelled(pd.DataFrame(rows.values(), [*rows]))
+    found, fits = cells(runs, protocol, EXPERIMENT, "test_f1"), finished(runs, protocol, EXPERIMENT)
+    both = fits[OURS].index.intersection(fits[LIBRARY].index)
+    ours, library = (fits[solver].loc[both] for solver in (OURS, LIBRARY))
+    one_kind = (ours["environment"] == library["environment"]).groupby(level="dataset").all()
+    frame = alike(ours, library).groupby(level="dataset").agg(trials="size", same="sum")
+    for name, own in (("ours", ours), ("pydl8.5", library)):
+        seconds = own["cpu_seconds"].fillna(0.0).groupby(level="dataset")
+        frame[f"Seconds: {name}"] = seconds.agg(lambda each: float(sum(each)))
+    mine, theirs = frame["Seconds: ours"], frame["Seconds: pydl8.5"]
+    frame["ratio"] = (theirs / mine).where(one_kind & mine.gt(0))
+    frame["Seconds: pydl8.5"] = theirs.astype(object)
+    for (slug, method), reason in found["missing"].items():
+        if method == LIBRARY and reason and slug not in frame.index:
+            frame.loc[slug, ["trials", "Seconds: pydl8.5"]] = 0, reason
+    frame.insert(0, "test F1", [found["mean"].get((slug, OURS)) for slug in frame.index])
     bare = len(frame) and frame["ratio"].isna().all()
-    return frame.drop(columns="ratio") if bare else frame
+    return printed.labelled(frame.drop(columns="ratio") if bare else frame)
 
 
 def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     """Solvers that ran one at a time, over the trials that all of them finished."""
-    fits, found = finished(runs, protocol, ALONE), cells(runs, protocol, ALONE, "test_f1")
-    rows = {}
-    for slug in printed.datasets.index:
-        own = {m: fits[slug, m] for m in SOLVERS if (slug, m) in fits}
-        if OURS not in own:
-            continue
-        shared = sorted(set.intersection(*(set(part.index) for part in own.values())))
-        errors = {
-            method: sum(json.loads(text)["errors"] for text in part.loc[shared, "extra"])
-            for method, part in own.items()
-        }
-        seconds = {m: float(sum(part.loc[shared, "cpu_seconds"])) for m, part in own.items()}
-        alike = "yes" if len(set(errors.values())) == 1 else "no"
-        row: dict[str, Any] = {"errors": errors[OURS], "alike": alike}
-        for method in SOLVERS:
-            reason = found["missing"].get((slug, method), "")
-            row[f"CPU seconds: {runs.name(method)}"] = seconds.get(method, reason or None)
-        for method in SOLVERS[1:]:
-            ratio = seconds[method] / seconds[OURS] if method in seconds else None
-            row[f"Ratio: {runs.name(method)}"] = ratio
-        rows[slug] = row
-    return printed.labelled(pd.DataFrame(rows.values(), [*rows]))
+    missing, rows = cells(runs, protocol, ALONE, "test_f1")["missing"], runs.of(protocol, ALONE)
+    rows = rows[(rows["status"] == "ok") & rows["method"].isin(SOLVERS)]
+    solvers = rows.groupby("dataset")["method"].transform("nunique")
+    rows = rows[rows.groupby(["dataset", "trial"])["method"].transform("nunique") == solvers]
+    rows = rows.assign(errors=[json.loads(text)["errors"] for text in rows["extra"]])
+    sums = rows.groupby(["dataset", "method"])[["errors", "cpu_seconds"]].sum()
+    errors, seconds = (sums[n].unstack("method").reindex(columns=[*SOLVERS]) for n in sums)
+    frame = pd.DataFrame({"errors": errors[OURS].dropna()})
+    frame["alike"] = errors.nunique(axis=1).eq(1).map({True: "yes", False: "no"})
+    for solver in SOLVERS:
+        why = [missing.get((slug, solver), "") or None for slug in frame.index]
+        took = seconds.loc[frame.index, solver].astype(object)
+        frame[f"CPU seconds: {runs.name(solver)}"] = took.where(took.notna(), why)
+    for solver in SOLVERS[1:]:
+        frame[f"Ratio: {runs.name(solver)}"] = seconds[solver] / seconds[OURS]
+    return printed.labelled(frame)
 
 
 def solvers(runs: Runs, printed: Printed) -> Answer | None:
@@ -267,10 +253,10 @@ def solvers(runs: Runs, printed: Printed) -> Answer | None:
         frames = {name: of(runs, printed, protocol) for name, of in asked.items()}
         made += tables(frames, protocol=protocol)
     title = "Do other solvers find the same optimal trees?"
-    return Answer("solvers", title, _agree(runs, made), made, (), [ALONE]) if made else None
+    return Answer("solvers", title, _agree(made), made, (), [ALONE]) if made else None
 
 
-def _agree(runs: Runs, made: list[Table]) -> list[str]:
+def _agree(made: list[Table]) -> list[str]:
     sentences = []
     both = [each.frame for each in made if each.name == EXPERIMENT]
     trials, same = (int(sum(frame[name].sum() for frame in both)) for name in ("trials", "same"))
@@ -281,20 +267,19 @@ def _agree(runs: Runs, made: list[Table]) -> list[str]:
             f"{trials} fits that both finished."
         )
     for frame in (each.frame for each in made if each.name == ALONE):
-        ratios = {method: frame[f"Ratio: {runs.name(method)}"].dropna() for method in SOLVERS[1:]}
-        others = pd.DataFrame(ratios).dropna(how="all").index
+        ratios = frame.filter(like="Ratio: ").astype(float).dropna(how="all")
         told = [
-            f"{runs.name(method)} {np.median(own):.1f} [{own.min():.1f}, {own.max():.1f}] on "
-            f"{len(own)}"
-            for method, own in ratios.items()
-            if len(own)
+            f"{name.removeprefix('Ratio: ')} {own.median():.1f} [{own.min():.1f}, {own.max():.1f}] "
+            f"on {own.count()}"
+            for name, own in ratios.dropna(axis=1, how="all").items()
         ]
+        same = (frame.loc[ratios.index, "alike"] == "yes").sum()
         if told:
             sentences.append(
                 "One solver at a time on one machine, all who finished agree on the errors of the "
-                f"optimal tree of depth 4 on {(frame.loc[others, 'alike'] == 'yes').sum()} of "
-                f"{len(others)} datasets; CPU seconds divided by ours, median [least, most] over "
-                f"the datasets a solver finished: {', '.join(told)}."
+                f"optimal tree of depth 4 on {same} of {len(ratios)} datasets; "
+                "CPU seconds divided by ours, median [least, most] over the datasets a solver "
+                f"finished: {', '.join(told)}."
             )
     return sentences
 

@@ -40,11 +40,6 @@ SETTINGS = {
 COLUMNS = {"yes": "with categorical columns", "no": "without"}
 EXPERIMENT, BASE = "quirks", ("paper", "default")
 METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
-REPEATED = (
-    *("train_f1", "valid_f1", "test_f1", "test_accuracy", "test_balanced_accuracy"),
-    *("test_roc_auc", "test_log_loss", "tree_size", "depth", "leaves", "epochs"),
-)
-"""What is equal in two fits that came out the same."""
 
 
 class Variant(NamedTuple):
@@ -215,10 +210,9 @@ def touched(runs: Runs, printed: Printed, variant: Variant) -> list[str]:
     sides = []
     for fits in (runs.of(*BASE), runs.of(variant.protocol, EXPERIMENT)):
         kept = fits[(fits["status"] == "ok") & fits["method"].isin(variant.only)]
-        sides.append(kept.drop_duplicates(place, keep="last").set_index(place)[list(REPEATED)])
+        sides.append(kept.drop_duplicates(place, keep="last").set_index(place))
     shared = sides[0].index.intersection(sides[1].index)
-    before, after = sides[0].loc[shared], sides[1].loc[shared]
-    moved = ((before != after) & ~(before.isna() & after.isna())).any(axis=1)
+    moved = ~pairwise.alike(*(side.loc[shared] for side in sides))
     slugs = set(shared[moved.to_numpy()].get_level_values("dataset"))
     return [slug for slug in pairwise.slugs_of(printed) if slug in slugs]
 

@@ -14,10 +14,10 @@ import pandas as pd
 
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, figure, tables
-from experiments.analysis.pairwise import contrast, contrasts, interval, listed, signs
+from experiments.analysis.pairwise import contrast, contrasts, interval, listed, signs, standing
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import FEWEST_DATASETS, LEVEL, mean_of
+from experiments.analysis.stats import FEWEST_DATASETS, mean_of
 
 PROTOCOL, NUMBERS, QUANTILES = "clean", "regression", "regression-quantiles"
 PRUNED, GRADTREE, CEILING = "cart-pruned-regression", "gradtree-regression", "boosting-regression"
@@ -99,12 +99,9 @@ def _who_wins(runs: Runs, lines: pd.DataFrame, r2: pd.DataFrame) -> Iterator[str
     )
     for method in (TREES[0], GRADTREE):
         line = lines.loc[method]
-        word = "not shown to differ from"
-        if line["holm"] < LEVEL:
-            word = "better than" if line["difference"] > 0 else "worse than"
         share = f"{100 * abs(line['saved']):.1f} % {'less' if line['saved'] > 0 else 'more'}"
         yield (
-            f"In R² {runs.name(method)} is {word} {runs.name(PRUNED)}: {interval(line)} "
+            f"In R² {runs.name(method)} is {standing(line)} {runs.name(PRUNED)}: {interval(line)} "
             f"(wins-ties-losses {line['signs']}, p = {line['holm']:.2g} after Holm’s correction); "
             f"its mean absolute error is {share} on average (wins-ties-losses {line['mae signs']})."
         )

@@ -15,6 +15,7 @@ import pandas as pd
 from experiments.analysis.answer import Answer, Table, tables
 from experiments.analysis.pairwise import (
     PROTOCOLS,
+    Place,
     by_task,
     differences,
     estimate,
@@ -54,7 +55,7 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
     """ST entmax minus each other selector; Holm's correction is over the lines of either."""
     parts = []
     for other, words in OTHERS.items():
-        places = []
+        places: list[Place] = []
         for setting in ("tuned", "default"):
             line = {"other": other, "words": words, "setting": setting}
             place = (protocol, f"ablation-{setting}")
@@ -100,7 +101,7 @@ def _selected(found: pd.DataFrame) -> list[str]:
 
 def worths(runs: Runs, printed: Printed) -> pd.DataFrame:
     """The new defaults minus each other learner, by protocol and task; mean nodes of both."""
-    places = []
+    places: list[Place] = []
     for (method, (choice, instead)), protocol in product(CHOICES.items(), PROTOCOLS):
         line = {"method": method, "choice": choice, "instead": instead, "protocol": protocol}
         place = (protocol, EXPERIMENT)
