@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Format:
     """How the numbers of one column are shown: ``change`` has its sign, ``p`` is never shown as
-    zero, ``count`` is whole. ``best`` is set in bold; ``group`` is a heading above neighbouring
-    columns.
+    zero, ``count`` is whole. ``best`` is set in bold.
     """
 
     decimals: int = 3
     kind: Literal["number", "change", "p", "count", "text"] = "number"
     best: Literal["", "max", "min"] = ""
-    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,8 @@ class Table:
     """A table of results: ``frame`` is what the CSV holds, its first column labels the lines.
 
     ``name`` is the file's stem; ``protocol`` is whose runs it shows, and the folder of its files,
-    empty for several. With ``best_in_row`` the best number of a row is bold.
+    empty for several. With ``best_in_row`` the best number of a row is bold. What stands before
+    ``: `` in the name of a column is a heading above it and its neighbours.
     """
 
     name: str
@@ -135,22 +134,16 @@ class Answer:
 
 # As ``tables.toml`` declares them
 
-COUNTS = (
-    *("n", "datasets", "of", "wins", "ties", "losses", "gain", "stay", "lose", "seeds", "runs"),
-    *("candidates", "trials", "stable", "same", "errors", "better", "worse"),
-)
-SIGNED = ("difference", "change", "lower quartile", "median", "upper quartile")
-DECIMALS = {
-    **dict.fromkeys(("nodes", "leaves", "mean rank", "ratio", "Ratio"), 1),
-    **dict.fromkeys(("rank", "path", "CPU s", "kept", "Seconds", "CPU seconds", "P"), 2),
-    "mean distance": 4,
-}
-
 
 @cache
 def _declared() -> dict[str, dict[str, Any]]:
     path = Path(__file__).parent / "questions" / "tables.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _listed(table: str) -> dict[str, Any]:
+    """Names of columns -> the key under which they are listed."""
+    return {name: key for key, names in _declared()[table].items() for name in names}
 
 
 def table(
@@ -168,26 +161,25 @@ def table(
     entry |= {key: entry[key].format(**words) for key in ("title", "caption") if words}
     formats, columns = entry.pop("formats", {}), entry.pop("columns", None)
     entry["notes"] = tuple(entry.get("notes", ()))
-    shown = frame
     if columns is not None:
         shared = {key: _declared()["columns"][key] for key in columns if columns[key] == "*"}
         flat = [each for key in columns for each in shared.get(key, {key: columns[key]}).items()]
-        shown = frame.reindex(columns=list(dict(flat)))  # all there, though nothing has been run
+        frame = frame.reindex(columns=list(dict(flat)))  # all there, though nothing has been run
         slugs = {key: names for key in ("method", "against") if key in columns}
         slugs |= {"scope": SCOPES.__getitem__} if "scope" in columns else {}
-        shown = shown.assign(**{key: shown[key].map(of) for key, of in slugs.items()})
-        shown = shown.rename(columns=dict(flat))
-    signed = {each.rpartition(": ")[2] for each in shown} & set(SIGNED)
+        frame = frame.assign(**{key: frame[key].map(of) for key, of in slugs.items()})
+        frame = frame.rename(columns=dict(flat))
+    kinds, decimals = _listed("kinds"), _listed("decimals")
+    parts = {str(column): str(column).rpartition(": ") for column in frame}
+    signed = any(kinds.get(short) == "change" for *_, short in parts.values())
     made = {}
-    for column in shown.columns:
-        group, _, short = column.rpartition(": ")
-        kind = "p" if short in ("p", "p (Holm)") else "count" if short in COUNTS else "number"
-        if short in SIGNED or (signed and short in ("low", "high")):
-            kind = "change"
-        plain = {"decimals": DECIMALS.get(group, DECIMALS.get(short, 3)), "kind": kind}
+    for column, (group, _, short) in parts.items():
+        limit = signed and short in ("low", "high")
+        plain = {"kind": "change" if limit else kinds.get(short, "number")}
+        plain["decimals"] = int(decimals.get(group, decimals.get(short, 3)))
         given = formats.get(group) or formats.get(short) or formats.get("*", {})
-        made[column] = Format(**{**plain, **given}, group=group)
-    return Table(name=name, frame=shown, protocol=protocol, formats=made, **entry)
+        made[column] = Format(**{**plain, **given})
+    return Table(name=name, frame=frame, protocol=protocol, formats=made, **entry)
 
 
 def tables(

@@ -84,31 +84,18 @@ class Evidence:
 
     def matrix(self, name: str, task: str, methods: Sequence[str] = ()) -> pd.DataFrame:
         """Means, datasets x methods, complete for these methods (all unless given)."""
-        self.used.add(name)
-        if (name, task) not in self.cache:
-            self.cache[name, task] = self._of_task(name, task)
-        own, open_, trials = self.cache[name, task]
-        asked = [at for at, method in enumerate(own) if not methods or method in methods]
-        missing = open_[:, asked].any(axis=1).sum()
-        if missing:
-            told = f"{len(own) - missing} of {len(own)} {task} datasets"
-            title = printed_grid(name, self.paper).title
-            raise UndecidedError(f"{title}: {told} have every cell the paper has")
-        self.trials += trials[:, asked][trials[:, asked] > 0].tolist()
-        return own
-
-    def _of_task(self, name: str, task: str) -> tuple[pd.DataFrame, Any, Any]:
-        """Means, which of them are missing though the paper has them, and how many trials are
-        behind the others; none of what the paper lacks.
-        """
-        mean, why, n = (self.table(name, column) for column in ("mean", "missing", "n"))
-        paper = wide(printed_grid(name, self.paper)).reindex(columns=mean.columns)
-        lacks = why.ne("").to_numpy() & paper.isna().to_numpy() | why.isin(SETTLED).to_numpy()
-        beside = ~mean.columns.isin(printed_grid(name, self.paper).methods)
-        open_ = mean.isna().to_numpy() & ~lacks & ~beside
-        trials = np.where(mean.isna() | beside, 0, n).astype(int)
-        rows = (self.paper.datasets["task"].loc[mean.index] == task).to_numpy()
-        return mean[rows], open_[rows], trials[rows]
+        printed = printed_grid(name, self.paper)
+        rows = self.paper.datasets.index[self.paper.datasets["task"] == task]
+        asked = [method for method in methods or printed.methods if method in printed.methods]
+        mean, why, n = (self.table(name, each).loc[rows] for each in ("mean", "missing", "n"))
+        own, told, paper = mean[asked], why[asked], wide(printed).loc[rows, asked]
+        lacks = own.isna() & ~(told.ne("") & paper.isna() | told.isin(SETTLED))
+        whole = (~lacks.any(axis=1)).sum()
+        if whole < len(rows):
+            told = f"{whole} of {len(rows)} {task} datasets have every cell the paper has"
+            raise UndecidedError(f"{printed.title}: {told}")
+        self.trials += [int(trials) for trials in n[asked].to_numpy()[own.notna()] if trials]
+        return mean
 
     def summary(self, name: str, task: str, statistic: str) -> dict[str, float]:
         """A summary line as method -> value."""

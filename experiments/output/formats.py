@@ -110,7 +110,7 @@ def shown(table: Table) -> Shown:
     columns, headers, groups = [], [], []
     for at, (name, how) in enumerate(zip(names, formats, strict=True)):
         texts = [show(value, how) for value in frame[name].astype(object)]
-        group = how.group or name.rpartition(": ")[0]
+        group = name.rpartition(": ")[0]
         high = frame.get(f"{name.removesuffix(LOW)}{HIGH}") if name.endswith(LOW) else None
         for other, pattern in ((frame.get(f"{name}{SPREAD}"), "{} ± {}"), (high, "[{},\u00a0{}]")):
             if other is not None:

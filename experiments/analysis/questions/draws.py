@@ -9,7 +9,6 @@ its test F1 stays the same to the last digit in all refits, a cell if all its tr
 """
 
 import json
-import math
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.answer import Answer, figure, tables
+from experiments.analysis.grids import cells_of
 from experiments.analysis.pairwise import means
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
@@ -50,11 +50,8 @@ def by_seed(runs: Runs, experiment: str) -> pd.DataFrame:
     """Mean test F1 over trials: a row per dataset, a column per seed; NaN where one is missing."""
     rows = runs.of(PROTOCOL, experiment)
     rows = rows[rows["method"] == METHOD]
-    scores = rows["test_f1"].where(rows["status"] == "ok")
-    found = scores.groupby([rows["dataset"], rows["seed"]]).agg(
-        lambda own: math.nan if own.isna().any() else mean_of(own)
-    )
-    return found.unstack("seed") if len(rows) else pd.DataFrame()
+    found = cells_of(rows.assign(method=rows["seed"]), "test_f1")
+    return found.loc[found["n"] == found["expected"], "mean"].unstack("method")
 
 
 def seeds(runs: Runs, printed: Printed, experiment: str) -> pd.DataFrame:
