@@ -64,32 +64,33 @@ def declare(entry: Mapping[str, Any]) -> Declared:
 
 
 @cache
-def declarations() -> dict[str, dict[str, Any]]:
-    """``paper``, ``beyond`` and ``table``: tables by name; ``learners``, ``datasets``: orders."""
-    content = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
-    names = {"learners": content["learners"]}
-    names["datasets"] = [*printed().datasets.index, *content["datasets"]]
-    found: dict[str, dict[str, Any]] = {
-        key: {slug: at for at, slug in enumerate(slugs)} for key, slugs in names.items()
-    }
-    for kind in KINDS:
-        tables = [declare(entry) for entry in content[kind]]
-        if kind == "paper":
-            tables = [replace(each, shared=False) for each in tables]
-        found[kind] = {each.name: each for each in tables}
-    return found
+def _content() -> dict[str, Any]:
+    return tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
+
+
+@cache
+def declarations() -> dict[str, dict[str, Declared]]:
+    """``paper``, ``beyond`` and ``table``: tables by name."""
+    every = {kind: [{"shared": kind != "paper", **e} for e in _content()[kind]] for kind in KINDS}
+    return {kind: {e["name"]: declare(e) for e in entries} for kind, entries in every.items()}
 
 
 def declared(name: str) -> Declared:
     """A table of ``grids.toml``."""
-    known = {n: each for kind in KINDS for n, each in declarations()[kind].items()}
+    known = {n: each for tables in declarations().values() for n, each in tables.items()}
     check_names("table", [name], known)
     return known[name]
 
 
+@cache
+def _places(kind: str) -> dict[str, int]:
+    first = printed().datasets.index if kind == "datasets" else ()
+    return {slug: at for at, slug in enumerate([*first, *_content()[kind]])}
+
+
 def in_order(slugs: Iterable[str], kind: str = "learners") -> list[str]:
     """Learners by column, or ``datasets`` by row; those that the suite does not name come last."""
-    place = declarations()[kind]
+    place = _places(kind)
     return sorted(set(slugs), key=lambda slug: (place.get(slug, len(place)), slug))
 
 
@@ -222,7 +223,7 @@ def other_grids(runs: Runs, protocol: str) -> list[Grid]:
     """Test F1 and size of every experiment with a dataset or learner that the suite's tables lack:
     a new dataset with all learners run on it, a new learner with the others on its datasets.
     """
-    paper, named, grids = set(printed().datasets.index), declarations()["learners"], []
+    paper, named, grids = set(printed().datasets.index), _places("learners"), []
     experiments = {e for p, e in runs.places if p == protocol and not e.startswith(SEPARATE)}
     for experiment in sorted(experiments):
         places = runs.of(protocol, experiment)[["dataset", "method"]].drop_duplicates()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.answer import Answer, figure, tables
+from experiments.analysis.answer import Answer, Table, figure, tables
 from experiments.analysis.grids import cells_of
 from experiments.analysis.pairwise import means
 from experiments.analysis.printed import Printed
@@ -67,14 +67,13 @@ def seeds(runs: Runs, printed: Printed, experiment: str) -> pd.DataFrame:
 
 def other_seeds(runs: Runs, printed: Printed) -> Answer | None:
     found = {name: seeds(runs, printed, name) for name in STREAMS}
-    found = {name: frame for name, frame in found.items() if len(frame)}
-    if not found:
-        return None
-    title, first = "How much do GradTree's scores depend on the random draws?", next(iter(found))
-    sentences = [line for name, frame in found.items() for line in _moved(name, frame)]
     made = tables(found, protocol=PROTOCOL)
-    drawn = figure("other-draws", lambda: _draw(found[first]))
-    return Answer("seeds", title, sentences, made, [drawn], [first])
+    if not made:
+        return None
+    title, first = "How much do GradTree's scores depend on the random draws?", made[0]
+    sentences = [line for name, frame in found.items() for line in _moved(name, frame)]
+    drawn = figure("other-draws", lambda: _draw(first.frame))
+    return Answer("seeds", title, sentences, made, [drawn], [first.name])
 
 
 def _moved(name: str, frame: pd.DataFrame) -> list[str]:
@@ -175,15 +174,14 @@ def _between(columns: pd.DataFrame) -> float:
 
 def rounding(runs: Runs, printed: Printed) -> Answer | None:
     found = {name: stability(refits(runs, name), printed) for name in STEPS}
-    found = {name: frame for name, frame in found.items() if len(frame)}
-    if not found:
+    made = tables(found, protocol=PROTOCOL)
+    if not made:
         return None
     title = "Does rounding explain the distance from the printed numbers?"
-    made = tables(found, protocol=PROTOCOL)
-    return Answer("stability", title, _far(runs, printed, found), made, (), [made[0].name])
+    return Answer("stability", title, _far(runs, printed, made), made, (), [made[0].name])
 
 
-def _far(runs: Runs, printed: Printed, found: dict[str, pd.DataFrame]) -> list[str]:
+def _far(runs: Runs, printed: Printed, made: list[Table]) -> list[str]:
     sentences: list[str] = []
     far = distances(runs, printed)
     told = [f"{value:.4f} between {words}" for words, value in far.items()]
@@ -194,10 +192,10 @@ def _far(runs: Runs, printed: Printed, found: dict[str, pd.DataFrame]) -> list[s
     ours, theirs = means(runs, TUNED), printed_cells(printed)
     off = (ours - theirs).dropna().abs()
     names = printed.datasets.set_index("name")["slug"]
-    for name, frame in found.items():
-        sure = frame["cell"] == "stable"
+    for each in made:
+        frame, sure = each.frame, each.frame["cell"] == "stable"
         sentences.append(
-            f"Of {frame['trials'].sum()} trials refitted with rows moved by {STEPS[name]}, "
+            f"Of {frame['trials'].sum()} trials refitted with rows moved by {STEPS[each.name]}, "
             f"{frame['stable'].sum()} keep their test F1 in every refit; {sure.sum()} of "
             f"{len(frame)} cells are stable in all trials."
         )

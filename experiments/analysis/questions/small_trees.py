@@ -7,15 +7,15 @@ against pruned CART pair the datasets that the two share.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, figure, tables
-from experiments.analysis.grids import in_order
+from experiments.analysis.grids import cells_of, in_order
 from experiments.analysis.pairwise import contrast, listed, rows
 from experiments.analysis.printed import Printed
 from experiments.analysis.runs import Runs
@@ -67,41 +67,32 @@ def mean_ranks(wide: pd.DataFrame) -> pd.Series:
     return trees.round(stats.TIED_DECIMALS).rank(axis=1, ascending=False).mean()
 
 
-def _mean(values: stats.Numbers) -> float:
-    """Of what is known; NaN (the one and only) if nothing is."""
-    known = values[np.isfinite(values)].tolist()
-    return mean_of(known) if known else math.nan
+@lru_cache(maxsize=8)
+def measured(runs: Runs, protocol: str, reading: str) -> dict[str, pd.DataFrame]:
+    """Means over trials of the other measures, datasets x learners."""
+    fits = runs.of(protocol, reading)
+    fits = fits.assign(cpu=fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0))
+    return {name: cells_of(fits, name)["mean"].unstack("method") for name in MEASURES}
 
 
 def lines(runs: Runs) -> pd.DataFrame:
     """One learner in one reading: F1, rank, other measures, share of boosting's F1."""
     found = []
-    for protocol, reading in product(PROTOCOLS, READINGS):
-        fits = runs.of(protocol, reading)
-        fits = fits.assign(cpu=fits["cpu_seconds"] + fits["shared_seconds"].fillna(0.0))
-        fits = fits[fits["status"] == "ok"]
-        cells = fits.groupby(["method", "dataset"]).indices
-        measured = {metric: fits[metric].to_numpy(float) for metric in MEASURES}
+    for protocol, (group, kind), reading in product(PROTOCOLS, GROUPS.items(), READINGS):
+        own = shared(scores(runs, protocol, reading, kind))
+        if len(own) < FEWEST_DATASETS:
+            continue
+        ranks, others = mean_ranks(own), measured(runs, protocol, reading)
+        top = scores(runs, protocol, FREE, kind).reindex(own.index, columns=[CEILING])
+        ceiling = math.nan if top.isna().any(axis=None) else mean_of(top[CEILING])
         place = {"reading": reading, "words": READINGS[reading], "protocol": protocol}
-        for group, kind in GROUPS.items():
-            own = shared(scores(runs, protocol, reading, kind))
-            if len(own) < FEWEST_DATASETS:
-                continue
-            ranks = mean_ranks(own)
-            top = scores(runs, protocol, FREE, kind).reindex(own.index, columns=[CEILING])
-            ceiling = None if top.isna().any(axis=None) else mean_of(top[CEILING])
-            for method in own.columns:
-                estimate, low, high = stats.bootstrap(own[method].to_numpy())
-                line = {**place, "method": method, "group": group, "n": len(own)}
-                line |= {"F1": estimate, "low": low, "high": high, "rank": ranks.get(method)}
-                trials = [cells[method, slug] for slug in own.index]
-                for metric, values in measured.items():
-                    means = [_mean(values[at]) for at in trials]
-                    line[metric] = None if math.nan in means else mean_of(means)
-                found.append({**line, "of boosting": estimate / ceiling if ceiling else None})
-    order = {"protocol": PROTOCOLS, "group": [*GROUPS], "reading": [*READINGS]}
-    frame = pd.DataFrame(found, columns=None if found else [*order])
-    return frame.sort_values([*order], key=lambda c: c.map(order[c.name].index), kind="stable")
+        for method in own.columns:
+            estimate, low, high = stats.bootstrap(own[method])
+            line: pairwise.Line = {**place, "method": method, "group": group, "n": len(own)}
+            line |= {"F1": estimate, "low": low, "high": high, "of boosting": estimate / ceiling}
+            line |= {name: mean_of(each.loc[own.index, method]) for name, each in others.items()}
+            found.append({**line, "rank": ranks.get(method)})
+    return pd.DataFrame(found)
 
 
 def families(runs: Runs) -> pd.DataFrame:
