@@ -29,7 +29,7 @@ INK, MUTED, GRID, PAPER_MARK = "#1b1f24", "#6a7178", "#dfe3e8", "#8a9097"
 # Okabe and Ito's palette; every learner has its own marker too, so colour is never the only cue.
 BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, GREY, BLACK = "#e69f00", "#56b4e9", "#7f7f7f", "#000000"
-COLUMN_WIDTH, PAGE_WIDTH = 3.4, 7.0
+PAGE_WIDTH = 7.0
 """Inches, as in a two-column paper."""
 
 

@@ -95,6 +95,12 @@ class Shown:
         return [(name, len(list(some))) for name, some in groupby(self.groups[c] for c in columns)]
 
 
+def caption(table: Table | Grid) -> str:
+    """The caption, and the protocol of whose runs the table is."""
+    under = f" (protocol {table.protocol})" if table.protocol else ""
+    return f"{table.caption.rstrip('.')}{under}."
+
+
 def shown(table: Table) -> Shown:
     """A table with its numbers as texts and the best ones in bold. ``X spread`` is shown behind ±
     in column ``X``; ``X: low`` and ``X: high`` become one column of intervals.

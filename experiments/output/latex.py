@@ -15,7 +15,7 @@ from typing import NamedTuple
 from experiments.analysis.answer import Grid, Table
 from experiments.analysis.runs import Runs
 from experiments.output import formats
-from experiments.output.formats import GAP, Line, Shown, Text
+from experiments.output.formats import GAP, Line, Shown, Text, caption
 
 
 class Size(NamedTuple):
@@ -88,7 +88,7 @@ def escape(text: str) -> str:
 
 
 def table_latex(table: Table) -> str:
-    note = " ".join([_caption(table), *table.notes])
+    note = " ".join([caption(table), *table.notes])
     return environments(formats.shown(table), _label(table), table.title, note)
 
 
@@ -98,7 +98,7 @@ def grid_latex(grid: Grid, names: Runs, task: str = "") -> str:
     if task:
         title, label = f"{title}, {formats.TASKS[task].lower()}", f"{label}-{task}"
         cells = cells[cells["task"] == task]
-    note = f"{_caption(grid)} Mean ± deviation over {grid.trials} trial{'s' * (grid.trials != 1)}"
+    note = f"{caption(grid)} Mean ± deviation over {grid.trials} trial{'s' * (grid.trials != 1)}"
     note += ", rank in brackets." if cells["rank"].notna().any() else "."
     reasons = cells["missing"].fillna("")
     done = cells[cells["mean"].notna() & reasons.eq("")]
@@ -109,11 +109,6 @@ def grid_latex(grid: Grid, names: Runs, task: str = "") -> str:
     if "stable_trials" in cells and (cells["stable_trials"] < cells["refitted_trials"]).any():
         note += " †: a rounding error in the training rows changes a trial of the cell."
     return environments(formats.shown_grid(grid, names, task), label, title, note)
-
-
-def _caption(table: Table | Grid) -> str:
-    under = f" (protocol {table.protocol})" if table.protocol else ""
-    return f"{table.caption.rstrip('.')}{under}."
 
 
 def _label(table: Table | Grid) -> str:

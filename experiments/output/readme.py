@@ -25,19 +25,6 @@ QUESTIONS = (
     ("Should I use it?", "use", 3),
 )
 """What the first screen of README.md answers: title, answer, and how many of its sentences."""
-FIRST_TABLE = (
-    *("Learner", "numbers printed", "print alike", "columns equivalent"),
-    *("Test F1, ours minus printed: mean", "Test F1, ours minus printed: low"),
-    "Test F1, ours minus printed: high",
-)
-SHORTER = {
-    "numbers printed": "numbers in the paper",
-    "print alike": "equal to the last digit",
-    "columns equivalent": "columns (F1, size) within the margin",
-    "Test F1, ours minus printed: mean": "tuned test F1, ours minus paper",
-    "Test F1, ours minus printed: 95 % interval": "95 % interval",
-}
-"""What the first screen calls the columns of its table."""
 MOST_ROWS, MOST_LINKS = 10, 12
 """A longer table is only linked."""
 RAW_TABLES = Path("results") / "bench" / "raw_tables.csv"
@@ -64,10 +51,8 @@ def first_screen(answers: Mapping[str, Answer]) -> str:
     parts = [
         f"**{title}** {' '.join(answers[slug].sentences[:most])}" for title, slug, most in QUESTIONS
     ]
-    table, (figure, *_) = _shown_tables(answers["reproduces"])[0], answers["use"].figures
-    text = markdown(formats.shown(replace(table, frame=table.frame[list(FIRST_TABLE)])))
-    for old, new in SHORTER.items():
-        text = text.replace(old, new, 1)
+    text = markdown(formats.shown(answers["reproduces"].extra["first"]))
+    figure, *_ = answers["use"].figures
     return "\n\n".join([*parts, text, f"![{figure.caption}](results/figures/{figure.name}.png)"])
 
 
@@ -81,11 +66,10 @@ def _with_captions(tables: Sequence[Table]) -> list[str]:
     parts: list[str] = []
     told: set[str] = set()
     for table in tables:
-        under = f" (protocol {table.protocol})" if table.protocol else ""
-        again = f"{table.title}, as above"
-        caption = again if table.name in told else table.caption.rstrip(".")
+        again = table.name in told
+        each = replace(table, caption=f"{table.title}, as above") if again else table
         told.add(table.name)
-        parts += [markdown(formats.shown(table)), f"{caption}{under}."]
+        parts += [markdown(formats.shown(table)), formats.caption(each)]
     return parts
 
 

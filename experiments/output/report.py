@@ -126,7 +126,7 @@ def _table_groups(answers: Sequence[Answer]) -> dict[str, list[Table | Grid]]:
     """All dataset x method tables that no section shows, and the summaries of them, by title: those
     beside the paper's numbers first, the others in one fold per protocol.
     """
-    groups: dict[str, list[Table | Grid]] = {}
+    groups: dict[str, list[Table | Grid]] = {"": [], "Summaries and facts": []}
     for answer in answers:
         for table in answer.tables:
             of_paper, shown = answer.question == TABLES, answer.shows(table)
@@ -141,8 +141,7 @@ def _table_groups(answers: Sequence[Answer]) -> dict[str, list[Table | Grid]]:
             else:
                 continue
             groups.setdefault(title, []).append(table)
-    order = sorted(groups, key=lambda title: (title != "", title.startswith("More")))
-    return {title: groups[title] for title in order}
+    return {title: some for title, some in groups.items() if some}
 
 
 def table_data(table: Table | Grid, runs: Runs) -> Data:

@@ -94,21 +94,21 @@ def drawing(height: float = 1.0) -> Drawing:
 
 def answers() -> list[Answer]:
     """The questions that the READMEs show."""
-    first = pd.DataFrame({name: [1.0] for name in readme.FIRST_TABLE})
     verdicts = pd.DataFrame(
         {"table": ["t"], "method": ["cart"], "outcome": ["exact"], "p_value": [0.1]}
     )
     claims = pd.DataFrame({"claim": ["a"], "sentence": ["It is."], "outcome": ["holds"]})
     reproduces = (
-        table(name="reproduces", frame=first, formats={}),
+        table(name="reproduces"),
         Table("verdicts", "Verdicts", "Every cell", verdicts),
         grid(),
     )
     held = (Table("claims", "Claims", "Every sentence", claims),)
     said, figure = ("Yes, in the mean.", "All of it."), Figure("difference", "A figure", drawing)
+    facts = {"shown": ("reproduces",), "extra": {"first": table()}}
     use = ("use", "Should I use it?", ("No.", "CART is better."), (table(),), (figure,))
     return [
-        Answer("reproduces", "Does it reproduce?", said, reproduces, shown=("reproduces",)),
+        Answer("reproduces", "Does it reproduce?", said, reproduces, **facts),
         Answer("conclusions", "Do its conclusions hold?", ("Half of them.",), held),
         Answer(*use, shown=("against-cart",)),
         Answer("interactions", "What does it find?", ("A board.",)),

@@ -99,7 +99,10 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         tables(frames, runs.name),
         [figure("reproduces", lambda: _draw(runs, by_column))],
         ["reproduces", "reproduces-yardsticks"],
-        {"counts": tally(found[found["counted"]])},
+        {
+            "counts": tally(found[found["counted"]]),
+            "first": table("reproduces-first", by_learner, runs.name),
+        },
     )
 
 
