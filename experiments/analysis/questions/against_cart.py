@@ -153,22 +153,16 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
             by = told(rows(nested, metric=words, **cart), "({scope}, {signs})")
             sentences.append(f"In {words}{sign}: {by}.")
     nested = f1[f1["setting"] == INSIDE]
-    for own, words in (
-        (
-            rows(whole, against="cart", protocol="paper", setting=SETTINGS["tuned"]),
-            "As the paper ran it (published hyperparameters, with the leak) F1 differs by",
+    differs = {
+        "As the paper ran it (published hyperparameters, with the leak) F1": rows(
+            whole, against="cart", protocol="paper", setting=SETTINGS["tuned"]
         ),
-        (
-            rows(nested[nested["subset"] != "all"], against="cart"),
-            "Without Zoo and Lymphography, with classes of two to five rows, it differs by",
+        "Without Zoo and Lymphography, with classes of two to five rows, it": rows(
+            nested[nested["subset"] != "all"], against="cart"
         ),
-        (
-            rows(nested, against="cart-pruned", subset="all"),
-            f"From {runs.name('cart-pruned')} it differs by",
-        ),
-    ):
-        if own:
-            sentences.append(f"{words} {told(own)}.")
+        f"From {runs.name('cart-pruned')} it": rows(nested, against="cart-pruned", subset="all"),
+    }
+    sentences += [f"{words} differs by {told(own)}." for words, own in differs.items() if own]
     others = told(rows(whole, against="cart"), "({setting}, protocol {protocol}, {scope} data)")
     return sentences or [f"GradTree minus CART in macro F1 is {others or 'not known yet'}."]
 
