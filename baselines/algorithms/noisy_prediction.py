@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradtree import GradTreeClassifier
 from gradtree.engines.noise import fill_gumbel
-from gradtree.trees.dense import DenseTree
-from gradtree.trees.pruning import count_rows, float32_below
+from gradtree.trees.pruning import float32_below, pruned_tree
 from gradtree.trees.traversal import leaves_reached
 from gradtree.trees.tree import LEAF
 
@@ -40,7 +39,8 @@ class NoisyPrediction:
         self.classes_ = estimator.classes_
         self.inner_ = np.flatnonzero(self.tree_.children_left != LEAF)
         self.own_features_ = self.tree_.feature[self.inner_]
-        self.thresholds_ = estimator.dense_.thresholds[heap_places(estimator.dense_, X_train)]
+        heap_places = pruned_tree(estimator.dense_, X_train)[1]
+        self.thresholds_ = estimator.dense_.thresholds[heap_places[self.inner_]]
         self._key = np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]
 
     def noise(self, block: int) -> NDArray[np.float64]:
@@ -76,22 +76,3 @@ class NoisyPrediction:
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most probable class of each row, the first one on ties."""
         return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[self.apply(X)]])
-
-
-def heap_places(dense: DenseTree, X: NDArray[Any]) -> NDArray[np.intp]:
-    """Where in the heap of ``dense`` each inner node of its pruned tree stood, depth first.
-
-    Pruning keeps the nodes with rows on both sides.
-    """
-    counts = count_rows(dense.split_features.astype(np.int32), dense.split_thresholds, X)
-    kept = []
-    waiting = [0]
-    while waiting:
-        node = waiting.pop()
-        left, right = 2 * node + 1, 2 * node + 2
-        if right >= len(counts):
-            continue
-        if counts[left] and counts[right]:
-            kept.append(node)
-        waiting += [child for child in (right, left) if counts[child]]
-    return np.array(kept, dtype=np.intp)

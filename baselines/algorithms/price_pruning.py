@@ -42,9 +42,6 @@ class Priced:
     def _is_end(self, price: float) -> NDArray[np.bool_]:
         return (self.tree.children_left == LEAF) | ((price > 0) & (self.price <= price))
 
-    def n_leaves(self, price: float) -> int:
-        return len(np.unique(self.ends(price)[self.tree.children_left == LEAF]))
-
     def pruned(self, price: float) -> Tree:
         """The tree that is left at a price."""
         return rebuilt(self.tree, self._is_end(price))[0]
@@ -58,7 +55,8 @@ class Priced:
         apart = np.diff(changes) > SAME * changes[-1]  # rounding parts what is one change
         prices = np.sqrt(changes[:-1] * changes[1:])[apart]
         if most_leaves is not None:
-            few = [self.n_leaves(price) <= most_leaves for price in prices]
+            leaf = self.tree.children_left == LEAF
+            few = [len(np.unique(self.ends(price)[leaf])) <= most_leaves for price in prices]
             prices = prices[few] if any(few) else changes[-1:]
         if len(prices) > most:
             prices = np.quantile(prices, np.linspace(0, 1, most), method="nearest")

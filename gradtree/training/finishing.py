@@ -77,12 +77,13 @@ class FittedRows:
         """The tree of trained parameters; as published if no more is asked for."""
         known = self.labelled(everyone=config.refit_leaves)
         if not config.changes_structure:
-            tree = pruned_tree(dense, self.X, self.trained)
+            tree, _ = pruned_tree(dense, self.X, self.trained)
             return Grown(tree, counted(tree, known)[1])
         losses = None
         if config.polish and config.refit_leaves:
             losses = ClassLosses(known.y, known.scaled_weight, config.loss)
-        tree = shaped(pruned_tree(dense, known.X), known.X, losses, config.polish_price, config)
+        tree, _ = pruned_tree(dense, known.X)
+        tree = shaped(tree, known.X, losses, config.polish_price, config)
         return self._valued(tree, known, config)
 
     def improved(self, grown: Grown, depth: int, config: FinishConfig) -> Grown:

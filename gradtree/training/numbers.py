@@ -191,7 +191,7 @@ class NumberRows:
 
     def grow(self, dense: DenseTree, config: FinishConfig) -> Grown:
         """The tree of trained parameters, its leaves refitted on all rows."""
-        shape = pruned_tree(dense, self.X)
+        shape, _ = pruned_tree(dense, self.X)
         tree: Tree = RegressionTree.of(shape, np.zeros((shape.node_count, self.y.shape[1])))
         tree = shaped(tree, self.X, self if config.polish else None, config.ccp_alpha, config)
         return self.with_values(tree, tree.apply(self.X), config.smoothing)

@@ -24,11 +24,13 @@ from gradtree.trees.traversal import CHUNK
 from gradtree.trees.tree import LEAF, Tree
 
 
-def pruned_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tree:
+def pruned_tree(
+    dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None
+) -> tuple[Tree, NDArray[np.intp]]:
     """The dense tree without the nodes that no row of ``X``, or none of some rows, reaches.
 
-    Nodes are in depth-first order. ``node_count`` is the size that the paper reports;
-    ``n_node_samples`` are the counts that pruning went by.
+    Nodes are in depth-first order; where they stood in the heap is told too. ``node_count`` is the
+    size that the paper reports; ``n_node_samples`` are the counts that pruning went by.
     """
     n_inner, n_leaves = len(dense.logits), len(dense.leaves)
     counts = count_rows(dense.split_features.astype(np.int32), dense.split_thresholds, X, rows)
@@ -55,9 +57,9 @@ def pruned_tree(dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None
         dense.n_features,
         counts,
     )
-    tree = rebuilt(whole, is_leaf, instead)[0]
+    tree, origin = rebuilt(whole, is_leaf, instead)
     assert tree.n_node_samples is not None
-    return averaged_upwards(tree, tree.n_node_samples.astype(np.float64))
+    return averaged_upwards(tree, tree.n_node_samples.astype(np.float64)), origin
 
 
 def count_rows(

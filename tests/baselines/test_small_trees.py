@@ -86,10 +86,12 @@ def test_prices_cut_as_scikit_learn_does(n_classes):
     tree = grown(grower, X, y, n_classes)
     prices = tree.between(50)
     assert len(prices) > 5
+    few = tree.between(50, most_leaves=9)
+    assert [tree.pruned(price).n_leaves <= 9 for price in prices] == [p in few for p in prices]
     for price in prices:
         theirs = DecisionTreeClassifier(random_state=SEED, ccp_alpha=price).fit(X, y)
         ours = tree.pruned(price)
-        assert ours.n_leaves == tree.n_leaves(price) == theirs.get_n_leaves()
+        assert ours.n_leaves == theirs.get_n_leaves()
         np.testing.assert_allclose(
             ours.predict_proba(split.X_test), theirs.predict_proba(split.X_test)
         )

@@ -85,7 +85,7 @@ def test_shap_values_add_up_to_the_prediction():
     for tree in (
         random_tree(6),
         random_tree(6, counts=False),
-        pruned_tree(random_dense(1, 5, 5, 3), X),
+        pruned_tree(random_dense(1, 5, 5, 3), X)[0],
         full_tree(random_dense(1, 5, 5, 3), X),
     ):
         explainer = shap.TreeExplainer(tree.to_sklearn())

@@ -106,7 +106,7 @@ def test_pruning_keeps_the_predictions_of_training(shape, n_classes):
     dense = random_dense(seed, depth, n_features, n_classes)
     # Off the grid: no row lies on a threshold, where counting and training differ.
     X = grid_rows(seed, 50, n_features) + 1 / 16
-    small, large = pruned_tree(dense, X), full_tree(dense, X)
+    small, large = pruned_tree(dense, X)[0], full_tree(dense, X)
     np.testing.assert_array_equal(small.predict_proba(X), large.predict_proba(X))
     assert large.node_count == 2 ** (depth + 1) - 1
     reached = np.bincount(small.apply(X), minlength=small.node_count)
@@ -123,7 +123,7 @@ def test_training_sends_rows_on_the_threshold_right_but_counting_left():
     tree = full_tree(dense, np.array([[0.5]]))
     assert tree.n_node_samples.tolist() == [1, 1, 0]
     assert tree.apply([[0.5], [np.nextafter(np.float32(0.5), np.float32(0))]]).tolist() == [2, 1]
-    assert pruned_tree(dense, np.array([[0.5]])).predict_proba([[0.5]])[0, 1] == expit(-2.0)
+    assert pruned_tree(dense, np.array([[0.5]]))[0].predict_proba([[0.5]])[0, 1] == expit(-2.0)
 
 
 def test_the_first_of_equal_logits_is_tested():
@@ -157,7 +157,7 @@ def test_thresholds_beyond_all_numbers_stay_finite():
 
 def test_inner_nodes_show_the_mean_of_their_rows():
     dense, X = random_dense(3, 4, 3, 3), grid_rows(5, 40, 3)
-    tree = pruned_tree(dense, X)
+    tree, _ = pruned_tree(dense, X)
     leaf = tree.children_left == LEAF
     rows = tree.n_node_samples[leaf]
     np.testing.assert_allclose(tree.value[0], rows @ tree.value[leaf] / rows.sum(), rtol=1e-12)
