@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from gradtree.compiling import Floats, Numbers, Real, entry_kernel, kernel
-from gradtree.engines.streams import philox
+from gradtree.engines.streams import four_words
 
 EVALUATION = np.uint64(1 << 62)
 """Counters of the noise in validation batches start here, far from those of training batches."""
@@ -31,8 +31,6 @@ _TO_ONE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)
 _MANTISSA = np.uint64(0x000FFFFFFFFFFFFF)
 _TWO_52 = np.uint64(0x4330000000000000)  # the bits of 2.0**52, whose last digit stands for one
 _EXPONENT = np.uint64(52)
-_WORD = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
 _single = np.float32
 
 
@@ -47,8 +45,7 @@ def fill_gumbel(noise: Floats, key: np.uint64, counter: np.uint64) -> None:
     """Standard Gumbel noise for a whole table."""
     width = noise.shape[1]
     for i in range(0, noise.size, 4):
-        first, second = philox(np.uint64(i >> 2), counter, key)
-        words = (first & _WORD, first >> _HALF, second & _WORD, second >> _HALF)
+        words = four_words(np.uint64(i >> 2), counter, key)
         for lane in range(min(4, noise.size - i)):
             row, column = divmod(i + lane, width)
             noise[row, column] = gumbel(words[lane])
@@ -118,8 +115,6 @@ def rough_noise(words: Numbers, noise: Floats) -> None:
 def draw_words(groups: Numbers, words: Numbers, key: np.uint64, counter: np.uint64) -> None:
     """The words of ``GROUPS`` groups, which have numbers in the whole table."""
     for i in range(GROUPS):
-        first, second = philox(np.uint64(groups[i]), counter, key)
-        words[GROUP * i] = first & _WORD
-        words[GROUP * i + 1] = first >> _HALF
-        words[GROUP * i + 2] = second & _WORD
-        words[GROUP * i + 3] = second >> _HALF
+        a, b, c, d = four_words(np.uint64(groups[i]), counter, key)
+        words[GROUP * i], words[GROUP * i + 1] = a, b
+        words[GROUP * i + 2], words[GROUP * i + 3] = c, d

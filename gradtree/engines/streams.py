@@ -60,61 +60,51 @@ def _two_rounds(words: _Words, key: np.uint64, done: int) -> _Words:
     return (b >> _SHIFT) ^ c1 ^ k0, b & _MASK, (a >> _SHIFT) ^ c3 ^ k1, a & _MASK
 
 
-@entry_kernel(inline="always")
-def philox(low: np.uint64, high: np.uint64, key: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Two 64-bit words for the 128-bit counter (``low``, ``high``) and the 64-bit ``key``.
+@kernel(inline="always")
+def _halves(low: np.uint64, high: np.uint64) -> _Words:
+    return low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT
+
+
+@kernel(inline="always")
+def four_words(low: np.uint64, high: np.uint64, key: np.uint64) -> _Words:
+    """Words of 32 bits for the 128-bit counter (``low``, ``high``) and the 64-bit ``key``.
 
     The ten rounds are spelled out: with a loop in it, a loop over counters is not vectorised.
     """
-    words = (low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT)
-    words = _two_rounds(words, key, 0)
+    words = _two_rounds(_halves(low, high), key, 0)
     words = _two_rounds(words, key, 2)
     words = _two_rounds(words, key, 4)
     words = _two_rounds(words, key, 6)
-    c0, c1, c2, c3 = _two_rounds(words, key, 8)
+    return _two_rounds(words, key, 8)
+
+
+@entry_kernel()
+def philox(low: np.uint64, high: np.uint64, key: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """``four_words`` as two words of 64 bits."""
+    c0, c1, c2, c3 = four_words(low, high, key)
     return c0 | (c1 << _SHIFT), c2 | (c3 << _SHIFT)
 
 
 @entry_kernel()
 def fill_words(out: Numbers, key: np.uint64, high: np.uint64) -> None:
     """Fill ``out`` with the 32-bit words that follow from ``key`` and counter half ``high``."""
-    whole = len(out) // 4
-    for group in range(whole):
-        first, second = philox(np.uint64(group), high, key)
-        out[4 * group] = first & _MASK
-        out[4 * group + 1] = first >> _SHIFT
-        out[4 * group + 2] = second & _MASK
-        out[4 * group + 3] = second >> _SHIFT
-    first, second = philox(np.uint64(whole), high, key)
-    words = (first & _MASK, first >> _SHIFT, second & _MASK, second >> _SHIFT)
-    for lane in range(len(out) - 4 * whole):
-        out[4 * whole + lane] = words[lane]
-
-
-@kernel()
-def _philox_in_a_loop(
-    low: np.uint64, high: np.uint64, key: np.uint64
-) -> tuple[np.uint64, np.uint64]:
-    """``philox`` where only one counter is asked for at a time: quicker to compile."""
-    words = (low & _MASK, low >> _SHIFT, high & _MASK, high >> _SHIFT)
-    for done in range(0, 10, 2):
-        words = _two_rounds(words, key, done)
-    c0, c1, c2, c3 = words
-    return c0 | (c1 << _SHIFT), c2 | (c3 << _SHIFT)
+    for i in range(0, len(out), 4):
+        words = four_words(np.uint64(i >> 2), high, key)
+        for lane in range(min(4, len(out) - i)):
+            out[i + lane] = words[lane]
 
 
 @kernel()
 def shuffle_rows(rows: Integers, key: np.uint64, high: np.uint64) -> None:
     """Shuffle ``rows`` in place as TensorFlow's ``RandomShuffle`` kernel does."""
     n = len(rows)
-    first = second = np.uint64(0)
+    words = _halves(np.uint64(0), high)
     for i in range(n - 1):
-        lane = i & 3
-        if lane == 0:
-            first, second = _philox_in_a_loop(np.uint64(i >> 2), high, key)
-        pair = first if lane < 2 else second
-        word = pair & _MASK if lane & 1 == 0 else pair >> _SHIFT
-        j = i + np.int64(word % np.uint64(n - i))
+        if i & 3 == 0:
+            words = _halves(np.uint64(i >> 2), high)
+            for done in range(0, 10, 2):  # a loop is quicker to compile
+                words = _two_rounds(words, key, done)
+        j = i + np.int64(words[i & 3] % np.uint64(n - i))
         rows[i], rows[j] = rows[j], rows[i]
 
 
@@ -149,35 +139,36 @@ def _glorot_limits(depth: int, n_features: int, n_classes: int) -> tuple[float, 
     return float(splits), float(leaves)
 
 
-def _leaf_shape(depth: int, n_classes: int) -> tuple[int, ...]:
-    return (2**depth,) if n_classes == 2 else (2**depth, n_classes)
+def _first_tree(
+    draw: Callable[[float, tuple[int, ...]], Any], depth: int, n_features: int, n_classes: int
+) -> DenseTree:
+    """Thresholds start equal to the logits, as in the authors' code."""
+    splits, leaves = _glorot_limits(depth, n_features, n_classes)
+    logits = draw(splits, (2**depth - 1, n_features))
+    shape = (2**depth,) if n_classes == 2 else (2**depth, n_classes)
+    return DenseTree(logits.copy(), logits, draw(leaves, shape))
 
 
-def _authors_initial(seed: int, depth: int, n_features: int, n_classes: int) -> DenseTree:
-    def scaled(limit: float, shape: tuple[int, ...]) -> NDArray[np.float32]:
+def _authors_initial(seed: int, *shape: int) -> DenseTree:
+    def draw(limit: float, shape: tuple[int, ...]) -> NDArray[np.float32]:
         low, high = np.float32(-limit), np.float32(limit)
         draws = stateless_uniform(seed, int(np.prod(shape)))
         return (draws * (high - low) + low).reshape(shape)
 
-    splits, leaves = _glorot_limits(depth, n_features, n_classes)
-    logits = scaled(splits, (2**depth - 1, n_features))
-    return DenseTree(logits.copy(), logits, scaled(leaves, _leaf_shape(depth, n_classes)))
+    return _first_tree(draw, *shape)
 
 
 def _children(seed: int) -> list[np.random.SeedSequence]:
     return np.random.SeedSequence(seed).spawn(2)
 
 
-def _numpy_initial(seed: int, depth: int, n_features: int, n_classes: int) -> DenseTree:
+def _numpy_initial(seed: int, *shape: int) -> DenseTree:
     generator = np.random.default_rng(_children(seed)[0])
-    splits, leaves = _glorot_limits(depth, n_features, n_classes)
 
-    def draw(limit: float, shape: tuple[int, ...]) -> NDArray[Any]:
+    def draw(limit: float, shape: tuple[int, ...]) -> NDArray[np.float32]:
         return generator.uniform(-limit, limit, shape).astype(np.float32)
 
-    # Thresholds start equal to the logits, as in the authors' code.
-    logits = draw(splits, (2**depth - 1, n_features))
-    return DenseTree(logits.copy(), logits, draw(leaves, _leaf_shape(depth, n_classes)))
+    return _first_tree(draw, *shape)
 
 
 def _numpy_order(seed: int) -> Order:
