@@ -77,14 +77,14 @@ def fitted(split: Split, estimator: Any) -> Fitted:
 
 LEARNERS = (
     Learner(
-        "gradtree-estimator", "GradTreeClassifier", "2", lambda task: dict(DEFAULTS), fit_gradtree
+        "gradtree-estimator", "GradTreeClassifier", "3", lambda task: dict(DEFAULTS), fit_gradtree
     ),
     Learner(
-        *("cart-equal-size", "CART of equal size", "1"),
+        *("cart-equal-size", "CART of equal size", "2"),
         defaults=lambda task: dict(DEFAULTS),
         fit=fit_equal_size,
     ),
     Learner(
-        "small-tree", "SmallTreeClassifier", "2", lambda task: {**DEFAULTS, "cv": 5}, fit_small_tree
+        "small-tree", "SmallTreeClassifier", "3", lambda task: {**DEFAULTS, "cv": 5}, fit_small_tree
     ),
 )

@@ -11,6 +11,7 @@ from gradtree.inputs.arrays import TrainingRows
 from gradtree.inputs.parameters import settled
 from gradtree.learning import Task, TreeLearner
 from gradtree.settings.config import TrainConfig
+from gradtree.settings.losses import CustomLoss
 from gradtree.training.finishing import FittedRows
 
 
@@ -125,8 +126,9 @@ class GradTreeClassifier(Classification, TreeLearner):
     ccp_alpha : float or "auto", default="auto"
         Price of a leaf in minimal cost-complexity pruning after training, as in scikit-learn's
         ``DecisionTreeClassifier``: with the default criterion, a split must save this part of the
-        loss of a tree without splits. "auto" is 0.03 divided by the number of classes. See
-        ``path_`` and :meth:`prune`.
+        loss of a tree without splits. "auto" is 0.03 divided by the number of classes, or what the
+        Bayesian information criterion asks for a threshold and shares of classes if that is less,
+        as it is for many rows. See ``path_`` and :meth:`prune`.
     max_leaf_nodes : int, optional
         The cheapest pairs of leaves are joined until there are no more than this.
     average_weights : bool, default=False
@@ -221,6 +223,8 @@ class GradTreeClassifier(Classification, TreeLearner):
     """
 
     _parted: ClassVar[str] = "classes"
+    # No more than this is the usual price of a leaf.
+    _auto_price = np.inf
 
     loss: Any = "cross-entropy"
     gamma: float = 3.0
@@ -266,7 +270,10 @@ class GradTreeClassifier(Classification, TreeLearner):
         return self._fitted(X, y, sample_weight, X_valid, y_valid, classes)
 
     def _settled(self, n_classes: int = 2) -> dict[str, Any]:
-        return settled(self.get_params(deep=False), n_classes)
+        params = settled(self.get_params(deep=False), n_classes)
+        if isinstance(self.ccp_alpha, str):
+            params["ccp_alpha"] = min(params["ccp_alpha"], self._auto_price)
+        return params
 
     def _task(
         self,
@@ -278,9 +285,21 @@ class GradTreeClassifier(Classification, TreeLearner):
         held_out: NDArray[np.intp],
     ) -> Task:
         self._note(data)
+        own = callable(self.loss) or isinstance(self.loss, CustomLoss)
+        self._auto_price = np.inf if own else information_price(data.y)
         trained = np.delete(np.arange(len(matrix)), held_out)
         rows = FittedRows(matrix, data.y, data.weight, trained, data.sample_weight)
         if valid is None or told is None:
             return Task(config, data.y, None, None, rows)
         weight = None if data.class_weight is None else data.class_weight[told]
         return Task(config, data.y, told, weight, rows.joined(valid, told, weight))
+
+
+def information_price(y: NDArray[np.int64]) -> float:
+    """The price of a leaf by the Bayesian information criterion, in parts of the log loss of ``y``.
+
+    A leaf more has a threshold more, and one share less than there are classes.
+    """
+    counts = np.unique(y, return_counts=True)[1]
+    loss = -(counts * np.log(counts / len(y))).sum()
+    return float(len(counts) * np.log(len(y)) / 2 / loss) if loss > 0 else np.inf

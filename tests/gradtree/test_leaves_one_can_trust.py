@@ -114,6 +114,26 @@ def test_it_ranks_as_well_as_a_cart_of_as_many_leaves(class_weight):
     assert np.mean(ahead) > -0.02
 
 
+def test_many_rows_pay_for_more_leaves():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12_000, 5))
+    y = rng.random(12_000) < 1 / (1 + np.exp(-X[:, 0] - X[:, 1] * X[:, 2]))
+    usual, dear = (
+        GradTreeClassifier(ccp_alpha=price, restarts=1, random_state=0).fit(X[:8000], y[:8000])
+        for price in ("auto", 0.015)
+    )
+    assert usual.get_n_leaves() > dear.get_n_leaves()
+    ranked, worse = (
+        roc_auc_score(y[8000:], m.predict_proba(X[8000:])[:, 1]) for m in (usual, dear)
+    )
+    assert ranked > worse + 0.02
+    few = [
+        GradTreeClassifier(ccp_alpha=price, restarts=1, random_state=0).fit(X[:200], y[:200])
+        for price in ("auto", 0.015)
+    ]
+    assert few[0].tree_ == few[1].tree_
+
+
 def test_siblings_of_one_class_are_merged_where_their_shares_do_not_differ():
     X, y = rare(4000)
     apart = revised(class_weight=None, ccp_alpha=0.0).fit(X, y)
