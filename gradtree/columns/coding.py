@@ -262,17 +262,18 @@ def _family(category: Any) -> str:
 def _numbers(cells: NDArray[Any], name: str) -> NDArray[np.floating[Any]]:
     if cells.dtype == np.float32:
         return cells
-    if cells.dtype.kind in "iufb":
+    if cells.dtype.kind in "iuf":
         return cells.astype(np.float64, copy=False)
     try:
-        if cells.dtype.kind == "O" and not any(isinstance(cell, str) for cell in cells.tolist()):
+        others = (str, bool, np.bool_)
+        if cells.dtype.kind == "O" and not any(isinstance(cell, others) for cell in cells.tolist()):
             known = [np.nan if is_missing(cell) else float(cell) for cell in cells.tolist()]
             return np.array(known, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(
         f"column {name!r} held numbers in training, but holds {cells.dtype} now; convert it, for "
-        "example with pandas.to_numeric"
+        "example with pandas.to_numeric or astype(float)"
     )
 
 

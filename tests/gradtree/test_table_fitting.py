@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from small_problems import passengers, quick
 
@@ -48,8 +49,9 @@ def test_columns_may_be_in_any_order_but_not_missing(model):
     np.testing.assert_array_equal(model.predict(raw[raw.columns[::-1]]), model.predict(raw))
     with pytest.raises(ValueError, match=r"lacks columns .*: sex"):
         model.predict(raw.drop(columns="sex"))
-    with pytest.raises(ValueError, match="'age' held numbers in training"):
-        model.predict(raw.assign(age="old"))
+    for other in ("old", True, pd.array([None, *[True] * (len(raw) - 1)], dtype="boolean")):
+        with pytest.raises(ValueError, match="'age' held numbers in training"):
+            model.predict(raw.assign(age=other))
 
 
 def test_labels_of_validation_rows_teach_the_codes_nothing():
