@@ -79,7 +79,7 @@ class TreeEstimator(Readable, BaseEstimator):
         used = np.unique(self.tree_.feature[self.tree_.feature != LEAF])
         for place in set(range(self.n_features_in_)) - set(used.tolist()):
             column, given = self.columns_[place], rows[place]
-            if column.kind != "number" or given.values.dtype.kind not in "iufb":
+            if column.kind != "number" or given.values.dtype.kind not in "iuf":
                 column.coded(given)
         places = np.zeros(self.n_features_in_, dtype=np.int32)
         places[used] = np.arange(len(used))
