@@ -126,7 +126,7 @@ def export(args: argparse.Namespace) -> int:
     With --results instead, add the runs of the store to the committed archive in results/runs:
     conflicts are listed, and what was committed stays, but for runs that a later version of their
     learner supersedes and, with --costs, for seconds, memory and origin. Predictions are kept of
-    the headline. Exit status: 0 done, 1 there are conflicts.
+    the headline and of the seeds of `same-story`. Exit status: 0 done, 1 there are conflicts.
     """
     if args.results is not None:
         return write_archive(args.store, args.results, args.costs)
@@ -156,7 +156,7 @@ def write_archive(store: Path, archive_folder: Path, costs: bool = False) -> int
             runs = _renewed(runs, Store(store).frame("runs"))
         facts = {kind: both.facts(kind) for kind in archive.KINDS}
         archive.write(archive_folder, runs, plan, facts)
-        wanted = set(plan.loc[plan["experiment"].isin(archive.HEADLINE), "key"])
+        wanted = set(plan.loc[plan["experiment"].isin(archive.PREDICTED_OF), "key"])
         wanted |= set(archive.read_predictions(archive_folder))
         kept = runs[runs["key"].isin(wanted)]
         archive.write_predictions(archive_folder, archive.kept_predictions(both, kept))

@@ -36,6 +36,8 @@ RUNS = ("paper", "clean")
 PLAN, FACTS, PREDICTIONS = "planned.parquet", "facts.json", "predictions.parquet"
 KINDS = ("dataset", "learner", "environment")
 HEADLINE = ("tuned", "default", "nested")
+PREDICTED_OF = (*HEADLINE, "same-story")
+"""Experiments whose predictions are kept: two seeds are compared by theirs."""
 HEADLINE_METHODS = ("gradtree", "cart", "gradtree-nested", "cart-nested")
 """The headline is what these experiments say of these methods."""
 
