@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from experiments.__main__ import build_parser, main
@@ -187,6 +188,22 @@ def test_every_number_of_the_first_screen_is_in_a_table():
             value = abs(float(number))
             known |= {f"{value:.{digits}f}".lstrip("0") for digits in (1, 2, 3, 4, 5)}
     assert numbers(words) - known == set()
+
+
+def test_what_is_said_of_the_learner_is_measured():
+    results = REPOSITORY / "results"
+    story = pd.read_csv(results / "tables" / "same-story.csv").query("Task == 'all'")
+    raw = pd.read_csv(results / "bench" / "raw_tables.csv").groupby("learner").mean(numeric_only=True)
+    known = [*story["test F1"], *story["nodes"], *raw["f1"], *raw["nodes"]]
+    shown = {f"{value:.3f}".lstrip("0") if value < 1 else f"{value:.0f}" for value in known}
+    for path, begin, end in (
+        ("README.md", "Over 48 datasets", "([three seeds]"),
+        ("gradtree/README.md", "its mean macro F1 is", "GradTree is for"),
+    ):
+        text = text_of(Path(path)).partition(begin)[2].partition(end)[0]
+        told = re.findall(r"(?<=[ .])\.\d{3}|(?<=with )\d+", text)
+        assert len(told) >= 5
+        assert set(told) <= shown
 
 
 def test_the_citation_names_the_version():
