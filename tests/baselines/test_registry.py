@@ -1,8 +1,6 @@
 """How learners are found, and what is published about them."""
 
 import csv
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -30,20 +28,13 @@ def test_an_unknown_learner_is_told_its_neighbours():
         baselines.learner("xyz")
 
 
-def test_listing_learners_imports_none_of_their_libraries():
+def test_listing_learners_imports_none_of_their_libraries(python):
     heavy = ["sklearn", "numba", "tensorflow", "pydl85", "pystreed", "pandas", "scipy"]
     program = (
         "import sys, baselines; baselines.learners(); "
         f"print([name for name in {heavy} if name in sys.modules])"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=baselines.PAPER.parents[1],
-    )
-    assert result.stdout.strip() == "[]"
+    assert python(program) == "[]\n"
 
 
 @pytest.mark.parametrize("slug", ["gradtree", "dndt", "cart"])

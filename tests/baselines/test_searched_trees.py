@@ -1,7 +1,6 @@
 """DL8.5 and the optimal tree over thresholds."""
 
 import importlib.util
-import itertools
 import time
 from typing import Any
 
@@ -19,7 +18,6 @@ from baselines.algorithms.binarise import paper_binariser
 from baselines.algorithms.branch_and_bound.solver import Solved
 from baselines.algorithms.dl85 import DL85Classifier
 from baselines.algorithms.searched import OptimalTreeClassifier, SolverTreeClassifier
-from baselines.algorithms.solvers import by_streed
 from baselines.algorithms.yes_no_tree import Branch, Leaf
 
 NEEDS_LIBRARY = pytest.mark.skipif(
@@ -53,17 +51,6 @@ def test_no_tree_of_that_depth_has_fewer_errors(n_classes):
     assert dl85.proved_
     optimal = OptimalTreeClassifier(max_depth=2, n_thresholds=4).fit(X, y)
     assert errors(optimal, X, y) == fewest_errors(optimal.binariser_.transform(X), y, 2)
-
-
-@pytest.mark.parametrize(("n_classes", "seed"), list(itertools.product([2, 3, 5], [0, 1])))
-def test_two_solvers_prove_the_same_error(n_classes, seed):
-    split = made_up_split(n_classes, n_features=6, n_rows=400, seed=seed)
-    X, y = split.X_train, split.y_train
-    dl85 = DL85Classifier(max_depth=4).fit(X, y)
-    streed = by_streed(paper_binariser(X).transform(X), y, 4)
-    assert dl85.proved_
-    assert not streed.timed_out
-    assert errors(dl85, X, y) == streed.error > 0
 
 
 def test_bins_are_made_from_the_test_rows_too_in_protocol_paper_only():
