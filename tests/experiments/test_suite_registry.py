@@ -1,8 +1,6 @@
 """The registry: what a plug-in file may define, and what becomes of mistakes in it."""
 
 import json
-import subprocess
-import sys
 import types
 import warnings
 
@@ -76,15 +74,14 @@ class TestOneFile:
         assert versions[0] != versions[1] == versions[2]
 
     @pytest.mark.parametrize("name", ["json.py", "a, b/mine, too.py", "random.py"])
-    def test_may_have_any_name_and_hides_no_module(self, tmp_path, name):
+    def test_may_have_any_name_and_hides_no_module(self, tmp_path, name, python):
         path = plugins.write(tmp_path, plugins.LEARNER, name)
         code = (
             f"from experiments.runner import registry; registry.use([{str(path)!r}]); "
             "import json, random; print(json.dumps([registry.learner('shallow').name, "
             "registry.plugin_files(), 0 <= random.random() < 1]))"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert json.loads(done.stdout) == ["Shallow tree", [str(path)], True], done.stderr
+        assert json.loads(python(code)) == ["Shallow tree", [str(path)], True]
 
     def test_helpers_beside_it_can_be_imported(self, tmp_path):
         plugins.write(tmp_path, "DEPTH = 7\n", "r2_helper_of_mine.py")

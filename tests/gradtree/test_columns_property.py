@@ -100,21 +100,8 @@ def random_table(
 
 
 KINDS = [
-    "ties",
-    "numbers",
-    "small",
-    "whole",
-    "nullable",
-    "gappy",
-    "text",
-    "rare",
-    "gappy text",
-    "category",
-    "flag",
-    "date",
-    "moment",
-    "constant",
-    "empty",
+    *("ties", "numbers", "small", "whole", "nullable", "gappy", "text", "rare", "gappy text"),
+    *("category", "flag", "date", "moment", "constant", "empty"),
 ]
 
 

@@ -212,8 +212,7 @@ def test_python_code_predicts_the_same():
 
 def test_sql_predicts_the_same():
     model, rows = exported()
-    stored = rows.assign(boarded=rows["boarded"].astype(str) + " 00:00:00")
-    stored["boarded"] = rows["boarded"].dt.strftime("%Y-%m-%d %H:%M:%S")
+    stored = rows.assign(boarded=rows["boarded"].dt.strftime("%Y-%m-%d %H:%M:%S"))
     with sqlite3.connect(":memory:") as base:
         stored.astype(object).where(stored.notna(), None).to_sql("rows", base, index=False)
         # SQLite has no type of moments: it compares their text.

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_diabetes
 from sklearn.tree import DecisionTreeRegressor
+from small_problems import goods
 from small_problems import regressor as quick
 
 from gradtree import CartRegressor, GradTreeClassifier, GradTreeRegressor, Tree, export_python
@@ -23,15 +24,6 @@ def steps(n_rows: int = 400, seed: int = 0):
     X = rng.normal(size=(n_rows, 4))
     level = 10.0 * (X[:, 0] > 0) + 20.0 * (X[:, 1] > 0.5)
     return X, level + (1 + level / 10) * rng.normal(size=n_rows)
-
-
-def table(n_rows: int = 300):
-    rng = np.random.default_rng(0)
-    kind = rng.choice(["a", "b", "c", "d"], n_rows)
-    size = np.where(rng.random(n_rows) < 0.2, np.nan, rng.random(n_rows))
-    day = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, n_rows), "D")
-    y = 5.0 * np.isin(kind, ["b", "d"]) + 3.0 * (size > 0.5) + 8.0 * (day > "2024-06-01")
-    return pd.DataFrame({"kind": kind, "size": size, "day": day}), y + 0.1 * rng.random(n_rows)
 
 
 def lopsided(prediction, target, gradient):
@@ -158,7 +150,7 @@ def test_both_engines_train_the_same_tree():
     pytest.importorskip("tensorflow")
     X, y = steps(120)
     for loss in ("squared_error", lopsided):
-        settings = {"loss": loss, "dtype": "float64", "depth": 3, "epochs": 4, "restarts": 1}
+        settings = {"loss": loss, "dtype": "float64", "depth": 3, "epochs": 4}
         one, other = (quick(engine=e, **settings).fit(X, y) for e in ("compiled", "tensorflow"))
         np.testing.assert_allclose(one.dense_.leaves, other.dense_.leaves, rtol=1e-8)
         np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-9)
@@ -242,7 +234,7 @@ def test_models_are_stored_and_made_of_trees():
 
 
 def test_tables_with_text_gaps_and_dates():
-    X, y = table()
+    X, y = goods()
     model = quick(depth=5, restarts=5).fit(X[:200], y[:200])
     assert model.score(X[200:], y[200:]) > 0.8
     held = np.array([rule.holds(X) for rule in model.rules()])
@@ -259,7 +251,7 @@ def test_tables_with_text_gaps_and_dates():
 
 def test_programs_and_drawings_tell_the_predictions():
     pytest.importorskip("matplotlib").use("agg")
-    X, y = table()
+    X, y = goods()
     X = X[["kind", "size"]]
     model = quick().fit(X, y)
     room: dict = {}

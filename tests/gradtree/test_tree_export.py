@@ -38,10 +38,7 @@ def single_leaf() -> Tree:
     [
         (
             stump().export_text(**NAMES),
-            [
-                "├─ fare <= 0.5 → died (0.90, 4 rows)",
-                "└─ fare > 0.5 → survived (0.80, 6 rows)",
-            ],
+            ["├─ fare <= 0.5 → died (0.90, 4 rows)", "└─ fare > 0.5 → survived (0.80, 6 rows)"],
         ),
         (
             chain().export_text(),

@@ -117,23 +117,6 @@ def test_copies_and_pickles_are_equal():
     assert len({tree, pickle.loads(pickle.dumps(tree))}) == 1
 
 
-def walk(tree: Tree, row: np.ndarray) -> int:
-    node = 0
-    while tree.children_left[node] != LEAF:
-        left = np.float32(row[tree.feature[node]]) <= tree.threshold[node]
-        node = int((tree.children_left if left else tree.children_right)[node])
-    return node
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
-def test_rows_reach_the_leaf_of_a_plain_walk(seed, n_leaves):
-    tree, X = random_tree(seed, n_leaves), grid_rows(seed)
-    expected = [walk(tree, row) for row in X]
-    assert tree.apply(X).tolist() == expected
-    np.testing.assert_array_equal(tree.predict_proba(X), tree.value[expected])
-    np.testing.assert_array_equal(tree.predict(X), tree.value[expected].argmax(axis=1))
-
-
 @pytest.mark.parametrize(
     "layout",
     [
