@@ -11,24 +11,12 @@ import pytest
 from datasets_support import FRUIT, fruit_table, write_mirror
 
 import datasets
-from datasets import (
-    DatasetUnavailable,
-    DataWarning,
-    RefusedError,
-    load_dataset,
-    loading,
-    record,
-)
+from datasets import DatasetUnavailable, DataWarning, RefusedError, load_dataset, loading, record
 from datasets import cache as cache_module
 from datasets.cache import Cache, default_cache
 from datasets.loading import remedy, verify
 from datasets.table import Table
 from experiments.__main__ import main
-
-
-def cached_file(folder: Path) -> Path:
-    (path,) = (folder / "tables").iterdir()
-    return path
 
 
 def load_quietly(*args: Any, **options: Any) -> datasets.Dataset:
@@ -106,32 +94,24 @@ def test_the_archives_name_of_a_file_is_accepted_in_a_mirror(fruit, tmp_path):
     (folder / "Fruit_2000.csv").write_bytes(FRUIT.replace(b"\n", b"\r\n"))
     assert load_quietly("fruit", tmp_path / "mirror", sources=["mirror"]).source == "mirror"
     (folder / "Fruit_2000.csv").write_bytes(FRUIT.replace(b"95", b"96"))
-    with (
-        pytest.warns(DataWarning, match="some values differ"),
-        pytest.raises(DatasetUnavailable),
-    ):
+    with pytest.warns(DataWarning, match="some values differ"), pytest.raises(DatasetUnavailable):
         load_dataset("fruit", tmp_path / "mirror", cache=tmp_path / "empty", sources=["mirror"])
 
 
-def damage(path: Path, how: str) -> None:
-    content = path.read_bytes()
-    flipped = bytearray(content)
-    flipped[-20] ^= 1
-    ways = {
-        "flip": bytes(flipped),
-        "truncate": content[:-8],
-        "empty": b"",
-        "append": content + b"0",
-    }
-    path.write_bytes(ways[how])
+DAMAGES = {
+    "flip": lambda content: content[:-20] + bytes([content[-20] ^ 1]) + content[-19:],
+    "truncate": lambda content: content[:-8],
+    "empty": lambda content: b"",
+    "append": lambda content: content + b"0",
+}
 
 
-@pytest.mark.parametrize("how", ["flip", "truncate", "empty", "append"])
+@pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_cache_is_named_never_used_and_replaced(fruit, tmp_path, how):
     mirror = write_mirror(tmp_path / "mirror")
     load_quietly("fruit", mirror)
-    path = cached_file(tmp_path / "cache")
-    damage(path, how)
+    (path,) = (tmp_path / "cache" / "tables").iterdir()
+    path.write_bytes(DAMAGES[how](path.read_bytes()))
     datasets.loading._load.cache_clear()
     with (
         pytest.warns(DataWarning, match="is not the expected file"),

@@ -69,10 +69,7 @@ def test_what_does_not_fit_is_refused(content, complaint):
 
 
 def test_a_star_stands_for_any_other_label():
-    classes = [
-        {"name": "apple", "rows": 3},
-        {"name": "other", "values": ["*"], "rows": 2},
-    ]
+    classes = [{"name": "apple", "rows": 3}, {"name": "other", "values": ["*"], "rows": 2}]
     content = FRUIT.replace(b"80.5,yellow,lemon", b"80.5,yellow,lime")
     assert read(content, classes=classes).y.tolist() == [0, 1, 0, 1, 0]
 

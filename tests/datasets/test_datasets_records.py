@@ -1,9 +1,9 @@
 """The records: as the paper prints them; a wrong one harms no other, no name leaves its folder."""
 
-import csv
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from datasets_support import UNUSABLE, fruit_facts, fruit_record
 
@@ -24,17 +24,13 @@ from datasets.record_file import expand, parse_record
 from datasets.sources import describe, packages
 from datasets.sources.packages import carrier, parse_carrier
 
-SPECS = Path(__file__).parents[2] / "results" / "paper" / "dataset_specs.csv"
-
-
-def specs() -> dict[str, dict[str, str]]:
-    with SPECS.open(encoding="utf-8", newline="") as file:
-        return {row["dataset"]: row for row in csv.DictReader(file)}
+PAPER = Path(__file__).parents[2] / "results" / "paper"
+SPECS = pd.read_csv(PAPER / "dataset_specs.csv").set_index("dataset")
 
 
 def test_the_order_is_that_of_the_paper():
     papers = [record(slug) for slug in paper_datasets()]
-    assert [entry.name for entry in papers] == list(specs())
+    assert [entry.name for entry in papers] == list(SPECS.index)
     assert [entry.task for entry in papers] == ["binary"] * 22 + ["multi"] * 14
     assert list(all_records())[: len(papers)] == list(paper_datasets())
 
@@ -42,12 +38,9 @@ def test_the_order_is_that_of_the_paper():
 @pytest.mark.parametrize("slug", paper_datasets())
 def test_a_record_agrees_with_the_paper(slug):
     entry = record(slug)
-    printed = specs()[entry.name]
-    assert (entry.task, entry.n_features, entry.n_rows) == (
-        printed["task"],
-        int(printed["n_features"]),
-        int(printed["n_samples"]),
-    )
+    printed = SPECS.loc[entry.name]
+    facts = [entry.task, entry.n_features, entry.n_rows]
+    assert facts == printed[["task", "n_features", "n_samples"]].tolist()
     counts = [int(count) for count in printed["samples_by_class"].split("/")]
     if slug == "echocardiogram":
         assert (counts, entry.class_counts) == ([107, 25], (108, 24))

@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 import openml
 import pytest
-from datasets_support import (
-    FRUIT,
-    Answer,
-    answer,
-    fruit_table,
-    serving,
-    write_mirror,
-    zipped,
-)
+from datasets_support import FRUIT, Answer, answer, fruit_table, serving, write_mirror, zipped
 
 from datasets import DatasetUnavailable, SourceError, load_dataset
 from datasets.sources import openml_org, uci
