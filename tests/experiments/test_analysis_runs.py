@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from runner_helpers import archived
 
 from experiments.analysis.grids import added, declarations, declared, printed_grid
 from experiments.analysis.printed import printed
@@ -35,15 +36,6 @@ def store(tmp_path):
     return tmp_path / "store"
 
 
-def archived(store, tmp_path):
-    """The same as an archive of Parquet files."""
-    source = Store(store)
-    facts = {kind: dict(source.facts(kind)) for kind in archive.KINDS}
-    archive.write(tmp_path / "archive", source.frame("runs"), source.frame("planned"), facts)
-    source.close()
-    return tmp_path / "archive"
-
-
 def test_a_run_stands_in_every_experiment_that_plans_it(store):
     frame = load(store).frame
     assert frame["experiment"].tolist() == ["default", "tuned", "tuned", "tuned"]
@@ -55,7 +47,7 @@ def test_a_run_stands_in_every_experiment_that_plans_it(store):
 
 
 def test_an_archive_and_a_store_give_the_same_frame(store, tmp_path):
-    from_store, from_archive = load(store), load(archived(store, tmp_path))
+    from_store, from_archive = load(store), load(archived(Store(store), tmp_path / "a"))
     pd.testing.assert_frame_equal(from_store.frame, from_archive.frame)
     assert from_store.name("cart") == from_archive.name("cart") == "My CART"
 
