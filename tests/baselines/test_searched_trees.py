@@ -116,28 +116,25 @@ def test_the_best_depth_wins_within_a_limit(monkeypatch, errors_by_depth, timed_
     assert model.found_.column == shallowest
 
 
-@pytest.mark.parametrize(
-    ("solver", "seconds"), [("compiled", 0.0), pytest.param("pydl8.5", 0.5, marks=NEEDS_LIBRARY)]
-)
-def test_no_tree_in_time_is_an_error_with_a_remedy(solver, seconds):
-    split = made_up_split(2)
-    with pytest.raises(TimeoutError, match="raise time_limit"):
-        DL85Classifier(time_limit=seconds, solver=solver).fit(split.X_train, split.y_train)
+SLOW = {"solver": "pydl8.5", "time_limit": 0.5}
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_depth": 0}, {"max_depth": -1}, {"max_depth": 2.5}, {"min_sup": 0}]
+    ("wrong", "error", "told"),
+    [
+        ({"time_limit": 0.0}, TimeoutError, "raise time_limit"),
+        pytest.param(SLOW, TimeoutError, "raise time_limit", marks=NEEDS_LIBRARY),
+        *[
+            ({name: value}, ValueError, f"{name} must be a whole number")
+            for name, value in (("max_depth", 0), ("max_depth", 2.5), ("min_sup", 0))
+        ],
+        ({"solver": "cplex"}, ValueError, r"one of \['compiled', 'pydl8.5', .*\], not 'cplex'"),
+    ],
 )
-def test_parameters_out_of_range_are_errors_that_name_them(wrong):
+def test_impossible_parameters_are_errors_that_name_the_remedy(wrong, error, told):
     split = made_up_split(2)
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number"):
+    with pytest.raises(error, match=told):
         DL85Classifier(**wrong).fit(split.X_train, split.y_train)
-
-
-def test_an_unknown_solver_is_an_error_that_names_the_known():
-    split = made_up_split(2)
-    with pytest.raises(ValueError, match=r"one of \['compiled', 'pydl8.5', .*\], not 'cplex'"):
-        DL85Classifier(solver="cplex").fit(split.X_train, split.y_train)
 
 
 def test_labels_must_be_among_the_classes():

@@ -36,31 +36,22 @@ def rebalanced_split(n_copies: int = 60) -> Split:
     )
 
 
-def test_folds_hold_out_every_real_row_once_and_no_copy():
+def test_folds_hold_out_every_real_row_once_and_are_rebalanced_as_the_split_is():
+    """None holds out a copy or learns from a row it is scored on."""
     split = rebalanced_split()
+    folds = inner_folds(split, SEED)
     real = np.concatenate([split.X_train[:120], split.X_valid])
-    held = np.concatenate([fold.X_held for fold in inner_folds(split, SEED)])
+    held = np.concatenate([fold.X_held for fold in folds])
     assert len(held) == len(real)
     np.testing.assert_array_equal(np.sort(held[:, 0]), np.sort(real[:, 0]))
-
-
-def test_no_fold_learns_from_a_row_it_is_scored_on():
-    for fold in inner_folds(rebalanced_split(), SEED):
-        assert not set(fold.X[:, 0]) & set(fold.X_held[:, 0])
-
-
-def test_folds_are_rebalanced_as_the_split_is():
-    split = rebalanced_split()
     whole = np.bincount(split.y_train_valid) / len(split.y_train_valid)
-    for fold in inner_folds(split, SEED):
+    for fold in folds:
+        assert not set(fold.X[:, 0]) & set(fold.X_held[:, 0])
         np.testing.assert_allclose(np.bincount(fold.y) / len(fold.y), whole, atol=0.01)
 
 
-def test_of_equal_candidates_the_first_is_chosen():
+def test_of_equal_candidates_the_first_is_chosen_and_tuning_stops_when_its_time_is_up():
     assert best_of("abc", np.array([[0.5, 0.6, 0.6], [0.5, 0.7, 0.7]])) == "b"
-
-
-def test_tuning_stops_when_its_time_is_up():
     split = made_up_split(2)
     folds = inner_folds(split, SEED)
 

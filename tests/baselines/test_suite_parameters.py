@@ -96,12 +96,7 @@ def test_a_weight_of_two_does_in_dndt_what_a_second_copy_does():
 def test_gradtree_gets_the_weight_of_each_training_row():
     split = weighted(made_up_split(2))
     found = fit("gradtree", split).estimator
-    expected = GradTreeClassifier(**found.get_params())
-    expected.fit(
-        split.X_train,
-        split.y_train,
-        sample_weight=np.where(split.y_train == 1, 25.0, 1.0),
-        X_valid=split.X_valid,
-        y_valid=split.y_valid,
-    )
+    weight = np.where(split.y_train == 1, 25.0, 1.0)
+    given = {"sample_weight": weight, "X_valid": split.X_valid, "y_valid": split.y_valid}
+    expected = GradTreeClassifier(**found.get_params()).fit(split.X_train, split.y_train, **given)
     assert found.tree_ == expected.tree_
