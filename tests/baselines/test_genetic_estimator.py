@@ -4,21 +4,17 @@ import json
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn.datasets
 from genetic_original import NODES, PYTHON, TREES, fit_original
-from sklearn.metrics import f1_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines
 from baselines.algorithms.genetic.estimator import GeneticTreeClassifier, canonical
 from baselines.algorithms.genetic.evolution import Settings, is_last
-from datasets import load_dataset, make_split, record, resolve
 from gradtree.trees.tree import LEAF, Tree
 
 RECORDED = json.loads(TREES.read_text())
-GOLDEN = pd.read_csv(TREES.with_name("genetictree_original.csv")).to_dict("records")
 
 
 def canonical_of(grown: Any, X: np.ndarray, y: np.ndarray) -> Tree:
@@ -55,29 +51,6 @@ def test_both_grow_the_same_tree(penalty, n_classes, seed):
     assert ours.tree_ == canonical_of(theirs, rows[:450], y[:450])
     assert ours.best_fitness_.tolist() == theirs["best_fitness"].tolist()
     assert (ours.predict(rows[450:]) == theirs["predicted"]).all()
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(row, marks=() if row["dataset"] == "Wine" else pytest.mark.mirror)
-        for row in GOLDEN
-    ],
-    ids=lambda row: f"{row['dataset']}-{row['setting']}-{row['trial']}",
-)
-def test_on_the_papers_splits_as_the_original(row):
-    learner, known = baselines.learner("genetictree"), record(resolve(row["dataset"]))
-    params = learner.defaults(known.task)
-    if row["setting"] != "default":
-        params = baselines.published_params("genetictree", known.name, known.task)
-    params["mutation_prob"] = round(params["mutation_prob"], 1)  # recorded with the printed one
-    split = make_split(load_dataset(known.slug), "paper", row["trial"])
-    fitted = learner.fit(split, params, 42)
-    parts = {"test_f1": (split.y_test, split.X_test), "train_f1": (fitted.y_fit, fitted.X_fit)}
-    for name, (y, X) in parts.items():
-        score = f1_score(y, fitted.estimator.predict(X), average="macro")
-        assert score == pytest.approx(row[name], abs=1.5e-6)
-    assert (fitted.size, fitted.tree.depth) == (row["node_count"], row["depth"])
 
 
 @parametrize_with_checks([GeneticTreeClassifier(max_iter=60, n_trees=100)])
