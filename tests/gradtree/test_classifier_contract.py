@@ -5,7 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_estimator,
+    parametrize_with_checks,
+)
 from small_problems import boxes, quick, regressor, revised
 
 import gradtree
@@ -62,6 +66,11 @@ def test_scikit_learns_own_checks(estimator, check):
 )
 def test_scikit_learns_own_checks_with_the_defaults(model):
     check_estimator(model, expected_failed_checks=unless((CartClassifier,))(model))
+
+
+@pytest.mark.parametrize("model", [quick(), regressor()], ids=["classifier", "regressor"])
+def test_names_of_columns_are_kept_and_compared(model):
+    check_dataframe_column_names_consistency("model", model)
 
 
 def test_the_history_is_drawn():
