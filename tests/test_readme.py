@@ -151,17 +151,13 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", PROSE, ids=str)
-def test_local_links_lead_somewhere(path):
+def test_prose_is_short_and_its_local_links_lead_somewhere(path):
+    assert len(readme.BLOCK.sub("", text_of(path)).splitlines()) < LONGEST
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text_of(path)):
         file, _, fragment = link.partition("#")
         target = (REPOSITORY / path).parent / file if file else REPOSITORY / path
         assert target.exists(), link
         assert not fragment or fragment in anchors(target), link
-
-
-@pytest.mark.parametrize("path", PROSE, ids=str)
-def test_prose_is_short(path):
-    assert len(readme.BLOCK.sub("", text_of(path)).splitlines()) < LONGEST
 
 
 def numbers(text: str) -> set[str]:

@@ -96,10 +96,6 @@ def good(split: Any, params: Any, seed: int) -> Fitted:
 # What ends without a result of its own predicts one class.
 
 
-def trivial(*_: Any) -> None:
-    """Behaves."""
-
-
 def sleeps(*_: Any) -> None:
     """Hangs in native code with the interpreter locked: no Python signal handler would run."""
     ctypes.PyDLL(None).sleep(3600)
@@ -124,10 +120,6 @@ def segfaults(*_: Any) -> None:
     ctypes.string_at(0)
 
 
-def aborts(*_: Any) -> None:
-    os.abort()
-
-
 def raises(*_: Any) -> None:
     print("about to raise")
     raise ValueError("no tree would grow")
@@ -135,10 +127,6 @@ def raises(*_: Any) -> None:
 
 def exits(*_: Any) -> None:
     sys.exit(7)
-
-
-def exits_hard(*_: Any) -> None:
-    os._exit(7)
 
 
 def prints_and_raises(*_: Any) -> None:
@@ -157,16 +145,6 @@ def forks(*_: Any) -> None:
     """Leaves children: a plain one, and one in a session of its own without our environment."""
     subprocess.Popen(["sleep", "3600"])
     subprocess.Popen(["sleep", "3600"], start_new_session=True, env={})
-
-
-def forks_and_sleeps(*_: Any) -> None:
-    forks()
-    sleeps()
-
-
-def forks_and_segfaults(*_: Any) -> None:
-    forks()
-    segfaults()
 
 
 def forks_eight_times(*_: Any) -> None:
@@ -190,27 +168,10 @@ def _says(data: bytes) -> None:
             os.write(int(link.name), data)
 
 
-def says_garbage(*_: Any) -> None:
-    _says(b"\x80\x04garbage" * 10)
-
-
-def says_nested(*_: Any) -> None:
-    _says(b'{"run":' + b"[" * 10**5 + b"]" * 10**5 + b"}\n")
-
-
-def says_half(*_: Any) -> None:
-    _says(b'{"run": {')
-    time.sleep(3600)
-
-
 def answers_for_another(*_: Any) -> None:
     from experiments.runner.executors.worker import frame
 
     _says(frame({"run": {"key": "0" * 20, "status": "ok"}, "reusable": True}))
-
-
-def stops_itself(*_: Any) -> None:
-    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def stops_its_keeper(*_: Any) -> None:
@@ -269,10 +230,6 @@ def returns_odd_things(split: Any, params: Any, seed: int) -> Fitted:
     return _fitted(split, **made)
 
 
-def labels_only(split: Any, *_: Any) -> Fitted:
-    return _fitted(split, LabelsOnly())
-
-
 def _learner(act: Callable[..., Fitted | None], slug: str = "", **more: Any) -> Learner:
     slug = slug or f"fake-{act.__name__.replace('_', '-')}"
     name = slug.removeprefix("fake-").capitalize()
@@ -291,12 +248,22 @@ LEARNERS = [
     _learner(good, space={"shift": (0, 1, 2, 3), "seconds": (0.0, 0.001)}),
     _learner(good, "fake-picky", skip=lambda features, classes: "too picky"),
     _learner(good, "fake-lacking", needs=("a_module_nobody_has",)),
-    *map(_learner, (trivial, sleeps, allocates, allocates_natively, segfaults, aborts, raises)),
-    *map(_learner, (exits, exits_hard, prints_and_raises, prints_for_ever, forks)),
-    *map(_learner, (forks_and_sleeps, forks_and_segfaults, forks_eight_times, says_garbage)),
-    *map(_learner, (says_nested, says_half, answers_for_another, stops_itself)),
-    *map(_learner, (stops_its_keeper, pollutes, overwrites, unlocks, cheats)),
-    *map(_learner, (returns_odd_things, labels_only)),
+    *map(_learner, (sleeps, allocates, allocates_natively, segfaults, raises, exits)),
+    *map(_learner, (prints_and_raises, prints_for_ever, forks, forks_eight_times)),
+    *map(_learner, (answers_for_another, stops_its_keeper, pollutes, overwrites, unlocks)),
+    *map(_learner, (cheats, returns_odd_things)),
+    _learner(lambda *_: None, "fake-trivial"),
+    _learner(lambda *_: os.abort(), "fake-aborts"),
+    _learner(lambda *_: os._exit(7), "fake-exits-hard"),
+    _learner(lambda *_: os.kill(os.getpid(), signal.SIGSTOP), "fake-stops-itself"),
+    _learner(lambda *_: forks() or sleeps(), "fake-forks-and-sleeps"),
+    _learner(lambda *_: forks() or segfaults(), "fake-forks-and-segfaults"),
+    _learner(lambda *_: _says(b"\x80\x04garbage" * 10), "fake-says-garbage"),
+    _learner(
+        lambda *_: _says(b'{"run":' + b"[" * 10**5 + b"]" * 10**5 + b"}\n"), "fake-says-nested"
+    ),
+    _learner(lambda *_: _says(b'{"run": {') or time.sleep(3600), "fake-says-half"),
+    _learner(lambda split, *_: _fitted(split, LabelsOnly()), "fake-labels-only"),
 ]
 
 

@@ -57,9 +57,11 @@ def test_names_come_from_the_stores_facts_then_the_committed_ones_then_the_slug(
     assert [runs.name(slug) for slug in ("cart", "iris", "me")] == ["My CART", "Iris", "me"]
 
 
-def test_a_folder_without_runs_is_told(tmp_path):
+def test_a_folder_without_runs_or_printed_numbers_is_told(tmp_path):
     with pytest.raises(UserError, match="holds no runs"):
         load(tmp_path)
+    with pytest.raises(UserError, match=r"dataset_specs\.csv is missing"):
+        printed(tmp_path)
 
 
 def test_what_our_search_found_can_stand_for_the_published_settings():
@@ -142,8 +144,3 @@ def test_bracketed_ranks_follow_from_the_cells(name):
         if cell.rank not in fits:
             found.add((name, cell.task, cell.dataset, "", cell.method, "rank"))
     assert found == listed(name, of_cells=True)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(UserError, match=r"dataset_specs\.csv is missing"):
-        printed(tmp_path)

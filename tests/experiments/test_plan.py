@@ -44,13 +44,11 @@ class TestEstimates:
         took = runs[[job.key for job in jobs]].sum()
         assert plan.make_plan(jobs, {}, Limits()).core_seconds == pytest.approx(took, rel=0.15)
 
-    def test_of_a_search_are_by_its_scores(self):
+    def test_of_a_search_are_by_its_scores_and_who_will_decline_takes_nothing(self):
         spent = search_seconds(Subject("paper", "iris", "gradtree"), 300)
         half = search_seconds(Subject("paper", "iris", "gradtree"), 150)
         assert spent == pytest.approx(2 * half)
         assert spent > search_seconds(Subject("paper", "iris", "cart"), 300) > 0
-
-    def test_learners_that_will_decline_take_nothing(self):
         (job,) = jobs_of("default", "paper", ["adult"], ["dndt"], [0])
         assert plan.make_plan([job], {}, Limits()).seconds == {job.key: 0.0}
 
@@ -141,10 +139,9 @@ class TestProfiles:
         assert {job.trial for job in jobs_in(profile_of("smoke"), chosen)} == {3, 12}
 
 
-class TestParameters:
-    def test_learners_beyond_the_paper_join_elsewhere(self):
-        under = {
-            protocol: {job.method for job in jobs_of("default", protocol, ["iris"], None, [0])}
-            for protocol in ("paper", "clean")
-        }
-        assert under["clean"] - under["paper"] == {"boosting", "cart-pruned", "optimal-tree"}
+def test_learners_beyond_the_paper_join_elsewhere():
+    under = {
+        protocol: {job.method for job in jobs_of("default", protocol, ["iris"], None, [0])}
+        for protocol in ("paper", "clean")
+    }
+    assert under["clean"] - under["paper"] == {"boosting", "cart-pruned", "optimal-tree"}

@@ -1,7 +1,5 @@
 """Regressions in the runner, the table of runs and the analysis."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
@@ -159,9 +157,6 @@ def test_who_is_named_for_the_wrong_task_is_skipped_with_the_reason(run: Verb, t
     assert (status, "iris gradtree-regression trial 0: skipped: numbers only" in out) == (0, True)
 
 
-# The question
-
-
 def invented(r2: dict[str, float], pinball: float = 0.9, n: int = 9) -> Any:
     """Runs of n datasets, all alike but for a little noise."""
     cells: dict[Any, Any] = {}
@@ -212,11 +207,8 @@ def test_datasets_that_are_not_finished_are_counted() -> None:
     assert "(protocol clean, 8 of 9 datasets so far)" in first
 
 
-def test_level_trees_win_nowhere() -> None:
+def test_level_trees_win_nowhere_and_few_datasets_give_no_answer() -> None:
     found = answered(regression.answer, invented({**R2, "gradtree-regression": 0.8}))
     assert "and on 9 two trees are level" in found.sentences[0]
-
-
-def test_without_enough_datasets_there_is_no_answer() -> None:
     assert regression.answer(invented(R2, n=4), printed()) is None
     assert regression.answer(make_runs({}), printed()) is None

@@ -109,10 +109,8 @@ class TestRunJob:
         assert again == {name: outcome.run[name] for name in again}
         parts = archive.tree_parts(outcome.predictions or b"")
         assert Tree(**parts).n_leaves == outcome.run["leaves"]
-        archived = archive.write_predictions(
-            tmp_path, archive.kept_predictions(store, store.frame())
-        ).parent
-        kept = archive.prediction_of(archived, outcome.run["key"])
+        path = archive.write_predictions(tmp_path, archive.kept_predictions(store, store.frame()))
+        kept = archive.prediction_of(path.parent, outcome.run["key"])
         assert (kept.proba == found.proba).all()
 
     def test_where_seconds_are_the_result_learners_are_warm(self, monkeypatch):
