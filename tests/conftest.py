@@ -1,7 +1,10 @@
 """Settings of all tests."""
 
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -27,6 +30,24 @@ def plugins_end_with_their_test() -> Iterator[None]:
     os.environ.pop("GRADTREE_PLUGINS", None)
     if before is not None:
         os.environ["GRADTREE_PLUGINS"] = before
+
+
+@pytest.fixture
+def python() -> Callable[..., str]:
+    """Run a program in a Python of its own, in the checkout: what it prints if it ends well."""
+
+    def run(program: str, **environment: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=Path(__file__).parents[1],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+        return done.stdout
+
+    return run
 
 
 MOST_PROCESSES = 4

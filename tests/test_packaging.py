@@ -28,12 +28,7 @@ def printed_by(python: Path | str, code: str, cwd: Path) -> list[str]:
 
 def run(*words: str | Path, cwd: Path) -> str:
     done = subprocess.run(
-        [str(word) for word in words],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=1200,
-        check=False,
+        [str(word) for word in words], cwd=cwd, capture_output=True, text=True, timeout=1200
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -91,7 +86,7 @@ def test_the_example_needs_the_package_alone(tmp_path):
     assert (tmp_path / "gradtree" / "py.typed").is_file()
 
 
-def test_what_is_installed_is_named_by_version_and_hash():
+def test_what_is_installed_is_named_by_version_and_hash_and_actions_by_commit():
     """Each pin of the constraints file has hashes, and every package of pyproject.toml a pin."""
     pins = re.split(r"\n(?=\S)", (REPOSITORY / "constraints.txt").read_text(encoding="utf-8"))
     pins = [pin for pin in pins if not pin.startswith("#")]
@@ -110,9 +105,6 @@ def test_what_is_installed_is_named_by_version_and_hash():
     }
     plain = {re.sub(r"[-_.]+", "-", name) for name in asked} - {project["project"]["name"]}
     assert plain <= {pin.split("==")[0] for pin in pins}
-
-
-def test_actions_are_pinned_by_commit():
     text = (REPOSITORY / ".github/workflows/tests.yml").read_text(encoding="utf-8")
     uses = re.findall(r"uses: (\S+)", text)
     assert uses

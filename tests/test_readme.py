@@ -26,50 +26,42 @@ PROSE = sorted(
     if ".venv" not in path.parts
 )
 PYTHON = sys.executable
-SUITE = Path("experiments") / "README.md"
 
 # What takes minutes or a cluster is run in a cut-down form that still fails on a wrong option.
+VERB = f"{PYTHON} -m experiments"
+ONE = "--dataset wine --method cart --inline --store STORE"
 CUT_DOWN = {
-    "make test": "make --dry-run test",
-    "make lint": "make --dry-run lint",
-    "make reproduce": "make --dry-run reproduce",
+    **{f"make {what}": f"make --dry-run {what}" for what in ("test", "lint", "reproduce")},
     "make reproduce PROFILE=smoke": "make --dry-run reproduce PROFILE=smoke",
-    "make data": f"{PYTHON} -m experiments data wine --source installed",
-    "experiments data": f"{PYTHON} -m experiments data wine --source installed",
-    "scripts/run_dataset.py titanic": (
-        f"{PYTHON} scripts/run_dataset.py wine --method cart --trial 0 --experiment tuned "
-        "--inline --store STORE"
-    ),
+    "make data": f"{VERB} data wine --source installed",
+    "experiments data": f"{VERB} data wine --source installed",
+    "scripts/run_dataset.py titanic": f"{PYTHON} scripts/run_dataset.py wine --method cart "
+    "--trial 0 --experiment tuned --inline --store STORE",
     "scripts/run_dataset.py servo": f"{PYTHON} scripts/run_dataset.py --help",
-    "--shard 1/2": f"{PYTHON} -m experiments run --profile quick --shard 1/2 "
-    "--store STORE --dataset wine --method cart --inline",
-    "--shard 2/2": f"{PYTHON} -m experiments run --profile quick --shard 2/2 "
-    "--store STORE --dataset wine --method cart --inline",
-    "experiments merge": f"{PYTHON} -m experiments merge --help",
+    "--shard 1/2": f"{VERB} run --profile quick --shard 1/2 {ONE}",
+    "--shard 2/2": f"{VERB} run --profile quick --shard 2/2 {ONE}",
+    "experiments merge": f"{VERB} merge --help",
     "dask scheduler": f"{PYTHON} -m dask scheduler --version",
     "dask worker": f"{PYTHON} -m dask worker --version",
-    "--scheduler": f"{PYTHON} -m experiments run --help",
-    "experiments audit": f"{PYTHON} -m experiments audit 2 --seed 0 --most-seconds 0.1 --inline",
-    "experiments verify": f"{PYTHON} -m experiments verify --help",
+    "--scheduler": f"{VERB} run --help",
+    "experiments audit": f"{VERB} audit 2 --seed 0 --most-seconds 0.1 --inline",
     "make verify": "make --dry-run verify",
-    "experiments failures": f"{PYTHON} -m experiments failures --help",
-    "experiments compare": f"{PYTHON} -m experiments compare MINE --dataset iris,wine "
-    "--trial 0-2 --inline --plain --store STORE",
-    "experiments export": f"{PYTHON} -m experiments export --help",
-    "experiments measure": f"{PYTHON} -m experiments measure test_balanced_accuracy "
-    "--store results/runs",
-    "search --dataset iris --method cart": f"{PYTHON} -m experiments search --dataset wine "
-    "--method cart --trials 2 --workers 1 --store STORE",
-    "--params ours": f"{PYTHON} -m experiments plan --experiment tuned --params ours "
-    "--dataset iris --method cart --store STORE",
-    "--method cart-pruned": f"{PYTHON} -m experiments run --experiment default "
-    "--method cart-pruned --dataset wine --trial 0 --inline --store STORE",
+    "experiments verify --store": f"{VERB} verify --help",
+    "experiments failures": f"{VERB} failures --help",
+    "experiments compare": f"{VERB} compare MINE --dataset iris,wine --trial 0-2 --inline --plain "
+    "--store STORE",
+    "experiments export": f"{VERB} export --help",
+    "experiments measure": f"{VERB} measure test_balanced_accuracy --store results/runs",
+    "search --dataset iris --method cart": f"{VERB} search --trials 2 {ONE}",
+    "--params ours": f"{VERB} plan --experiment tuned --params ours --dataset iris --method cart "
+    "--store STORE",
+    "--method cart-pruned": f"{VERB} run --experiment default --trial 0 {ONE} --method cart-pruned",
 }
 # 0: done; 3: some jobs are not done, which is what an empty store says.
 EXPECTED_STATUS = (0, 3)
 
 
-def text_of(path: Path) -> str:
+def text_of(path: Path | str) -> str:
     return (REPOSITORY / path).read_text(encoding="utf-8")
 
 
@@ -96,8 +88,8 @@ def snippets() -> list[tuple[str, str]]:
 def runnable(command: str, store: Path) -> list[str]:
     for part, shorter in sorted(CUT_DOWN.items(), key=lambda item: -len(item[0])):
         if part in command:
-            mine = store.with_name("mine.py")
-            mine.write_text(re.findall(r"```py\n(.*?)```", text_of(SUITE), flags=re.DOTALL)[0])
+            mine, text = store.with_name("mine.py"), text_of("experiments/README.md")
+            mine.write_text(re.findall(r"```py\n(.*?)```", text, flags=re.DOTALL)[0])
             return shlex.split(shorter.replace("STORE", str(store)).replace("MINE", str(mine)))
     return shlex.split(command.replace(".venv/bin/python", PYTHON))
 
@@ -136,7 +128,7 @@ def test_a_snippet_prints_what_stands_below_it(place, code):
 def test_other_languages_read_what_python_reads(language, monkeypatch):
     """One cell, one prediction and the root of one tree, where the tool is at hand."""
     monkeypatch.chdir(REPOSITORY)
-    text = text_of(Path("results") / "README.md")
+    text = text_of("results/README.md")
     ((_, output),) = readme.SNIPPET.findall(text)
     (code,) = re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
     if language == "sql":
@@ -160,17 +152,13 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", PROSE, ids=str)
-def test_local_links_lead_somewhere(path):
+def test_prose_is_short_and_its_local_links_lead_somewhere(path):
+    assert len(readme.BLOCK.sub("", text_of(path)).splitlines()) < LONGEST
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text_of(path)):
         file, _, fragment = link.partition("#")
         target = (REPOSITORY / path).parent / file if file else REPOSITORY / path
         assert target.exists(), link
         assert not fragment or fragment in anchors(target), link
-
-
-@pytest.mark.parametrize("path", PROSE, ids=str)
-def test_prose_is_short(path):
-    assert len(readme.BLOCK.sub("", text_of(path)).splitlines()) < LONGEST
 
 
 def numbers(text: str) -> set[str]:
@@ -180,10 +168,10 @@ def numbers(text: str) -> set[str]:
 
 def test_every_number_of_the_first_screen_is_in_a_table():
     """Rounded as it is shown there."""
-    block = "".join(readme.BLOCK.findall(text_of(Path("README.md"))))
+    block = "".join(readme.BLOCK.findall(text_of("README.md")))
     words = re.sub(r"GradTree|DL8\.5|\(.*?\.png\)|F1|±0\.01|95 %", "", block)
     known: set[str] = set()
-    for path in [*(REPOSITORY / "results" / "tables").rglob("*.csv")]:
+    for path in (REPOSITORY / "results" / "tables").rglob("*.csv"):
         for number in re.findall(r"-?\d*\.\d+(?:e-\d+)?", path.read_text(encoding="utf-8")):
             value = abs(float(number))
             known |= {f"{value:.{digits}f}".lstrip("0") for digits in (1, 2, 3, 4, 5)}
@@ -207,15 +195,14 @@ def test_what_is_said_of_the_learner_is_measured():
 
 
 def test_the_citation_names_the_version():
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-    citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    citation = text_of("CITATION.cff")
     assert f"\nversion: {project['version']}\n" in citation
     assert "doi: 10.1609/aaai.v38i13.29345" in citation
 
 
 def test_every_command_of_the_makefile_is_understood():
-    text = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
-    commands = re.findall(r"\$\(PY\) -m experiments ([^\n}]*)", text)
+    commands = re.findall(r"\$\(PY\) -m experiments ([^\n}]*)", text_of("Makefile"))
     assert len(commands) > 5
     for command in commands:
         text = re.sub(r"\$\(if \$\(WORKERS\),--workers \$\(WORKERS\)\)", "--workers 2", command)
@@ -224,8 +211,7 @@ def test_every_command_of_the_makefile_is_understood():
 
 
 def documented() -> list[str]:
-    files = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("*/README.md"))]
-    texts = [path.read_text(encoding="utf-8") for path in (*files, REPOSITORY / "CONTRIBUTING.md")]
+    texts = map(text_of, PROSE)
     found = {hit for text in texts for hit in re.findall(r"-m experiments ([a-z][^\n`#|]*)", text)}
     return sorted(words.strip() for words in found)
 

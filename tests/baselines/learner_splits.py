@@ -1,8 +1,21 @@
 """Small made-up splits for the tests of learners."""
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+
+import baselines
+from baselines import Fitted
 from datasets.split import Provenance, Split
+
+
+def fit(slug: str, split: Split, **params: Any) -> Fitted:
+    """A learner with its own defaults but for ``params``, if its libraries are installed."""
+    learner = baselines.learner(slug)
+    if learner.missing():
+        pytest.skip(str(learner.absence()))
+    return learner.fit(split, {**learner.defaults(split.task), **params}, 42)
 
 
 def made_up_split(

@@ -114,13 +114,10 @@ def test_an_interrupt_ends_the_search():
         child.kill()
 
 
-def test_no_room_for_more_nodes_is_an_error_with_a_remedy(monkeypatch):
+def test_more_sets_than_there_is_room_or_numbers_for_are_an_error_with_a_remedy(monkeypatch):
     monkeypatch.setattr(cache, "MOST_NODES", 50)
     with pytest.raises(MemoryError, match="no room for more than 50 sets"):
         solve(*problem(1, 20), 4)
-
-
-def test_more_sets_than_can_be_numbered_are_an_error_with_a_remedy():
     with pytest.raises(ValueError, match="lower max_depth"):
         solve(np.zeros((4, 2000), dtype=bool), np.array([0, 1, 0, 1]), 9)
 

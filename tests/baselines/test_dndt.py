@@ -106,13 +106,10 @@ def test_predictions_use_hard_cuts():
     assert model.size_ == 2 * 3 + 2**3
 
 
-def test_too_many_features_are_refused():
+def test_too_many_features_and_validation_rows_without_labels_are_refused():
     split = made_up_split(2, n_features=13)
     with pytest.raises(ValueError, match="at most 12"):
         DNDTClassifier().fit(split.X_train, split.y_train)
-
-
-def test_validation_rows_come_with_their_labels():
     split = made_up_split(2)
     with pytest.raises(ValueError, match="pass both or neither"):
         DNDTClassifier().fit(split.X_train, split.y_train, X_valid=split.X_valid)

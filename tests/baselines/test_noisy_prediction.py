@@ -2,8 +2,9 @@
 
 import math
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
+import learner_splits
 import numpy as np
 import pytest
 from learner_splits import made_up_split
@@ -47,9 +48,7 @@ def test_a_node_keeps_its_feature_as_often_as_the_noise_lets_it():
     assert abs(np.mean(kept) - expected) < 4 * error
 
 
-def fit(slug: str, split: Split) -> Any:
-    learner = baselines.learner(slug)
-    return learner.fit(split, {**learner.defaults(split.task), **QUICK}, 42)
+fit = partial(learner_splits.fit, **QUICK)
 
 
 def test_the_learner_predicts_so_where_it_does_as_the_authors_did():

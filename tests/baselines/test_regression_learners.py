@@ -1,7 +1,5 @@
 """What every learner of numbers must do."""
 
-from __future__ import annotations
-
 import functools
 import json
 from dataclasses import replace

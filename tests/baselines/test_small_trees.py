@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learner_splits import made_up_split
+from learner_splits import fit, made_up_split
 from sklearn.tree import DecisionTreeClassifier
 
 import baselines
@@ -20,15 +20,8 @@ from gradtree.trees.tree import Tree
 
 SEED = 7
 CAPPED = (
-    "cart-pruned",
-    "cart-shrunk",
-    "cart-weighted",
-    "cart-weighted-grid",
-    "dl85-tuned",
-    "streed",
-    "licketysplit",
-    "contree",
-    "gradtree-tuned",
+    *("cart-pruned", "cart-shrunk", "cart-weighted", "cart-weighted-grid", "dl85-tuned"),
+    *("streed", "licketysplit", "contree", "gradtree-tuned"),
 )
 
 
@@ -43,31 +36,22 @@ def rebalanced_split(n_copies: int = 60) -> Split:
     )
 
 
-def test_folds_hold_out_every_real_row_once_and_no_copy():
+def test_folds_hold_out_every_real_row_once_and_are_rebalanced_as_the_split_is():
+    """None holds out a copy or learns from a row it is scored on."""
     split = rebalanced_split()
+    folds = inner_folds(split, SEED)
     real = np.concatenate([split.X_train[:120], split.X_valid])
-    held = np.concatenate([fold.X_held for fold in inner_folds(split, SEED)])
+    held = np.concatenate([fold.X_held for fold in folds])
     assert len(held) == len(real)
     np.testing.assert_array_equal(np.sort(held[:, 0]), np.sort(real[:, 0]))
-
-
-def test_no_fold_learns_from_a_row_it_is_scored_on():
-    for fold in inner_folds(rebalanced_split(), SEED):
-        assert not set(fold.X[:, 0]) & set(fold.X_held[:, 0])
-
-
-def test_folds_are_rebalanced_as_the_split_is():
-    split = rebalanced_split()
     whole = np.bincount(split.y_train_valid) / len(split.y_train_valid)
-    for fold in inner_folds(split, SEED):
+    for fold in folds:
+        assert not set(fold.X[:, 0]) & set(fold.X_held[:, 0])
         np.testing.assert_allclose(np.bincount(fold.y) / len(fold.y), whole, atol=0.01)
 
 
-def test_of_equal_candidates_the_first_is_chosen():
+def test_of_equal_candidates_the_first_is_chosen_and_tuning_stops_when_its_time_is_up():
     assert best_of("abc", np.array([[0.5, 0.6, 0.6], [0.5, 0.7, 0.7]])) == "b"
-
-
-def test_tuning_stops_when_its_time_is_up():
     split = made_up_split(2)
     folds = inner_folds(split, SEED)
 
@@ -104,12 +88,8 @@ def test_a_tree_that_never_changes_has_one_price():
 
 @pytest.mark.parametrize("slug", CAPPED)
 def test_a_cap_on_leaves_holds(slug):
-    learner = baselines.learner(slug)
-    if learner.missing():
-        pytest.skip(str(learner.absence()))
     split = made_up_split(4, n_rows=300, protocol="clean")
-    fitted = learner.fit(split, {**learner.defaults("multi"), "max_leaves": 8}, SEED)
-    assert 2 <= fitted.tree.n_leaves <= 8
+    assert 2 <= fit(slug, split, max_leaves=8).tree.n_leaves <= 8
 
 
 @pytest.mark.parametrize("most", [None, 4])
@@ -138,13 +118,7 @@ def test_tuned_gradtree_learns_from_no_copy_and_takes_what_its_folds_prefer(monk
 
     monkeypatch.setattr(gradtree_variants, "cut_back", counting)
     split = rebalanced_split()
-    quick = {
-        **gradtree_variants.tuned_defaults("multi"),
-        "epochs": 40,
-        "restarts": 1,
-        "fold_restarts": 0,
-    }
-    fitted = gradtree_variants.fit_tuned(split, quick, SEED)
+    fitted = fit("gradtree-tuned", split, epochs=40, restarts=1, fold_restarts=0)
     n_real = split.provenance.rows_before_rebalancing + len(split.y_valid)
     assert seen == [n_real * 4 // 5] * 5 * len(DEPTHS)
     assert fitted.extra == {"chosen": {"depth": DEPTHS[1], "ccp_alpha": PRICES[2]}}

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import learner_splits
 import numpy as np
 import pytest
 from learner_splits import made_up_split
@@ -22,10 +23,7 @@ PERTURBED = {"perturbation": 1}
 
 
 def fit(slug: str, split: Split, **more: Any) -> Any:
-    learner = baselines.learner(slug)
-    if learner.missing():
-        pytest.skip(f"{', '.join(learner.missing())} not installed")
-    return learner.fit(split, {**learner.defaults(split.task), **QUICK.get(slug, {}), **more}, 42)
+    return learner_splits.fit(slug, split, **QUICK[slug], **more)
 
 
 def test_every_value_moves_by_one_unit_of_float32():
@@ -98,12 +96,7 @@ def test_a_weight_of_two_does_in_dndt_what_a_second_copy_does():
 def test_gradtree_gets_the_weight_of_each_training_row():
     split = weighted(made_up_split(2))
     found = fit("gradtree", split).estimator
-    expected = GradTreeClassifier(**found.get_params())
-    expected.fit(
-        split.X_train,
-        split.y_train,
-        sample_weight=np.where(split.y_train == 1, 25.0, 1.0),
-        X_valid=split.X_valid,
-        y_valid=split.y_valid,
-    )
+    weight = np.where(split.y_train == 1, 25.0, 1.0)
+    given = {"sample_weight": weight, "X_valid": split.X_valid, "y_valid": split.y_valid}
+    expected = GradTreeClassifier(**found.get_params()).fit(split.X_train, split.y_train, **given)
     assert found.tree_ == expected.tree_

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder
 
 from baselines.algorithms.binarise import Binariser, paper_binariser, threshold_binariser
-from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, on_features, size, with_shares
+from baselines.algorithms.yes_no_tree import Branch, Leaf, Node, on_features, with_shares
 
 N_COLUMNS, N_CLASSES = 8, 3
 leaves = st.integers(0, N_CLASSES - 1).map(Leaf)
@@ -36,11 +36,6 @@ def test_thresholds_decide_as_the_columns_do(node, columns, seed):
     tree = on_features(with_shares(node, yes, labels, N_CLASSES), binariser, X)
     np.testing.assert_array_equal(tree.predict(X), [decide(node, row) for row in yes])
     assert tree.n_node_samples[0] == 40
-
-
-def test_size_counts_inner_nodes_and_leaves():
-    assert size(Leaf(0)) == 1
-    assert size(Branch(0, Leaf(0), Branch(1, Leaf(1), Leaf(0)))) == 5
 
 
 def test_an_open_interval_takes_one_threshold_and_a_closed_one_two():
@@ -75,23 +70,15 @@ def test_shares_favour_the_prediction_of_the_leaf():
     np.testing.assert_array_equal(mislabelled.shares, [0, 1, 0])
 
 
-def mixed_rows(n_rows: int = 200) -> np.ndarray:
+def test_the_papers_columns_come_as_values_one_hot_then_bins_then_pairs():
     """Columns with 1, 2, 3, 9, 10 and 200 distinct values, in mixed order."""
     random = np.random.default_rng(3)
-    few = [random.permutation(np.arange(n_rows) % k) * 0.37 - 1 for k in (3, 2, 10, 9, 1)]
-    return np.column_stack([*few, random.normal(size=n_rows)])
-
-
-def test_the_papers_columns_come_as_values_then_bins_then_pairs():
-    X = mixed_rows()
+    few = [random.permutation(np.arange(200) % k) * 0.37 - 1 for k in (3, 2, 10, 9, 1)]
+    X = np.column_stack([*few, random.normal(size=200)])
     binariser = paper_binariser(X)
     assert binariser.feature.tolist() == [0] * 3 + [3] * 9 + [2] * 5 + [5] * 5 + [1, 4]
-
-
-def test_values_are_one_hot():
-    X = mixed_rows()
     expected = OneHotEncoder(sparse_output=False).fit_transform(X[:, [0, 3]])
-    np.testing.assert_array_equal(paper_binariser(X).transform(X)[:, :12], expected)
+    np.testing.assert_array_equal(binariser.transform(X)[:, :12], expected)
 
 
 def test_bins_hold_a_fifth_each_and_start_at_their_edges():
@@ -102,18 +89,17 @@ def test_bins_hold_a_fifth_each_and_start_at_their_edges():
     X = np.arange(11.0)[:, np.newaxis]
     columns = paper_binariser(X).transform(X)
     np.testing.assert_array_equal(columns.argmax(axis=1), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4])
-
-
-def test_bins_that_would_be_empty_are_left_out():
+    # Bins that would be empty are left out.
     X = np.concatenate([np.zeros(150), np.arange(1, 51)])[:, np.newaxis]
     columns = paper_binariser(X).transform(X)
     assert columns.shape[1] == 2
     np.testing.assert_array_equal(columns.sum(axis=1), 1)
 
 
-def test_pairs_and_constants_are_one_column():
+def test_pairs_and_constants_are_one_column_and_thresholds_of_constants_none():
     X = np.array([[5.0, 1.0], [2.0, 1.0], [5.0, 1.0]])
     np.testing.assert_array_equal(paper_binariser(X).transform(X).T, [[1, 0, 1], [0, 0, 0]])
+    assert threshold_binariser(np.ones((5, 2)), 3).transform(np.ones((4, 2))).shape == (4, 0)
 
 
 def test_unseen_values_fall_to_the_nearest():
@@ -121,7 +107,3 @@ def test_unseen_values_fall_to_the_nearest():
     unseen = np.array([[-9.0], [0.4], [0.6], [3.5], [99.0]])
     columns = paper_binariser(X).transform(unseen)
     np.testing.assert_array_equal(columns.argmax(axis=1), [0, 0, 1, 2, 2])
-
-
-def test_nothing_to_ask_about_constant_features():
-    assert threshold_binariser(np.ones((5, 2)), 3).transform(np.ones((4, 2))).shape == (4, 0)

@@ -217,5 +217,20 @@ def made_up_regression(rows: int = 200) -> Dataset:
     return Dataset(entry, Table(classes.table.columns, y), "made up")
 
 
+def assert_no_row_sees_its_own_label(
+    encoded: Callable[[np.ndarray], np.ndarray], y: np.ndarray
+) -> None:
+    """Changing the label of a row changes the numbers of others, never its own."""
+    before = encoded(y)
+    changed_others = False
+    for row in range(len(y)):
+        labels = y.copy()
+        labels[row] = y[(y != y[row]).argmax()]
+        after = encoded(labels)
+        np.testing.assert_array_equal(after[row], before[row])
+        changed_others |= not np.array_equal(after, before)
+    assert changed_others, "else the encoding would not depend on labels at all"
+
+
 def with_columns(dataset: Dataset, columns: tuple[Any, ...]) -> Dataset:
     return replace(dataset, table=Table(columns, dataset.y))

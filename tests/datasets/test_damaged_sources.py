@@ -172,17 +172,7 @@ def test_500_damaged_files_inside_a_good_archive(sample, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", UNUSABLE)
-def test_what_is_no_regular_file_is_named_at_once(kind, tmp_path):
-    make, complaint = UNUSABLE[kind]
-    make(tmp_path / "x")
-    started = time.monotonic()
-    with pytest.raises(RefusedError, match=complaint):
-        read_file(tmp_path / "x")
-    assert time.monotonic() - started < 1
-
-
-@pytest.mark.parametrize("kind", UNUSABLE)
-def test_the_next_source_is_tried_after_an_unusable_mirror_and_cache(
+def test_the_next_source_is_tried_at_once_after_an_unusable_mirror_and_cache(
     kind, tmp_path, sample, monkeypatch
 ):
     make, complaint = UNUSABLE[kind]
@@ -191,8 +181,10 @@ def test_the_next_source_is_tried_after_an_unusable_mirror_and_cache(
     make(tmp_path / "mirror" / "sample" / "sample.csv")
     make(tmp_path / "cache" / "tables" / f"sample-{sample[:16]}.table")
     monkeypatch.setattr(uci, "fetch", lambda address: zipped({"sample.csv": ROWS}))
+    started = time.monotonic()
     with pytest.warns(DataWarning) as caught:
         loaded = load_dataset("sample", tmp_path / "mirror")
+    assert time.monotonic() - started < 5
     assert loaded.source == "UCI 7/sample"
     said = [str(one.message) for one in caught]
     if kind != "link to itself":  # which counts as no file in a mirror

@@ -11,24 +11,12 @@ import pytest
 from datasets_support import FRUIT, fruit_table, write_mirror
 
 import datasets
-from datasets import (
-    DatasetUnavailable,
-    DataWarning,
-    RefusedError,
-    load_dataset,
-    loading,
-    record,
-)
+from datasets import DatasetUnavailable, DataWarning, RefusedError, load_dataset, loading, record
 from datasets import cache as cache_module
 from datasets.cache import Cache, default_cache
 from datasets.loading import remedy, verify
 from datasets.table import Table
 from experiments.__main__ import main
-
-
-def cached_file(folder: Path) -> Path:
-    (path,) = (folder / "tables").iterdir()
-    return path
 
 
 def load_quietly(*args: Any, **options: Any) -> datasets.Dataset:
@@ -38,8 +26,10 @@ def load_quietly(*args: Any, **options: Any) -> datasets.Dataset:
         return load_dataset(*args, **options)
 
 
-def test_a_mirror_is_read_and_cached(fruit, tmp_path):
-    loaded = load_quietly("Fruit", write_mirror(tmp_path / "mirror"))
+def test_a_mirror_is_read_and_cached_and_a_second_load_costs_nothing(fruit, tmp_path):
+    mirror = write_mirror(tmp_path / "mirror")
+    loaded = load_quietly("Fruit", mirror)
+    assert load_quietly("fruit", str(mirror)) is loaded
     assert loaded.source == "mirror"
     assert loaded.table.content_hash == fruit_table().content_hash
     assert list(loaded.X.columns) == ["weight", "colour"]
@@ -106,32 +96,24 @@ def test_the_archives_name_of_a_file_is_accepted_in_a_mirror(fruit, tmp_path):
     (folder / "Fruit_2000.csv").write_bytes(FRUIT.replace(b"\n", b"\r\n"))
     assert load_quietly("fruit", tmp_path / "mirror", sources=["mirror"]).source == "mirror"
     (folder / "Fruit_2000.csv").write_bytes(FRUIT.replace(b"95", b"96"))
-    with (
-        pytest.warns(DataWarning, match="some values differ"),
-        pytest.raises(DatasetUnavailable),
-    ):
+    with pytest.warns(DataWarning, match="some values differ"), pytest.raises(DatasetUnavailable):
         load_dataset("fruit", tmp_path / "mirror", cache=tmp_path / "empty", sources=["mirror"])
 
 
-def damage(path: Path, how: str) -> None:
-    content = path.read_bytes()
-    flipped = bytearray(content)
-    flipped[-20] ^= 1
-    ways = {
-        "flip": bytes(flipped),
-        "truncate": content[:-8],
-        "empty": b"",
-        "append": content + b"0",
-    }
-    path.write_bytes(ways[how])
+DAMAGES = {
+    "flip": lambda content: content[:-20] + bytes([content[-20] ^ 1]) + content[-19:],
+    "truncate": lambda content: content[:-8],
+    "empty": lambda content: b"",
+    "append": lambda content: content + b"0",
+}
 
 
-@pytest.mark.parametrize("how", ["flip", "truncate", "empty", "append"])
+@pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_cache_is_named_never_used_and_replaced(fruit, tmp_path, how):
     mirror = write_mirror(tmp_path / "mirror")
     load_quietly("fruit", mirror)
-    path = cached_file(tmp_path / "cache")
-    damage(path, how)
+    (path,) = (tmp_path / "cache" / "tables").iterdir()
+    path.write_bytes(DAMAGES[how](path.read_bytes()))
     datasets.loading._load.cache_clear()
     with (
         pytest.warns(DataWarning, match="is not the expected file"),
@@ -210,11 +192,6 @@ def test_counts_are_checked_before_the_hash(fruit):
         verify(entry, Table(table.columns, table.y * 0 - 1 + (table.y == 1)))
 
 
-def test_a_second_load_costs_nothing(fruit, tmp_path):
-    mirror = write_mirror(tmp_path / "mirror")
-    assert load_quietly("fruit", mirror) is load_quietly("Fruit", str(mirror))
-
-
 def test_the_remedy_names_where_the_file_is():
     assert remedy(record("rice")).startswith("get ")
     assert remedy(record("zoo")).startswith(
@@ -222,12 +199,15 @@ def test_the_remedy_names_where_the_file_is():
     )
 
 
-def test_all_there(fruit, tmp_path, capsys):
+def test_all_there_where_sources_are_not_restricted(fruit, tmp_path, capsys):
     mirror = write_mirror(tmp_path / "mirror")
-    assert main(["data", "--mirror", str(mirror)]) == 0
+    assert main(["data", "--mirror", str(mirror), "--source", "cache"]) == 3
+    assert main(["data", "--mirror", str(mirror), "--source", "cache", "--source", "mirror"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert " ".join(lines[0].split()) == "Fruit 5 rows 2 features 2 classes verified mirror"
+    assert " ".join(lines[-2].split()) == "Fruit 5 rows 2 features 2 classes verified mirror"
     assert lines[-1] == "1 of 1 datasets are available and verified."
+    assert main(["data", "--source", "nowhere"]) == 2
+    assert "invalid choice: 'nowhere'" in capsys.readouterr().err
 
 
 def test_what_is_missing_comes_with_a_remedy(fruit, capsys):
@@ -249,14 +229,6 @@ def test_a_changed_file_is_noted(fruit, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "Note: Fruit, mirror:" in out
     assert "is not the expected file" in out
-
-
-def test_sources_can_be_restricted(fruit, tmp_path, capsys):
-    mirror = write_mirror(tmp_path / "mirror")
-    assert main(["data", "--mirror", str(mirror), "--source", "cache"]) == 3
-    assert main(["data", "--mirror", str(mirror), "--source", "cache", "--source", "mirror"]) == 0
-    assert main(["data", "--source", "nowhere"]) == 2
-    assert "invalid choice: 'nowhere'" in capsys.readouterr().err
 
 
 def test_bundled_datasets_need_nothing(capsys):

@@ -68,16 +68,10 @@ def test_what_does_not_fit_is_refused(content, complaint):
         read(content)
 
 
-def test_a_star_stands_for_any_other_label():
-    classes = [
-        {"name": "apple", "rows": 3},
-        {"name": "other", "values": ["*"], "rows": 2},
-    ]
+def test_a_star_stands_for_any_other_label_and_a_missing_one_is_marked():
+    classes = [{"name": "apple", "rows": 3}, {"name": "other", "values": ["*"], "rows": 2}]
     content = FRUIT.replace(b"80.5,yellow,lemon", b"80.5,yellow,lime")
     assert read(content, classes=classes).y.tolist() == [0, 1, 0, 1, 0]
-
-
-def test_a_missing_label_is_marked():
     assert read(FRUIT.replace(b"95,,lemon", b"95,,?")).y.tolist() == [0, 1, 0, -1, 0]
 
 

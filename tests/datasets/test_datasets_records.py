@@ -1,9 +1,9 @@
 """The records: as the paper prints them; a wrong one harms no other, no name leaves its folder."""
 
-import csv
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from datasets_support import UNUSABLE, fruit_facts, fruit_record
 
@@ -24,40 +24,30 @@ from datasets.record_file import expand, parse_record
 from datasets.sources import describe, packages
 from datasets.sources.packages import carrier, parse_carrier
 
-SPECS = Path(__file__).parents[2] / "results" / "paper" / "dataset_specs.csv"
+PAPER = Path(__file__).parents[2] / "results" / "paper"
+SPECS = pd.read_csv(PAPER / "dataset_specs.csv").set_index("dataset")
 
 
-def specs() -> dict[str, dict[str, str]]:
-    with SPECS.open(encoding="utf-8", newline="") as file:
-        return {row["dataset"]: row for row in csv.DictReader(file)}
-
-
-def test_the_order_is_that_of_the_paper():
+def test_no_record_is_broken_and_the_order_is_that_of_the_paper():
     papers = [record(slug) for slug in paper_datasets()]
-    assert [entry.name for entry in papers] == list(specs())
+    assert [entry.name for entry in papers] == list(SPECS.index)
     assert [entry.task for entry in papers] == ["binary"] * 22 + ["multi"] * 14
     assert list(all_records())[: len(papers)] == list(paper_datasets())
+    assert broken_records() == {}
 
 
 @pytest.mark.parametrize("slug", paper_datasets())
 def test_a_record_agrees_with_the_paper(slug):
     entry = record(slug)
-    printed = specs()[entry.name]
-    assert (entry.task, entry.n_features, entry.n_rows) == (
-        printed["task"],
-        int(printed["n_features"]),
-        int(printed["n_samples"]),
-    )
+    printed = SPECS.loc[entry.name]
+    facts = [entry.task, entry.n_features, entry.n_rows]
+    assert facts == printed[["task", "n_features", "n_samples"]].tolist()
     counts = [int(count) for count in printed["samples_by_class"].split("/")]
     if slug == "echocardiogram":
         assert (counts, entry.class_counts) == ([107, 25], (108, 24))
         assert "107/25" in entry.note
     else:
         assert sorted(counts) == sorted(entry.class_counts)
-
-
-def test_no_record_is_broken():
-    assert broken_records() == {}
 
 
 @pytest.mark.parametrize("slug", all_records())
@@ -131,14 +121,11 @@ def test_a_wrong_record_is_refused(changes, complaint):
         fruit_record(**changes)
 
 
-def test_a_missing_fact_is_named():
+def test_a_missing_fact_is_named_and_ranges_are_written_out():
     facts = fruit_facts()
     del facts["licence"]
     with pytest.raises(RecordError, match="fruit: missing licence"):
         parse_record("fruit", facts)
-
-
-def test_ranges_are_written_out():
     assert expand(["a", "pixel 8..11", "b"]) == ("a", *(f"pixel {i}" for i in range(8, 12)), "b")
 
 

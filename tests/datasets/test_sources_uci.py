@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 import openml
 import pytest
-from datasets_support import (
-    FRUIT,
-    Answer,
-    answer,
-    fruit_table,
-    serving,
-    write_mirror,
-    zipped,
-)
+from datasets_support import FRUIT, Answer, answer, fruit_table, serving, write_mirror, zipped
 
 from datasets import DatasetUnavailable, SourceError, load_dataset
 from datasets.sources import openml_org, uci
@@ -131,12 +123,8 @@ def openml_server(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda address: monkeypatch.setattr(openml.config, "server", f"{address}/api")
 
 
-OPENML = {
-    "kind": "openml",
-    "where": "77",
-    "exercised": False,
-    "recode_label": {"1": "apple", "2": "lemon"},
-}
+OPENML = {"kind": "openml", "where": "77", "exercised": False}
+OPENML["recode_label"] = {"1": "apple", "2": "lemon"}
 
 
 def test_openml_gives_the_frames_of_the_mirror(fruit, tmp_path, openml_server):
@@ -154,27 +142,20 @@ def test_openml_gives_the_frames_of_the_mirror(fruit, tmp_path, openml_server):
 
 
 @pytest.mark.parametrize(
-    ("arff", "complaint"),
+    ("arff", "where", "complaint"),
     [
-        (ARFF.replace(b"95", b"96"), "some values differ"),
-        (ARFF.replace(b"110,green,1\n", b""), "4 rows of 2 features instead of 5 of 2"),
-        (ARFF.replace(b"@ATTRIBUTE weight REAL\n", b""), "cannot be fetched"),
+        (ARFF.replace(b"95", b"96"), "77", "some values differ"),
+        (ARFF.replace(b"110,green,1\n", b""), "77", "4 rows of 2 features instead of 5 of 2"),
+        (ARFF.replace(b"@ATTRIBUTE weight REAL\n", b""), "77", "cannot be fetched"),
+        (ARFF, "78", "OpenML 78: dataset 78 cannot be fetched"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::datasets.DataWarning")
-def test_another_table_at_openml_is_refused(fruit, openml_server, arff, complaint):
-    fruit(OPENML)
+def test_another_table_at_openml_is_refused(fruit, openml_server, arff, where, complaint):
+    fruit({**OPENML, "where": where})
     with serving(serve_openml(arff)) as (address, _):
         openml_server(address)
         with pytest.raises(DatasetUnavailable, match=complaint):
-            load_dataset("fruit")
-
-
-def test_an_unknown_number_at_openml(fruit, openml_server):
-    fruit({**OPENML, "where": "78"})
-    with serving(serve_openml(ARFF)) as (address, _):
-        openml_server(address)
-        with pytest.raises(DatasetUnavailable, match="OpenML 78: dataset 78 cannot be fetched"):
             load_dataset("fruit")
 
 

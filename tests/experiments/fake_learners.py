@@ -83,9 +83,8 @@ class Stump:
         return (self.predict(X)[:, None] == self.classes_).astype(float)
 
 
-def _fitted(split: Any, estimator: Any, **more: Any) -> Fitted:
-    X, y = split.X_train_valid, split.y_train_valid
-    return Fitted(estimator, X, y, None, more.pop("size", 1), **more)
+def _fitted(split: Any, estimator: Any, size: Any = 1, **more: Any) -> Fitted:
+    return Fitted(estimator, split.X_train_valid, split.y_train_valid, None, size, **more)
 
 
 def good(split: Any, params: Any, seed: int) -> Fitted:
@@ -94,23 +93,21 @@ def good(split: Any, params: Any, seed: int) -> Fitted:
     return _fitted(split, estimator, size=3)
 
 
-def trivial(split: Any, params: Any, seed: int) -> Fitted:
-    return _fitted(split, Constant(split.n_classes))
+# What ends without a result of its own predicts one class.
 
 
-def sleeps(split: Any, params: Any, seed: int) -> Fitted:
+def sleeps(*_: Any) -> None:
     """Hangs in native code with the interpreter locked: no Python signal handler would run."""
     ctypes.PyDLL(None).sleep(3600)
-    raise AssertionError("unreachable")
 
 
-def allocates(split: Any, params: Any, seed: int) -> Fitted:
+def allocates(*_: Any) -> None:
     kept = []
     while True:
         kept.append(np.ones(2**22))
 
 
-def allocates_natively(split: Any, params: Any, seed: int) -> Fitted:
+def allocates_natively(*_: Any) -> None:
     """Allocates and touches memory through the C library, which raises nothing."""
     libc = ctypes.CDLL(None)
     libc.malloc.restype = ctypes.c_void_p
@@ -119,61 +116,38 @@ def allocates_natively(split: Any, params: Any, seed: int) -> Fitted:
         ctypes.memset(libc.malloc(2**22), 1, 2**22)
 
 
-def segfaults(split: Any, params: Any, seed: int) -> Fitted:
+def segfaults(*_: Any) -> None:
     ctypes.string_at(0)
-    raise AssertionError("unreachable")
 
 
-def aborts(split: Any, params: Any, seed: int) -> Fitted:
-    os.abort()
-
-
-def raises(split: Any, params: Any, seed: int) -> Fitted:
+def raises(*_: Any) -> None:
     print("about to raise")
     raise ValueError("no tree would grow")
 
 
-def exits(split: Any, params: Any, seed: int) -> Fitted:
+def exits(*_: Any) -> None:
     sys.exit(7)
 
 
-def exits_hard(split: Any, params: Any, seed: int) -> Fitted:
-    os._exit(7)
-
-
-def prints_and_raises(split: Any, params: Any, seed: int) -> Fitted:
-    line = "x" * 1023
-    for _ in range(4 * 1024):
-        print(line)
+def prints_and_raises(*_: Any) -> None:
+    print("\n".join(["x" * 1023] * 4 * 1024))
     print("the last line", flush=True)
     subprocess.run(["echo", "from a child"], check=True)
     raise ValueError("after much talk")
 
 
-def prints_for_ever(split: Any, params: Any, seed: int) -> Fitted:
-    block = b"y" * (1 << 20)
+def prints_for_ever(*_: Any) -> None:
     while True:
-        os.write(1, block)
+        os.write(1, b"y" * (1 << 20))
 
 
-def forks(split: Any, params: Any, seed: int) -> Fitted:
+def forks(*_: Any) -> None:
     """Leaves children: a plain one, and one in a session of its own without our environment."""
     subprocess.Popen(["sleep", "3600"])
     subprocess.Popen(["sleep", "3600"], start_new_session=True, env={})
-    return trivial(split, params, seed)
 
 
-def forks_and_sleeps(split: Any, params: Any, seed: int) -> Fitted:
-    forks(split, params, seed)
-    return sleeps(split, params, seed)
-
-
-def forks_and_segfaults(split: Any, params: Any, seed: int) -> Fitted:
-    forks(split, params, seed)
-    return segfaults(split, params, seed)
-
-
-def forks_eight_times(split: Any, params: Any, seed: int) -> Fitted:
+def forks_eight_times(*_: Any) -> None:
     """Children that share all memory with their parent, for a while."""
     block = np.ones(2**24)  # 128 MiB
     children = []
@@ -185,7 +159,6 @@ def forks_eight_times(split: Any, params: Any, seed: int) -> Fitted:
         children.append(pid)
     for pid in children:
         os.waitpid(pid, 0)
-    return trivial(split, params, seed)
 
 
 def _says(data: bytes) -> None:
@@ -195,43 +168,20 @@ def _says(data: bytes) -> None:
             os.write(int(link.name), data)
 
 
-def says_garbage(split: Any, params: Any, seed: int) -> Fitted:
-    _says(b"\x80\x04garbage" * 10)
-    return trivial(split, params, seed)
-
-
-def says_nested(split: Any, params: Any, seed: int) -> Fitted:
-    _says(b'{"run":' + b"[" * 10**5 + b"]" * 10**5 + b"}\n")
-    return trivial(split, params, seed)
-
-
-def says_half(split: Any, params: Any, seed: int) -> Fitted:
-    _says(b'{"run": {')
-    time.sleep(3600)
-    raise AssertionError("unreachable")
-
-
-def answers_for_another(split: Any, params: Any, seed: int) -> Fitted:
+def answers_for_another(*_: Any) -> None:
     from experiments.runner.executors.worker import frame
 
     _says(frame({"run": {"key": "0" * 20, "status": "ok"}, "reusable": True}))
-    return trivial(split, params, seed)
 
 
-def stops_itself(split: Any, params: Any, seed: int) -> Fitted:
-    os.kill(os.getpid(), signal.SIGSTOP)
-    raise AssertionError("unreachable")
-
-
-def stops_its_keeper(split: Any, params: Any, seed: int) -> Fitted:
+def stops_its_keeper(*_: Any) -> None:
     """And leaves children."""
-    forks(split, params, seed)
+    forks()
     os.kill(os.getppid(), signal.SIGSTOP)
     time.sleep(3600)
-    raise AssertionError("unreachable")
 
 
-def pollutes(split: Any, params: Any, seed: int) -> Fitted:
+def pollutes(*_: Any) -> None:
     """Changes whatever a later job might depend on."""
     import sklearn
     import sklearn.tree
@@ -243,85 +193,77 @@ def pollutes(split: Any, params: Any, seed: int) -> Fitted:
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002
     sklearn.tree.DecisionTreeClassifier.predict = lambda self, X: np.zeros(len(X), dtype=int)
-    return trivial(split, params, seed)
 
 
-def overwrites(split: Any, params: Any, seed: int) -> Fitted:
+def overwrites(split: Any, *_: Any) -> None:
     split.X_train[:] = 0
-    return trivial(split, params, seed)
 
 
-def unlocks(split: Any, params: Any, seed: int) -> Fitted:
+def unlocks(split: Any, *_: Any) -> None:
     split.X_train.setflags(write=True)
-    return overwrites(split, params, seed)
 
 
-def cheats(split: Any, params: Any, seed: int) -> Fitted:
+def cheats(split: Any, *_: Any) -> Fitted:
     return _fitted(split, Constant(split.n_classes, split.y_test[0]))
+
+
+ODD: dict[str, Callable[[int], dict[str, Any]]] = {
+    "nan": lambda n: {"estimator": Constant(n, np.nan)},
+    "label": lambda n: {"estimator": Constant(n, 99)},
+    "shape": lambda n: {"estimator": WrongShape(n)},
+    "nan-probabilities": lambda n: {"estimator": Constant(n, proba=np.nan)},
+    "huge-probabilities": lambda n: {"estimator": Constant(n, proba=1.7e308)},
+    "negative-classes": lambda n: {"estimator": Constant(n, classes=np.array([0, -1]))},
+    "repeated-classes": lambda n: {"estimator": Constant(n, classes=np.array([1, 1]))},
+    "fractional-classes": lambda n: {"estimator": Constant(n, classes=np.array([0, 0.5]))},
+    "size": lambda n: {"size": float("nan")},
+    "extra": lambda n: {"extra": {str(i): i for i in range(300_000)}},
+    "object": lambda n: {"extra": {"a": object()}},
+    "overwrites": lambda n: {"estimator": Overwriting(n)},
+    "unlocks": lambda n: {"estimator": Unlocking(n)},
+}
 
 
 def returns_odd_things(split: Any, params: Any, seed: int) -> Fitted:
     """Predictions, classes and remarks that are none."""
-    n = split.n_classes
-    kind = params["kind"]
-    made: dict[str, Callable[[], Fitted]] = {
-        "nan": lambda: _fitted(split, Constant(n, np.nan)),
-        "label": lambda: _fitted(split, Constant(n, 99)),
-        "shape": lambda: _fitted(split, WrongShape(n)),
-        "nan-probabilities": lambda: _fitted(split, Constant(n, proba=np.nan)),
-        "huge-probabilities": lambda: _fitted(split, Constant(n, proba=1.7e308)),
-        "negative-classes": lambda: _fitted(split, Constant(n, classes=np.array([0, -1]))),
-        "repeated-classes": lambda: _fitted(split, Constant(n, classes=np.array([1, 1]))),
-        "fractional-classes": lambda: _fitted(split, Constant(n, classes=np.array([0, 0.5]))),
-        "size": lambda: _fitted(split, Constant(n), size=float("nan")),
-        "extra": lambda: _fitted(split, Constant(n), extra={str(i): i for i in range(300_000)}),
-        "object": lambda: _fitted(split, Constant(n), extra={"a": object()}),
-        "overwrites": lambda: _fitted(split, Overwriting(n)),
-        "unlocks": lambda: _fitted(split, Unlocking(n)),
-    }
-    return made[kind]()
+    made = {"estimator": Constant(split.n_classes), **ODD[params["kind"]](split.n_classes)}
+    return _fitted(split, **made)
 
 
-def labels_only(split: Any, params: Any, seed: int) -> Fitted:
-    return _fitted(split, LabelsOnly())
+def _learner(act: Callable[..., Fitted | None], slug: str = "", **more: Any) -> Learner:
+    slug = slug or f"fake-{act.__name__.replace('_', '-')}"
+    name = slug.removeprefix("fake-").capitalize()
 
-
-def _logged(slug: str, fit: Callable[..., Fitted]) -> Callable[..., Fitted]:
-    def logged(split: Any, params: Any, seed: int) -> Fitted:
-        path = os.environ.get(LOG_VARIABLE)
-        if path:
+    def fit(split: Any, params: Any, seed: int) -> Fitted:
+        if path := os.environ.get(LOG_VARIABLE):
             where = split.provenance
             with Path(path).open("a") as log:
                 log.write(f"{where.protocol} {where.dataset} {slug} {where.trial} {seed}\n")
-        return fit(split, params, seed)
+        return act(split, params, seed) or _fitted(split, Constant(split.n_classes))
 
-    return logged
-
-
-def _learner(
-    fit: Callable[..., Fitted], slug: str = "", params: Any = None, **more: Any
-) -> Learner:
-    slug = slug or f"fake-{fit.__name__.replace('_', '-')}"
-    name = slug.removeprefix("fake-").capitalize()
-    defaults = params or {}
-    return Learner(slug, name, "1", lambda task: dict(defaults), _logged(slug, fit), **more)
+    return Learner(slug, name, "1", lambda task: {}, fit, in_paper=False, **more)
 
 
 LEARNERS = [
-    _learner(good, space={"shift": (0, 1, 2, 3), "seconds": (0.0, 0.001)}, in_paper=False),
-    _learner(good, "fake-steady", {"seconds": 0.1}, in_paper=False),
-    _learner(good, "fake-picky", skip=lambda features, classes: "too picky", in_paper=False),
-    _learner(good, "fake-lacking", needs=("a_module_nobody_has",), in_paper=False),
-    *(
-        _learner(fit, in_paper=False)
-        for fit in (
-            *(trivial, sleeps, allocates, allocates_natively, segfaults, aborts, raises, exits),
-            *(exits_hard, prints_and_raises, prints_for_ever, forks, forks_and_sleeps),
-            *(forks_and_segfaults, forks_eight_times, says_garbage, says_nested, says_half),
-            *(answers_for_another, stops_itself, stops_its_keeper, pollutes, overwrites, unlocks),
-            *(cheats, returns_odd_things, labels_only),
-        )
+    _learner(good, space={"shift": (0, 1, 2, 3), "seconds": (0.0, 0.001)}),
+    _learner(good, "fake-picky", skip=lambda features, classes: "too picky"),
+    _learner(good, "fake-lacking", needs=("a_module_nobody_has",)),
+    *map(_learner, (sleeps, allocates, allocates_natively, segfaults, raises, exits)),
+    *map(_learner, (prints_and_raises, prints_for_ever, forks, forks_eight_times)),
+    *map(_learner, (answers_for_another, stops_its_keeper, pollutes, overwrites, unlocks)),
+    *map(_learner, (cheats, returns_odd_things)),
+    _learner(lambda *_: None, "fake-trivial"),
+    _learner(lambda *_: os.abort(), "fake-aborts"),
+    _learner(lambda *_: os._exit(7), "fake-exits-hard"),
+    _learner(lambda *_: os.kill(os.getpid(), signal.SIGSTOP), "fake-stops-itself"),
+    _learner(lambda *_: forks() or sleeps(), "fake-forks-and-sleeps"),
+    _learner(lambda *_: forks() or segfaults(), "fake-forks-and-segfaults"),
+    _learner(lambda *_: _says(b"\x80\x04garbage" * 10), "fake-says-garbage"),
+    _learner(
+        lambda *_: _says(b'{"run":' + b"[" * 10**5 + b"]" * 10**5 + b"}\n"), "fake-says-nested"
     ),
+    _learner(lambda *_: _says(b'{"run": {') or time.sleep(3600), "fake-says-half"),
+    _learner(lambda split, *_: _fitted(split, LabelsOnly()), "fake-labels-only"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 import tempfile
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,24 +33,12 @@ def small_report() -> tuple[Runs, Path]:
 def small_store(folder: Path) -> Path:
     """Tuned and default runs of three learners on three datasets; some of one failed."""
     store = Store(folder)
-    jobs = [
-        Job(
-            "paper",
-            experiment,
-            dataset,
-            method,
-            Job.freeze({"depth": 3 if experiment == "tuned" else 5}),
-            trial,
-            42,
-            content_hash=dataset,
-            protocol_version="1",
-            method_version="1",
-        )
-        for experiment in ("tuned", "default")
-        for dataset in DATASETS
-        for method in METHODS
-        for trial in range(TRIALS)
-    ]
+    versions = {"protocol_version": "1", "method_version": "1"}
+    places = product((("tuned", 3), ("default", 5)), DATASETS, METHODS, range(TRIALS))
+    jobs = []
+    for (experiment, depth), dataset, method, trial in places:
+        what = ("paper", experiment, dataset, method, Job.freeze({"depth": depth}), trial, 42)
+        jobs.append(Job(*what, content_hash=dataset, **versions))
     store.plan(jobs)
     store.add(_run(job) for job in jobs if job.dataset != "banknote-authentication")
     store.add(_run(job) for job in jobs if job.method != "cart" or job.trial < 7)
@@ -72,27 +61,18 @@ def _run(job: Job) -> dict[str, Any]:
     if job.method == "evil-learner" and job.trial == 4:
         return job.run("error", reason=HOSTILE, traceback=HOSTILE, environment="here")
     base = {"gradtree": 0.9122, "cart": 0.95}.get(job.method, 0.5)
-    return job.run(
-        "ok",
-        test_f1=base + 0.001 * job.trial + (0.02 if job.dataset == "evil" else 0),
-        train_f1=0.99,
-        tree_size=2 * job.trial + 3,
-        wall_seconds=0.5,
-        cpu_seconds=0.5,
-        environment="here",
-    )
+    f1 = base + 0.001 * job.trial + (0.02 if job.dataset == "evil" else 0)
+    taken = {"wall_seconds": 0.5, "cpu_seconds": 0.5, "environment": "here"}
+    return job.run("ok", test_f1=f1, train_f1=0.99, tree_size=2 * job.trial + 3, **taken)
 
 
 def tree_entry(method: str = "cart", word: str = "petal width", depth: int = 1) -> dict[str, Any]:
     """A full tree over one column, in the form of a stored one."""
     inner, nodes = 2**depth - 1, 2 ** (depth + 1) - 1
     children = [2 * at + 1 if at < inner else -1 for at in range(nodes)]
+    place = {"method": method, "experiment": "tuned", "protocol": "paper", "trial": 0, "seed": 42}
     return {
-        "method": method,
-        "experiment": "tuned",
-        "protocol": "paper",
-        "trial": 0,
-        "seed": 42,
+        **place,
         "test_f1": 0.9,
         "class_names": ["small", word],
         "tree": {

@@ -16,7 +16,9 @@ from experiments.runner.executors import Executor
 from experiments.runner.executors.supervisor import python_environment
 from experiments.runner.experiments import identity_of
 from experiments.runner.run_job import Outcome
+from experiments.runs import archive
 from experiments.runs.schema import COLUMNS, Job
+from experiments.runs.store import Store
 
 FAKES = Path(__file__).with_name("fake_learners.py")
 TOKEN = "RUNNER_TEST_TOKEN"
@@ -48,6 +50,13 @@ def steady(run: dict[str, Any]) -> dict[str, Any]:
     """A row without what may differ between two runs of the same job."""
     lasting = [c.name for c in COLUMNS if c.kind in ("identity", "score")]
     return {name: run.get(name) for name in (*lasting, "status", "reason", "extra")}
+
+
+def archived(store: Store, folder: Path) -> Path:
+    """The runs, plan and facts of a store as an archive of Parquet files."""
+    facts = {kind: dict(store.facts(kind)) for kind in archive.KINDS}
+    archive.write(folder, store.frame("runs"), store.frame("planned"), facts)
+    return folder
 
 
 def descendants_left() -> list[psutil.Process]:

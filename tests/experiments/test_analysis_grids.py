@@ -34,14 +34,11 @@ def cell(outcomes, metric="test_f1"):
 # Cells
 
 
-def test_a_cell_is_the_mean_and_population_deviation_of_its_trials():
+def test_a_cell_is_the_mean_and_population_deviation_of_its_trials_with_a_number():
     found = cell([0.1, 0.2, 0.6])
     assert found["mean"] == math.fsum([0.1, 0.2, 0.6]) / 3
     assert found["std"] == pytest.approx(statistics.pstdev([0.1, 0.2, 0.6]))
     assert (found["n"], found["expected"], found["missing"]) == (3, 3, "")
-
-
-def test_a_trial_without_a_number_does_not_count():
     found = cell([0.9] * 8 + [math.nan, None])
     assert (found["n"], found["expected"], found["missing"]) == (8, 10, "")
 
@@ -85,9 +82,7 @@ def test_brackets_break_ties_in_column_order_and_ties_share_the_better_rank():
     ]
     assert stats.ranks_of(WORKED).fillna(0).to_numpy().tolist() == [[1, 2, 0], [2, 2, 1]]
     assert stats.ranks_of(WORKED, smaller=True, method="first").iloc[0].tolist()[:2] == [2, 1]
-
-
-def test_a_printed_rank_decides_between_means_that_print_alike():
+    # A printed rank decides between means that print alike.
     row, ties = pd.DataFrame([[0.927, 0.927]]), pd.DataFrame([[2, 1]])
     assert stats.ranks_of(row, ties=ties).to_numpy().tolist() == [[2, 1]]
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from runner_helpers import archived
 
 from experiments.analysis.grids import added, declarations, declared, printed_grid
 from experiments.analysis.printed import printed
@@ -35,15 +36,6 @@ def store(tmp_path):
     return tmp_path / "store"
 
 
-def archived(store, tmp_path):
-    """The same as an archive of Parquet files."""
-    source = Store(store)
-    facts = {kind: dict(source.facts(kind)) for kind in archive.KINDS}
-    archive.write(tmp_path / "archive", source.frame("runs"), source.frame("planned"), facts)
-    source.close()
-    return tmp_path / "archive"
-
-
 def test_a_run_stands_in_every_experiment_that_plans_it(store):
     frame = load(store).frame
     assert frame["experiment"].tolist() == ["default", "tuned", "tuned", "tuned"]
@@ -55,7 +47,7 @@ def test_a_run_stands_in_every_experiment_that_plans_it(store):
 
 
 def test_an_archive_and_a_store_give_the_same_frame(store, tmp_path):
-    from_store, from_archive = load(store), load(archived(store, tmp_path))
+    from_store, from_archive = load(store), load(archived(Store(store), tmp_path / "a"))
     pd.testing.assert_frame_equal(from_store.frame, from_archive.frame)
     assert from_store.name("cart") == from_archive.name("cart") == "My CART"
 
@@ -65,9 +57,11 @@ def test_names_come_from_the_stores_facts_then_the_committed_ones_then_the_slug(
     assert [runs.name(slug) for slug in ("cart", "iris", "me")] == ["My CART", "Iris", "me"]
 
 
-def test_a_folder_without_runs_is_told(tmp_path):
+def test_a_folder_without_runs_or_printed_numbers_is_told(tmp_path):
     with pytest.raises(UserError, match="holds no runs"):
         load(tmp_path)
+    with pytest.raises(UserError, match=r"dataset_specs\.csv is missing"):
+        printed(tmp_path)
 
 
 def test_what_our_search_found_can_stand_for_the_published_settings():
@@ -150,8 +144,3 @@ def test_bracketed_ranks_follow_from_the_cells(name):
         if cell.rank not in fits:
             found.add((name, cell.task, cell.dataset, "", cell.method, "rank"))
     assert found == listed(name, of_cells=True)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(UserError, match=r"dataset_specs\.csv is missing"):
-        printed(tmp_path)

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,6 @@ def alter(folder: Path, **changes: Any) -> None:
     archive.write(folder, runs, archive.read_plan(folder), archive.read_facts(folder))
 
 
-Run = Callable[..., tuple[int, str, str]]
 QUICK = ("--inline", "--plain")
 
 

@@ -2,9 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plugins
 import pytest
+from runner_helpers import archived
 
 from experiments.analysis.runs import load
 from experiments.commands import arguments as cli
@@ -24,7 +22,6 @@ from experiments.runs.schema import NAMES
 from experiments.runs.store import Store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -43,14 +40,13 @@ class TestCommandLine:
         assert ended.value.code == 0
         assert "--plugin FILE.py" in capsys.readouterr().out
 
-    def test_imports_nothing_slow_before_use(self):
+    def test_imports_nothing_slow_before_use(self, python):
         code = (
             "import sys; from experiments.__main__ import build_parser; build_parser(); "
             "slow = {'sklearn', 'tensorflow', 'numba', 'optuna', 'matplotlib'}; "
             "print(sorted(slow & set(sys.modules)))"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert done.stdout.strip() == "[]", done.stderr
+        assert python(code) == "[]\n"
 
     @pytest.mark.parametrize(
         ("command", "told"),
@@ -349,11 +345,9 @@ class TestExport:
             one, store = replace(job, method_version=version), Store(tmp_path / version)
             store.plan([one])
             store.add([one.run("ok", test_f1=0.5)])
-            facts = {"slug": "cart", "name": "CART", "version": version}
-            store.add_facts("learner", {"cart": facts})
+            store.add_facts("learner", {"cart": {"slug": "cart", "version": version}})
             if version == "first":  # as it was committed when the catalogue asked for it
-                kinds = {kind: store.facts(kind) for kind in archive.KINDS}
-                archive.write(folder, store.frame(), store.frame("planned"), kinds)
+                archived(store, folder)
             else:
                 run("export", "--store", tmp_path / version, "--results", folder)
             keys.append(archive.read_plan(folder)["key"].tolist())
@@ -364,14 +358,13 @@ class TestExport:
 
     def test_superseded_runs_stay_where_another_experiment_asks_for_them(self, run, tmp_path):
         (job,) = jobs_of("default", "paper", ["iris"], ["cart"], [0])
-        first, folder = replace(job, method_version="first"), tmp_path / "archive"
+        first = replace(job, method_version="first")
         ours, theirs = Store(tmp_path / "ours"), Store(tmp_path / "theirs")
         ours.plan([first, replace(first, experiment="their-own")])
         theirs.plan([job])
         ours.add([first.run("ok", test_f1=0.5)])
         theirs.add([job.run("ok", test_f1=0.6)])
-        facts = {kind: ours.facts(kind) for kind in archive.KINDS}
-        archive.write(folder, ours.frame(), ours.frame("planned"), facts)
+        folder = archived(ours, tmp_path / "archive")
         run("export", "--store", theirs.folder, "--results", folder)
         plan = archive.read_plan(folder).set_index("experiment")["key"]
         assert plan.to_dict() == {"default": job.key, "their-own": first.key}
@@ -405,10 +398,9 @@ class TestExport:
             Store(tmp_path / name).add(runs)
         folder = tmp_path / "archive"
         run("export", "--store", tmp_path / "old", "--results", folder)
+        words = ["export", "--store", tmp_path / "new", "--results", folder]
         for options, expected in (((), [9, 9, 9]), (("--costs",), [1, 9, 9])):
-            status, said, _ = run(
-                "export", "--store", tmp_path / "new", "--results", folder, *options
-            )
+            status, said, _ = run(*words, *options)
             assert (status, "1 conflicts" in said) == (1, True)
             kept = archive.read_runs(folder).sort_values("trial")
             assert list(kept["cpu_seconds"]) == expected
@@ -417,9 +409,7 @@ class TestExport:
 
 def test_lists_have_what_plugins_offer_and_what_profiles_cost(run, tmp_path):
     _, out, _ = run("list", "profiles", "--cost")
-    assert re.search(
-        r"paper +7,300 jobs +\d+ h \d\d min +\d+ (?:h|min) \d\d (?:min|s) +every table", out
-    )
+    assert re.search(r"paper +7,300 jobs( +\d+ (h|min) \d\d (min|s)){2} +every table", out)
     text = plugins.BOTH + "METRICS = {'mine': lambda y, p: 1.0}\n"
     status, out, _ = run("list", "--plugin", plugins.write(tmp_path, text))
     assert status == 0

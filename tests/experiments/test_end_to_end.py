@@ -14,21 +14,9 @@ import pytest
 from experiments.commands.arguments import RESULTS
 from experiments.runs.store import Store
 
-PLUGIN = """
+MORE = """
 from pathlib import Path
-
-import numpy as np
-import pandas as pd
 from sklearn.datasets import load_breast_cancer
-from sklearn.tree import DecisionTreeClassifier
-
-from baselines import Fitted, Learner
-
-
-def shallow(split, params, seed):
-    X, y = split.X_train_valid, split.y_train_valid
-    model = DecisionTreeClassifier(**params, random_state=seed).fit(X, y)
-    return Fitted(model, X, y, tree=None, size=model.tree_.node_count)
 
 
 def optimal(split, params, seed):
@@ -40,26 +28,19 @@ def optimal(split, params, seed):
 
 
 LEARNERS = [
-    Learner("shallow", "Shallow tree", "1", lambda task: {"max_depth": 2}, shallow,
-            space={"max_depth": [1, 2, 3, 4], "criterion": ["gini", "entropy"]}),
-    Learner("optimal", "Optimal tree of depth 2", "1", lambda task: {"max_depth": 2}, optimal,
-            needs=("pystreed",)),
+    LEARNER,
+    Learner("optimal", "Optimal tree of depth 2", "1", defaults, optimal, needs=("pystreed",)),
 ]
-_x = np.random.default_rng(0).normal(size=(150, 2))
-_shop = pd.DataFrame(_x, columns=["price", "age"]).assign(
-    kind=np.where(_x[:, 0] > 0, "café", "bar"), sold=np.where(_x.sum(axis=1) > 0, "yes", "no")
-)
-_shop.loc[::7, "age"] = None
+del LEARNER
 _cells = load_breast_cancer(as_frame=True).frame
-DATASETS = {
-    "Corner shop": (_shop, "sold"),
+DATASETS |= {
     "Visits": (pd.read_csv(Path(__file__).with_name("visits.csv")), "again"),
     "Cells": (_cells.iloc[::2, [0, 1, 2, -1]], "target"),
 }
 METRICS = {"surprise": (lambda y, p: float(-np.log2(np.clip(p[range(len(y)), y], 1e-6, 1)).mean()),
                         "low")}
 """
-TABLES = "corner-shop,visits,cells"
+TABLES = "my-shop,visits,cells"
 
 
 @pytest.fixture
@@ -71,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     visits.assign(again=(draws[:, 0] > draws[:, 1]) * 1).to_csv(
         tmp_path / "visits.csv", index=False
     )
-    plugins.write(tmp_path, PLUGIN)
+    plugins.write(tmp_path, plugins.BOTH + MORE)
     monkeypatch.chdir(tmp_path)
     return tmp_path / ".runs"
 
@@ -139,11 +120,7 @@ def test_a_table_of_ones_own_beside_the_suites_learners(tmp_path):
 
 
 def test_without_the_data_it_says_how_to_get_it(tmp_path):
-    nothing = {
-        "GRADTREE_CACHE": str(tmp_path),
-        "GRADTREE_DATA": str(tmp_path),
-        "HOME": str(tmp_path),
-    }
+    nothing = dict.fromkeys(("GRADTREE_CACHE", "GRADTREE_DATA", "HOME"), str(tmp_path))
     blocked = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
     done = script("adult", "--store", tmp_path / "runs", **nothing, **blocked, no_proxy="")
     assert done.returncode == 3, done.stdout

@@ -53,7 +53,8 @@ def test_a_figure_is_the_same_bytes_again_and_knows_its_data(tmp_path):
     assert style.data_hash(drawing()) != style.data_hash(drawing(1 + 1e-8))
 
 
-def test_the_hash_of_a_figure_sees_all_kinds_of_marks():
+def test_every_learner_has_its_own_mark_and_the_hash_of_a_figure_sees_all_kinds():
+    assert len(set(style.MARKS.values())) == len(style.MARKS)
     draw: dict[str, Callable[[Any, float], object]] = {
         "bars": lambda axes, value: axes.barh([0, 1], [1, value]),
         "points": lambda axes, value: axes.scatter([0, 1], [1, value]),
@@ -79,10 +80,6 @@ def test_figures_do_not_hear_of_a_users_settings(tmp_path):
         with style.look():
             loud = drawing()
         assert style.render(loud, "svg") == plain
-
-
-def test_every_learner_has_its_own_mark():
-    assert len(set(style.MARKS.values())) == len(style.MARKS)
 
 
 def test_blocks_go_between_their_markers_and_nowhere_else(tmp_path):

@@ -14,60 +14,26 @@ from experiments.output import formats, latex
 
 
 @pytest.mark.parametrize(
-    ("value", "decimals", "shown"),
+    ("how", "values", "shown"),
     [
-        (0.12345, 3, "0.123"),
-        (0.0, 3, "0.000"),
-        (-0.0, 3, "0.000"),
-        (1e-17, 3, "0.000"),
-        (0.0004, 3, "0.0004"),
-        (0.0000004, 3, "0.000"),
-        (-0.0004, 3, "-0.0004"),
-        (12345.678, 1, "12,345.7"),
-        (math.inf, 3, "not a number"),
+        (Format(), (0.12345, 0.0, -0.0, 1e-17), "0.123 0.000 0.000 0.000"),
+        (Format(), (0.0004, 0.0000004, -0.0004), "0.0004 0.000 -0.0004"),
+        (Format(1), (12345.678, 7.25), "12,345.7 7.2"),
+        (Format(kind="change"), (0.0131, -0.0131, 0.0, -1e-15), "+0.013 -0.013 0.000 0.000"),
+        (Format(kind="change"), (-0.0002, 0.0000001, -0.0000001), "-0.0002 +0.000 -0.000"),
+        (Format(kind="p"), (0.0, 1e-300, 0.00123), "<0.0001 <0.0001 0.0012"),
+        (Format(kind="p"), (0.0412, 1.0), "0.041 1.000"),
+        (Format(), ("n>12", 45211, np.int64(45211)), "n>12 45,211 45,211"),
+        (Format(1, kind="count"), (45211.0, 7.25), "45,211 7.2"),
     ],
 )
-def test_a_number(value, decimals, shown):
-    assert formats.number(value, decimals) == shown
+def test_changes_keep_their_sign_and_p_values_are_never_zero(how, values, shown):
+    assert " ".join(formats.show(value, how) for value in values) == shown
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (0.0131, "+0.013"),
-        (-0.0131, "-0.013"),
-        (0.0, "0.000"),
-        (-1e-15, "0.000"),
-        (-0.0002, "-0.0002"),
-        (0.0000001, "+0.000"),
-        (-0.0000001, "-0.000"),
-    ],
-)
-def test_a_change_keeps_its_sign(value, shown):
-    assert formats.change(value) == shown
-
-
-def test_a_p_value_is_never_zero():
-    shown = [formats.show(p, Format(kind="p")) for p in (0.0, 1e-300, 0.00123, 0.0412, 1.0)]
-    assert shown == ["<0.0001", "<0.0001", "0.0012", "0.041", "1.000"]
-
-
-@pytest.mark.parametrize(
-    ("value", "how", "shown"),
-    [
-        (None, Format(), ""),
-        (math.nan, Format(), ""),
-        (pd.NA, Format(), ""),
-        ("n>12", Format(), "n>12"),
-        (45211, Format(), "45,211"),
-        (np.int64(45211), Format(), "45,211"),
-        (45211.0, Format(kind="count"), "45,211"),
-        (7.25, Format(kind="count", decimals=1), "7.2"),
-        (0.5, Format(2), "0.50"),
-    ],
-)
-def test_a_field(value, how, shown):
-    assert formats.show(value, how) == shown
+def test_a_gap_is_empty_and_what_is_endless_no_number():
+    assert [formats.show(gap) for gap in (None, math.nan, pd.NA)] == [""] * 3
+    assert formats.show(math.inf) == "not a number"
 
 
 def test_a_table_joins_limits_and_spreads_and_marks_the_best():

@@ -12,9 +12,10 @@ from experiments.__main__ import main
 from experiments.analysis.runs import load
 from experiments.errors import UserError
 from experiments.output.metrics import find, measure
+from experiments.runner.experiments import jobs_of
 from experiments.runs import archive
 from experiments.runs.archive import Prediction
-from experiments.runs.schema import Column, check
+from experiments.runs.schema import Column
 from experiments.runs.store import Store
 
 
@@ -55,13 +56,10 @@ def test_metrics_get_the_arguments_that_they_need(name, options, classes):
     assert scored(name, given, classes, **more) == pytest.approx(wanted)
 
 
-def test_a_class_that_the_test_rows_lack():
+def test_a_class_that_the_test_rows_lack_options_and_directions():
     given = Prediction(np.array([0, 1, 0]), np.array([0, 1, 2]), np.eye(3)[[0, 1, 2]] * 0.7 + 0.1)
     wanted = -(2 * np.log(0.8) + np.log(0.1)) / 3
     assert scored("log_loss", given, 3) == pytest.approx(wanted)
-
-
-def test_options_and_directions():
     given = rows(3)
     wanted = sklearn_metrics.f1_score(given.truth, given.predicted, average="weighted")
     assert scored("f1_score", given, 3, average="weighted") == pytest.approx(wanted)
@@ -102,19 +100,12 @@ def test_a_metric_of_a_plugin_takes_truth_and_probabilities():
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """Two trials of tuned CART on Iris; predictions of the first alone."""
-    plan = archive.read_plan()
-    plan = plan[(plan["experiment"] == "tuned") & (plan["protocol"] == "paper")]
-    plan = plan[(plan["dataset"] == "iris") & (plan["method"] == "cart") & (plan["trial"] < 2)]
-    frame = archive.read_runs()
-    opened = Store(tmp_path / "runs")
-    opened.add([check(run) for run in archive.rows(frame[frame["key"].isin(plan["key"])])])
-    with opened.writing() as connection:
-        lines = plan.astype(object).itertuples(index=False, name=None)
-        connection.executemany(f"INSERT INTO planned VALUES ({', '.join('?' * 8)})", lines)
-        first = plan.loc[plan["trial"] == 0, "key"].item()
-        connection.execute("INSERT INTO predictions VALUES (?, ?)", (first, archive.pack(rows(3))))
+    jobs, opened = jobs_of("tuned", "paper", ["iris"], ["cart"], [0, 1]), Store(tmp_path / "runs")
+    opened.plan(jobs)
+    runs = [job.run("ok", test_f1=0.5, test_brier=0.125) for job in jobs]
+    opened.add(runs, {jobs[0].key: archive.pack(rows(3))})
     opened.close()
-    return tmp_path / "runs"
+    return opened.folder
 
 
 def test_runs_without_predictions_are_counted(store, tmp_path, capsys):
@@ -133,6 +124,6 @@ def test_runs_without_predictions_are_counted(store, tmp_path, capsys):
 
 def test_stored_scores_need_no_predictions(store, capsys):
     assert main(["measure", "test_brier", "--store", str(store)]) == 0
-    assert "Iris" in capsys.readouterr().out
+    assert "0.125" in capsys.readouterr().out
     assert main(["measure", "test_brier", "--store", str(store), "--experiment", "tunde"]) == 2
     assert "did you mean paper/tuned" in capsys.readouterr().err

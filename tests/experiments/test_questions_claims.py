@@ -14,6 +14,7 @@ from experiments.analysis.questions.conclusions import check, check_claims, grad
 from experiments.analysis.runs import Runs
 
 PAPER = printed()
+BINARY = list(PAPER.datasets.query("task == 'binary'").index)
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +44,10 @@ def test_with_the_papers_own_cells_everything_is_kept_in_full(claims):
     assert claims.at["binary-size", "kept"] == pytest.approx(1.0)
 
 
-def changed(runs: Runs, method: str, table: str, value: float, task: str = "binary") -> Runs:
-    """A method's F1 set to a value on the datasets of a task."""
-    slugs = PAPER.datasets.index[PAPER.datasets["task"] == task]
+def altered(runs: Runs, which: str, **columns: object) -> Runs:
+    """The runs that a query finds, with another outcome."""
     frame = runs.frame.copy()
-    own = (frame["experiment"] == table) & (frame["method"] == method)
-    frame.loc[own & frame["dataset"].isin(slugs), "test_f1"] = value
+    frame.loc[frame.query(which).index, list(columns)] = list(columns.values())
     return replace(runs, frame=frame)
 
 
@@ -65,7 +64,8 @@ def outcome(slug: str, runs: Runs) -> tuple[str, Finding]:
     ],
 )
 def test_claims_of_a_lead_fail_without_it(as_printed, slug):
-    worse = changed(as_printed, "gradtree", "tuned", 0.01)
+    of_gradtree = "experiment == 'tuned' and method == 'gradtree' and dataset in @BINARY"
+    worse = altered(as_printed, of_gradtree, test_f1=0.01)
     told, found = outcome(slug, worse)
     assert told == "does not hold"
     assert found.effect < {"binary-13-wins": 13}.get(slug, 0.01)
@@ -112,21 +112,15 @@ def test_an_incomplete_table_says_how_much_of_it_has_run(as_printed):
     assert outcome("multi-second", replace(as_printed, frame=frame))[0] == "holds"
 
 
-def ended(runs: Runs, dataset: str, method: str, **columns: object) -> Runs:
-    """The runs of a method on a dataset, with another outcome."""
-    frame = runs.frame.copy()
-    own = (frame["dataset"] == dataset) & (frame["method"] == method)
-    frame.loc[own, list(columns)] = list(columns.values())
-    return replace(runs, frame=frame)
-
-
 def test_a_dataset_too_wide_for_a_learner_leaves_no_claim_open(as_printed):
-    runs = ended(as_printed, "titanic", "dndt", status="skipped", reason="n>12", test_f1=math.nan)
+    of_dndt, skipped = "dataset == 'titanic' and method == 'dndt'", {"status": "skipped"}
+    runs = altered(as_printed, of_dndt, **skipped, reason="n>12", test_f1=math.nan)
     assert outcome("binary-mrr", runs)[0] == "holds"
 
 
 def test_dl85_counts_with_its_own_seconds_where_only_the_papers_hit_the_limit(as_printed):
-    quick = ended(as_printed, "splice", "dl85", status="ok", reason="", wall_seconds=1.0)
+    of_dl85 = "dataset == 'splice' and method == 'dl85'"
+    quick = altered(as_printed, of_dl85, status="ok", reason="", wall_seconds=1.0)
     limited, own = (outcome("runtime-large", runs)[1].effect for runs in (as_printed, quick))
     assert own < limited - 0.05
 

@@ -40,8 +40,7 @@ def test_datasets_without_every_trial_or_with_other_trials_do_not_enter():
 
 
 def used(gaps: dict[str, float], *places: tuple[str, str, str, str]) -> tuple[str, ...]:
-    answer = answered(against_cart.answer, make_runs(against(gaps, *places)))
-    return answer.sentences
+    return answered(against_cart.answer, make_runs(against(gaps, *places))).sentences
 
 
 def test_nested_tuning_is_the_primary_comparison_where_it_ran():

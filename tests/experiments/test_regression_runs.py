@@ -1,7 +1,5 @@
 """Regressions in the runner, the table of runs and the analysis."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +11,7 @@ import pytest
 from analysis_support import answered, make_runs
 from hypothesis import given
 from hypothesis import strategies as st
-from runner_helpers import job_of
+from runner_helpers import archived, job_of
 from sklearn import metrics
 
 from datasets.split import Provenance, Split
@@ -90,7 +88,10 @@ class TestServo:
         store = Store(tmp_path / "store")
         store.add([run], {run["key"]: done.predictions or b""})
         assert isinstance(kept_tree(store, run["key"]), RegressionTree | None)
-        for folder in (tmp_path / "store", self.archived(store, tmp_path / "archive")):
+        runs = store.frame("runs")
+        archived(store, tmp_path / "archive")
+        archive.write_predictions(tmp_path / "archive", archive.kept_predictions(store, runs))
+        for folder in (tmp_path / "store", tmp_path / "archive"):
             found = checks.scores(folder, scores.scores_of, scores.number_scores)
             assert (found.compared, found.wrong) == (1, [])
         kept = archive.read_predictions(tmp_path / "archive")[run["key"]]
@@ -98,24 +99,13 @@ class TestServo:
         assert (kept.truth == again.truth).all()
         assert (kept.predicted == again.predicted).all()
 
-    @staticmethod
-    def archived(store: Store, folder: Path) -> Path:
-
-        facts: dict[str, Any] = {kind: {} for kind in archive.KINDS}
-        archive.write(folder, store.frame("runs"), store.frame("planned"), facts)
-        return archive.write_predictions(
-            folder, archive.kept_predictions(store, store.frame("runs"))
-        ).parent
-
     def test_a_changed_score_is_noticed(self, tmp_path: Path) -> None:
         done = run_job.run_job(servo_job("cart-quantile"))
         store = Store(tmp_path)
         wrong = {**done.run, "test_pinball_90": done.run["test_pinball_90"] + 1e-6}
         store.add([check(wrong)], {wrong["key"]: done.predictions or b""})
-        assert (
-            "test_pinball_90"
-            in checks.scores(tmp_path, scores.scores_of, scores.number_scores).wrong[0]
-        )
+        (told,) = checks.scores(tmp_path, scores.scores_of, scores.number_scores).wrong
+        assert "test_pinball_90" in told
 
     def test_a_learner_of_classes_is_left_out_with_the_reason(self) -> None:
         run = run_job.run_job(job_of("cart", "servo", protocol="clean")).run
@@ -165,9 +155,6 @@ def test_who_is_named_for_the_wrong_task_is_skipped_with_the_reason(run: Verb, t
     words += ["--method", "gradtree-regression", "--dataset", "iris", "--trial", "0", "--inline"]
     status, out, _ = run("run", *words, "--plain", "--protocol", "paper")
     assert (status, "iris gradtree-regression trial 0: skipped: numbers only" in out) == (0, True)
-
-
-# The question
 
 
 def invented(r2: dict[str, float], pinball: float = 0.9, n: int = 9) -> Any:
@@ -220,11 +207,8 @@ def test_datasets_that_are_not_finished_are_counted() -> None:
     assert "(protocol clean, 8 of 9 datasets so far)" in first
 
 
-def test_level_trees_win_nowhere() -> None:
+def test_level_trees_win_nowhere_and_few_datasets_give_no_answer() -> None:
     found = answered(regression.answer, invented({**R2, "gradtree-regression": 0.8}))
     assert "and on 9 two trees are level" in found.sentences[0]
-
-
-def test_without_enough_datasets_there_is_no_answer() -> None:
     assert regression.answer(invented(R2, n=4), printed()) is None
     assert regression.answer(make_runs({}), printed()) is None

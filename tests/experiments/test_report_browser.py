@@ -101,10 +101,8 @@ def test_cells_are_reached_by_keys(opened):
     for key in ("ArrowDown", "ArrowRight"):
         opened.press(key)
     after = opened.run("document.activeElement.dataset.cell")
-    assert [int(b) - int(a) for a, b in zip(before.split(","), after.split(","), strict=True)] == [
-        1,
-        1,
-    ]
+    steps = zip(before.split(","), after.split(","), strict=True)
+    assert [int(b) - int(a) for a, b in steps] == [1, 1]
     assert opened.run(f"document.querySelectorAll('{TABLE} td[tabindex=\"0\"]').length") == 1
     opened.press("Enter")
     assert texts(opened, "#cell:popover-open") != []

@@ -59,14 +59,11 @@ def test_splits_are_in_the_units_of_the_raw_table(entry):
     assert set(words["port"]) == {"C", "Q"}
 
 
-def test_without_raw_rows_splits_are_in_the_numbers_of_training(ferry):
+def test_without_raw_rows_splits_are_in_numbers_of_training_and_mixing_is_refused(ferry):
     run = dict.fromkeys(("method", "experiment", "protocol", "trial", "seed", "test_f1"))
     columns = {words[0] for words in tree_entry(ferry.tree, ferry, None, run)["splits"].values()}
     assert columns <= set(ferry.feature_names)
     assert columns & {"port_C", "port_Q"}
-
-
-def test_a_preprocessing_that_mixes_columns_is_refused(ferry):
     mixing = SimpleNamespace(
         transform=lambda raw: raw[["age"]].to_numpy() * (raw["port"] == "C").to_numpy()[:, None]
     )

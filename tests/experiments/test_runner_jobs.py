@@ -15,7 +15,7 @@ from sklearn import metrics
 import datasets
 from experiments.runner import machine, registry, run_job, scores
 from experiments.runs import archive
-from experiments.runs.archive import COMMITTED, Prediction, read_runs
+from experiments.runs.archive import Prediction
 from experiments.runs.schema import check
 from experiments.runs.store import Store
 from gradtree.trees.tree import Tree
@@ -77,12 +77,9 @@ def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path):
     draws = np.random.default_rng(0)
     truth = draws.integers(0, 3, 50)
     leaves = draws.dirichlet(np.ones(3), 5)[draws.integers(0, 5, 50)]
+    place = ("paper", "iris", 0)
     kept = [
-        (
-            ("paper", "iris", 0),
-            f"{n:020x}",
-            Prediction(truth, np.full(50, n), leaves if n else None),
-        )
+        (place, f"{n:020x}", Prediction(truth, np.full(50, n), leaves if n else None))
         for n in range(3)
     ]
     first = archive.write_predictions(tmp_path / "a", kept).read_bytes()
@@ -94,20 +91,9 @@ def test_an_archive_of_predictions_is_small_and_always_the_same(tmp_path):
     without, both = (archive.prediction_of(tmp_path / "a", key) for _, key, _ in kept[:2])
     assert without.proba is None
     assert (both.proba == leaves).all()
-    other = [*kept, (("paper", "iris", 0), "f" * 20, Prediction(truth[::-1], truth))]
+    other = [*kept, (place, "f" * 20, Prediction(truth[::-1], truth))]
     with pytest.raises(ValueError, match="two runs were scored on different test rows"):
         archive.write_predictions(tmp_path / "c", other)
-
-
-def test_committed_predictions_give_the_committed_scores():
-    names = ("test_f1", "test_accuracy", "test_balanced_accuracy")
-    runs = read_runs(COMMITTED, ["key", *names]).set_index("key")
-    kept = archive.read_predictions(COMMITTED)
-    assert len(kept) >= 6000
-    for key, found in [(k, each) for k, each in kept.items() if not each.of_numbers][::5]:
-        n_classes = int(max(found.truth.max(), found.predicted.max())) + 1
-        ours = scores.scores_of(found.truth, found.predicted, None, n_classes)
-        assert all(ours[name] == runs.at[key, name] for name in names), key
 
 
 @pytest.mark.usefixtures("fakes")
@@ -123,10 +109,8 @@ class TestRunJob:
         assert again == {name: outcome.run[name] for name in again}
         parts = archive.tree_parts(outcome.predictions or b"")
         assert Tree(**parts).n_leaves == outcome.run["leaves"]
-        archived = archive.write_predictions(
-            tmp_path, archive.kept_predictions(store, store.frame())
-        ).parent
-        kept = archive.prediction_of(archived, outcome.run["key"])
+        path = archive.write_predictions(tmp_path, archive.kept_predictions(store, store.frame()))
+        kept = archive.prediction_of(path.parent, outcome.run["key"])
         assert (kept.proba == found.proba).all()
 
     def test_where_seconds_are_the_result_learners_are_warm(self, monkeypatch):

@@ -63,12 +63,9 @@ def test_jobs_that_share_work_follow_each_other():
     assert take_all(queue) == [first[2]], "side by side where there is nothing else to do"
 
 
-def test_candidates_of_a_search_share_nothing():
+def test_candidates_of_a_search_share_nothing_and_the_longest_come_first():
     jobs = [replace(fake_job("good", most=most), evaluation="cv:3") for most in range(3)]
     assert take_all(Queue([*jobs, fake_job("good", 1)], give_up=False))[:3] == jobs
-
-
-def test_the_longest_first():
     jobs = [fake_job("good", trial) for trial in range(3)]
     seconds = {job.key: float(job.trial) for job in jobs}
     assert take_all(Queue(jobs, seconds, give_up=False)) == jobs[::-1]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from experiments.runs import archive, schema
+from experiments.runs import schema
 from experiments.runs.schema import BadRunError, Job, check, disagreement
 from experiments.runs.store import Store
 
@@ -159,12 +159,6 @@ def test_a_hundred_thousand_runs_are_one_file_written_in_batches(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_committed_runs_are_runs_and_the_documentation_names_every_column():
-    frame = archive.read_runs()
-    assert len(frame) > 58_000
-    sample = archive.rows(frame.sample(500, random_state=0))
-    for run in sample:
-        check(run)
-    assert not frame["key"].duplicated().any()
+def test_the_documentation_names_every_column():
     documented = schema.documentation()
     assert all(f"`{name}`" in documented for name in schema.NAMES)

@@ -122,7 +122,7 @@ class TestStudies:
         assert [score for score, _ in outcomes] == ["timeout", "0.5", "0.1"]
 
     @pytest.mark.parametrize("name", ["tpe", "TPESampler", "RandomSampler", "grid"])
-    def test_any_sampler_of_optuna(self, tmp_path, name):
+    def test_any_sampler_of_optuna_that_needs_nothing_more(self, tmp_path, name):
         """A few trials at a time, each time told of those before."""
         search = opened(tmp_path, study.AT_ONCE + 2, name)
         assert len(search.open()) == len(search.open()) == study.AT_ONCE
@@ -131,8 +131,6 @@ class TestStudies:
         work(search, tmp_path)
         assert search.open() == {}
         assert "F1 0.5" in search.keep()
-
-    def test_a_sampler_that_needs_more(self, tmp_path):
         with pytest.raises(UserError, match="cannot be used here"):
             opened(tmp_path, 3, "PartialFixedSampler")
 
@@ -143,14 +141,11 @@ class TestScores:
         for name in ("paper/iris.csv", "clean/wine.csv"):
             source = scores.FOLDER / name
             (tmp_path / name).parent.mkdir(parents=True)
-            for method in [
-                c for c in scores.read(source) if f"{c}{scores.SECONDS}" in scores.read(source)
-            ]:
+            table = scores.read(source)
+            for method in [each for each in table if f"{each}{scores.SECONDS}" in table]:
                 subject = Subject(source.parent.name, source.stem, method)
                 scores.write_scores(tmp_path, subject, scores.outcomes_of(scores.FOLDER, subject))
             assert (tmp_path / name).read_bytes() == source.read_bytes()
-
-    def test_winners_are_written_as_they_are_committed(self, tmp_path):
         scores.write_winners(tmp_path, scores.read(scores.FOLDER / scores.WINNERS))
         made = (tmp_path / scores.WINNERS).read_bytes()
         assert made == (scores.FOLDER / scores.WINNERS).read_bytes()
@@ -186,6 +181,9 @@ class TestFolds:
             assert len(fold.y_valid) == pytest.approx(0.1 * (rows - len(fold.y_test)), abs=1)
             shares = [np.mean(part == 1) for part in (fold.y_test, split.y_train_valid)]
             assert shares[0] == pytest.approx(shares[1], abs=0.03)
+        made = scores.make_folds("my-shop", "clean", 0, 3)
+        tested = np.concatenate([fold.rows.test for fold in made if fold.rows is not None])
+        assert len(np.unique(tested)) == len(tested)
 
     @pytest.mark.parametrize("protocol", ["paper", "clean"])
     def test_no_learner_can_change_them(self, protocol, plugged):
@@ -193,8 +191,3 @@ class TestFolds:
             for rows in (fold.X_train, fold.X_valid, fold.X_test, fold.y_test):
                 with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
                     rows.setflags(write=True)
-
-    def test_under_clean_everything_is_learned_inside_them(self, plugged):
-        made = scores.make_folds("my-shop", "clean", 0, 3)
-        tested = np.concatenate([fold.rows.test for fold in made if fold.rows is not None])
-        assert len(np.unique(tested)) == len(tested)

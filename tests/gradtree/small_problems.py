@@ -73,6 +73,16 @@ def passengers(n_rows: int = 300, seed: int = 0) -> pd.DataFrame:
     )
 
 
+def goods(n_rows: int = 300) -> tuple[pd.DataFrame, NDArray[np.float64]]:
+    """A category, a number with gaps and a date, and the price that they make."""
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["a", "b", "c", "d"], n_rows)
+    size = np.where(rng.random(n_rows) < 0.2, np.nan, rng.random(n_rows))
+    day = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, n_rows), "D")
+    y = 5.0 * np.isin(kind, ["b", "d"]) + 3.0 * (size > 0.5) + 8.0 * (day > "2024-06-01")
+    return pd.DataFrame({"kind": kind, "size": size, "day": day}), y + 0.1 * rng.random(n_rows)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -1,14 +1,15 @@
 """The estimators by the contract of scikit-learn, and the registries of their settings."""
 
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_estimator,
+    parametrize_with_checks,
+)
 from small_problems import boxes, quick, regressor, revised
 
 import gradtree
@@ -68,16 +69,8 @@ def test_scikit_learns_own_checks_with_the_defaults(model):
 
 
 @pytest.mark.parametrize("model", [quick(), regressor()], ids=["classifier", "regressor"])
-def test_data_frames_have_names(model):
-    X, y = boxes()
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    model.fit(frame, pd.Series(y, name="label"))
-    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
-    assert model.n_features_in_ == 4
-    assert "a <= " in model.export_text()
-    assert model.to_sklearn().feature_names_in_.tolist() == ["a", "b", "c", "d"]
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame[["d", "c", "b", "a"]])
+def test_names_of_columns_are_kept_and_compared(model):
+    check_dataframe_column_names_consistency("model", model)
 
 
 def test_the_history_is_drawn():
@@ -90,16 +83,13 @@ def test_the_history_is_drawn():
 FORBIDDEN = ["tensorflow", "pandas", "matplotlib", "numba", "sklearn", "scipy"]
 
 
-def test_import_is_fast_and_light():
+def test_import_is_fast_and_light(python):
     program = (
         "import sys, time; start = time.perf_counter(); import gradtree; "
         "seconds = time.perf_counter() - start; "
         f"print(seconds, [name for name in {FORBIDDEN} if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    seconds, loaded = done.stdout.split(maxsplit=1)
+    seconds, loaded = python(program).split(maxsplit=1)
     assert loaded.strip() == "[]"
     assert float(seconds) < 0.5
 
@@ -133,12 +123,10 @@ print(model.fit(n[:, None], n > 40).export_text())
 """
 
 
-def test_arrays_and_tables_need_no_tensorflow_pandas_or_matplotlib():
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True, check=False
-    )
+def test_arrays_and_tables_need_no_tensorflow_pandas_or_matplotlib(python):
+    said = python(WITHOUT_EXTRAS)
     for told in ("word = a", "pip install", "x0 <= "):
-        assert told in done.stdout, done.stderr
+        assert told in said
 
 
 def test_every_public_name_exists():

@@ -147,6 +147,7 @@ def test_an_estimator_from_a_tree_of_any_origin():
     frame = pd.DataFrame(X, columns=names)
     np.testing.assert_array_equal(model.predict(frame), model.classes_[cart.predict(X)])
     assert "c <= " in model.export_text()
+    assert model.to_sklearn().feature_names_in_.tolist() == names
     assert model.refit(frame, model.classes_[y]).score(frame, model.classes_[y]) > 0.9
     assert model.prune(max_leaf_nodes=2).get_n_leaves() == 2
     with pytest.raises(ValueError, match="2 classes for a tree with 3"):
@@ -212,8 +213,7 @@ def test_python_code_predicts_the_same():
 
 def test_sql_predicts_the_same():
     model, rows = exported()
-    stored = rows.assign(boarded=rows["boarded"].astype(str) + " 00:00:00")
-    stored["boarded"] = rows["boarded"].dt.strftime("%Y-%m-%d %H:%M:%S")
+    stored = rows.assign(boarded=rows["boarded"].dt.strftime("%Y-%m-%d %H:%M:%S"))
     with sqlite3.connect(":memory:") as base:
         stored.astype(object).where(stored.notna(), None).to_sql("rows", base, index=False)
         # SQLite has no type of moments: it compares their text.

@@ -73,11 +73,8 @@ def test_rows_that_come_and_go(shape, bursts, scale, rate, seed):
     """Bursts of gradients for a few rows, then pauses in which rows leave the active set."""
     rng = np.random.default_rng(seed)
     start = rng.normal(size=shape).astype(np.float32)
-    group, pace, dense = (
-        new_group(start, np.float32),
-        adam.new_pace(np.float32),
-        DenseAdam(start, rate),
-    )
+    group, pace = new_group(start, np.float32), adam.new_pace(np.float32)
+    dense = DenseAdam(start, rate)
     for length, pause in bursts:
         for at in range(length + pause):
             slope = np.zeros(shape, dtype=np.float32)

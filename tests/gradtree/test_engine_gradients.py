@@ -90,19 +90,10 @@ def gradients(
     engine: str,
     slope: tuple[str, float] = ("sigmoid", 1.0),
 ) -> tuple[float, DenseTree]:
-    config = TrainConfig(
-        depth=case.tree.depth,
-        loss=loss,
-        selector=selector,
-        split=slope[0],
-        steepness=slope[1],
-        engine=engine,
-        dtype=case.X.dtype.name,
-        epochs=1,
-        lr_index=0.0,
-        lr_values=0.0,
-        lr_leaf=0.0,
-    )
+    still = {"epochs": 1, "lr_index": 0.0, "lr_values": 0.0, "lr_leaf": 0.0}
+    given = {"loss": loss, "selector": selector, "split": slope[0], "steepness": slope[1]}
+    dtype = case.X.dtype.name
+    config = TrainConfig(depth=case.tree.depth, engine=engine, dtype=dtype, **given, **still)
     run = begin(case.tree, rows_of(case.X, case.y, config.dtype, case.weight), config)
     if selector is HARD and engine == "compiled":
         finish(run)  # Without learning rates this only ends the phase of mixing.

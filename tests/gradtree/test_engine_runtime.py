@@ -1,16 +1,11 @@
 """Training as a program: repeatable, parallel, interruptible, without a cache, at a terminal."""
 
-import hashlib
 import io
 import itertools
-import os
 import signal
-import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,48 +14,20 @@ from small_problems import Terminal
 
 from gradtree import compiling
 from gradtree.training.train import Progress, TrainConfig, train
-from gradtree.trees.dense import DenseTree
 
-CONFIG = TrainConfig(depth=5, epochs=30, restarts=1, lr_leaf=0.05)
-ENDLESS = replace(CONFIG, depth=8, epochs=10**6, patience=10**6)
+ENDLESS = TrainConfig(depth=8, epochs=10**6, patience=10**6, restarts=1, lr_leaf=0.05)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _compiled() -> None:
+    """So that tests do not time this."""
+    train(*rows(), None, None, 2, TrainConfig(depth=5, epochs=2, restarts=0))
 
 
 def rows(n_rows: int = 200, n_features: int = 6) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n_rows, n_features)).astype(np.float32)
     return X, (X[:, 0] + rng.normal(size=n_rows) > 0).astype(np.int64)
-
-
-def fingerprint(tree: DenseTree) -> str:
-    parts = (tree.thresholds, tree.logits, tree.leaves)
-    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
-
-
-def fitted(config: TrainConfig) -> str:
-    X, y = rows()
-    return fingerprint(train(X[:150], y[:150], X[150:], y[150:], 2, config).dense)
-
-
-PROGRAM = """
-import sys
-sys.path[:0] = {folders!r}
-from test_engine_runtime import CONFIG, fitted, replace
-print(fitted(replace(CONFIG, selector={selector!r})))
-assert "tensorflow" not in sys.modules
-"""
-
-
-@pytest.mark.parametrize("selector", ["entmax", "gumbel", "annealed"])
-def test_a_seed_decides_everything_in_every_process(selector):
-    config = replace(CONFIG, selector=selector)
-    expected = fitted(config)
-    assert fitted(config) == expected
-    assert fitted(replace(config, seed=100)) != expected
-    program = PROGRAM.format(folders=[p for p in sys.path if p], selector=selector)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == expected
 
 
 def test_other_threads_run_during_a_turn():
@@ -78,7 +45,6 @@ def test_other_threads_run_during_a_turn():
         with pytest.raises(InterruptedError):
             train(X, y, None, None, 2, ENDLESS, progress=note)
 
-    fitted(CONFIG)  # compiles
     thread = threading.Thread(target=work)
     thread.start()
     ticks: list[float] = []
@@ -98,7 +64,6 @@ def test_other_threads_run_during_a_turn():
 def test_an_interrupt_is_heeded_at_once(n_rows, n_features):
     """Also in the first turn on many rows, when the engine does not yet know how fast it is."""
     X, y = rows(n_rows, n_features)
-    fitted(CONFIG)
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -115,8 +80,6 @@ def test_an_interrupt_is_heeded_at_once(n_rows, n_features):
         signal.signal(signal.SIGALRM, before)
     assert taken < 1.5
 
-
-ROOT = Path(__file__).resolve().parents[2]
 
 UNCACHED = """
 import warnings
@@ -145,38 +108,25 @@ for loss, numbers in (("quantile", X[:, 0]), ("huber", X), (own, X[:, 0])):
 """
 
 
-def outcome(program: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
-def test_import_without_a_writable_cache_warns_once():
-    (warning,) = eval(outcome(UNCACHED.format(work="import gradtree.classifier")))
+def test_import_without_a_writable_cache_warns_once(python):
+    (warning,) = eval(python(UNCACHED.format(work="import gradtree.classifier")))
     assert "NUMBA_CACHE_DIR" in warning
 
 
 @pytest.mark.slow
-def test_fit_without_a_writable_cache():
+def test_fit_without_a_writable_cache(python):
     work = (
         "import numpy as np; X = np.random.default_rng(0).normal(size=(60, 2)); y = X[:, 0] > 0; "
         "model = GradTreeClassifier(epochs=30, restarts=0, random_state=0).fit(X, y); "
         "assert model.score(X, y) > 0.8"
     )
-    (warning,) = eval(outcome(UNCACHED.format(work=work)))
+    (warning,) = eval(python(UNCACHED.format(work=work)))
     assert "every process" in warning
 
 
-def test_nothing_is_compiled_if_numba_is_told_so():
-    interpreted = outcome(FIT, NUMBA_DISABLE_JIT="1").splitlines()
-    compiled = outcome(FIT).splitlines()
+def test_nothing_is_compiled_if_numba_is_told_so(python):
+    interpreted = python(FIT, NUMBA_DISABLE_JIT="1").splitlines()
+    compiled = python(FIT).splitlines()
     assert len(interpreted) == 5
     # Rounding differs: without Numba some steps are taken in double precision.
     for plain, fast in zip(interpreted, compiled, strict=True):

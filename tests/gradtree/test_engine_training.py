@@ -118,16 +118,8 @@ def test_rows_can_be_held_out_in_place():
     kept = np.setdiff1d(np.arange(90), held_out)
     weight = np.arange(90) % 3 + 1.0
     inside = train(X, y, None, None, 2, QUICK, sample_weight=weight, valid_rows=held_out)
-    outside = train(
-        X[kept],
-        y[kept],
-        X[held_out],
-        y[held_out],
-        2,
-        QUICK,
-        sample_weight=weight[kept],
-        valid_weight=weight[held_out],
-    )
+    weights = {"sample_weight": weight[kept], "valid_weight": weight[held_out]}
+    outside = train(X[kept], y[kept], X[held_out], y[held_out], 2, QUICK, **weights)
     assert_identical(inside.dense, outside.dense)
     np.testing.assert_array_equal(inside.history[0].valid_loss, outside.history[0].valid_loss)
     with pytest.raises(ValueError, match="not both"):
@@ -176,9 +168,6 @@ def test_equal_losses_are_no_improvement():
     assert result.history[0].stopped_early
 
 
-# Restarts
-
-
 @pytest.mark.parametrize("stream", ["numpy", "authors"])
 def test_the_best_of_independent_runs_wins(stream):
     config = replace(OVERFIT, restarts=3, stream=stream)
@@ -192,9 +181,6 @@ def test_the_best_of_independent_runs_wins(stream):
     assert result.best_run == np.argmin(losses)
     assert result.epochs_run == sum(len(run.train_loss) for run in result.history)
     assert_identical(result.dense, alone[result.best_run].dense)
-
-
-# Averages, warm starts
 
 
 @pytest.mark.parametrize("epochs", [3, 5, 12])

@@ -9,8 +9,6 @@ from hypothesis.extra.numpy import arrays
 from gradtree.compiling import from_python
 from gradtree.engines.entmax import entmax_root
 
-TOLERANCE = {np.float64: 1e-12, np.float32: 2e-6}
-
 rows = arrays(np.float64, st.integers(1, 60), elements=st.floats(-50, 50, width=32))
 close_rows = arrays(np.float64, st.integers(1, 300), elements=st.floats(-1, 1, width=32))
 tied_rows = arrays(np.float64, st.integers(1, 40), elements=st.sampled_from([-3.0, 0.0, 0.5, 0.75]))
@@ -35,13 +33,14 @@ def bisected(row: np.ndarray) -> np.ndarray:
 
 def entmax(row: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     root = np.empty_like(row)
-    from_python(entmax_root)(row, row.max(), temperature, root)
+    total = from_python(entmax_root)(row, row.max(), temperature, root)
+    assert total == pytest.approx(root.sum(), rel=1e-12 if row.dtype == np.float64 else 1e-4)
     return root**2
 
 
 @given(any_row)
 def test_it_agrees_with_bisection(row):
-    np.testing.assert_allclose(entmax(row), bisected(row), rtol=0, atol=TOLERANCE[np.float64])
+    np.testing.assert_allclose(entmax(row), bisected(row), rtol=0, atol=1e-12)
 
 
 def largest_error_of_a_root(single: np.ndarray, expected: np.ndarray) -> float:
@@ -87,31 +86,3 @@ def test_a_lead_of_two_takes_all(lead):
     weights = entmax(np.array([0.0, lead, 0.0]))
     assert (weights[1] == 1.0) == (lead >= 2)
     np.testing.assert_allclose(weights, bisected(np.array([0.0, lead, 0.0])), atol=1e-12)
-
-
-def jacobian(row: np.ndarray, temperature: float) -> np.ndarray:
-    """The closed form that the engine uses: ``diag(r) - r r' / sum(r)``, over the temperature."""
-    root = np.empty_like(row)
-    total = from_python(entmax_root)(row, row.max(), temperature, root)
-    assert total == pytest.approx(root.sum(), rel=1e-12)
-    return (np.diag(root) - np.outer(root, root) / total) / temperature
-
-
-def differences(row: np.ndarray, temperature: float, step: float) -> np.ndarray:
-    columns = []
-    for f in range(len(row)):
-        shift = np.zeros_like(row)
-        shift[f] = step
-        above, below = (bisected((row + sign * shift) / temperature) for sign in (1, -1))
-        columns.append((above - below) / (2 * step))
-    return np.array(columns).T
-
-
-@given(
-    arrays(np.float64, st.integers(1, 8), elements=st.floats(-2, 2, width=32)),
-    st.sampled_from([0.25, 1.0, 3.0]),
-)
-def test_the_jacobian_is_the_derivative(row, temperature):
-    # The derivative is continuous, so central differences are off by the order of the step.
-    expected = differences(row, temperature, 1e-6)
-    np.testing.assert_allclose(jacobian(row, temperature), expected, rtol=0, atol=2e-4)

@@ -13,6 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from small_problems import goods
 
 from gradtree import (
     CartClassifier,
@@ -23,6 +24,7 @@ from gradtree import (
     SmallTreeRegressor,
     Tree,
 )
+from scripts import interactions
 
 QUICK = {"cart": CartClassifier(), "gradtree": GradTreeClassifier(restarts=2, epochs=60)}
 
@@ -33,17 +35,8 @@ def exclusive_or(n_rows: int = 600) -> tuple[Any, Any]:
 
 
 def raw_table() -> tuple[pd.DataFrame, pd.Series]:
-    random = np.random.default_rng(1)
-    n = 300
-    table = pd.DataFrame(
-        {
-            "colour": random.choice(["red", "green", "blue"], n),
-            "size": random.random(n),
-            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 300, n), "D"),
-        }
-    )
-    table.loc[::7, "size"] = np.nan
-    y = np.where((table["colour"] == "red") | (table["size"] > 0.7), "yes", "no")
+    table, _ = goods()
+    y = np.where((table["kind"] == "a") | (table["size"] > 0.7), "yes", "no")
     return table, pd.Series(y)
 
 
@@ -65,16 +58,11 @@ def test_within_noise_the_family_named_first_is_chosen():
 
 
 def test_winner_is_fitted_to_all_rows_with_the_cap():
-    X, y = load_iris(return_X_y=True)
+    X, y = load_iris(return_X_y=True, as_frame=True)
     model = SmallTreeClassifier(max_leaf_nodes=3, families=QUICK, random_state=0).fit(X, y)
+    assert "petal" in model.export_text()
     assert model.tree_.n_leaves <= 3
     assert model.tree_.n_node_samples[0] == len(y)
-    assert (
-        "petal"
-        in SmallTreeClassifier(families=["cart"], random_state=0)
-        .fit(*load_iris(return_X_y=True, as_frame=True))
-        .export_text()
-    )
 
 
 class Unlucky(DecisionTreeClassifier):
@@ -106,13 +94,6 @@ def test_raw_tables_and_labels_of_text_are_read_by_every_family():
         assert set(one.predict(X)) == {"yes", "no"}
 
 
-def test_any_scorer_decides_and_reaches_the_families():
-    X, y = exclusive_or(200)
-    model = SmallTreeClassifier(families=["cart"], scoring="neg_log_loss", cv=3).fit(X, y)
-    assert model.leaderboard_[0].score < 0
-    assert model.best_estimator_.scoring == "neg_log_loss"
-
-
 class Slow(CartClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         time.sleep(120)
@@ -141,21 +122,26 @@ def test_a_limit_that_is_not_reached_changes_nothing():
     assert one.tree_ == two.tree_
 
 
-def test_same_seed_same_tree_with_any_number_of_jobs():
+def test_any_scorer_reaches_the_families_and_the_seed_decides_with_any_number_of_jobs():
     X, y = exclusive_or(200)
-    one, two = (
-        SmallTreeClassifier(families=["cart"], random_state=3, n_jobs=jobs).fit(X, y)
-        for jobs in (1, 2)
-    )
+    settings = {"families": ["cart"], "scoring": "neg_log_loss", "cv": 3, "random_state": 3}
+    one, two = (SmallTreeClassifier(**settings, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    assert one.leaderboard_[0].score < 0
+    assert one.best_estimator_.scoring == "neg_log_loss"
     assert one.tree_ == two.tree_
     assert [s.score for s in one.leaderboard_] == [s.score for s in two.leaderboard_]
 
 
 @pytest.mark.parametrize(
-    ("families", "message"), [(["forest"], "unknown family 'forest'"), ([], "at least one")]
+    ("families", "error", "message"),
+    [
+        (["forest"], ValueError, "unknown family 'forest'"),
+        ([], ValueError, "at least one"),
+        ({"dummy": DummyClassifier()}, TypeError, "no tree_"),
+    ],
 )
-def test_unknown_families_are_named(families, message):
-    with pytest.raises(ValueError, match=message):
+def test_families_that_cannot_be_are_named(families, error, message):
+    with pytest.raises(error, match=message):
         SmallTreeClassifier(families=families).fit(*exclusive_or(50))
 
 
@@ -168,12 +154,6 @@ def test_cart_at_a_fixed_price_is_scikit_learns():
     assert replace(ours.tree_, class_counts=None, value=expected.value) == expected
     with pytest.raises(ValueError, match="ccp_alpha"):
         clone(ours).set_params(ccp_alpha=-1.0).fit(X, y)
-
-
-def test_an_estimator_without_a_tree_is_refused():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(TypeError, match="no tree_"):
-        SmallTreeClassifier(families={"dummy": DummyClassifier()}).fit(X, y)
 
 
 def test_a_family_without_the_cap_is_given_up_and_scikit_learns_tree_is_one():
@@ -331,3 +311,25 @@ def test_cart_chooses_its_price_from_one_growth_as_if_grown_and_scored_at_each(
     at_once = clone(cart).set_params(ccp_alpha=usual.ccp_alpha_).fit(X, y, weight)
     assert at_once.tree_ == usual.tree_ == by_models.tree_
     assert usual.tree_.node_count > 1
+
+
+LOST = pytest.mark.xfail(
+    strict=True, reason="categories in a bad order of scores: their parity is found in part"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        *[(name, seed) for name in interactions.TABLES for seed in (0, 1)],
+        ("categories", 4),
+        pytest.param("four categories", 3, marks=LOST),
+    ],
+)
+def test_interactions_within_two_points_of_the_truth_with_fewer_than_30_nodes(name, seed):
+    X, y, _ = interactions.draw(name, seed)
+    unseen, labels, best = interactions.draw(name, seed + 100)
+    model = SmallTreeClassifier(random_state=0).fit(X, y)
+    assert model.score(unseen, labels) >= best - 0.02
+    assert model.tree_.node_count < 30

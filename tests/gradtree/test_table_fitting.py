@@ -21,14 +21,11 @@ def model() -> TabularGradTree:
         return fit_table(passengers(), target="survived", depth=3, **SETTINGS)
 
 
-def test_three_lines(model):
+def test_three_lines_and_columns_that_cannot_help_are_left_out(model):
     text = model.export_text()
     assert "sex = female" in text
     assert "→ yes (" in text
     assert model.score(passengers(seed=1), passengers(seed=1)["survived"]) > 0.8
-
-
-def test_columns_that_cannot_help_are_left_out(model):
     assert set(model.left_out_) == {"id", "name", "boarded", "ship"}
     assert "numbers the rows" in model.left_out_["id"]
     assert model.feature_names_in_.tolist() == ["sex", "age", "port", "cabin", "alone"]

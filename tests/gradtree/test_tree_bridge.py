@@ -46,22 +46,16 @@ def test_there_and_back(criterion):
         np.testing.assert_allclose(twin.tree_.impurity, cart.tree_.impurity, atol=1e-12)
         np.testing.assert_allclose(twin.feature_importances_, cart.feature_importances_)
 
-
-def test_a_tree_fitted_with_weights_keeps_its_probabilities():
-    X, y = load_iris(return_X_y=True)
     weight = np.random.default_rng(0).uniform(0.1, 3, len(y))
     cart = DecisionTreeClassifier(max_depth=2).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(Tree.from_sklearn(cart).predict_proba(X), cart.predict_proba(X))
 
 
-def test_names_and_wrong_classes():
+def test_names_are_kept_and_what_cannot_be_converted_is_refused():
     twin = stump().to_sklearn(feature_names=["age", "fare"])
     assert twin.feature_names_in_.tolist() == ["age", "fare"]
     with pytest.raises(ValueError, match="3 classes"):
         stump().to_sklearn(classes=LABELS)
-
-
-def test_what_cannot_be_converted_is_refused():
     with pytest.raises(NotFittedError):
         Tree.from_sklearn(DecisionTreeClassifier())
     two = DecisionTreeClassifier().fit([[0.0], [1.0]], [[0, 1], [1, 0]])

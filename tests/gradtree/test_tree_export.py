@@ -38,10 +38,7 @@ def single_leaf() -> Tree:
     [
         (
             stump().export_text(**NAMES),
-            [
-                "├─ fare <= 0.5 → died (0.90, 4 rows)",
-                "└─ fare > 0.5 → survived (0.80, 6 rows)",
-            ],
+            ["├─ fare <= 0.5 → died (0.90, 4 rows)", "└─ fare > 0.5 → survived (0.80, 6 rows)"],
         ),
         (
             chain().export_text(),
@@ -79,14 +76,9 @@ def test_deep_trees_are_no_problem():
     inner = np.arange(0, 2 * n_splits, 2)
     left[inner], right[inner] = inner + 1, inner + 2
     splits = right != LEAF
-    tree = Tree(
-        left,
-        right,
-        np.where(splits, 0, LEAF),
-        np.where(splits, np.arange(2 * n_splits + 1) / 2, np.nan),
-        np.full((2 * n_splits + 1, 2), 0.5),
-        n_features=1,
-    )
+    feature = np.where(splits, 0, LEAF)
+    threshold = np.where(splits, np.arange(2 * n_splits + 1) / 2, np.nan)
+    tree = Tree(left, right, feature, threshold, np.full((2 * n_splits + 1, 2), 0.5), 1)
     assert tree.depth == n_splits
     assert len(tree.export_text().splitlines()) == tree.node_count - 1
     assert len(tree.rules()) == n_splits + 1
@@ -116,7 +108,7 @@ def test_numbers_are_short(number, text):
     assert number_text(number, 4) == text
 
 
-def test_graphviz_has_every_node_and_edge():
+def test_graphviz_has_every_node_and_edge_and_escapes_quotes():
     tree = random_tree(2, 12)
     dot = tree.export_graphviz()
     assert len(re.findall(r"^\d+ \[label=", dot, re.M)) == tree.node_count
@@ -125,9 +117,6 @@ def test_graphviz_has_every_node_and_edge():
     assert edges == {
         (node, child[node]) for node in inner for child in (tree.children_left, tree.children_right)
     }
-
-
-def test_graphviz_escapes_quotes():
     dot = stump().export_graphviz(feature_names=["a", 'say "x" \\'], class_names=["a", "b"])
     assert r'label="say \"x\" \\"' in dot
 
@@ -147,16 +136,11 @@ def test_drawn_nodes_do_not_meet_and_parents_are_centred(seed, n_leaves):
         assert (left[0] + right[0]) / 2 == pytest.approx(positions[node][0])
 
 
-def test_plot_shows_classes_columns_and_conditions():
+def test_plot_shows_conditions_can_be_cut_off_and_put_on_given_axes():
     plt = pytest.importorskip("matplotlib.pyplot")
     ax = stump().plot(feature_names=["age", "price in $"], class_names=["died", "survived"])
     shown = {text.get_text() for text in ax.texts}
     assert {"price in $", "died", "survived", "≤ 0.5", "> 0.5", "90% · n=4"} <= shown
-    plt.close("all")
-
-
-def test_plot_can_be_cut_off_and_put_on_given_axes():
-    plt = pytest.importorskip("matplotlib.pyplot")
     figure, axes = plt.subplots()
     assert chain().plot(max_depth=1, ax=axes) is axes
     figure.canvas.draw()

@@ -114,7 +114,8 @@ def test_pruning_keeps_the_predictions_of_training(shape, n_classes):
     np.testing.assert_array_equal(reached[leaf], small.n_node_samples[leaf])
 
 
-def test_training_sends_rows_on_the_threshold_right_but_counting_left():
+def test_rows_on_the_threshold_the_first_of_equal_logits_and_a_leaf_logit_of_zero():
+    """Training sends the rows right, and counting left."""
     dense = DenseTree(
         thresholds=np.array([[0.5]], dtype=np.float32),
         logits=np.zeros((1, 1), dtype=np.float32),
@@ -124,15 +125,9 @@ def test_training_sends_rows_on_the_threshold_right_but_counting_left():
     assert tree.n_node_samples.tolist() == [1, 1, 0]
     assert tree.apply([[0.5], [np.nextafter(np.float32(0.5), np.float32(0))]]).tolist() == [2, 1]
     assert pruned_tree(dense, np.array([[0.5]]))[0].predict_proba([[0.5]])[0, 1] == expit(-2.0)
-
-
-def test_the_first_of_equal_logits_is_tested():
     dense = random_dense(0, 1, 3, 2)
     dense.logits[:] = [[1.0, 2.0, 2.0]]
     assert full_tree(dense, np.zeros((1, 3))).feature[0] == 1
-
-
-def test_a_leaf_logit_of_zero_predicts_the_first_class():
     dense = random_dense(0, 1, 1, 2)
     dense.leaves[:] = 0.0
     assert full_tree(dense, np.zeros((1, 1))).predict([[-9.0], [9.0]]).tolist() == [0, 0]
@@ -146,9 +141,7 @@ def test_strict_splits_keep_their_meaning_next_to_the_threshold(dtype):
     near = t.astype(np.float32)
     for x in (near, np.nextafter(near, np.float32(9)), np.nextafter(near, np.float32(-9))):
         np.testing.assert_array_equal(x <= s, x < t)
-
-
-def test_thresholds_beyond_all_numbers_stay_finite():
+    # Thresholds beyond all numbers stay finite.
     t = np.array([np.inf, -np.inf, 1e300, -1e300])
     s = float32_below(t)
     assert np.isfinite(s).all()
@@ -292,12 +285,8 @@ def test_the_smallest_of_nearly_equal_runs_is_kept():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
     y = X[:, 0] + rng.normal(0, 1, 300) > 0
-    sizes = [
-        GradTreeClassifier(restarts=7, tolerance=tolerance, polish=False, random_state=0)
-        .fit(X, y)
-        .tree_
-        for tolerance in (0.0, 1.0, 10.0)
-    ]
-    counts = [tree.node_count for tree in sizes]
+    model = GradTreeClassifier(restarts=7, polish=False, random_state=0)
+    tolerances = (0.0, 1.0, 10.0)
+    counts = [model.set_params(tolerance=t).fit(X, y).tree_.node_count for t in tolerances]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[-1] > 1

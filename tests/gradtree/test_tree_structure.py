@@ -56,22 +56,13 @@ def test_what_is_no_tree_is_refused(change, message):
         Tree(**(arrays | change))
 
 
-def test_children_must_follow_their_parents():
-    # Node 1 is an inner node whose parent, node 2, comes later.
-    with pytest.raises(ValueError, match="after their parents"):
-        Tree(
-            children_left=[2, 3, 1, LEAF, LEAF, LEAF, LEAF],
-            children_right=[5, 4, 6, LEAF, LEAF, LEAF, LEAF],
-            feature=[0, 0, 0, LEAF, LEAF, LEAF, LEAF],
-            threshold=[0.0, 0.0, 0.0, *[np.nan] * 4],
-            value=np.full((7, 2), 0.5),
-            n_features=1,
-        )
-
-
-def test_an_empty_tree_is_refused():
+def test_an_empty_tree_and_children_before_their_parents_are_refused():
     with pytest.raises(ValueError, match="one entry per node"):
         Tree([], [], [], [], np.zeros((0, 2)), n_features=1)
+    # Node 1 is an inner node whose parent, node 2, comes later.
+    left, right, feature = [2, 3, 1, *[LEAF] * 4], [5, 4, 6, *[LEAF] * 4], [0, 0, 0, *[LEAF] * 4]
+    with pytest.raises(ValueError, match="after their parents"):
+        Tree(left, right, feature, [0.0, 0.0, 0.0, *[np.nan] * 4], np.full((7, 2), 0.5), 1)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.booleans())
@@ -117,23 +108,6 @@ def test_copies_and_pickles_are_equal():
     assert len({tree, pickle.loads(pickle.dumps(tree))}) == 1
 
 
-def walk(tree: Tree, row: np.ndarray) -> int:
-    node = 0
-    while tree.children_left[node] != LEAF:
-        left = np.float32(row[tree.feature[node]]) <= tree.threshold[node]
-        node = int((tree.children_left if left else tree.children_right)[node])
-    return node
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
-def test_rows_reach_the_leaf_of_a_plain_walk(seed, n_leaves):
-    tree, X = random_tree(seed, n_leaves), grid_rows(seed)
-    expected = [walk(tree, row) for row in X]
-    assert tree.apply(X).tolist() == expected
-    np.testing.assert_array_equal(tree.predict_proba(X), tree.value[expected])
-    np.testing.assert_array_equal(tree.predict(X), tree.value[expected].argmax(axis=1))
-
-
 @pytest.mark.parametrize(
     "layout",
     [
@@ -170,29 +144,23 @@ def test_integers_and_read_only_rows():
     np.testing.assert_array_equal(tree.apply(frozen), tree.apply(whole))
 
 
-def test_rows_on_the_threshold_go_left_and_are_compared_as_float32():
+def test_rows_on_the_threshold_go_left_as_float32_and_every_number_has_a_place():
     t = np.float32(0.1)
     tree = stump(threshold=float(t))
     above = np.nextafter(t, np.float32(1))
     X64 = np.array([[0, float(t)], [0, float(above)], [0, 0.1], [0, float(t) + 1e-12]])
     # 0.1 and the last number round to the threshold in float32.
     assert tree.apply(X64).tolist() == [1, 2, 1, 1]
-
-
-def test_infinite_and_missing_values_have_a_place():
     rows = np.array([[0, -np.inf], [0, np.inf], [0, np.nan], [0, 1e300], [0, -1e300]])
     assert stump().apply(rows).tolist() == [1, 2, 2, 2, 1]
 
 
-def test_no_rows():
+def test_no_rows_are_rows_and_the_wrong_shape_is_named():
     assert stump().apply(np.empty((0, 2))).shape == (0,)
     assert stump().predict_proba(np.empty((0, 2))).shape == (0, 2)
-
-
-@pytest.mark.parametrize("X", [[[1.0]], [[1.0, 2.0, 3.0]], [1.0, 2.0], 3.0])
-def test_the_wrong_shape_is_named(X):
-    with pytest.raises(ValueError, match=r"needs \(n_rows, 2\)"):
-        stump().apply(X)
+    for X in ([[1.0]], [[1.0, 2.0, 3.0]], [1.0, 2.0], 3.0):
+        with pytest.raises(ValueError, match=r"needs \(n_rows, 2\)"):
+            stump().apply(X)
 
 
 def test_a_million_rows_per_second():
