@@ -131,8 +131,6 @@ class GradTreeClassifier(Classification, TreeLearner):
         as it is for many rows. See ``path_`` and :meth:`prune`.
     max_leaf_nodes : int, optional
         The cheapest pairs of leaves are joined until there are no more than this.
-    average_weights : bool, default=False
-        Whether to evaluate and use the mean of the weights of the last five epochs.
     engine : "compiled" or "tensorflow", default="compiled"
         The fast engine, or the reference that reads like the paper's Algorithm 1.
     stream : "numpy" or "authors", default="numpy"
@@ -144,8 +142,6 @@ class GradTreeClassifier(Classification, TreeLearner):
         ``k`` by (its share)**-p: 0 is None, 1 is "balanced", 0.5 is "sqrt-balanced", which favours
         rare classes without letting them dominate. With None, ``predict`` gives the most probable
         class.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on from the previous solution instead of random draws.
     random_state : int, RandomState or None, default=None
         Seed of the initial weights, batch orders and the validation rows.
     n_jobs : int, optional
@@ -201,8 +197,7 @@ class GradTreeClassifier(Classification, TreeLearner):
       of the training rows. Here, ``validation_fraction`` of what ``fit`` gets is held out.
     - The paper names 3 restarts; the published defaults for two classes had 5. Seeds of
       runs follow each other as s, s+1, s+3, s+6, …
-    - The paper describes weight averaging; the code computes averages but never uses them, so
-      ``average_weights`` is off.
+    - The averages of weights that the paper describes are computed, but never used.
     - Weights start from Glorot's limits with the numbers of nodes and leaves (the paper prints
       other exponents); thresholds and feature logits start equal; with two classes a leaf
       has one logit.
@@ -237,10 +232,8 @@ class GradTreeClassifier(Classification, TreeLearner):
     probabilities: str = "shares"
     merge_leaves: bool | str = "alike"
     criterion: str = "log_loss"
-    average_weights: bool = False
     stream: str = "numpy"
     class_weight: Any = "auto"
-    warm_start: bool = False
 
     def fit(
         self,

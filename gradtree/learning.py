@@ -18,7 +18,6 @@ from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.training.finishing import Grown
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import TrainResult, train
-from gradtree.trees.dense import DenseTree
 
 
 class Task(NamedTuple):
@@ -88,12 +87,7 @@ class TreeLearner(TreeEstimator):
             rng = np.random.default_rng(config.seed)
             held_out = hold_out(data.y, self.validation_fraction, rng)
         trained = np.delete(np.arange(len(data.y)), held_out)
-        start = self._previous(config, data.classes)
-        if start is None:
-            self._learn_columns(data, trained)
-        else:
-            # Other initial draws would throw away what the previous fit learned.
-            config = replace(config, restarts=0)
+        self._learn_columns(data, trained)
         coded = coded_rows(data.rows, self.columns_)
         matrix = self._matrix(coded)
         check_fits(config.depth, matrix.shape[1], data.n_classes, config.dtype)
@@ -106,7 +100,7 @@ class TreeLearner(TreeEstimator):
                 seen = np.concatenate([coded, coded_valid])
         task = self._task(data, config, matrix, valid, told, held_out)
         finish = self._finish_config()
-        result, trees = self._trained(task, finish, data, matrix, valid, held_out, start)
+        result, trees = self._trained(task, finish, data, matrix, valid, held_out)
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
         rows, smallest = task.rows, _smallest(trees, finish)
@@ -137,7 +131,6 @@ class TreeLearner(TreeEstimator):
         matrix: NDArray[Any],
         valid: NDArray[Any] | None,
         held_out: NDArray[np.intp],
-        start: DenseTree | None,
     ) -> tuple[TrainResult, list[Grown]]:
         """The outcome, and the trees of its runs before they are cut to a size."""
         bar = ProgressBar(task.config.patience) if self.verbose else None
@@ -152,7 +145,6 @@ class TreeLearner(TreeEstimator):
             valid_weight=task.valid_weight,
             class_weight=data.class_weight,
             valid_rows=held_out,
-            start=start,
             progress=bar,
         )
         if bar is not None:
@@ -164,18 +156,6 @@ class TreeLearner(TreeEstimator):
                     "(lr_index, lr_values, lr_leaf) or scale the columns of X"
                 )
         return result, [task.rows.grow(dense, finish) for _, dense in result.runs]
-
-    def _previous(self, config: TrainConfig, classes: NDArray[Any]) -> DenseTree | None:
-        """The parameters that a warm start goes on from."""
-        if not self.warm_start or not hasattr(self, "dense_"):
-            return None
-        before = (self.dense_.depth, len(self.columns_), self.classes_.tolist())
-        if before != (config.depth, self.n_features_in_, classes.tolist()):
-            raise ValueError(
-                "warm_start=True would go on from a tree of another shape (depth, features or "
-                "classes); set warm_start=False, or keep them as they were"
-            )
-        return self.dense_
 
     def _tell_of_a_single_leaf(self, rows: Any) -> None:
         """Warn of a tree without splits, though the training found some that mean something."""

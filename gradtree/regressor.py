@@ -101,7 +101,6 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
     >>> print(model.export_text())  # doctest: +SKIP
     """
 
-    warm_start = False
     _parted: ClassVar[str] = "targets"
     # What "auto" asks for a leaf: nothing of a tree that no rows were seen for.
     _auto_price = 0.0

@@ -35,9 +35,8 @@ from gradtree.settings.selectors import SELECTORS, as_selector
 from gradtree.settings.splits import SPLITS
 from gradtree.trees.dense import DenseTree
 
-AVERAGED_EPOCHS = 5
+# After about this long a run returns to Python, so that it can be interrupted and shown.
 _TURN_SECONDS = 0.2
-"""After about this long a run returns to Python, so that it can be interrupted and shown."""
 _LARGEST_TURN = 2**30
 # Rows of the first turn, before it is known how long one takes: short on any data.
 _FIRST_TURN = 20_000
@@ -54,7 +53,6 @@ class CompiledRun:
         n_epochs = config.epochs_for(len(train.rows))
         limits = Limits(config.batch_size_for(len(train.rows)), n_epochs, config.patience)
         scored = config.choose_by == "f1" and len(valid.rows) > 0
-        self._config = config
         selector = as_selector(config.selector)
         self._kernel, settings = loss_kernel(config.loss, dtype, initial.n_classes)
         self._run = Run(
@@ -77,8 +75,7 @@ class CompiledRun:
             train_loss=np.full(n_epochs, np.nan),
             valid_loss=np.full(n_epochs, np.nan),
         )
-        averaged = AVERAGED_EPOCHS * config.average_weights
-        self._extras = new_extras(selector, seeds.noise, initial, dtype, averaged)
+        self._extras = new_extras(selector, seeds.noise, initial, dtype)
         self._status = epochs.RUNNING
         self._budget = min(2 * len(train.rows), _FIRST_TURN)
 
@@ -126,12 +123,8 @@ class CompiledRun:
 
     def result(self) -> DenseTree:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
-        snapshots = self._run.snapshots
-        if self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0:
-            return dense_tree(snapshots.best)
-        if self._config.average_weights and self._extras is not None:
-            return dense_tree(self._extras.average)
-        return dense_tree(self._run.model.tree)
+        stopped = self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0
+        return dense_tree(self._run.snapshots.best if stopped else self._run.model.tree)
 
     def best(self) -> dict[int, DenseTree]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""

@@ -1,6 +1,5 @@
 """The reference engine: slow, dense and plain TensorFlow. It is the specification of the other."""
 
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from gradtree.engines.algorithm import (
     one_hot_largest,
     straight_through,
 )
-from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.epochs import EXHAUSTED, RUNNING, STOPPED
 from gradtree.engines.noise import EVALUATION, fill_gumbel
@@ -43,7 +41,6 @@ class ReferenceRun:
         self._values = [tf.Variable(tf.cast(value, self._dtype)) for value in start]
         self._means = [tf.Variable(tf.zeros_like(value)) for value in self._values]
         self._squares = [tf.Variable(tf.zeros_like(value)) for value in self._values]
-        self._recent: deque[list[Any]] = deque(maxlen=AVERAGED_EPOCHS)
         self._best = self._shown = self._snapshot()
         self._step = self._epoch = 0
         self._last_epoch = config.epochs_for(len(train.rows))
@@ -177,11 +174,6 @@ class ReferenceRun:
         loss = self._train_epoch()
         self._train_loss.append(loss)
         self._shown = self._snapshot()
-        if self._config.average_weights:
-            self._recent.append(self._shown)
-            self._shown = [
-                sum(group) / len(self._recent) for group in zip(*self._recent, strict=True)
-            ]
         if len(self._valid.rows):
             loss = self._validate()
         self._valid_loss.append(loss if len(self._valid.rows) else float("nan"))

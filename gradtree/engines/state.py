@@ -60,14 +60,6 @@ class Model(NamedTuple):
     node_of: Integers  # (blocks,)
 
 
-class Recent(NamedTuple):
-    """The parameters at the ends of the last few epochs; none if they are not averaged."""
-
-    thresholds: Floats  # (epochs, N, n_features)
-    logits: Floats  # (epochs, N, n_features)
-    leaves: Floats  # (epochs, M, outputs)
-
-
 class Visits(NamedTuple):
     """The nodes that rows of a batch pass, and what they sum up there."""
 
@@ -126,12 +118,6 @@ def new_tree(start: DenseTree, dtype: Any) -> TreeArrays:
         start.split_features.astype(np.uint32),
         start.split_thresholds.astype(dtype),
     )
-
-
-def new_recent(start: DenseTree, dtype: Any, n_epochs: int) -> Recent:
-    outputs = start.leaves.reshape(len(start.leaves), -1)
-    parts = (start.thresholds, start.logits, outputs)
-    return Recent(*(np.zeros((n_epochs, *part.shape), dtype=dtype) for part in parts))
 
 
 def new_model(start: DenseTree, dtype: Any) -> Model:

@@ -69,7 +69,6 @@ class _Task:
     n_classes: int
     config: TrainConfig
     columns: NDArray[Any] | None
-    start: DenseTree | None
     progress: Callable[[Progress], None] | None
     costs: NDArray[np.float64] | None = None
 
@@ -84,9 +83,8 @@ class _Task:
             config = replace(config, loss=loss, choose_by="loss")
         elif config.choose_by != "loss":
             config = replace(config, choose_by="f1")  # an engine keeps the epoch of best F1 too
-        initial = self.start if number == 0 else None
         n_features = self.train.X.shape[1]
-        initial = initial or first_tree(seed, self.columns, n_features, self.n_classes, config)
+        initial = first_tree(seed, self.columns, n_features, self.n_classes, config)
         run = begin(initial, self.train, self.valid, seed, config)
         status = run.advance()
         while status == 0 and not is_stopped():
@@ -144,7 +142,6 @@ def train(
     valid_weight: NDArray[Any] | None = None,
     class_weight: NDArray[Any] | None = None,
     valid_rows: NDArray[Any] | None = None,
-    start: DenseTree | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> TrainResult:
     """Train a tree.
@@ -153,8 +150,8 @@ def train(
     below ``n_classes``, or places among the targets of a ``NumberLoss``. Validation rows are given
     or are the rows ``valid_rows`` of ``X``; without any, the training loss decides when to stop. Of
     weights, which include those of the classes, only ratios matter; ``class_weight`` is the part of
-    them that does not count in scores. The first run goes on from ``start``, if there is one.
-    ``progress`` is called several times a second, or with several threads once a run.
+    them that does not count in scores. ``progress`` is called several times a
+    second, or with several threads once a run.
     """
     held_out = np.asarray([] if valid_rows is None else valid_rows, dtype=np.int64)
     if X_valid is not None and len(held_out):
@@ -171,7 +168,7 @@ def train(
     costs = None
     if isinstance(config.loss, CustomLoss) and config.tolerance > 0:
         costs = cost_matrix(config.loss, n_classes)
-    task = _Task(samples, valid, n_classes, config, columns, start, progress, costs)
+    task = _Task(samples, valid, n_classes, config, columns, progress, costs)
     offers: dict[int, _Offer] = {}
     n_threads = config.n_jobs if config.engine == "compiled" else 1
     for number, offer in _each(task.run, config.restarts + 1, n_threads):
