@@ -10,7 +10,7 @@ import numpy as np
 from numba import carray, njit
 from numpy.typing import NDArray
 
-from gradtree.compiling import INTERPRETED, Floats, Integers, Real, callback, kernel
+from gradtree.compiling import Floats, Integers, Real, callback, kernel
 from gradtree.engines.arithmetic import exp
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
 
@@ -74,15 +74,6 @@ def _numbers(
             slopes[at] = share * slope
 
 
-def _numbers_plainly(
-    outputs: Floats, rows: Integers, settings: NDArray[np.float64], losses: Floats, slopes: Floats
-) -> None:
-    """Without pointers, for a Numba that compiles nothing."""
-    flat = np.zeros(slopes.size, dtype=slopes.dtype)
-    _numbers(outputs.ravel(), rows, outputs.shape[1], settings, losses, flat)
-    slopes[:] = flat.reshape(slopes.shape)
-
-
 def _numbers_by_pointer(
     outputs: Any, rows: Any, n_rows: int, n_targets: int, settings: Any, losses: Any, slopes: Any
 ) -> None:
@@ -99,7 +90,7 @@ def _numbers_by_pointer(
 
 @cache
 def number_kernel(signature: Any) -> Any:
-    return _numbers_plainly if INTERPRETED else callback(_numbers_by_pointer, signature, True)
+    return callback(_numbers_by_pointer, signature, True)
 
 
 @cache
@@ -129,21 +120,10 @@ def own_kernel(evaluate: Any, signature: Any) -> Any:
     """The compiled function of a loss that allocates, called as the built-in ones are."""
 
     def by_pointer(
-        outputs: Any,
-        rows: Any,
-        n_rows: int,
-        n_targets: int,
-        settings: Any,
-        losses: Any,
-        slopes: Any,
+        outputs: Any, rows: Any, n: int, width: int, settings: Any, losses: Any, slopes: Any
     ) -> None:
-        size = HEADER + 2 * n_targets + int(carray(settings, (HEADER,))[2])
-        evaluate(
-            carray(outputs, (n_rows, n_targets)),
-            carray(rows, (n_rows,)),
-            carray(settings, (size,)),
-            carray(losses, (n_rows,)),
-            carray(slopes, (n_rows, n_targets)),
-        )
+        size = HEADER + 2 * width + int(carray(settings, (HEADER,))[2])
+        table, slopes = carray(outputs, (n, width)), carray(slopes, (n, width))
+        evaluate(table, carray(rows, n), carray(settings, size), carray(losses, n), slopes)
 
-    return evaluate if INTERPRETED else callback(by_pointer, signature, keep=False)
+    return callback(by_pointer, signature, keep=False)

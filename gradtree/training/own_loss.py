@@ -7,7 +7,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gradtree.compiling import INTERPRETED
 from gradtree.settings.losses import CustomLoss, NumberLoss
 
 # Probabilities at which a loss is looked at that was not a number.
@@ -20,8 +19,6 @@ def guarded(loss: CustomLoss) -> CustomLoss:
 
     An error inside a callback would be printed, row by row, and otherwise ignored.
     """
-    if INTERPRETED:
-        return loss
     user: Any = loss.function if hasattr(loss.function, "py_func") else njit(loss.function)
 
     def quiet(p: Any, label: int, gradient: Any) -> float:
@@ -36,13 +33,14 @@ def guarded(loss: CustomLoss) -> CustomLoss:
 
 @cache
 def _over_rows(loss: CustomLoss) -> Any:
-    user: Any = guarded(loss).function if INTERPRETED else njit(guarded(loss).function)
+    user: Any = njit(guarded(loss).function)
 
+    @njit
     def evaluate(prediction: Any, y: Any, losses: Any, slopes: Any) -> None:
         for row in range(len(y)):
             losses[row] = user(prediction[row], y[row], slopes[row])
 
-    return evaluate if INTERPRETED else njit(evaluate)
+    return evaluate
 
 
 def own_losses(
