@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.columns.coding import Column, coded_matrix
+from gradtree.columns.coding import Column
 from gradtree.columns.frames import printed_names
 from gradtree.inputs.arrays import (
     TrainingRows,
@@ -73,26 +73,11 @@ class TreeEstimator(Readable, BaseEstimator):
         check_is_fitted(self)
         by_column = any(column.kind != "number" or column.from_text for column in self.columns_)
         rows = read_rows(self, X, reset=False, by_column=by_column)
-        if isinstance(rows, np.ndarray):
-            return leaves_reached(self.tree_, rows)
-        # Only columns in use are coded, side by side; of the others, the kind is checked.
-        used = np.unique(self.tree_.feature[self.tree_.feature != LEAF])
-        for place in set(range(self.n_features_in_)) - set(used.tolist()):
-            column, given = self.columns_[place], rows[place]
-            if column.kind != "number" or given.values.dtype.kind not in "iuf":
-                column.coded(given)
-        places = np.zeros(self.n_features_in_, dtype=np.int32)
-        places[used] = np.arange(len(used))
-        some = [rows[place] for place in used]
-        if not some:
-            return np.zeros(len(rows[0]), dtype=np.intp)
-        coded = coded_matrix(some, [self.columns_[place] for place in used])
-        return leaves_reached(self.tree_, coded, places)
+        return leaves_reached(self.tree_, coded_rows(rows, self.columns_))
 
     def decision_path(self, X: Any) -> Any:
         """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""
-        leaves = self.apply(X)
-        return passed_nodes(self.tree_, leaves)
+        return passed_nodes(self.tree_, self.apply(X))
 
     @property
     def path_(self) -> PruningPath:

@@ -76,7 +76,7 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
     model, batch, selection, pace = run.model, run.batch, run.selection, run.pace
     descend(model.tree, selection, extras, batch, rows, step)
-    soften(batch.score, rows, run.slope.code, run.slope.steepness, batch.steepness)
+    soften(batch.score, rows, run.plan.split, run.plan.steepness, batch.steepness)
     loss = _outputs_and_loss(model.tree.leaves, batch, rows, kernel, run.settings)
     leaves, logits, visits = model.leaves, model.logits, batch.visits
     pull_scores(leaves.table, leaves.value, batch, rows)
@@ -96,9 +96,11 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
 def update_parameters(run: Run, extras: Extras | None, step: int) -> None:
     """One step of Adam with the gradients in the ``slope`` of every group."""
     model, one = run.model, run.model.tree.threshold.dtype.type(1)
-    adam.update(model.logits, step, adam.step_size(run.rates.logits, step, one), run.pace)
-    adam.update(model.thresholds, step, adam.step_size(run.rates.thresholds, step, one), run.pace)
-    adam.update(model.leaves, step, adam.step_size(run.rates.leaves, step, one), run.pace)
+    adam.update(model.logits, step, adam.step_size(run.plan.rate_logits, step, one), run.pace)
+    adam.update(
+        model.thresholds, step, adam.step_size(run.plan.rate_thresholds, step, one), run.pace
+    )
+    adam.update(model.leaves, step, adam.step_size(run.plan.rate_leaves, step, one), run.pace)
     refresh_splits(model, run.selection, extras, step)
 
 
@@ -160,7 +162,7 @@ def _macro_f1(tally: NDArray[np.float64]) -> float:
 def _validate(run: Run, extras: Extras | None, kernel: Any) -> Real:
     """Unweighted mean of the losses of the validation batches."""
     rows, batch, tally, settings = run.valid, run.batch, run.score.tally, run.settings
-    tree, listed, size = run.model.tree, rows.listed, run.limits.batch_size
+    tree, listed, size = run.model.tree, rows.listed, run.plan.batch_size
     total, n_batches, noise = 0.0, 0, -1
     if extras is not None and run.selection.kind == GUMBEL:
         choose_plainly(tree)
@@ -184,7 +186,7 @@ def _validate(run: Run, extras: Extras | None, kernel: Any) -> Real:
 def _end_epoch(run: Run, extras: Extras | None, kernel: Any) -> int:
     """Validate, remember the best parameters, and say how the run goes on."""
     clock, watch, score, snapshots = run.clock, run.watch, run.score, run.snapshots
-    limits, tree, epoch = run.limits, run.model.tree, run.clock.epoch[0]
+    plan, tree, epoch = run.plan, run.model.tree, run.clock.epoch[0]
     train_loss, valid_loss, has_valid = run.train_loss, run.valid_loss, len(run.valid.listed) > 0
     validated = _validate(run, extras, kernel)
     loss = clock.loss[0] / clock.batches[0]
@@ -203,9 +205,9 @@ def _end_epoch(run: Run, extras: Extras | None, kernel: Any) -> int:
     clock.epoch[0] += 1
     clock.row[0] = clock.batches[0] = 0
     clock.loss[0] = 0.0
-    if stale >= limits.patience:
+    if stale >= plan.patience:
         return STOPPED
-    return EXHAUSTED if clock.epoch[0] >= limits.epochs else RUNNING
+    return EXHAUSTED if clock.epoch[0] >= plan.epochs else RUNNING
 
 
 @entry_kernel()
@@ -222,7 +224,7 @@ def advance(run: Run, extras: Extras | None, kernel: Any, budget: int) -> int:
     """Train on about ``budget`` rows and return whether the run is over."""
     clock, train, batch = run.clock, run.train, run.batch
     listed, n_valid, shuffled = train.listed, len(run.valid.listed), run.shuffled
-    order, size = run.order, run.limits.batch_size
+    order, size = run.order, run.plan.batch_size
     while budget > 0:
         start = clock.row[0]
         if start == 0:

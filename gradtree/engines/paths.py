@@ -43,14 +43,6 @@ def _step(feature: Numbers, threshold: Floats, X: Floats, at: Numbers) -> None:
 
 
 @kernel()
-def _depth(tree: TreeArrays) -> int:
-    depth = 0
-    while 1 << depth <= len(tree.feature):
-        depth += 1
-    return depth
-
-
-@kernel()
 def find_leaves(
     tree: TreeArrays, extras: Extras | None, noise: int, X: Floats, leaf: Numbers
 ) -> None:
@@ -60,11 +52,13 @@ def find_leaves(
     first_leaf = np.uint32(len(tree.feature))
     for b in range(len(leaf)):
         leaf[b] = 0
-    for level in range(_depth(tree)):
+    level = 0
+    while 1 << level <= len(tree.feature):
         if extras is not None and noise >= 0:
             note_arrivals(extras, leaf)
             choose_noisily(tree, extras, EVALUATION + np.uint64(noise), level)
         _step(tree.feature, tree.threshold, X, leaf)
+        level += 1
     for b in range(len(leaf)):
         leaf[b] -= first_leaf
 
