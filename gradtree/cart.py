@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -26,6 +26,7 @@ from gradtree.training.finishing import Grown, with_values
 from gradtree.training.numbers import NumberRows, number_loss
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.tree import Tree
+from gradtree.typing import Array, Floats, Places
 
 MOST_PRICES = 20
 
@@ -81,9 +82,7 @@ class Cart(TreeEstimator):
         self._finish = self._finish_config()
         self._edit(self._over_table(grown, coded, data.y))
 
-    def _best_of_folds(
-        self, whole: Any, data: TrainingRows, coded: NDArray[Any], used: NDArray[np.intp]
-    ) -> float:
+    def _best_of_folds(self, whole: Any, data: TrainingRows, coded: Array, used: Places) -> float:
         """The price that folds prefer; of equal prices the largest."""
         path = Bunch(**ccp_pruning_path(whole.tree_))
         changes = np.unique(path.ccp_alphas.clip(min=0.0))
@@ -113,17 +112,17 @@ class Cart(TreeEstimator):
         cuts: Sequence[Any],
         scorer: Any,
         data: TrainingRows,
-        matrix: NDArray[Any],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+        matrix: Array,
+        train: Places,
+        test: Places,
+    ) -> Floats:
         """Scores of trees that were grown on some rows, on others."""
         models = [self._model_on(cut, data, matrix, train) for cut in cuts]
         weight = None if data.sample_weight is None else data.sample_weight[test]
         X, truth = matrix[test], data.truth[test]
         return np.array([score_of(scorer, model, X, truth, weight) for model in models])
 
-    def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _some_prices(self, prices: Floats) -> Floats:
         """At most 20 of more prices, the highest first."""
         return np.quantile(prices, np.linspace(1, 0, MOST_PRICES), method="nearest")
 
@@ -212,10 +211,10 @@ class CartClassifier(Classification, Cart):
         cuts: Sequence[Any],
         scorer: Any,
         data: TrainingRows,
-        matrix: NDArray[Any],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+        matrix: Array,
+        train: Places,
+        test: Places,
+    ) -> Floats:
         usual = self.scoring is None or (
             isinstance(self.scoring, str) and self.scoring == "f1_macro"
         )
@@ -235,9 +234,7 @@ class CartClassifier(Classification, Cart):
             found.append(macro_f1(data.y[test], shares.argmax(axis=1)[leaf[test]], worth))
         return np.array(found)
 
-    def _grown_on(
-        self, cut: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Grown:
+    def _grown_on(self, cut: Any, data: TrainingRows, matrix: Array, rows: Places) -> Grown:
         X, y, n_classes = matrix[rows], data.y[rows], len(data.classes)
         weight = None if data.weight is None else data.weight[rows]
         plain = None if data.sample_weight is None else data.sample_weight[rows]
@@ -248,9 +245,7 @@ class CartClassifier(Classification, Cart):
         sums = [class_sums(tree, leaf, y, given) for given in (weight, plain)]
         return with_values(tree, sums[0], sums[1], self._finish_config())
 
-    def _model_on(
-        self, cut: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Self:
+    def _model_on(self, cut: Any, data: TrainingRows, matrix: Array, rows: Places) -> Self:
         return type(self).from_tree(self._grown_on(cut, data, matrix, rows).tree, self.classes_)
 
     def _highest_price(self, data: TrainingRows, path: Any) -> float:
@@ -294,24 +289,20 @@ categorical_features, random_state
         """
         return self._fitted(X, y, sample_weight)
 
-    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+    def _loss_of(self, y: Floats, weight: Floats) -> NumberLoss:
         kind = self.criterion if self.criterion == "absolute_error" else "squared_error"
         return number_loss(kind, 1.0, y, weight, None)
 
-    def _grown_on(
-        self, cut: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Grown:
+    def _grown_on(self, cut: Any, data: TrainingNumbers, matrix: Array, rows: Places) -> Grown:
         tree, X = Tree.from_sklearn(cut), matrix[rows]
         weight = np.ones(len(rows)) if data.weight is None else data.weight[rows]
         known = NumberRows(X, data.targets[rows], weight, self._loss)
         return known.with_values(tree, tree.apply(X), 0.0)
 
-    def _model_on(
-        self, cut: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Self:
+    def _model_on(self, cut: Any, data: TrainingNumbers, matrix: Array, rows: Places) -> Self:
         return type(self).from_tree(Tree.from_sklearn(cut))
 
-    def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _some_prices(self, prices: Floats) -> Floats:
         # A tree of numbers may have a leaf per row: each step makes it larger by the same factor.
         places = np.geomspace(1, len(prices), MOST_PRICES).round().astype(np.intp) - 1
         return np.asarray(prices[np.unique(places)])
@@ -320,9 +311,7 @@ categorical_features, random_state
         return float(1 + 2 * path.impurities[-1])
 
 
-def _fitted_to(
-    grower: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
-) -> Any:
+def _fitted_to(grower: Any, data: TrainingRows, matrix: Array, rows: Places) -> Any:
     """A copy that is grown on some rows, and not pruned."""
     weight = None if data.weight is None else data.weight[rows]
     return clone(grower).fit(matrix[rows], data.codes[rows], weight)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gradtree.classification import Classification
 from gradtree.inputs.arrays import TrainingRows
@@ -13,6 +13,7 @@ from gradtree.learning import Task, TreeLearner
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss
 from gradtree.training.finishing import FittedRows
+from gradtree.typing import Array, Codes, Places
 
 
 @dataclass(eq=False, repr=False)
@@ -272,10 +273,10 @@ class GradTreeClassifier(Classification, TreeLearner):
         self,
         data: TrainingRows,
         config: TrainConfig,
-        matrix: NDArray[Any],
-        valid: NDArray[Any] | None,
-        told: NDArray[np.int64] | None,
-        held_out: NDArray[np.intp],
+        matrix: Array,
+        valid: Array | None,
+        told: Codes | None,
+        held_out: Places,
     ) -> Task:
         self._note(data)
         own = callable(self.loss) or isinstance(self.loss, CustomLoss)
@@ -288,7 +289,7 @@ class GradTreeClassifier(Classification, TreeLearner):
         return Task(config, data.y, told, weight, rows.joined(valid, told, weight))
 
 
-def information_price(y: NDArray[np.int64]) -> float:
+def information_price(y: Codes) -> float:
     """The price of a leaf by the Bayesian information criterion, in parts of the log loss of ``y``.
 
     A leaf more has a threshold more, and one share less than there are classes.

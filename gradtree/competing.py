@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor, wait
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import _safe_indexing
@@ -17,6 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from gradtree.inputs.folds import Folds, score_of
 from gradtree.trees.tree import Tree
+from gradtree.typing import Array, Floats, Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +24,11 @@ class Rows:
     """Rows as given, what is to be predicted, weights, and the labels of all classes, if any."""
 
     X: Any
-    y: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    classes: NDArray[Any]
+    y: Array
+    weight: Floats | None
+    classes: Array
 
-    def some(self, places: NDArray[np.intp]) -> Self:
+    def some(self, places: Places) -> Self:
         weight = None if self.weight is None else self.weight[places]
         return replace(self, X=_safe_indexing(self.X, places), y=self.y[places], weight=weight)
 
@@ -114,9 +114,7 @@ def _some_folds(tasks: Sequence[tuple[Any, ...]]) -> list[FoldResult]:
     return [_one_fold(*task) for task in tasks]
 
 
-def _one_fold(
-    estimator: Any, rows: Rows, train: NDArray[np.intp], test: NDArray[np.intp], scorer: Any
-) -> FoldResult:
+def _one_fold(estimator: Any, rows: Rows, train: Places, test: Places, scorer: Any) -> FoldResult:
     with warnings.catch_warnings():
         # The fit to all rows says it once more, and once only.
         warnings.simplefilter("ignore")
@@ -160,5 +158,5 @@ def standings(
     return (*found, *left_out)
 
 
-def _standard_error(values: NDArray[np.float64]) -> float:
+def _standard_error(values: Floats) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

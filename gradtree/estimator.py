@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
@@ -29,6 +29,7 @@ from gradtree.trees.readable import Readable
 from gradtree.trees.simplify import PruningPath, rebuilt
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array, Floats, Places
 from gradtree.units.encoding import EncodedColumn, encoded_matrix, learn_encoding, table_tree
 
 MODEL_FORMAT = "gradtree.Model/1"
@@ -68,7 +69,7 @@ class TreeEstimator(Readable, BaseEstimator):
     _take: Callable[[Tree], Any]
     from_tree: Callable[..., Any]
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> Places:
         """Index of the leaf of ``tree_`` that each row reaches."""
         check_is_fitted(self)
         by_column = any(column.kind != "number" or column.from_text for column in self.columns_)
@@ -198,7 +199,7 @@ class TreeEstimator(Readable, BaseEstimator):
         return self.tree_.n_leaves
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Floats:
         """Share of every column in the decrease of Gini impurity; see :class:`gradtree.Tree`."""
         check_is_fitted(self)
         return self.tree_.feature_importances
@@ -253,16 +254,14 @@ class TreeEstimator(Readable, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _learn_columns(self, data: TrainingRows, trained: NDArray[np.intp]) -> None:
+    def _learn_columns(self, data: TrainingRows, trained: Places) -> None:
         """Learn what the columns hold and how they become those of the training matrix."""
         names = getattr(self, "feature_names_in_", None)
         mask = categorical_mask(self.categorical_features, data.rows, names)
         self.columns_ = learned_columns(data.rows, trained, mask, names)
         self._learn_encoding(data, coded_rows(data.rows, self.columns_), trained)
 
-    def _learn_encoding(
-        self, data: TrainingRows, coded: NDArray[Any], trained: NDArray[np.intp]
-    ) -> None:
+    def _learn_encoding(self, data: TrainingRows, coded: Array, trained: Places) -> None:
         numbers = all(column.kind == "number" for column in self.columns_)
         if self.scale is None and numbers and not np.isnan(coded).any():
             self._encoding = None
@@ -272,10 +271,10 @@ class TreeEstimator(Readable, BaseEstimator):
         shares = self._shares(data, trained, weight)
         self._encoding = learn_encoding(coded, trained, shares, self.columns_, self.scale)
 
-    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
+    def _matrix(self, coded: Array) -> Array:
         return coded if self._encoding is None else encoded_matrix(coded, self._encoding)
 
-    def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
+    def _over_table(self, grown: Grown, coded: Array, y: Array) -> Grown:
         """A tree over the training matrix as one over the columns, its rows counted."""
         if self._encoding is None:
             return grown

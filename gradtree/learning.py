@@ -6,7 +6,6 @@ from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.estimator import TreeEstimator
@@ -18,15 +17,16 @@ from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.training.finishing import Grown
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import TrainResult, train
+from gradtree.typing import Array, Codes, Floats, Places
 
 
 class Task(NamedTuple):
     """What is to be learned, as an engine takes it."""
 
     config: TrainConfig
-    y: NDArray[np.int64]  # class indices of rows, or their places among the targets
-    y_valid: NDArray[np.int64] | None  # the same of validation rows, if they were given
-    valid_weight: NDArray[np.float64] | None
+    y: Codes  # class indices of rows, or their places among the targets
+    y_valid: Codes | None  # the same of validation rows, if they were given
+    valid_weight: Floats | None
     rows: Any  # all of them, with a method ``grow`` that makes the tree of trained parameters
 
 
@@ -128,9 +128,9 @@ class TreeLearner(TreeEstimator):
         task: Task,
         finish: FinishConfig,
         data: TrainingRows,
-        matrix: NDArray[Any],
-        valid: NDArray[Any] | None,
-        held_out: NDArray[np.intp],
+        matrix: Array,
+        valid: Array | None,
+        held_out: Places,
     ) -> tuple[TrainResult, list[Grown]]:
         """The outcome, and the trees of its runs before they are cut to a size."""
         bar = ProgressBar(task.config.patience) if self.verbose else None

@@ -5,7 +5,7 @@ from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gradtree.classifier import GradTreeClassifier
 from gradtree.inputs.targets import TrainingNumbers
@@ -14,6 +14,7 @@ from gradtree.regression import Regression
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
 from gradtree.training.numbers import NumberRows, number_loss
+from gradtree.typing import Array, Floats, Places
 
 # Parameters of the classifier that a regressor does not offer.
 FIXED: dict[str, Any] = {
@@ -155,7 +156,7 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
             params["choose_by"] = "loss"
         return FIXED | params
 
-    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+    def _loss_of(self, y: Floats, weight: Floats) -> NumberLoss:
         if isinstance(self.loss, str):
             setting = self.quantile if self.loss == "quantile" else self.delta
             return number_loss(self.loss, float(setting), y, weight, None)
@@ -166,10 +167,10 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
         self,
         data: TrainingNumbers,
         config: TrainConfig,
-        matrix: NDArray[Any],
-        valid: NDArray[Any] | None,
-        told: NDArray[np.float64] | None,
-        held_out: NDArray[np.intp],
+        matrix: Array,
+        valid: Array | None,
+        told: Floats | None,
+        held_out: Places,
     ) -> Task:
         counts = isinstance(self.loss, str) and self.loss == "poisson"
         for name, numbers in (("y", data.targets), ("y_valid", told)):

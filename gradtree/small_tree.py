@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, check_random_state
@@ -24,6 +24,7 @@ from gradtree.inputs.folds import dealt_folds, score_of
 from gradtree.regression import Regression
 from gradtree.regressor import GradTreeRegressor
 from gradtree.settings.losses import NumberLoss
+from gradtree.typing import Floats
 
 # The losses that scores of numbers ask for.
 LOSS_OF_SCORE = {
@@ -263,7 +264,7 @@ random_state, verbose
         "gradtree": GradTreeRegressor(),
     }
 
-    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+    def _loss_of(self, y: Floats, weight: Floats) -> NumberLoss:
         winner = getattr(self, "best_estimator_", None)
         plain = super()._loss_of(y, weight)
         return getattr(winner, "_loss", plain)

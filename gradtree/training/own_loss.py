@@ -5,9 +5,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from gradtree.settings.losses import CustomLoss, NumberLoss
+from gradtree.typing import Floats
 
 # Probabilities at which a loss is looked at that was not a number.
 TRIED = 200
@@ -43,9 +43,7 @@ def _over_rows(loss: CustomLoss) -> Any:
     return evaluate
 
 
-def own_losses(
-    loss: CustomLoss, prediction: NDArray[np.float64], y: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def own_losses(loss: CustomLoss, prediction: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Loss of every row by a loss of numbers, and its derivatives; both of shape (n_rows, …)."""
     losses, slopes = np.zeros(len(y)), np.zeros(y.shape)
     _over_rows(loss)(np.ascontiguousarray(prediction), np.ascontiguousarray(y), losses, slopes)

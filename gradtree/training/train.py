@@ -7,7 +7,6 @@ from threading import Event
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.engines.contract import Samples
 from gradtree.settings.config import TrainConfig
@@ -19,6 +18,7 @@ from gradtree.training.own_loss import guarded, refuse_loss
 from gradtree.training.progress import Progress
 from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
+from gradtree.typing import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +26,12 @@ class RunHistory:
     """How one run went; losses are means over the batches of an epoch."""
 
     seed: int
-    train_loss: NDArray[np.float64]  # (epochs,)
-    valid_loss: NDArray[np.float64]  # nan without validation rows; then the training loss decides
+    train_loss: Floats  # (epochs,)
+    valid_loss: Floats  # nan without validation rows; then the training loss decides
     best_epoch: int  # that with the lowest loss, -1 if none was a number
     best_loss: float
     stopped_early: bool  # patience ran out before the epochs did
-    valid_f1: NDArray[np.float64]  # macro F1 of the validation rows; nan where it does not count
+    valid_f1: Floats  # macro F1 of the validation rows; nan where it does not count
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,9 @@ class _Task:
     valid: Samples
     n_classes: int
     config: TrainConfig
-    columns: NDArray[Any] | None
+    columns: Array | None
     progress: Callable[[Progress], None] | None
-    costs: NDArray[np.float64] | None = None
+    costs: Floats | None = None
 
     def run(self, number: int, is_stopped: Callable[[], bool]) -> _Offer | None:
         """Train from one initial draw; ``None`` if all runs are to stop."""
@@ -131,17 +131,17 @@ class _Task:
 
 
 def train(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    X_valid: NDArray[Any] | None,
-    y_valid: NDArray[Any] | None,
+    X: Array,
+    y: Array,
+    X_valid: Array | None,
+    y_valid: Array | None,
     n_classes: int,
     config: TrainConfig,
     *,
-    sample_weight: NDArray[Any] | None = None,
-    valid_weight: NDArray[Any] | None = None,
-    class_weight: NDArray[Any] | None = None,
-    valid_rows: NDArray[Any] | None = None,
+    sample_weight: Array | None = None,
+    valid_weight: Array | None = None,
+    class_weight: Array | None = None,
+    valid_rows: Array | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> TrainResult:
     """Train a tree.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +17,7 @@ from gradtree.columns.coding import Column
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left, weights_and_values
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array
 
 
 def to_sklearn(
@@ -90,7 +91,7 @@ def _check_convertible(tree: Tree) -> None:
             )
 
 
-def _estimator(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None) -> Any:
+def _estimator(tree: Tree, labels: Array, feature_names: ArrayLike | None) -> Any:
     depth = max(tree.depth, 1)
     estimator: Any
     if isinstance(tree, RegressionTree):
@@ -109,7 +110,7 @@ def _estimator(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None
     return estimator
 
 
-def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None) -> Any:
+def _pipeline(tree: Tree, labels: Array, feature_names: ArrayLike | None) -> Any:
     """Every set of categories that goes left is an encoder of its own: its members come first."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import Pipeline

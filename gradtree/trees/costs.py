@@ -3,15 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax, xlogy
 from scipy.stats import chi2
 
 from gradtree.settings.losses import CustomLoss
+from gradtree.typing import Floats
 
 CRITERIA = ("gini", "log_loss")
-Floats = NDArray[np.float64]
 
 # A loss of one's own is minimised in so many steps, from shares drawn this far from the corners.
 STEPS = 40

@@ -12,8 +12,6 @@ a threshold. The pruned tree keeps the splits of training: ``x < t`` becomes
 ``x <= s`` with the next smaller ``float32`` number ``s``.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
@@ -22,11 +20,10 @@ from gradtree.trees.dense import DenseTree
 from gradtree.trees.simplify import averaged_upwards, rebuilt
 from gradtree.trees.traversal import CHUNK
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array, Codes, Floats, Places
 
 
-def pruned_tree(
-    dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None
-) -> tuple[Tree, NDArray[np.intp]]:
+def pruned_tree(dense: DenseTree, X: Array, rows: Places | None = None) -> tuple[Tree, Places]:
     """The dense tree without the nodes that no row of ``X``, or none of some rows, reaches.
 
     Nodes are in depth-first order; where they stood in the heap is told too. ``node_count`` is the
@@ -63,11 +60,8 @@ def pruned_tree(
 
 
 def count_rows(
-    feature: NDArray[np.int32],
-    threshold: NDArray[Any],
-    X: NDArray[Any],
-    rows: NDArray[np.intp] | None = None,
-) -> NDArray[np.int64]:
+    feature: NDArray[np.int32], threshold: Array, X: Array, rows: Places | None = None
+) -> Codes:
     """Rows that pass through every node of the heap, with ``x <= threshold`` to the left."""
     counts = np.zeros(2 * len(feature) + 1, dtype=np.int64)
     exact = threshold.astype(np.float64)
@@ -82,7 +76,7 @@ def count_rows(
     return counts
 
 
-def float32_below(threshold: NDArray[Any]) -> NDArray[np.float64]:
+def float32_below(threshold: Array) -> Floats:
     """The largest finite ``float32`` numbers below some thresholds."""
     with np.errstate(over="ignore"):
         rounded = threshold.astype(np.float32)
@@ -91,7 +85,7 @@ def float32_below(threshold: NDArray[Any]) -> NDArray[np.float64]:
     return np.clip(below.astype(np.float64), -limit, limit)
 
 
-def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+def probabilities(logits: Floats) -> Floats:
     """Class probabilities; a single logit per row is that of the second of two classes."""
     if logits.shape[1] == 1:
         return np.hstack([expit(-logits), expit(logits)])

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.typing import Array, Flags, Floats, Places
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
@@ -27,15 +29,15 @@ EMPTY_WEIGHT = 1e-9
 
 
 def _walk(
-    X: NDArray[Any],
+    X: Array,
     children_left: NDArray[np.int32],
     children_right: NDArray[np.int32],
     feature: NDArray[np.int32],
-    threshold: NDArray[np.float64],
-    missing_left: NDArray[np.bool_],
-    members: NDArray[np.bool_],
+    threshold: Floats,
+    missing_left: Flags,
+    members: Flags,
     rounded: bool,
-    leaf: NDArray[np.intp],
+    leaf: Places,
 ) -> None:
     for row in range(X.shape[0]):
         node = 0
@@ -85,8 +87,8 @@ def node_depths(
 def fill_upwards(
     children_left: NDArray[np.int32],
     children_right: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    value: NDArray[np.float64],
+    weight: Floats,
+    value: Floats,
 ) -> None:
     """Give inner nodes the summed weight and the weighted mean value of their leaves, in place.
 
@@ -99,7 +101,7 @@ def fill_upwards(
         value[node] = share * value[left] + (1.0 - share) * value[right]
 
 
-def leaves_reached(tree: Tree, X: NDArray[Any]) -> NDArray[np.intp]:
+def leaves_reached(tree: Tree, X: Array) -> Places:
     """Index of the leaf that each row of a coded matrix ends in."""
     # A plain matrix is compared as scikit-learn's trees do, in single precision.
     rounded, threshold = tree.columns is None, tree.threshold
@@ -119,7 +121,7 @@ def leaves_reached(tree: Tree, X: NDArray[Any]) -> NDArray[np.intp]:
     return leaf
 
 
-def missing_goes_left(tree: Tree) -> NDArray[np.bool_]:
+def missing_goes_left(tree: Tree) -> Flags:
     """The side of missing values at every node: the heavier one where nothing else is known."""
     if tree.missing_left is not None:
         return tree.missing_left
@@ -130,7 +132,7 @@ def missing_goes_left(tree: Tree) -> NDArray[np.bool_]:
     return inner & (rows[tree.children_left] >= rows[tree.children_right])
 
 
-def passed_nodes(tree: Tree, leaf: NDArray[np.intp]) -> csr_matrix:
+def passed_nodes(tree: Tree, leaf: Places) -> csr_matrix:
     """A sparse indicator of the nodes on the way to the leaf of each row."""
     from scipy.sparse import csr_matrix
 
@@ -147,7 +149,7 @@ def passed_nodes(tree: Tree, leaf: NDArray[np.intp]) -> csr_matrix:
     )
 
 
-def weights_and_values(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def weights_and_values(tree: Tree) -> tuple[Floats, Floats]:
     """Rows and class probabilities per node, also where the tree has none itself."""
     rows = np.ones(tree.node_count) if tree.n_node_samples is None else tree.n_node_samples
     weight = np.maximum(rows, EMPTY_WEIGHT, dtype=np.float64)

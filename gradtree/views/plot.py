@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.trees.traversal import node_depths
 from gradtree.trees.tree import Tree
+from gradtree.typing import Floats
 from gradtree.units.conditions import Split
 from gradtree.views.palette import class_colours, leaf_fill
 from gradtree.views.rules import checked_class_names, describe, node_facts, predicted_text
@@ -104,7 +104,7 @@ def tidy_positions(tree: Tree, max_depth: int | None = None) -> dict[int, tuple[
     depths = node_depths(tree.children_left, tree.children_right)
     nodes = np.flatnonzero(depths <= (depths.max() if max_depth is None else max_depth))
     # Leftmost and rightmost column on each level below a node, seen from the node.
-    outlines: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+    outlines: dict[int, tuple[Floats, Floats]] = {}
     reach: dict[int, float] = {}
     for node in nodes[::-1].tolist():
         left = outlines.pop(int(tree.children_left[node]), None)

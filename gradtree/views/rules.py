@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.columns.coding import Column
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Flags
 from gradtree.units.conditions import Condition, Split, alone, category_split, joined, number_split
 from gradtree.units.cuts import DIGITS, cut_text, number_text
 
@@ -46,7 +46,7 @@ class Rule:
     n_predicted: int | None = None
     numbers: tuple[float, ...] | None = None
 
-    def holds(self, table: Any) -> NDArray[np.bool_]:
+    def holds(self, table: Any) -> Flags:
         """Rows of a raw table (a mapping from column names to values) that the rule covers."""
         answers = [condition.holds(table[condition.column]) for condition in self.conditions]
         if not answers:
