@@ -67,6 +67,7 @@ class CompiledRun:
             valid_loss=np.full(n_epochs, np.nan),
         )
         self._extras = new_extras(selector, seeds.noise, initial, dtype)
+        self.watch = self._run.watch
         self._status = epochs.RUNNING
         self._budget = min(2 * len(train.rows), _FIRST_TURN)
 
@@ -95,10 +96,6 @@ class CompiledRun:
     def parts(self) -> tuple[nouns.Run, Extras | None, Any]:
         """What the kernels of ``epochs`` take: the arrays of this run, extras and its loss."""
         return self._run, self._extras, self._kernel
-
-    @property
-    def watch(self) -> nouns.EarlyStopping:
-        return self._run.watch
 
     @property
     def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -13,7 +13,6 @@ from gradtree.engines.paths import (
     find_leaves,
     logit_slopes,
     pull_scores,
-    soften,
     sum_over_rows,
     threshold_slopes,
 )
@@ -76,10 +75,10 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
     model, batch, selection, pace = run.model, run.batch, run.selection, run.pace
     descend(model.tree, selection, extras, batch, rows, step)
-    soften(batch.score, rows, run.plan.split, run.plan.steepness, batch.steepness)
     loss = _outputs_and_loss(model.tree.leaves, batch, rows, kernel, run.settings)
     leaves, logits, visits = model.leaves, model.logits, batch.visits
-    pull_scores(leaves.table, leaves.value, batch, rows)
+    split, steepness = run.plan.split, run.plan.steepness
+    pull_scores(leaves.table, leaves.value, split, steepness, batch, rows)
     n_visited = sum_over_rows(batch, rows, model.settled, leaves.slope_table)
     threshold_slopes(
         model.thresholds, model.tree.feature, visits, n_visited, selection, extras, step, pace

@@ -174,27 +174,17 @@ def _multi(
 
 
 def _binary_by_pointer(
-    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, slopes: Any
 ) -> None:
-    _binary(
-        carray(logits, (rows,)),
-        carray(labels, (rows,)),
-        carray(settings, (3,)),
-        carray(losses, (rows,)),
-        carray(gradients, (rows,)),
-    )
+    own, slope = carray(losses, rows), carray(slopes, rows)
+    _binary(carray(logits, rows), carray(labels, rows), carray(settings, 3), own, slope)
 
 
 def _multi_by_pointer(
-    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, slopes: Any
 ) -> None:
-    _multi(
-        carray(logits, (rows, outputs)),
-        carray(labels, (rows,)),
-        carray(settings, (3,)),
-        carray(losses, (rows,)),
-        carray(gradients, (rows, outputs)),
-    )
+    table, slope = carray(logits, (rows, outputs)), carray(slopes, (rows, outputs))
+    _multi(table, carray(labels, rows), carray(settings, 3), carray(losses, rows), slope)
 
 
 @cache

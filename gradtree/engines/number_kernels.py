@@ -75,17 +75,11 @@ def _numbers(
 
 
 def _numbers_by_pointer(
-    outputs: Any, rows: Any, n_rows: int, n_targets: int, settings: Any, losses: Any, slopes: Any
+    outputs: Any, rows: Any, n: int, width: int, settings: Any, losses: Any, slopes: Any
 ) -> None:
-    size = HEADER + 2 * n_targets + int(carray(settings, (HEADER,))[2])
-    _numbers(
-        carray(outputs, (n_rows * n_targets,)),
-        carray(rows, (n_rows,)),
-        n_targets,
-        carray(settings, (size,)),
-        carray(losses, (n_rows,)),
-        carray(slopes, (n_rows * n_targets,)),
-    )
+    size = HEADER + 2 * width + int(carray(settings, HEADER)[2])
+    flat, slope, numbers = carray(outputs, n * width), carray(slopes, n * width), carray(rows, n)
+    _numbers(flat, numbers, width, carray(settings, size), carray(losses, n), slope)
 
 
 @cache
@@ -122,7 +116,7 @@ def own_kernel(evaluate: Any, signature: Any) -> Any:
     def by_pointer(
         outputs: Any, rows: Any, n: int, width: int, settings: Any, losses: Any, slopes: Any
     ) -> None:
-        size = HEADER + 2 * width + int(carray(settings, (HEADER,))[2])
+        size = HEADER + 2 * width + int(carray(settings, HEADER)[2])
         table, slopes = carray(outputs, (n, width)), carray(slopes, (n, width))
         evaluate(table, carray(rows, n), carray(settings, size), carray(losses, n), slopes)
 

@@ -117,13 +117,6 @@ def descend(
 
 
 @kernel()
-def soften(score: Floats, rows: int, code: int, steepness: Real, slopes: Floats) -> None:
-    """Slopes of a split function of ``SPLITS`` at every score of the first ``rows`` rows."""
-    for level in range(len(score)):
-        split_slopes(score[level, :rows], code, steepness, slopes[level, :rows])
-
-
-@kernel()
 def _dot(a: Floats, b: Floats) -> Real:
     total = a.dtype.type(0)
     for k in range(len(a)):
@@ -132,17 +125,19 @@ def _dot(a: Floats, b: Floats) -> Real:
 
 
 @kernel()
-def pull_scores(table: Floats, flat: Floats, batch: Batch, rows: int) -> None:
+def pull_scores(
+    table: Floats, flat: Floats, split: int, steepness: Real, batch: Batch, rows: int
+) -> None:
     """Derivative of the batch loss by the score of every node on every path.
 
-    ``table`` holds the leaves and ``flat`` the same numbers in a row.
+    ``table`` holds the leaves and ``flat`` the same numbers in a row, ``split`` is the code of a
+    split function of ``SPLITS``.
     """
-    slope, leaf = batch.slope, batch.leaf
-    other, pull, score, slopes = batch.other, batch.pull, batch.score, batch.steepness
-    zero = flat.dtype.type(0)
+    slope, leaf, slopes = batch.slope, batch.leaf, batch.steepness[:rows]
+    other, pull, score, zero = batch.other, batch.pull, batch.score, flat.dtype.type(0)
     for level in range(len(score)):
-        others, pulls = other[level], pull[level]
-        scores, steepness = score[level], slopes[level]
+        others, pulls, scores = other[level], pull[level], score[level]
+        split_slopes(scores[:rows], split, steepness, slopes)
         if table.shape[1] == 1:
             for b in range(rows):
                 pulls[b] = slope[b, 0] * (flat[leaf[b]] - flat[others[b]])
@@ -151,7 +146,7 @@ def pull_scores(table: Floats, flat: Floats, batch: Batch, rows: int) -> None:
                 pulls[b] = _dot(slope[b], table[leaf[b]]) - _dot(slope[b], table[others[b]])
         # Leaf reached minus leaf not reached is left minus right only where the row went left.
         for b in range(rows):
-            pulls[b] *= steepness[b] if scores[b] > zero else -steepness[b]
+            pulls[b] *= slopes[b] if scores[b] > zero else -slopes[b]
 
 
 @kernel()

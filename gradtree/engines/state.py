@@ -83,7 +83,7 @@ class Batch(NamedTuple):
     slope: Floats  # (B, k), derivative of the batch loss by the output
     node: Numbers  # (d, B), the path of each row
     score: Floats  # (d, B), threshold minus feature at each node of the path
-    steepness: Floats  # (d, B), slope of the logistic function there
+    steepness: Floats  # (B,), slope of the split function at the nodes of a level
     leaf: Numbers  # (B,), leaf reached
     other: Numbers  # (d, B), leaf reached if that one decision were flipped
     pull: Floats  # (d, B), derivative of the batch loss by the score
@@ -170,7 +170,7 @@ def new_batch(model: Model, size: int, width: int) -> Batch:
         slope=reals(size, n_outputs),
         node=numbers(depth, size),
         score=reals(depth, size),
-        steepness=reals(depth, size),
+        steepness=reals(size),
         leaf=numbers(size),
         other=numbers(depth, size),
         pull=reals(depth, size),
