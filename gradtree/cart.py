@@ -1,6 +1,6 @@
 """CART for any table: scikit-learn's greedy tree, pruned, as a tree over the columns as given."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -17,7 +17,7 @@ from gradtree.classification import Classification
 from gradtree.engines.scores import macro_f1
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.arrays import TrainingRows, coded_rows
-from gradtree.inputs.folds import dealt_folds, score_of
+from gradtree.inputs.folds import Fold, dealt_folds, score_of
 from gradtree.inputs.targets import TrainingNumbers
 from gradtree.regression import Regression
 from gradtree.settings.config import FinishConfig
@@ -104,19 +104,14 @@ class Cart(TreeEstimator):
             sizes = [cut.tree_.node_count for cut in cuts]
             _, first, place = np.unique(sizes, return_index=True, return_inverse=True)
             different = [cuts[number] for number in first]
-            total += self._scores(different, scorer, data, matrix, train, test)[place]
+            total += self._scores(different, scorer, data, matrix, (train, test))[place]
         return float(prices[np.argmax(total)])
 
     def _scores(
-        self,
-        cuts: Sequence[Any],
-        scorer: Any,
-        data: TrainingRows,
-        matrix: Array,
-        train: Places,
-        test: Places,
+        self, cuts: list[Any], scorer: Any, data: TrainingRows, matrix: Array, fold: Fold
     ) -> Floats:
         """Scores of trees that were grown on some rows, on others."""
+        train, test = fold
         models = [self._model_on(cut, data, matrix, train) for cut in cuts]
         weight = None if data.sample_weight is None else data.sample_weight[test]
         X, truth = matrix[test], data.truth[test]
@@ -207,20 +202,14 @@ class CartClassifier(Classification, Cart):
         return self._fitted(X, y, sample_weight, classes)
 
     def _scores(
-        self,
-        cuts: Sequence[Any],
-        scorer: Any,
-        data: TrainingRows,
-        matrix: Array,
-        train: Places,
-        test: Places,
+        self, cuts: list[Any], scorer: Any, data: TrainingRows, matrix: Array, fold: Fold
     ) -> Floats:
-        usual = self.scoring is None or (
-            isinstance(self.scoring, str) and self.scoring == "f1_macro"
-        )
+        plain = self.scoring is None or isinstance(self.scoring, str)
+        usual = plain and self.scoring in (None, "f1_macro")
         if not usual or (data.weight is not None and not data.weight.all()):
-            return super()._scores(cuts, scorer, data, matrix, train, test)
+            return super()._scores(cuts, scorer, data, matrix, fold)
         # Labels are enough for the usual score, and much quicker to have than models.
+        train, test = fold
         X, y, n_classes = matrix.astype(np.float32), data.y[train], len(data.classes)
         weight = None if data.weight is None else data.weight[train]
         worth = None if data.sample_weight is None else data.sample_weight[test]

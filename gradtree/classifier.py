@@ -26,9 +26,8 @@ class GradTreeClassifier(Classification, TreeLearner):
     of the rows decides when to stop; then the splits are polished one by one, the
     leaves refitted on all rows, and what is not worth its price is cut.
 
-    The defaults are what measured best over the datasets of the paper. They are not the
-    paper's: those are :data:`gradtree.PAPER`, as in
-    ``GradTreeClassifier(**gradtree.PAPER, random_state=42)``.
+    The defaults are what measured best over the datasets of the paper. The paper's own are
+    :data:`gradtree.PAPER`: ``GradTreeClassifier(**gradtree.PAPER, random_state=42)``.
 
     Rows may be a matrix of numbers or a table (pandas, polars, Arrow or anything with the
     dataframe interchange protocol) with numbers, text, booleans, categories, dates and gaps.
@@ -188,24 +187,16 @@ class GradTreeClassifier(Classification, TreeLearner):
     joined by dots, and repeated ones numbered; names of which only some are text are refused,
     as in scikit-learn.
 
-    *Monotonic constraints* (scikit-learn's ``monotonic_cst``) are not offered: splits and leaves
-    are trained together, so no bound on a leaf follows from a split.
-
     Where the paper's text and the code that produced its tables differ, this class with the
     parameters of :data:`gradtree.PAPER` does what the code does:
 
-    - Validation rows are 20 % of the data in the published experiments; the paper says 20 %
-      of the training rows. Here, ``validation_fraction`` of what ``fit`` gets is held out.
-    - The paper names 3 restarts; the published defaults for two classes had 5. Seeds of
-      runs follow each other as s, s+1, s+3, s+6, …
+    - Validation rows are 20 % of the data, not of the training rows (here,
+      ``validation_fraction`` of what ``fit`` gets), and restarts for two classes 5, not 3.
     - The averages of weights that the paper describes are computed, but never used.
     - Weights start from Glorot's limits with the numbers of nodes and leaves (the paper prints
-      other exponents); thresholds and feature logits start equal; with two classes a leaf
-      has one logit.
-    - A row goes left if its value is *below* the threshold; rows on it go right. Pruning
-      counts them to the left.
-    - Poly-1 sees probabilities that were activated twice; on top of the multi-class focal loss
-      it has no effect.
+      other exponents); thresholds and logits start equal; with two classes a leaf has one logit.
+    - A row on a threshold goes right; pruning counts it to the left.
+    - Poly-1 sees probabilities activated twice, and does nothing for the multi-class focal loss.
     - The parameters of the best epoch are restored only if patience ends a run (with
       ``choose_by="loss"``).
 
@@ -270,21 +261,15 @@ class GradTreeClassifier(Classification, TreeLearner):
         return params
 
     def _task(
-        self,
-        data: TrainingRows,
-        config: TrainConfig,
-        matrix: Array,
-        valid: Array | None,
-        told: Codes | None,
-        held_out: Places,
+        self, data: TrainingRows, config: TrainConfig, matrix: Array, beside: Any, trained: Places
     ) -> Task:
         self._note(data)
         own = callable(self.loss) or isinstance(self.loss, CustomLoss)
         self._auto_price = np.inf if own else information_price(data.y)
-        trained = np.delete(np.arange(len(matrix)), held_out)
         rows = FittedRows(matrix, data.y, data.weight, trained, data.sample_weight)
-        if valid is None or told is None:
+        if beside is None:
             return Task(config, data.y, None, None, rows)
+        valid, told = beside
         weight = None if data.class_weight is None else data.class_weight[told]
         return Task(config, data.y, told, weight, rows.joined(valid, told, weight))
 

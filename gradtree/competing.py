@@ -137,22 +137,14 @@ def standings(
     close = [name for name, gap in lost.items() if gap.mean() <= _standard_error(gap)]
     found = []
     for name in sorted(scores, key=lambda name: -scores[name].mean()):
+        own, gap, chosen = scores[name], lost[name], name == close[0]
         remark = "within noise of the leader" if name in close else "behind"
         remark = "leads" if name == leader else remark
-        chosen = name == close[0]
-        found.append(
-            Standing(
-                name,
-                float(scores[name].mean()),
-                _standard_error(scores[name]),
-                float(lost[name].mean()),
-                _standard_error(lost[name]),
-                float(np.mean([one.leaves for one in results[name]])),
-                float(sum(one.seconds for one in results[name])),
-                chosen,
-                f"chosen: {remark}" if chosen else remark,
-            )
-        )
+        means = float(own.mean()), _standard_error(own), float(gap.mean()), _standard_error(gap)
+        leaves = float(np.mean([one.leaves for one in results[name]]))
+        seconds = float(sum(one.seconds for one in results[name]))
+        remark = f"chosen: {remark}" if chosen else remark
+        found.append(Standing(name, *means, leaves, seconds, chosen, remark))
     n = float("nan")
     left_out = [Standing(name, n, n, n, n, n, n, False, why) for name, why in given_up.items()]
     return (*found, *left_out)

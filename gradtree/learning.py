@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.estimator import TreeEstimator
-from gradtree.inputs.arrays import TrainingRows, as_training_type, coded_rows, read_validation
+from gradtree.inputs.arrays import as_training_type, coded_rows, read_validation
 from gradtree.inputs.folds import hold_out
 from gradtree.inputs.memory import check_fits, check_size
 from gradtree.inputs.parameters import check_parameters, finish_config, train_config
@@ -17,7 +17,7 @@ from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.training.finishing import Grown
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import TrainResult, train
-from gradtree.typing import Array, Codes, Floats, Places
+from gradtree.typing import Array, Codes, Floats
 
 
 class Task(NamedTuple):
@@ -91,15 +91,16 @@ class TreeLearner(TreeEstimator):
         coded = coded_rows(data.rows, self.columns_)
         matrix = self._matrix(coded)
         check_fits(config.depth, matrix.shape[1], data.n_classes, config.dtype)
-        valid, seen, told = None, coded, None
+        beside, seen = None, coded
         if given:
             raw, told = read_validation(self, X_valid, y_valid, data)
             coded_valid = coded_rows(raw, self.columns_)
-            valid = self._matrix(coded_valid)
+            beside = self._matrix(coded_valid), told
             if params["refit_leaves"]:
                 seen = np.concatenate([coded, coded_valid])
-        task = self._task(data, config, matrix, valid, told, held_out)
+        task = self._task(data, config, matrix, beside, trained)
         finish = self._finish_config()
+        valid = None if beside is None else beside[0]
         result, trees = self._trained(task, finish, data, matrix, valid, held_out)
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
@@ -124,13 +125,7 @@ class TreeLearner(TreeEstimator):
         return finish_config(self._settled(len(getattr(self, "classes_", ()))))
 
     def _trained(
-        self,
-        task: Task,
-        finish: FinishConfig,
-        data: TrainingRows,
-        matrix: Array,
-        valid: Array | None,
-        held_out: Places,
+        self, task: Task, finish: FinishConfig, data: Any, matrix: Array, valid: Any, held_out: Any
     ) -> tuple[TrainResult, list[Grown]]:
         """The outcome, and the trees of its runs before they are cut to a size."""
         bar = ProgressBar(task.config.patience) if self.verbose else None

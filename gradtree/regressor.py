@@ -168,17 +168,13 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
         data: TrainingNumbers,
         config: TrainConfig,
         matrix: Array,
-        valid: Array | None,
-        told: Floats | None,
-        held_out: Places,
+        beside: Any,
+        trained: Places,
     ) -> Task:
         counts = isinstance(self.loss, str) and self.loss == "poisson"
-        for name, numbers in (("y", data.targets), ("y_valid", told)):
-            if (
-                counts
-                and numbers is not None
-                and (numbers.min() < 0 or not numbers.any(axis=0).all())
-            ):
+        known = {"y": data.targets} if beside is None else {"y": data.targets, "y_valid": beside[1]}
+        for name, numbers in known.items():
+            if counts and (numbers.min() < 0 or not numbers.any(axis=0).all()):
                 raise ValueError(
                     f"loss='poisson' is for counts, but {name} has numbers below 0, or only zeros"
                 )
@@ -186,7 +182,8 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
         n_rows = len(data.y)
         self._auto_price = float(np.log(n_rows) / (2 * n_rows))
         X, targets, places = matrix, data.targets, None
-        if valid is not None and told is not None:
+        if beside is not None:
+            valid, told = beside
             X, targets = np.concatenate([matrix, valid]), np.concatenate([targets, told])
             places = np.arange(n_rows, len(targets))
         weight = np.ones(len(X))

@@ -10,7 +10,8 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from gradtree.typing import Array, Codes, Floats, Places
 
-Folds = list[tuple[Places, Places]]
+Fold = tuple[Places, Places]
+Folds = list[Fold]
 
 
 def dealt_folds(cv: Any, y: Codes, used: Places, seed: int) -> Folds:

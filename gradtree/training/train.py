@@ -38,17 +38,19 @@ class RunHistory:
 class TrainResult:
     """The outcome of a training."""
 
-    dense: DenseTree  # the tree of the best run
+    # Runs with their trees: the best one, then others whose score is nearly as good.
+    runs: tuple[tuple[int, DenseTree], ...]
     history: tuple[RunHistory, ...]
-    best_run: int
     epochs_run: int  # all runs together
-    # Trees of other runs whose score is nearly as good, best first, with their runs.
-    near: tuple[tuple[int, DenseTree], ...] = ()
 
     @property
-    def runs(self) -> list[tuple[int, DenseTree]]:
-        """The best run and those near it, with their trees."""
-        return [(self.best_run, self.dense), *self.near]
+    def best_run(self) -> int:
+        return self.runs[0][0]
+
+    @property
+    def dense(self) -> DenseTree:
+        """The tree of the best run."""
+        return self.runs[0][1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,15 +180,10 @@ def train(
     best, _, error = offers[ranked[0]].score
     least = best - config.tolerance * error
     near = [number for number in ranked if offers[number].score[0] >= least]
-    trees = [offers[number].dense for number in near]
+    chosen = near if config.tolerance > 0 else near[:1]
+    runs = tuple((number, offers[number].dense) for number in chosen)
     histories = tuple(offers[number].history for number in sorted(offers))
-    return TrainResult(
-        trees[0],
-        histories,
-        ranked[0],
-        sum(len(history.train_loss) for history in histories),
-        tuple(zip(near[1:], trees[1:], strict=True)) if config.tolerance > 0 else (),
-    )
+    return TrainResult(runs, histories, sum(len(one.train_loss) for one in histories))
 
 
 def _each(

@@ -44,21 +44,17 @@ def to_sklearn(
     Returns
     -------
     DecisionTreeClassifier, DecisionTreeRegressor or Pipeline
-        Node numbers are those of ``tree``. Impurities are the Gini impurities
-        of the class probabilities, or variances of the predictions below. Where
-        the tree does not know its training rows, every leaf counts as one row.
-        A tree over a table with other columns than numbers becomes a pipeline
-        that picks those in use, with an ``OrdinalEncoder`` for every set of
-        categories, and the tree.
+        Node numbers are those of ``tree``. Impurities are Gini impurities of the class
+        probabilities, or variances of the predictions below; leaves whose rows are not known count
+        as one row. A tree over other columns than numbers ends a pipeline that picks those in use,
+        with an ``OrdinalEncoder`` for every set of categories.
 
     Raises
     ------
     ValueError
-        Where there is no exact twin: scikit-learn's trees round numbers to ``float32`` and know
-        no dates, so trees that split dates, numbers that only ``float64`` tells apart, or
-        numbers written as text cannot be converted. Columns not in use do not matter. (A number
-        that lies above a threshold by less than the rounding takes the left side in scikit-
-        learn.)
+        Where there is no exact twin: scikit-learn's trees round numbers to ``float32`` (so that one
+        just above a threshold goes left) and know no dates. Trees that split dates, numbers that
+        only ``float64`` tells apart, or numbers written as text cannot be converted.
     """
     labels = np.arange(tree.n_classes) if classes is None else np.asarray(classes)
     if not isinstance(tree, RegressionTree) and len(labels) != tree.n_classes:
@@ -145,16 +141,9 @@ def _pipeline(tree: Tree, labels: Array, feature_names: ArrayLike | None) -> Any
             threshold[node] = left.sum() - 0.5
     if not parts:
         parts = [("nothing", "drop", [])]
-    encoded = type(tree)(
-        tree.children_left,
-        tree.children_right,
-        feature,
-        threshold,
-        tree.value,
-        max(len(parts), 1),
-        tree.n_node_samples,
-        tree.missing_left,
-    )
+    splits: dict[str, Any] = {"feature": feature, "threshold": threshold}
+    bare: dict[str, Any] = dict.fromkeys(("members", "columns", "decision", "class_counts"))
+    encoded = replace(tree, n_features=len(parts), **splits, **bare)
     coding = ColumnTransformer(parts, sparse_threshold=0)
     coding.fit(_example(tree.columns, feature_names))
     return Pipeline([("columns", coding), ("tree", _estimator(encoded, labels, None))])

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
+from scipy.stats import chi2
 
-from gradtree.trees.costs import chance_of, gini_costs
+from gradtree.trees.costs import gini_costs
 from gradtree.trees.traversal import fill_upwards
 from gradtree.trees.tree import ARRAY_TYPES, LEAF, Tree
 from gradtree.typing import Array, Codes, Flags, Floats, Places
@@ -119,10 +121,14 @@ def merged(tree: Tree, alike: bool = False) -> tuple[Tree, Places]:
 
 
 def chance_of_split(tree: Tree, node: int) -> float:
-    """The chance that a split without meaning would part the classes as much."""
+    """The chance that a split without meaning parts the classes as much: likelihood-ratio test."""
     assert tree.class_counts is not None
     table = tree.class_counts[[tree.children_left[node], tree.children_right[node]]]
-    return chance_of(table[:, table.any(axis=0)].astype(np.float64))
+    table = table[:, table.any(axis=0)].astype(np.float64)
+    if table.shape[1] < 2 or not table.sum(axis=1).all():
+        return 1.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    return float(chi2.sf(2 * xlogy(table, table / expected).sum(), table.shape[1] - 1))
 
 
 def pruned(
