@@ -164,16 +164,10 @@ class CartClassifier(Classification, Cart):
 
     Attributes
     ----------
-    tree_ : Tree
-        The tree over the columns of ``X``.
-    columns_ : tuple of Column
-    classes_ : ndarray of shape (n_classes,)
-    class_weight_ : ndarray of shape (n_classes,) or None
     ccp_alpha_ : float
         The price that was chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Present if the columns have names.
+    tree_, columns_, classes_, class_weight_, n_features_in_, feature_names_in_
+        As in :class:`GradTreeClassifier`.
     """
 
     _grower = DecisionTreeClassifier
@@ -192,12 +186,8 @@ class CartClassifier(Classification, Cart):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-            Rows of weight 0 are left out.
-        classes : array-like, optional
-            All class labels, where ``y`` may lack some.
+        X, y, sample_weight, classes
+            As in :meth:`GradTreeClassifier.fit`.
         """
         return self._fitted(X, y, sample_weight, classes)
 
@@ -259,7 +249,6 @@ categorical_features, random_state
     Attributes
     ----------
     tree_ : RegressionTree
-        The tree over the columns of ``X``.
     columns_, ccp_alpha_, n_features_in_, feature_names_in_
         As in :class:`CartClassifier`.
     """
@@ -271,10 +260,8 @@ categorical_features, random_state
 
         Parameters
         ----------
-        X : array-like or table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,) or (n_rows, n_targets)
-        sample_weight : array-like of shape (n_rows,), optional
-            Rows of weight 0 are left out.
+        X, y, sample_weight
+            As in :meth:`GradTreeRegressor.fit`.
         """
         return self._fitted(X, y, sample_weight)
 

@@ -44,14 +44,9 @@ class FoldResult(NamedTuple):
 class Standing(NamedTuple):
     """How one family did in the folds.
 
-    Attributes
-    ----------
-    score, standard_error : mean over folds of the score, and its standard error.
-    behind, noise : mean over folds of the leader's score minus this one's, and the standard error
-        of that difference.
-    leaves, seconds : mean leaves of its trees, and seconds that all its fits took.
-    chosen : whether it is the winner.
-    remark : what this means, or why the family was given up.
+    Its mean score, and how far that is ``behind`` the leader's, with the standard errors of both
+    (``noise`` is that of the difference); mean leaves, the seconds of all its fits, and whether it
+    is the winner, with a ``remark`` that says why, or why it was given up.
     """
 
     family: str

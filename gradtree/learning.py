@@ -66,10 +66,8 @@ class TreeLearner(TreeEstimator):
     _settled: ClassVar[Callable[..., dict[str, Any]]]
     _task: ClassVar[Callable[..., Task]]
     _untrained: ClassVar[dict[str, Any]] = {
+        **dict.fromkeys(("n_epochs_", "n_iter_", "best_run_"), 0),
         "history_": (),
-        "n_epochs_": 0,
-        "n_iter_": 0,
-        "best_run_": 0,
     }
 
     def _learn(

@@ -56,11 +56,6 @@ class GradTreeRegressor(Regression, TreeLearner):
     tolerance : float, default=0.0
         With "auto", of the runs whose loss is higher than the best by no more than so many
         standard errors, the one with the smallest finished tree is kept.
-    validation_fraction : float, default=0.2
-        Share of the rows to stop by, unless ``fit`` gets validation rows. With 0 the training
-        loss decides.
-    scale : "quantile", "standard" or None, default="quantile"
-        How columns of ``X`` are brought to one scale inside; see :class:`GradTreeClassifier`.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that hold categories; see :class:`GradTreeClassifier`. They are ordered inside by
         the mean of the target.
@@ -74,23 +69,16 @@ class GradTreeRegressor(Regression, TreeLearner):
     polish : bool, default=True
         Whether thresholds are re-fitted after training, in the middle between two values, and
         splits removed that do not save the price of their leaves.
-    max_depth, batch_size, epochs, patience, max_row_visits, restarts, min_samples_leaf, \
-max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
+    max_depth, batch_size, epochs, patience, max_row_visits, restarts, validation_fraction, scale, \
+min_samples_leaf, max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
         As in :class:`GradTreeClassifier`, with the loss in place of log loss and F1.
 
     Attributes
     ----------
     tree_ : RegressionTree
         The learned tree over the columns of ``X``, with predictions in the units of ``y``.
-    columns_ : tuple of Column
-        What the columns of ``X`` hold.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-    path_ : PruningPath
-        Prices at which the fitted tree shrinks.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Present if the columns have names.
-    dense_, history_, n_epochs_, n_iter_, best_run_
+    columns_, feature_importances_, path_, n_features_in_, feature_names_in_, dense_, history_, \
+n_epochs_, n_iter_, best_run_
         As in :class:`GradTreeClassifier`.
 
     Examples
@@ -125,14 +113,10 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
 
         Parameters
         ----------
-        X : array-like or table of shape (n_rows, n_features)
-            As in :meth:`GradTreeClassifier.fit`.
         y : array-like of shape (n_rows,) or (n_rows, n_targets)
             Numbers; for "poisson", none below 0.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of rows in the loss; rows of weight 0 are left out.
-        X_valid, y_valid : array-likes, optional
-            Rows to stop by, instead of a part of ``X``.
+        X, sample_weight, X_valid, y_valid
+            As in :meth:`GradTreeClassifier.fit`.
         """
         return self._fitted(X, y, sample_weight, X_valid, y_valid)
 

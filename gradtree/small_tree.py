@@ -57,10 +57,9 @@ class SmallTree(TreeEstimator):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,), or of numbers (n_rows, n_targets)
-        sample_weight : array-like of shape (n_rows,), optional
-            Counts in fits and scores; rows of weight 0 are left out.
+        X, y, sample_weight
+            As in ``fit`` of :class:`GradTreeClassifier` or :class:`GradTreeRegressor`; weights of
+            rows count in scores, too.
         """
         return self._fitted(X, y, sample_weight)
 
@@ -179,12 +178,11 @@ class SmallTreeClassifier(Classification, SmallTree):
     """The best of several families of small trees, chosen on the rows it is fitted to.
 
     Pruned CART, CART with balanced classes and GradTree are fitted to the same folds; the winner
-    is fitted once more, to all rows, and its tree is the model, to read, prune, change and export
-    like that of :class:`GradTreeClassifier`. The rule: the family with the best mean score leads;
-    of those that are behind it by no more than one standard error of the difference, taken fold
-    by fold, the one named first is chosen. Pruned CART is named first: it is the quickest, and
-    where folds cannot tell it is the safe choice. A last fit that does worse on its own rows than
-    the folds did on unseen ones is repeated with other seeds, three times at most.
+    is fitted once more, to all rows, and its tree is the model. The family with the best mean score
+    leads; of those behind it by no more than one standard error of the difference, taken fold by
+    fold, the one named first is chosen: pruned CART, the quickest, where folds cannot tell. A last
+    fit that does worse on its own rows than the folds did on unseen ones is repeated with other
+    seeds, three times at most.
 
     Parameters
     ----------
@@ -219,12 +217,8 @@ class SmallTreeClassifier(Classification, SmallTree):
         The winner, fitted to all rows.
     leaderboard_ : tuple of Standing
         Best first.
-    tree_ : Tree
-    classes_ : ndarray of shape (n_classes,)
-    class_weight_ : ndarray of shape (n_classes,) or None
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Present if the columns have names.
+    tree_, classes_, class_weight_, n_features_in_, feature_names_in_
+        As in :class:`GradTreeClassifier`.
     """
 
     _families: ClassVar[dict[str, BaseEstimator]] = {

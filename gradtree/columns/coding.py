@@ -1,8 +1,7 @@
 """What the columns of a table are, and the table as numbers.
 
-A table is coded as a matrix: numbers as they are, dates and durations in
-microseconds, categories as their positions among those of training. What is
-missing is ``nan``, and so is a category that training did not see.
+A table is coded as a matrix: numbers as they are, dates and durations in microseconds, categories
+as positions among those of training; what is missing is ``nan``, and so is a category not seen.
 """
 
 from collections.abc import Sequence
@@ -122,18 +121,14 @@ class Column:
 
 
 def learn_columns(
-    raw: Sequence[RawColumn], rows: Places, categorical: Sequence[bool], interpret: bool = False
+    raw: Sequence[RawColumn], rows: Places, categorical: Sequence[bool]
 ) -> tuple[Column, ...]:
     """What the columns hold, by their types and by the rows that the tree is trained on.
 
-    Some columns are categorical whatever their type. With ``interpret``, numbers and dates that
-    are written as text are read as such, and columns of text that differs between most rows are
-    left out; a warning says what was done.
+    Some columns are categorical whatever their type. Numbers and dates that are written as text are
+    read as such, and columns of text that differs between most rows are left out, with a warning.
     """
-    columns = tuple(
-        _learned(column, rows, chosen, interpret)
-        for column, chosen in zip(raw, categorical, strict=True)
-    )
+    columns = tuple(_learned(c, rows, chosen) for c, chosen in zip(raw, categorical, strict=True))
     told = [_told(column, given) for column, given in zip(columns, raw, strict=True)]
     done = "; ".join(words for words in told if words)
     if done:
@@ -175,9 +170,9 @@ def coded_matrix(raw: Sequence[RawColumn], columns: Sequence[Column]) -> Array:
     return matrix
 
 
-def _learned(column: RawColumn, rows: Places, chosen: bool, interpret: bool) -> Column:
+def _learned(column: RawColumn, rows: Places, chosen: bool) -> Column:
     kind = kind_of(column, chosen)
-    if kind == "category" and interpret and not chosen and not column.categorical:
+    if kind == "category" and not chosen and not column.categorical:
         known = [cell for cell in column.cells.tolist() if not is_missing(cell)]
         reading = reading_of(known)
         if reading is not None:

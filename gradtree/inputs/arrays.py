@@ -67,17 +67,9 @@ def read_rows(
         )
         validate_data(estimator, cells, reset=reset, skip_check_array=True)
         return array_columns(cells)
+    checks = {"dtype": FLOATS, "ensure_all_finite": "allow-nan", "ensure_min_samples": min_rows}
     try:
-        return np.asarray(
-            validate_data(
-                estimator,
-                X,
-                reset=reset,
-                dtype=FLOATS,
-                ensure_all_finite="allow-nan",
-                ensure_min_samples=min_rows,
-            )
-        )
+        return np.asarray(validate_data(estimator, X, reset=reset, **checks))
     except ValueError as error:
         if "convert" not in str(error) and "string" not in str(error):
             raise
@@ -140,7 +132,7 @@ def learned_columns(
 ) -> tuple[Column, ...]:
     """What the columns hold, by the rows that a tree is trained on."""
     if not isinstance(rows, np.ndarray):
-        return learn_columns(rows, trained, mask, interpret=True)
+        return learn_columns(rows, trained, mask)
     gaps = np.asarray(np.isnan(rows[trained]).any(axis=0))
     printed = printed_names(range(rows.shape[1]) if names is None else names)
     return tuple(Column(name, gaps=bool(gap)) for name, gap in zip(printed, gaps, strict=True))

@@ -10,23 +10,12 @@ from gradtree.engines.streams import STREAMS, noise_key
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NumberLoss
 from gradtree.trees.dense import DenseTree
-from gradtree.typing import Array, Codes
+from gradtree.typing import Array
 
 if TYPE_CHECKING:
     from gradtree.engines.reference import ReferenceRun
 
 _ENOUGH_ROWS = 10_000
-
-
-def _weights(weight: Array | None, rows: Codes, n: int) -> Array:
-    """Weights scaled to a mean of one over ``rows``."""
-    if weight is None:
-        return np.ones(n, dtype=np.float32)
-    weight = np.asarray(weight, dtype=np.float64)
-    mean = weight[rows].mean() if len(rows) else 1.0
-    if not mean > 0:
-        raise ValueError("sample weights must be positive for at least one training row")
-    return weight / mean
 
 
 def samples_of(
@@ -40,10 +29,14 @@ def samples_of(
     """The listed rows as an engine takes them; ``weight`` includes that of the classes."""
     rows, labels = np.asarray(rows, dtype=np.int64), np.asarray(y, dtype=np.int64)
     X = np.ascontiguousarray(X, dtype=dtype)
-    worth = weight
-    if weight is not None and class_weight is not None:
-        worth = np.asarray(weight, dtype=np.float64) / np.asarray(class_weight)[labels]
-    return Samples(X, labels, _weights(weight, rows, len(X)), rows, worth)
+    if weight is None:
+        return Samples(X, labels, np.ones(len(X), dtype=np.float32), rows)
+    weight = np.asarray(weight, dtype=np.float64)
+    worth = weight if class_weight is None else weight / np.asarray(class_weight)[labels]
+    mean = weight[rows].mean() if len(rows) else 1.0
+    if not mean > 0:
+        raise ValueError("sample weights must be positive for at least one training row")
+    return Samples(X, labels, weight / mean, rows, worth)
 
 
 def begin(

@@ -65,11 +65,8 @@ def refuse_loss(loss: CustomLoss | NumberLoss, n_classes: int, epoch: int) -> No
     if isinstance(loss, NumberLoss):
         assert loss.own is not None
         for spread in rng.normal(size=(TRIED, len(loss.scale))):
-            own_losses(
-                loss.own,
-                np.broadcast_to(loss.unscaled(3 * spread), loss.targets.shape),
-                loss.targets,
-            )
+            tried = np.broadcast_to(loss.unscaled(3 * spread), loss.targets.shape)
+            own_losses(loss.own, tried, loss.targets)
         raise FloatingPointError(
             f"the loss was not a number in epoch {epoch}: a loss of your own must be finite for "
             "all numbers, predicted or true"

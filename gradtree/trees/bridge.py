@@ -1,8 +1,4 @@
-"""To scikit-learn's tree and back, which opens the tools written for it.
-
-``sklearn.tree.plot_tree``, SHAP's TreeExplainer, dtreeviz and the ONNX
-converters all read a fitted ``DecisionTreeClassifier``.
-"""
+"""To scikit-learn's tree and back, which opens tools written for it: plots, SHAP, ONNX."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,15 +1,12 @@
 """From the trained dense tree to the tree that people see and predict with.
 
-A dense tree of depth d has 2^d leaves, most of which no training row reaches.
-Pruning works from the bottom up, as in the authors' code: a node with one
-empty child is replaced by the other child, a node with two empty children
-becomes a leaf with the mean of their leaf logits.
+A dense tree of depth d has 2^d leaves, most of which no training row reaches. Pruning works from
+the bottom up, as in the authors' code: a node with one empty child is replaced by the other child,
+a node with two empty children becomes a leaf with the mean of their leaf logits.
 
-Rows are counted with ``x <= threshold`` to the left on the matrix as given,
-whereas training sends only ``x < threshold`` to the left and sees ``float32``.
-Both are what the authors' code does; they differ for rows that lie exactly on
-a threshold. The pruned tree keeps the splits of training: ``x < t`` becomes
-``x <= s`` with the next smaller ``float32`` number ``s``.
+Rows are counted with ``x <= threshold`` to the left on the matrix as given, whereas training sends
+only ``x < threshold`` to the left and sees ``float32``, both as in the authors' code. The pruned
+tree keeps the splits of training: ``x < t`` becomes ``x <= s`` with the next smaller ``float32``.
 """
 
 import numpy as np

@@ -65,12 +65,5 @@ class RegressionTree(Tree):
     def value_defect(self) -> str | None:
         """What is wrong with the values, or ``None``."""
         leaf = self.children_left == LEAF
-        return (
-            None if np.isfinite(self.value[leaf]).all() else "the values of a leaf are not finite"
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"RegressionTree(node_count={self.node_count}, n_leaves={self.n_leaves}, "
-            f"n_features={self.n_features}, n_targets={self.n_targets})"
-        )
+        finite = np.isfinite(self.value[leaf]).all()
+        return None if finite else "the values of a leaf are not finite"

@@ -1,9 +1,4 @@
-"""The canonical decision tree: parallel flat arrays, one entry per node.
-
-Every learner of the suite that grows an axis-aligned tree is reduced to this
-one type, so that size, depth, rules, plots and predictions are computed in
-one way for all of them.
-"""
+"""The canonical decision tree: parallel flat arrays, one entry per node, for every learner."""
 
 from __future__ import annotations
 
@@ -222,9 +217,10 @@ class Tree(Readable):
         return hash((self.n_features, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __repr__(self) -> str:
+        width = "n_targets" if hasattr(self, "n_targets") else "n_classes"
         return (
-            f"Tree(node_count={self.node_count}, n_leaves={self.n_leaves}, "
-            f"n_features={self.n_features}, n_classes={self.n_classes})"
+            f"{type(self).__name__}(node_count={self.node_count}, n_leaves={self.n_leaves}, "
+            f"n_features={self.n_features}, {width}={self.value.shape[1]})"
         )
 
 

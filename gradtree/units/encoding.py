@@ -1,10 +1,8 @@
 """Columns of a table as those of the matrix that a tree is trained on, and a tree back again.
 
-A gradient needs columns of one scale. So every column becomes steps: numbers
-are cut into steps that each have a score, and so is every category. Scores of
-numbers keep their order, so a threshold on the scores is a cut of the raw
-numbers, and a threshold on the scores of categories is a set of categories.
-Both are exact: which side a value takes is decided by its step alone.
+A gradient needs columns of one scale. So numbers are cut into steps that each have a score, and so
+does every category. Scores of numbers keep their order, so a threshold on the scores is a cut of
+the raw numbers, or a set of categories: exactly, as a value's side is decided by its step alone.
 """
 
 from collections.abc import Callable, Sequence

@@ -67,16 +67,8 @@ def export_graphviz(
 ) -> str:
     """The tree in the DOT language, coloured by class (colour-blind safe).
 
-    Parameters
-    ----------
-    tree : Tree
-    feature_names, class_names
-        As in :func:`gradtree.views.rules.decision_rules`.
-
-    Returns
-    -------
-    str
-        Write it to a file and run ``dot -Tsvg``, or pass it to ``graphviz.Source``.
+    Names are as in :func:`gradtree.decision_rules`. Write it to a file and run ``dot -Tsvg``, or
+    pass it to ``graphviz.Source``.
     """
     classes = checked_class_names(tree, class_names)
     splits = describe(tree, feature_names)
