@@ -1,6 +1,5 @@
 """What estimators of classes have in common."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -22,7 +21,7 @@ from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.traversal import leaves_reached
 from gradtree.trees.tree import Tree
-from gradtree.typing import Array, Floats, Places
+from gradtree.typing import Array, Floats, Names, Places
 from gradtree.units.encoding import Shares, class_shares
 
 
@@ -90,7 +89,7 @@ class Classification(ClassifierMixin, TreeEstimator):
         cls,
         tree: Tree,
         classes: ArrayLike | None = None,
-        feature_names: Sequence[Any] | None = None,
+        feature_names: Names = None,
         **params: Any,
     ) -> Self:
         """A fitted estimator that predicts by a tree of any origin.

@@ -1,7 +1,7 @@
 """What all estimators share: columns of any table, a tree over them, and changes to it by hand."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from numbers import Integral
@@ -29,7 +29,7 @@ from gradtree.trees.readable import Readable
 from gradtree.trees.simplify import PruningPath, rebuilt
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import LEAF, Tree
-from gradtree.typing import Array, Floats, Places
+from gradtree.typing import Array, Floats, Names, Places
 from gradtree.units.encoding import EncodedColumn, encoded_matrix, learn_encoding, table_tree
 
 MODEL_FORMAT = "gradtree.Model/1"
@@ -132,7 +132,7 @@ class TreeEstimator(Readable, BaseEstimator):
             self._keep(kept)
         return float(prices[len(prices) - 1 - int(np.argmax(scores[::-1]))])
 
-    def _class_names(self) -> Sequence[Any] | None:
+    def _class_names(self) -> Names:
         return getattr(self, "classes_", None)
 
     def _shown(self, options: dict[str, Any], code: bool = False) -> tuple[Any, dict[str, Any]]:
@@ -280,7 +280,7 @@ class TreeEstimator(Readable, BaseEstimator):
             return grown
         return grown.some(*table_tree(grown.tree, self._encoding, self.columns_, coded))
 
-    def _made_of(self, tree: Tree, feature_names: Sequence[Any] | None) -> Self:
+    def _made_of(self, tree: Tree, feature_names: Names) -> Self:
         """Predict by a tree of any origin, as if fitted."""
         given = feature_names is not None
         names = printed_names(list(feature_names or range(tree.n_features)))

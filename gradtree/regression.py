@@ -1,6 +1,5 @@
 """What estimators of numbers have in common."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -21,7 +20,7 @@ from gradtree.settings.losses import NumberLoss
 from gradtree.training.numbers import GrownNumbers, NumberRows
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.tree import Tree
-from gradtree.typing import Floats, Places
+from gradtree.typing import Floats, Names, Places
 from gradtree.units.encoding import Shares, number_shares
 
 
@@ -63,9 +62,7 @@ class Regression(RegressorMixin, TreeEstimator):
         return self._edit(rows.with_values(self.tree_, leaf, self._finish.smoothing))
 
     @classmethod
-    def from_tree(
-        cls, tree: Tree, feature_names: Sequence[Any] | None = None, **params: Any
-    ) -> Self:
+    def from_tree(cls, tree: Tree, feature_names: Names = None, **params: Any) -> Self:
         """A fitted estimator that predicts by a :class:`RegressionTree` of any origin.
 
         As :meth:`GradTreeClassifier.from_tree`, without classes.

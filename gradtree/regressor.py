@@ -14,7 +14,7 @@ from gradtree.regression import Regression
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
 from gradtree.training.numbers import NumberRows, number_loss
-from gradtree.typing import Array, Floats, Places
+from gradtree.typing import Array, Floats
 
 # Parameters of the classifier that a regressor does not offer.
 FIXED: dict[str, Any] = {
@@ -148,12 +148,7 @@ n_epochs_, n_iter_, best_run_
         return number_loss("squared_error", 1.0, y, weight, own)
 
     def _task(
-        self,
-        data: TrainingNumbers,
-        config: TrainConfig,
-        matrix: Array,
-        beside: Any,
-        trained: Places,
+        self, data: TrainingNumbers, config: TrainConfig, matrix: Array, beside: Any, trained: Any
     ) -> Task:
         counts = isinstance(self.loss, str) and self.loss == "poisson"
         known = {"y": data.targets} if beside is None else {"y": data.targets, "y_valid": beside[1]}

@@ -156,13 +156,9 @@ class SmallTree(TreeEstimator):
             wanted = {name: self._families[name] for name in names}
         if not wanted:
             raise ValueError("families is empty; name at least one")
-        ours = {
-            "max_leaf_nodes": self.max_leaf_nodes,
-            "scoring": self._score_name(),
-            "categorical_features": self.categorical_features,
-            "random_state": seed,
-        }
         score = self._score_name()
+        ours: dict[str, Any] = {"scoring": score, "random_state": seed}
+        ours |= {name: getattr(self, name) for name in ("max_leaf_nodes", "categorical_features")}
         if isinstance(score, str) and score != self._scoring:
             # The learner knows another score as "f1".
             ours["choose_by"] = get_scorer("f1") if score == "f1" else score

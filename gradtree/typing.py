@@ -1,5 +1,6 @@
 """Arrays by what they hold."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,3 +13,6 @@ Codes = NDArray[np.int64]
 """Indices of classes."""
 Places = NDArray[np.intp]
 """Positions of rows, columns or nodes."""
+
+Names = Sequence[Any] | None
+"""Of columns or classes."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 from numba import carray, njit, types
-from numpy.typing import NDArray
 
 from gradtree.compiling import Floats, Integers, Real, callback, kernel
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
 from gradtree.engines.number_kernels import (
     HEADER,
+    Settings,
     number_kernel,
     number_settings,
     own_kernel,
@@ -25,7 +25,6 @@ from gradtree.engines.number_kernels import (
 from gradtree.settings.losses import CLIP, LOSSES, AnyLoss, CustomLoss, NumberLoss
 
 FOCAL = LOSSES["focal"]
-Settings = NDArray[np.float64]
 
 
 @kernel()
@@ -228,7 +227,7 @@ def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
     return own_kernel(evaluate, _signature(dtype))
 
 
-def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray[np.float64]]:
+def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, Settings]:
     """The compiled function of a loss and the settings to call it with."""
     if isinstance(loss, NumberLoss):
         signature = _signature(np.dtype(dtype).type)

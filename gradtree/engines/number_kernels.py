@@ -15,11 +15,12 @@ from gradtree.engines.arithmetic import exp
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
 
 SQUARED, ABSOLUTE, HUBER, _, POISSON = NUMBER_LOSSES.values()
+Settings = NDArray[np.float64]
 HEADER = 3
 """Settings before shift and scale of every target: code, setting and number of targets in all."""
 
 
-def number_settings(loss: NumberLoss) -> NDArray[np.float64]:
+def number_settings(loss: NumberLoss) -> Settings:
     targets = loss.targets if loss.own is not None else loss.scaled(loss.targets)
     head = [NUMBER_LOSSES[loss.kind], loss.setting, targets.size]
     return np.concatenate([head, loss.shift, loss.scale, targets.ravel()])
@@ -48,27 +49,22 @@ def _loss_and_slope(code: int, setting: Real, output: Real, target: Real) -> tup
 
 @kernel()
 def _numbers(
-    outputs: Floats,
-    rows: Integers,
-    n_targets: int,
-    settings: NDArray[np.float64],
-    losses: Floats,
-    slopes: Floats,
+    outputs: Floats, rows: Integers, width: int, settings: Settings, losses: Floats, slopes: Floats
 ) -> None:
     """Of a flat array of outputs; first their targets stand where slopes will."""
     real = outputs.dtype.type
-    code, setting, first = int(settings[0]), real(settings[1]), HEADER + 2 * n_targets
-    if n_targets == 1:
+    code, setting, first = int(settings[0]), real(settings[1]), HEADER + 2 * width
+    if width == 1:
         for b in range(len(rows)):
             slopes[b] = real(settings[first + rows[b]])
         for b in range(len(rows)):
             losses[b], slopes[b] = _loss_and_slope(code, setting, outputs[b], slopes[b])
         return
-    share = real(1) / real(n_targets)
+    share = real(1) / real(width)
     for b in range(len(rows)):
         losses[b] = real(0)
-        for k in range(n_targets):
-            at, target = b * n_targets + k, real(settings[first + rows[b] * n_targets + k])
+        for k in range(width):
+            at, target = b * width + k, real(settings[first + rows[b] * width + k])
             loss, slope = _loss_and_slope(code, setting, outputs[at], target)
             losses[b] += share * loss
             slopes[at] = share * slope

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 # Copies of the parameters during training: values, gradients and two moments, of the tree
-# itself and of the best and averaged ones, and what draws and restarts need meanwhile.
+# itself and of the best ones, and what draws and restarts need meanwhile.
 COPIES = 15
 
 LARGEST_TRAINING = 10_000_000

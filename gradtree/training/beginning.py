@@ -1,6 +1,6 @@
 """What a run begins with: samples, seeds, a first tree, an engine."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,7 @@ _ENOUGH_ROWS = 10_000
 
 
 def samples_of(
-    X: Array,
-    y: Array,
-    weight: Array | None,
-    rows: Array,
-    dtype: str,
-    class_weight: Array | None = None,
+    X: Array, y: Array, weight: Any, rows: Array, dtype: str, class_weight: Any = None
 ) -> Samples:
     """The listed rows as an engine takes them; ``weight`` includes that of the classes."""
     rows, labels = np.asarray(rows, dtype=np.int64), np.asarray(y, dtype=np.int64)

@@ -30,12 +30,7 @@ SMALLEST = 1e-6
 
 
 def judged(
-    dense: DenseTree,
-    train: Samples,
-    valid: Samples,
-    smoothing: float,
-    choose_by: Any,
-    costs: Floats | None = None,
+    dense: DenseTree, train: Samples, valid: Samples, smoothing: float, choose_by: Any, costs: Any
 ) -> tuple[float, float, float]:
     """``H + O`` of a tree, the same by log loss for ties, and its standard error.
 

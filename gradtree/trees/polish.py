@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.settings.losses import CustomLoss
 from gradtree.trees.costs import leaf_losses
@@ -123,17 +122,11 @@ def rows_by_node(tree: Tree, leaf: Places) -> list[Places]:
 
 
 def _leaf_below(
-    tree: Tree,
-    feature: NDArray[np.int32],
-    threshold: Floats,
-    instead: Places,
-    start: int,
-    X: Array,
-    rows: Places,
+    tree: Tree, feature: Array, threshold: Array, instead: Places, at: int, X: Array, rows: Places
 ) -> Places:
     """The leaf that rows reach from a node, with splits and nodes as changed so far."""
     leaf = np.empty(len(rows), dtype=np.intp)
-    waiting = [(int(start), np.arange(len(rows)))]
+    waiting = [(at, np.arange(len(rows)))]
     while waiting:
         node, places = waiting.pop()
         while instead[node] != node:

@@ -132,11 +132,7 @@ def chance_of_split(tree: Tree, node: int) -> float:
 
 
 def pruned(
-    tree: Tree,
-    weight: Floats,
-    ccp_alpha: float,
-    max_leaf_nodes: int | None,
-    cost: Floats | None = None,
+    tree: Tree, weight: Floats, ccp_alpha: float, max_leaf_nodes: int | None, cost: Any = None
 ) -> tuple[Tree, Places]:
     """The tree after minimal cost-complexity pruning, and where its nodes come from.
 

@@ -74,9 +74,7 @@ def _compiled_walk(dtype: np.dtype) -> Any:
     return kept_njit(void(*arrays), nogil=True)(_walk)
 
 
-def node_depths(
-    children_left: NDArray[np.int32], children_right: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def node_depths(children_left: Array, children_right: Array) -> NDArray[np.int32]:
     """Splits above each node; children come after their parents."""
     depths = np.zeros(len(children_left), dtype=np.int32)
     for node in np.flatnonzero(children_left != LEAF).tolist():
@@ -85,10 +83,7 @@ def node_depths(
 
 
 def fill_upwards(
-    children_left: NDArray[np.int32],
-    children_right: NDArray[np.int32],
-    weight: Floats,
-    value: Floats,
+    children_left: Array, children_right: Array, weight: Floats, value: Floats
 ) -> None:
     """Give inner nodes the summed weight and the weighted mean value of their leaves, in place.
 

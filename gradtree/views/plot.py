@@ -10,7 +10,7 @@ import numpy as np
 
 from gradtree.trees.traversal import node_depths
 from gradtree.trees.tree import Tree
-from gradtree.typing import Floats
+from gradtree.typing import Floats, Names
 from gradtree.units.conditions import Split
 from gradtree.views.palette import class_colours, leaf_fill
 from gradtree.views.rules import checked_class_names, describe, node_facts, predicted_text
@@ -31,8 +31,8 @@ INNER_COLOUR, INK, EDGE_COLOUR = "#f4f4f4", "#222222", "#8a8a8a"
 def plot_tree(
     tree: Tree,
     *,
-    feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
+    feature_names: Names = None,
+    class_names: Names = None,
     max_depth: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
