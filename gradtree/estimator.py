@@ -78,7 +78,8 @@ class TreeEstimator(Readable, BaseEstimator):
 
     def decision_path(self, X: Any) -> Any:
         """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""
-        return passed_nodes(self.tree_, self.apply(X))
+        leaves = self.apply(X)
+        return passed_nodes(self.tree_, leaves)
 
     @property
     def path_(self) -> PruningPath:

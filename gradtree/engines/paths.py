@@ -179,19 +179,6 @@ def sum_over_rows(batch: Batch, rows: int, settled: NDArray[np.bool_], leaf_slop
 
 
 @kernel()
-def _mixed_threshold_slopes(
-    group: Group, visits: Visits, extras: Extras, n_visited: int, step: int, pace: Pace
-) -> None:
-    """Gradients of the thresholds where every node tests a mixture of features."""
-    table, visited, total_pull = group.slope_table, visits.visited, visits.total_pull
-    for v in range(n_visited):
-        row, mixture = table[visited[v]], extras.choice[visited[v]]
-        for f in range(len(row)):
-            row[f] = total_pull[visited[v]] * mixture[f]
-    activate(group, visited[:n_visited], table.shape[1], step, pace)
-
-
-@kernel()
 def threshold_slopes(
     group: Group,
     feature: Numbers,
@@ -206,7 +193,12 @@ def threshold_slopes(
     flat, width = group.slope, np.uint32(group.slope_table.shape[1])
     visited, entry, total_pull = visits.visited, visits.entry, visits.total_pull
     if extras is not None and is_soft(selection, extras, step):
-        _mixed_threshold_slopes(group, visits, extras, n_visited, step, pace)
+        table = group.slope_table
+        for v in range(n_visited):
+            row, mixture = table[visited[v]], extras.choice[visited[v]]
+            for f in range(len(row)):
+                row[f] = total_pull[visited[v]] * mixture[f]
+        activate(group, visited[:n_visited], table.shape[1], step, pace)
         return
     # The choice is one-hot in the forward pass: only the chosen feature's threshold has a gradient.
     for v in range(n_visited):

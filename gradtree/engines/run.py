@@ -91,11 +91,6 @@ class Run(NamedTuple):
     valid_loss: NDArray[np.float64]
 
 
-def new_clock() -> Clock:
-    epoch, row, step, batches = np.zeros((4, 1), dtype=np.int64)
-    return Clock(epoch, row, step, batches, np.zeros(1))
-
-
 def new_stopping() -> EarlyStopping:
     return EarlyStopping(np.array([np.inf]), np.array([-1]), np.array([0]))
 
