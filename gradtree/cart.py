@@ -1,12 +1,12 @@
 """CART for any table: scikit-learn's greedy tree, pruned, as a tree over the columns as given."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -17,7 +17,7 @@ from gradtree.classification import Classification
 from gradtree.engines.scores import macro_f1
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.arrays import TrainingRows, coded_rows
-from gradtree.inputs.folds import dealt_folds, score_of
+from gradtree.inputs.folds import Fold, dealt_folds, score_of
 from gradtree.inputs.targets import TrainingNumbers
 from gradtree.regression import Regression
 from gradtree.settings.config import FinishConfig
@@ -26,6 +26,7 @@ from gradtree.training.finishing import Grown, with_values
 from gradtree.training.numbers import NumberRows, number_loss
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.tree import Tree
+from gradtree.typing import Array, Floats, Places
 
 MOST_PRICES = 20
 
@@ -81,9 +82,7 @@ class Cart(TreeEstimator):
         self._finish = self._finish_config()
         self._edit(self._over_table(grown, coded, data.y))
 
-    def _best_of_folds(
-        self, whole: Any, data: TrainingRows, coded: NDArray[Any], used: NDArray[np.intp]
-    ) -> float:
+    def _best_of_folds(self, whole: Any, data: TrainingRows, coded: Array, used: Places) -> float:
         """The price that folds prefer; of equal prices the largest."""
         path = Bunch(**ccp_pruning_path(whole.tree_))
         changes = np.unique(path.ccp_alphas.clip(min=0.0))
@@ -105,25 +104,20 @@ class Cart(TreeEstimator):
             sizes = [cut.tree_.node_count for cut in cuts]
             _, first, place = np.unique(sizes, return_index=True, return_inverse=True)
             different = [cuts[number] for number in first]
-            total += self._scores(different, scorer, data, matrix, train, test)[place]
+            total += self._scores(different, scorer, data, matrix, (train, test))[place]
         return float(prices[np.argmax(total)])
 
     def _scores(
-        self,
-        cuts: Sequence[Any],
-        scorer: Any,
-        data: TrainingRows,
-        matrix: NDArray[Any],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+        self, cuts: list[Any], scorer: Any, data: TrainingRows, matrix: Array, fold: Fold
+    ) -> Floats:
         """Scores of trees that were grown on some rows, on others."""
+        train, test = fold
         models = [self._model_on(cut, data, matrix, train) for cut in cuts]
         weight = None if data.sample_weight is None else data.sample_weight[test]
         X, truth = matrix[test], data.truth[test]
         return np.array([score_of(scorer, model, X, truth, weight) for model in models])
 
-    def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _some_prices(self, prices: Floats) -> Floats:
         """At most 20 of more prices, the highest first."""
         return np.quantile(prices, np.linspace(1, 0, MOST_PRICES), method="nearest")
 
@@ -170,16 +164,10 @@ class CartClassifier(Classification, Cart):
 
     Attributes
     ----------
-    tree_ : Tree
-        The tree over the columns of ``X``.
-    columns_ : tuple of Column
-    classes_ : ndarray of shape (n_classes,)
-    class_weight_ : ndarray of shape (n_classes,) or None
     ccp_alpha_ : float
         The price that was chosen.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Present if the columns have names.
+    tree_, columns_, classes_, class_weight_, n_features_in_, feature_names_in_
+        As in :class:`GradTreeClassifier`.
     """
 
     _grower = DecisionTreeClassifier
@@ -198,30 +186,20 @@ class CartClassifier(Classification, Cart):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-            Rows of weight 0 are left out.
-        classes : array-like, optional
-            All class labels, where ``y`` may lack some.
+        X, y, sample_weight, classes
+            As in :meth:`GradTreeClassifier.fit`.
         """
         return self._fitted(X, y, sample_weight, classes)
 
     def _scores(
-        self,
-        cuts: Sequence[Any],
-        scorer: Any,
-        data: TrainingRows,
-        matrix: NDArray[Any],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
-        usual = self.scoring is None or (
-            isinstance(self.scoring, str) and self.scoring == "f1_macro"
-        )
+        self, cuts: list[Any], scorer: Any, data: TrainingRows, matrix: Array, fold: Fold
+    ) -> Floats:
+        plain = self.scoring is None or isinstance(self.scoring, str)
+        usual = plain and self.scoring in (None, "f1_macro")
         if not usual or (data.weight is not None and not data.weight.all()):
-            return super()._scores(cuts, scorer, data, matrix, train, test)
+            return super()._scores(cuts, scorer, data, matrix, fold)
         # Labels are enough for the usual score, and much quicker to have than models.
+        train, test = fold
         X, y, n_classes = matrix.astype(np.float32), data.y[train], len(data.classes)
         weight = None if data.weight is None else data.weight[train]
         worth = None if data.sample_weight is None else data.sample_weight[test]
@@ -235,9 +213,7 @@ class CartClassifier(Classification, Cart):
             found.append(macro_f1(data.y[test], shares.argmax(axis=1)[leaf[test]], worth))
         return np.array(found)
 
-    def _grown_on(
-        self, cut: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Grown:
+    def _grown_on(self, cut: Any, data: TrainingRows, matrix: Array, rows: Places) -> Grown:
         X, y, n_classes = matrix[rows], data.y[rows], len(data.classes)
         weight = None if data.weight is None else data.weight[rows]
         plain = None if data.sample_weight is None else data.sample_weight[rows]
@@ -248,9 +224,7 @@ class CartClassifier(Classification, Cart):
         sums = [class_sums(tree, leaf, y, given) for given in (weight, plain)]
         return with_values(tree, sums[0], sums[1], self._finish_config())
 
-    def _model_on(
-        self, cut: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Self:
+    def _model_on(self, cut: Any, data: TrainingRows, matrix: Array, rows: Places) -> Self:
         return type(self).from_tree(self._grown_on(cut, data, matrix, rows).tree, self.classes_)
 
     def _highest_price(self, data: TrainingRows, path: Any) -> float:
@@ -275,7 +249,6 @@ categorical_features, random_state
     Attributes
     ----------
     tree_ : RegressionTree
-        The tree over the columns of ``X``.
     columns_, ccp_alpha_, n_features_in_, feature_names_in_
         As in :class:`CartClassifier`.
     """
@@ -287,31 +260,25 @@ categorical_features, random_state
 
         Parameters
         ----------
-        X : array-like or table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,) or (n_rows, n_targets)
-        sample_weight : array-like of shape (n_rows,), optional
-            Rows of weight 0 are left out.
+        X, y, sample_weight
+            As in :meth:`GradTreeRegressor.fit`.
         """
         return self._fitted(X, y, sample_weight)
 
-    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+    def _loss_of(self, y: Floats, weight: Floats) -> NumberLoss:
         kind = self.criterion if self.criterion == "absolute_error" else "squared_error"
         return number_loss(kind, 1.0, y, weight, None)
 
-    def _grown_on(
-        self, cut: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Grown:
+    def _grown_on(self, cut: Any, data: TrainingNumbers, matrix: Array, rows: Places) -> Grown:
         tree, X = Tree.from_sklearn(cut), matrix[rows]
         weight = np.ones(len(rows)) if data.weight is None else data.weight[rows]
         known = NumberRows(X, data.targets[rows], weight, self._loss)
         return known.with_values(tree, tree.apply(X), 0.0)
 
-    def _model_on(
-        self, cut: Any, data: TrainingNumbers, matrix: NDArray[Any], rows: NDArray[np.intp]
-    ) -> Self:
+    def _model_on(self, cut: Any, data: TrainingNumbers, matrix: Array, rows: Places) -> Self:
         return type(self).from_tree(Tree.from_sklearn(cut))
 
-    def _some_prices(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _some_prices(self, prices: Floats) -> Floats:
         # A tree of numbers may have a leaf per row: each step makes it larger by the same factor.
         places = np.geomspace(1, len(prices), MOST_PRICES).round().astype(np.intp) - 1
         return np.asarray(prices[np.unique(places)])
@@ -320,9 +287,7 @@ categorical_features, random_state
         return float(1 + 2 * path.impurities[-1])
 
 
-def _fitted_to(
-    grower: Any, data: TrainingRows, matrix: NDArray[Any], rows: NDArray[np.intp]
-) -> Any:
+def _fitted_to(grower: Any, data: TrainingRows, matrix: Array, rows: Places) -> Any:
     """A copy that is grown on some rows, and not pruned."""
     weight = None if data.weight is None else data.weight[rows]
     return clone(grower).fit(matrix[rows], data.codes[rows], weight)

@@ -1,11 +1,10 @@
 """What estimators of classes have in common."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length
 
@@ -22,18 +21,19 @@ from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.traversal import leaves_reached
 from gradtree.trees.tree import Tree
+from gradtree.typing import Array, Floats, Names, Places
 from gradtree.units.encoding import Shares, class_shares
 
 
 class Classification(ClassifierMixin, TreeEstimator):
     """Reads labels, predicts them, and lets people correct what leaves say."""
 
-    classes_: NDArray[Any]
-    class_weight_: NDArray[np.float64] | None
+    classes_: Array
+    class_weight_: Floats | None
     _scoring: ClassVar[str] = "f1_macro"
     _read = read_training_rows
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, in the order of ``classes_``; shape (n_rows, n_classes).
 
         The shares of classes among the training rows of a leaf. Weights of classes, or a loss of
@@ -43,12 +43,12 @@ class Classification(ClassifierMixin, TreeEstimator):
         leaves = self.apply(X)
         return self.tree_.value[leaves]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of each row.
 
         The most probable one, after classes were weighed by ``class_weight``; with a loss of one's
@@ -89,7 +89,7 @@ class Classification(ClassifierMixin, TreeEstimator):
         cls,
         tree: Tree,
         classes: ArrayLike | None = None,
-        feature_names: Sequence[Any] | None = None,
+        feature_names: Names = None,
         **params: Any,
     ) -> Self:
         """A fitted estimator that predicts by a tree of any origin.
@@ -118,12 +118,10 @@ class Classification(ClassifierMixin, TreeEstimator):
     def _note(self, data: TrainingRows) -> None:
         self.classes_, self.class_weight_ = data.classes, data.class_weight
 
-    def _shares(
-        self, data: TrainingRows, rows: NDArray[np.intp], weight: NDArray[np.float64]
-    ) -> Shares:
+    def _shares(self, data: TrainingRows, rows: Places, weight: Floats) -> Shares:
         return class_shares(data.y[rows], weight, len(data.classes))
 
-    def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
+    def _over_table(self, grown: Grown, coded: Array, y: Array) -> Grown:
         grown = super()._over_table(grown, coded, y)
         leaf = leaves_reached(grown.tree, coded)
         counts = class_sums(grown.tree, leaf, y).astype(np.int64)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gradtree.classification import Classification
 from gradtree.inputs.arrays import TrainingRows
@@ -13,6 +13,7 @@ from gradtree.learning import Task, TreeLearner
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss
 from gradtree.training.finishing import FittedRows
+from gradtree.typing import Array, Codes, Places
 
 
 @dataclass(eq=False, repr=False)
@@ -25,9 +26,8 @@ class GradTreeClassifier(Classification, TreeLearner):
     of the rows decides when to stop; then the splits are polished one by one, the
     leaves refitted on all rows, and what is not worth its price is cut.
 
-    The defaults are what measured best over the datasets of the paper. They are not the
-    paper's: those are :data:`gradtree.PAPER`, as in
-    ``GradTreeClassifier(**gradtree.PAPER, random_state=42)``.
+    The defaults are what measured best over the datasets of the paper. The paper's own are
+    :data:`gradtree.PAPER`: ``GradTreeClassifier(**gradtree.PAPER, random_state=42)``.
 
     Rows may be a matrix of numbers or a table (pandas, polars, Arrow or anything with the
     dataframe interchange protocol) with numbers, text, booleans, categories, dates and gaps.
@@ -131,8 +131,6 @@ class GradTreeClassifier(Classification, TreeLearner):
         as it is for many rows. See ``path_`` and :meth:`prune`.
     max_leaf_nodes : int, optional
         The cheapest pairs of leaves are joined until there are no more than this.
-    average_weights : bool, default=False
-        Whether to evaluate and use the mean of the weights of the last five epochs.
     engine : "compiled" or "tensorflow", default="compiled"
         The fast engine, or the reference that reads like the paper's Algorithm 1.
     stream : "numpy" or "authors", default="numpy"
@@ -144,8 +142,6 @@ class GradTreeClassifier(Classification, TreeLearner):
         ``k`` by (its share)**-p: 0 is None, 1 is "balanced", 0.5 is "sqrt-balanced", which favours
         rare classes without letting them dominate. With None, ``predict`` gives the most probable
         class.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on from the previous solution instead of random draws.
     random_state : int, RandomState or None, default=None
         Seed of the initial weights, batch orders and the validation rows.
     n_jobs : int, optional
@@ -191,25 +187,16 @@ class GradTreeClassifier(Classification, TreeLearner):
     joined by dots, and repeated ones numbered; names of which only some are text are refused,
     as in scikit-learn.
 
-    *Monotonic constraints* (scikit-learn's ``monotonic_cst``) are not offered: splits and leaves
-    are trained together, so no bound on a leaf follows from a split.
-
     Where the paper's text and the code that produced its tables differ, this class with the
     parameters of :data:`gradtree.PAPER` does what the code does:
 
-    - Validation rows are 20 % of the data in the published experiments; the paper says 20 %
-      of the training rows. Here, ``validation_fraction`` of what ``fit`` gets is held out.
-    - The paper names 3 restarts; the published defaults for two classes had 5. Seeds of
-      runs follow each other as s, s+1, s+3, s+6, …
-    - The paper describes weight averaging; the code computes averages but never uses them, so
-      ``average_weights`` is off.
+    - Validation rows are 20 % of the data, not of the training rows (here,
+      ``validation_fraction`` of what ``fit`` gets), and restarts for two classes 5, not 3.
+    - The averages of weights that the paper describes are computed, but never used.
     - Weights start from Glorot's limits with the numbers of nodes and leaves (the paper prints
-      other exponents); thresholds and feature logits start equal; with two classes a leaf
-      has one logit.
-    - A row goes left if its value is *below* the threshold; rows on it go right. Pruning
-      counts them to the left.
-    - Poly-1 sees probabilities that were activated twice; on top of the multi-class focal loss
-      it has no effect.
+      other exponents); thresholds and logits start equal; with two classes a leaf has one logit.
+    - A row on a threshold goes right; pruning counts it to the left.
+    - Poly-1 sees probabilities activated twice, and does nothing for the multi-class focal loss.
     - The parameters of the best epoch are restored only if patience ends a run (with
       ``choose_by="loss"``).
 
@@ -237,10 +224,8 @@ class GradTreeClassifier(Classification, TreeLearner):
     probabilities: str = "shares"
     merge_leaves: bool | str = "alike"
     criterion: str = "log_loss"
-    average_weights: bool = False
     stream: str = "numpy"
     class_weight: Any = "auto"
-    warm_start: bool = False
 
     def fit(
         self,
@@ -276,26 +261,20 @@ class GradTreeClassifier(Classification, TreeLearner):
         return params
 
     def _task(
-        self,
-        data: TrainingRows,
-        config: TrainConfig,
-        matrix: NDArray[Any],
-        valid: NDArray[Any] | None,
-        told: NDArray[np.int64] | None,
-        held_out: NDArray[np.intp],
+        self, data: TrainingRows, config: TrainConfig, matrix: Array, beside: Any, trained: Places
     ) -> Task:
         self._note(data)
         own = callable(self.loss) or isinstance(self.loss, CustomLoss)
         self._auto_price = np.inf if own else information_price(data.y)
-        trained = np.delete(np.arange(len(matrix)), held_out)
         rows = FittedRows(matrix, data.y, data.weight, trained, data.sample_weight)
-        if valid is None or told is None:
+        if beside is None:
             return Task(config, data.y, None, None, rows)
+        valid, told = beside
         weight = None if data.class_weight is None else data.class_weight[told]
         return Task(config, data.y, told, weight, rows.joined(valid, told, weight))
 
 
-def information_price(y: NDArray[np.int64]) -> float:
+def information_price(y: Codes) -> float:
     """The price of a leaf by the Bayesian information criterion, in parts of the log loss of ``y``.
 
     A leaf more has a threshold more, and one share less than there are classes.

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor, wait
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import _safe_indexing
@@ -17,6 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from gradtree.inputs.folds import Folds, score_of
 from gradtree.trees.tree import Tree
+from gradtree.typing import Array, Floats, Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +24,11 @@ class Rows:
     """Rows as given, what is to be predicted, weights, and the labels of all classes, if any."""
 
     X: Any
-    y: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    classes: NDArray[Any]
+    y: Array
+    weight: Floats | None
+    classes: Array
 
-    def some(self, places: NDArray[np.intp]) -> Self:
+    def some(self, places: Places) -> Self:
         weight = None if self.weight is None else self.weight[places]
         return replace(self, X=_safe_indexing(self.X, places), y=self.y[places], weight=weight)
 
@@ -44,14 +44,9 @@ class FoldResult(NamedTuple):
 class Standing(NamedTuple):
     """How one family did in the folds.
 
-    Attributes
-    ----------
-    score, standard_error : mean over folds of the score, and its standard error.
-    behind, noise : mean over folds of the leader's score minus this one's, and the standard error
-        of that difference.
-    leaves, seconds : mean leaves of its trees, and seconds that all its fits took.
-    chosen : whether it is the winner.
-    remark : what this means, or why the family was given up.
+    Its mean score, and how far that is ``behind`` the leader's, with the standard errors of both
+    (``noise`` is that of the difference); mean leaves, the seconds of all its fits, and whether it
+    is the winner, with a ``remark`` that says why, or why it was given up.
     """
 
     family: str
@@ -114,9 +109,7 @@ def _some_folds(tasks: Sequence[tuple[Any, ...]]) -> list[FoldResult]:
     return [_one_fold(*task) for task in tasks]
 
 
-def _one_fold(
-    estimator: Any, rows: Rows, train: NDArray[np.intp], test: NDArray[np.intp], scorer: Any
-) -> FoldResult:
+def _one_fold(estimator: Any, rows: Rows, train: Places, test: Places, scorer: Any) -> FoldResult:
     with warnings.catch_warnings():
         # The fit to all rows says it once more, and once only.
         warnings.simplefilter("ignore")
@@ -139,26 +132,18 @@ def standings(
     close = [name for name, gap in lost.items() if gap.mean() <= _standard_error(gap)]
     found = []
     for name in sorted(scores, key=lambda name: -scores[name].mean()):
+        own, gap, chosen = scores[name], lost[name], name == close[0]
         remark = "within noise of the leader" if name in close else "behind"
         remark = "leads" if name == leader else remark
-        chosen = name == close[0]
-        found.append(
-            Standing(
-                name,
-                float(scores[name].mean()),
-                _standard_error(scores[name]),
-                float(lost[name].mean()),
-                _standard_error(lost[name]),
-                float(np.mean([one.leaves for one in results[name]])),
-                float(sum(one.seconds for one in results[name])),
-                chosen,
-                f"chosen: {remark}" if chosen else remark,
-            )
-        )
+        means = float(own.mean()), _standard_error(own), float(gap.mean()), _standard_error(gap)
+        leaves = float(np.mean([one.leaves for one in results[name]]))
+        seconds = float(sum(one.seconds for one in results[name]))
+        remark = f"chosen: {remark}" if chosen else remark
+        found.append(Standing(name, *means, leaves, seconds, chosen, remark))
     n = float("nan")
     left_out = [Standing(name, n, n, n, n, n, n, False, why) for name, why in given_up.items()]
     return (*found, *left_out)
 
 
-def _standard_error(values: NDArray[np.float64]) -> float:
+def _standard_error(values: Floats) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

@@ -6,8 +6,7 @@ callers keep the arrays alive, and counting with atomic instructions whenever a 
 passed on would cost more than most of these functions. So a kernel cannot create an array.
 
 Where no folder can be written to, nothing is kept and every process compiles anew; a warning says
-so, once. Damaged files are discarded, and what was in them is compiled again. With
-``NUMBA_DISABLE_JIT=1`` all kernels are plain Python functions.
+so, once. Damaged files are discarded, and what was in them is compiled again.
 """
 
 import hashlib
@@ -31,8 +30,8 @@ Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
 """Of nodes and leaves: unsigned, which spares the compiler the case of negative indices."""
 
-INTERPRETED = bool(getattr(config, "DISABLE_JIT", 0))
-"""Whether Numba is told to compile nothing."""
+if getattr(config, "DISABLE_JIT", 0):
+    raise ImportError("GradTree needs Numba's compiler; unset NUMBA_DISABLE_JIT")
 
 _njit: Any = njit
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
@@ -116,7 +115,7 @@ def from_python(inner: Any) -> Any:
 
     Making all of them entries would cost everyone's first fit the code that goes between.
     """
-    return inner if INTERPRETED else entry_kernel()(inner.py_func)
+    return entry_kernel()(inner.py_func)
 
 
 def kept_njit(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -125,12 +124,11 @@ def kept_njit(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]]
     def decorate(function: Callable[..., Any]) -> Any:
         # The wrapper for C would unpack all arrays once more, and nothing here calls it.
         dispatcher = _njit(no_cfunc_wrapper=True, **options)(function)
-        if not INTERPRETED:
-            _kept(dispatcher.enable_caching, dispatcher, function)
-            for signature in signatures:
-                dispatcher.compile(signature)
-            if signatures:
-                dispatcher.disable_compile()  # other arrays are passed as one of the known types
+        _kept(dispatcher.enable_caching, dispatcher, function)
+        for signature in signatures:
+            dispatcher.compile(signature)
+        if signatures:
+            dispatcher.disable_compile()  # other arrays are passed as one of the known types
         return dispatcher
 
     return decorate
@@ -148,7 +146,7 @@ def callback(function: Callable[..., Any], signature: Any, keep: bool) -> Any:
 def announce(dispatcher: Any) -> None:
     """Tell someone who waits at a terminal, once, that the first fit compiles."""
     global _announced
-    if _announced or INTERPRETED or not sys.stderr.isatty() or dispatcher.signatures:
+    if _announced or not sys.stderr.isatty() or dispatcher.signatures:
         return
     _announced = True
     with suppress(Exception):  # a damaged index, too

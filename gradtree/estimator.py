@@ -1,20 +1,20 @@
 """What all estimators share: columns of any table, a tree over them, and changes to it by hand."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gradtree.columns.coding import Column, coded_matrix
+from gradtree.columns.coding import Column
 from gradtree.columns.frames import printed_names
 from gradtree.inputs.arrays import (
     TrainingRows,
@@ -29,6 +29,7 @@ from gradtree.trees.readable import Readable
 from gradtree.trees.simplify import PruningPath, rebuilt
 from gradtree.trees.traversal import leaves_reached, passed_nodes
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array, Floats, Names, Places
 from gradtree.units.encoding import EncodedColumn, encoded_matrix, learn_encoding, table_tree
 
 MODEL_FORMAT = "gradtree.Model/1"
@@ -68,26 +69,12 @@ class TreeEstimator(Readable, BaseEstimator):
     _take: Callable[[Tree], Any]
     from_tree: Callable[..., Any]
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> Places:
         """Index of the leaf of ``tree_`` that each row reaches."""
         check_is_fitted(self)
         by_column = any(column.kind != "number" or column.from_text for column in self.columns_)
         rows = read_rows(self, X, reset=False, by_column=by_column)
-        if isinstance(rows, np.ndarray):
-            return leaves_reached(self.tree_, rows)
-        # Only columns in use are coded, side by side; of the others, the kind is checked.
-        used = np.unique(self.tree_.feature[self.tree_.feature != LEAF])
-        for place in set(range(self.n_features_in_)) - set(used.tolist()):
-            column, given = self.columns_[place], rows[place]
-            if column.kind != "number" or given.values.dtype.kind not in "iuf":
-                column.coded(given)
-        places = np.zeros(self.n_features_in_, dtype=np.int32)
-        places[used] = np.arange(len(used))
-        some = [rows[place] for place in used]
-        if not some:
-            return np.zeros(len(rows[0]), dtype=np.intp)
-        coded = coded_matrix(some, [self.columns_[place] for place in used])
-        return leaves_reached(self.tree_, coded, places)
+        return leaves_reached(self.tree_, coded_rows(rows, self.columns_))
 
     def decision_path(self, X: Any) -> Any:
         """Which nodes of ``tree_`` each row passes: a sparse indicator (n_rows, n_nodes)."""
@@ -146,7 +133,7 @@ class TreeEstimator(Readable, BaseEstimator):
             self._keep(kept)
         return float(prices[len(prices) - 1 - int(np.argmax(scores[::-1]))])
 
-    def _class_names(self) -> Sequence[Any] | None:
+    def _class_names(self) -> Names:
         return getattr(self, "classes_", None)
 
     def _shown(self, options: dict[str, Any], code: bool = False) -> tuple[Any, dict[str, Any]]:
@@ -213,7 +200,7 @@ class TreeEstimator(Readable, BaseEstimator):
         return self.tree_.n_leaves
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Floats:
         """Share of every column in the decrease of Gini impurity; see :class:`gradtree.Tree`."""
         check_is_fitted(self)
         return self.tree_.feature_importances
@@ -268,16 +255,14 @@ class TreeEstimator(Readable, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _learn_columns(self, data: TrainingRows, trained: NDArray[np.intp]) -> None:
+    def _learn_columns(self, data: TrainingRows, trained: Places) -> None:
         """Learn what the columns hold and how they become those of the training matrix."""
         names = getattr(self, "feature_names_in_", None)
         mask = categorical_mask(self.categorical_features, data.rows, names)
         self.columns_ = learned_columns(data.rows, trained, mask, names)
         self._learn_encoding(data, coded_rows(data.rows, self.columns_), trained)
 
-    def _learn_encoding(
-        self, data: TrainingRows, coded: NDArray[Any], trained: NDArray[np.intp]
-    ) -> None:
+    def _learn_encoding(self, data: TrainingRows, coded: Array, trained: Places) -> None:
         numbers = all(column.kind == "number" for column in self.columns_)
         if self.scale is None and numbers and not np.isnan(coded).any():
             self._encoding = None
@@ -287,16 +272,16 @@ class TreeEstimator(Readable, BaseEstimator):
         shares = self._shares(data, trained, weight)
         self._encoding = learn_encoding(coded, trained, shares, self.columns_, self.scale)
 
-    def _matrix(self, coded: NDArray[Any]) -> NDArray[Any]:
+    def _matrix(self, coded: Array) -> Array:
         return coded if self._encoding is None else encoded_matrix(coded, self._encoding)
 
-    def _over_table(self, grown: Grown, coded: NDArray[Any], y: NDArray[Any]) -> Grown:
+    def _over_table(self, grown: Grown, coded: Array, y: Array) -> Grown:
         """A tree over the training matrix as one over the columns, its rows counted."""
         if self._encoding is None:
             return grown
         return grown.some(*table_tree(grown.tree, self._encoding, self.columns_, coded))
 
-    def _made_of(self, tree: Tree, feature_names: Sequence[Any] | None) -> Self:
+    def _made_of(self, tree: Tree, feature_names: Names) -> Self:
         """Predict by a tree of any origin, as if fitted."""
         given = feature_names is not None
         names = printed_names(list(feature_names or range(tree.n_features)))

@@ -6,11 +6,10 @@ from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.estimator import TreeEstimator
-from gradtree.inputs.arrays import TrainingRows, as_training_type, coded_rows, read_validation
+from gradtree.inputs.arrays import as_training_type, coded_rows, read_validation
 from gradtree.inputs.folds import hold_out
 from gradtree.inputs.memory import check_fits, check_size
 from gradtree.inputs.parameters import check_parameters, finish_config, train_config
@@ -18,16 +17,16 @@ from gradtree.settings.config import FinishConfig, TrainConfig
 from gradtree.training.finishing import Grown
 from gradtree.training.progress import ProgressBar
 from gradtree.training.train import TrainResult, train
-from gradtree.trees.dense import DenseTree
+from gradtree.typing import Array, Codes, Floats
 
 
 class Task(NamedTuple):
     """What is to be learned, as an engine takes it."""
 
     config: TrainConfig
-    y: NDArray[np.int64]  # class indices of rows, or their places among the targets
-    y_valid: NDArray[np.int64] | None  # the same of validation rows, if they were given
-    valid_weight: NDArray[np.float64] | None
+    y: Codes  # class indices of rows, or their places among the targets
+    y_valid: Codes | None  # the same of validation rows, if they were given
+    valid_weight: Floats | None
     rows: Any  # all of them, with a method ``grow`` that makes the tree of trained parameters
 
 
@@ -67,10 +66,8 @@ class TreeLearner(TreeEstimator):
     _settled: ClassVar[Callable[..., dict[str, Any]]]
     _task: ClassVar[Callable[..., Task]]
     _untrained: ClassVar[dict[str, Any]] = {
+        **dict.fromkeys(("n_epochs_", "n_iter_", "best_run_"), 0),
         "history_": (),
-        "n_epochs_": 0,
-        "n_iter_": 0,
-        "best_run_": 0,
     }
 
     def _learn(
@@ -88,25 +85,21 @@ class TreeLearner(TreeEstimator):
             rng = np.random.default_rng(config.seed)
             held_out = hold_out(data.y, self.validation_fraction, rng)
         trained = np.delete(np.arange(len(data.y)), held_out)
-        start = self._previous(config, data.classes)
-        if start is None:
-            self._learn_columns(data, trained)
-        else:
-            # Other initial draws would throw away what the previous fit learned.
-            config = replace(config, restarts=0)
+        self._learn_columns(data, trained)
         coded = coded_rows(data.rows, self.columns_)
         matrix = self._matrix(coded)
         check_fits(config.depth, matrix.shape[1], data.n_classes, config.dtype)
-        valid, seen, told = None, coded, None
+        beside, seen = None, coded
         if given:
             raw, told = read_validation(self, X_valid, y_valid, data)
             coded_valid = coded_rows(raw, self.columns_)
-            valid = self._matrix(coded_valid)
+            beside = self._matrix(coded_valid), told
             if params["refit_leaves"]:
                 seen = np.concatenate([coded, coded_valid])
-        task = self._task(data, config, matrix, valid, told, held_out)
+        task = self._task(data, config, matrix, beside, trained)
         finish = self._finish_config()
-        result, trees = self._trained(task, finish, data, matrix, valid, held_out, start)
+        valid = None if beside is None else beside[0]
+        result, trees = self._trained(task, finish, data, matrix, valid, held_out)
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
         rows, smallest = task.rows, _smallest(trees, finish)
@@ -130,14 +123,7 @@ class TreeLearner(TreeEstimator):
         return finish_config(self._settled(len(getattr(self, "classes_", ()))))
 
     def _trained(
-        self,
-        task: Task,
-        finish: FinishConfig,
-        data: TrainingRows,
-        matrix: NDArray[Any],
-        valid: NDArray[Any] | None,
-        held_out: NDArray[np.intp],
-        start: DenseTree | None,
+        self, task: Task, finish: FinishConfig, data: Any, matrix: Array, valid: Any, held_out: Any
     ) -> tuple[TrainResult, list[Grown]]:
         """The outcome, and the trees of its runs before they are cut to a size."""
         bar = ProgressBar(task.config.patience) if self.verbose else None
@@ -152,7 +138,6 @@ class TreeLearner(TreeEstimator):
             valid_weight=task.valid_weight,
             class_weight=data.class_weight,
             valid_rows=held_out,
-            start=start,
             progress=bar,
         )
         if bar is not None:
@@ -164,18 +149,6 @@ class TreeLearner(TreeEstimator):
                     "(lr_index, lr_values, lr_leaf) or scale the columns of X"
                 )
         return result, [task.rows.grow(dense, finish) for _, dense in result.runs]
-
-    def _previous(self, config: TrainConfig, classes: NDArray[Any]) -> DenseTree | None:
-        """The parameters that a warm start goes on from."""
-        if not self.warm_start or not hasattr(self, "dense_"):
-            return None
-        before = (self.dense_.depth, len(self.columns_), self.classes_.tolist())
-        if before != (config.depth, self.n_features_in_, classes.tolist()):
-            raise ValueError(
-                "warm_start=True would go on from a tree of another shape (depth, features or "
-                "classes); set warm_start=False, or keep them as they were"
-            )
-        return self.dense_
 
     def _tell_of_a_single_leaf(self, rows: Any) -> None:
         """Warn of a tree without splits, though the training found some that mean something."""

@@ -1,11 +1,10 @@
 """What estimators of numbers have in common."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
@@ -21,6 +20,7 @@ from gradtree.settings.losses import NumberLoss
 from gradtree.training.numbers import GrownNumbers, NumberRows
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.tree import Tree
+from gradtree.typing import Floats, Names, Places
 from gradtree.units.encoding import Shares, number_shares
 
 
@@ -32,7 +32,7 @@ class Regression(RegressorMixin, TreeEstimator):
     # What leaves are fitted by.
     _loss: NumberLoss
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """The number of each row; of several targets, an array of shape (n_rows, n_targets)."""
         leaves = self.apply(X)
         found = self.tree_.value[leaves]
@@ -62,9 +62,7 @@ class Regression(RegressorMixin, TreeEstimator):
         return self._edit(rows.with_values(self.tree_, leaf, self._finish.smoothing))
 
     @classmethod
-    def from_tree(
-        cls, tree: Tree, feature_names: Sequence[Any] | None = None, **params: Any
-    ) -> Self:
+    def from_tree(cls, tree: Tree, feature_names: Names = None, **params: Any) -> Self:
         """A fitted estimator that predicts by a :class:`RegressionTree` of any origin.
 
         As :meth:`GradTreeClassifier.from_tree`, without classes.
@@ -81,16 +79,14 @@ class Regression(RegressorMixin, TreeEstimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+    def _loss_of(self, y: Floats, weight: Floats) -> NumberLoss:
         return NumberLoss(shift=np.zeros(y.shape[1]), scale=np.ones(y.shape[1]))
 
     def _note(self, data: TrainingNumbers) -> None:
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
         self._loss = replace(self._loss_of(data.targets, weight), targets=data.targets[:0])
 
-    def _shares(
-        self, data: TrainingNumbers, rows: NDArray[np.intp], weight: NDArray[np.float64]
-    ) -> Shares:
+    def _shares(self, data: TrainingNumbers, rows: Places, weight: Floats) -> Shares:
         return number_shares(data.targets[rows], weight)
 
     def _take(self, tree: Tree) -> Self:

@@ -5,7 +5,7 @@ from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gradtree.classifier import GradTreeClassifier
 from gradtree.inputs.targets import TrainingNumbers
@@ -14,6 +14,7 @@ from gradtree.regression import Regression
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
 from gradtree.training.numbers import NumberRows, number_loss
+from gradtree.typing import Array, Floats
 
 # Parameters of the classifier that a regressor does not offer.
 FIXED: dict[str, Any] = {
@@ -55,11 +56,6 @@ class GradTreeRegressor(Regression, TreeLearner):
     tolerance : float, default=0.0
         With "auto", of the runs whose loss is higher than the best by no more than so many
         standard errors, the one with the smallest finished tree is kept.
-    validation_fraction : float, default=0.2
-        Share of the rows to stop by, unless ``fit`` gets validation rows. With 0 the training
-        loss decides.
-    scale : "quantile", "standard" or None, default="quantile"
-        How columns of ``X`` are brought to one scale inside; see :class:`GradTreeClassifier`.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that hold categories; see :class:`GradTreeClassifier`. They are ordered inside by
         the mean of the target.
@@ -73,23 +69,16 @@ class GradTreeRegressor(Regression, TreeLearner):
     polish : bool, default=True
         Whether thresholds are re-fitted after training, in the middle between two values, and
         splits removed that do not save the price of their leaves.
-    max_depth, batch_size, epochs, patience, max_row_visits, restarts, min_samples_leaf, \
-max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
+    max_depth, batch_size, epochs, patience, max_row_visits, restarts, validation_fraction, scale, \
+min_samples_leaf, max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
         As in :class:`GradTreeClassifier`, with the loss in place of log loss and F1.
 
     Attributes
     ----------
     tree_ : RegressionTree
         The learned tree over the columns of ``X``, with predictions in the units of ``y``.
-    columns_ : tuple of Column
-        What the columns of ``X`` hold.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-    path_ : PruningPath
-        Prices at which the fitted tree shrinks.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Present if the columns have names.
-    dense_, history_, n_epochs_, n_iter_, best_run_
+    columns_, feature_importances_, path_, n_features_in_, feature_names_in_, dense_, history_, \
+n_epochs_, n_iter_, best_run_
         As in :class:`GradTreeClassifier`.
 
     Examples
@@ -101,7 +90,6 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
     >>> print(model.export_text())  # doctest: +SKIP
     """
 
-    warm_start = False
     _parted: ClassVar[str] = "targets"
     # What "auto" asks for a leaf: nothing of a tree that no rows were seen for.
     _auto_price = 0.0
@@ -125,14 +113,10 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
 
         Parameters
         ----------
-        X : array-like or table of shape (n_rows, n_features)
-            As in :meth:`GradTreeClassifier.fit`.
         y : array-like of shape (n_rows,) or (n_rows, n_targets)
             Numbers; for "poisson", none below 0.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of rows in the loss; rows of weight 0 are left out.
-        X_valid, y_valid : array-likes, optional
-            Rows to stop by, instead of a part of ``X``.
+        X, sample_weight, X_valid, y_valid
+            As in :meth:`GradTreeClassifier.fit`.
         """
         return self._fitted(X, y, sample_weight, X_valid, y_valid)
 
@@ -156,7 +140,7 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
             params["choose_by"] = "loss"
         return FIXED | params
 
-    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+    def _loss_of(self, y: Floats, weight: Floats) -> NumberLoss:
         if isinstance(self.loss, str):
             setting = self.quantile if self.loss == "quantile" else self.delta
             return number_loss(self.loss, float(setting), y, weight, None)
@@ -164,21 +148,12 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
         return number_loss("squared_error", 1.0, y, weight, own)
 
     def _task(
-        self,
-        data: TrainingNumbers,
-        config: TrainConfig,
-        matrix: NDArray[Any],
-        valid: NDArray[Any] | None,
-        told: NDArray[np.float64] | None,
-        held_out: NDArray[np.intp],
+        self, data: TrainingNumbers, config: TrainConfig, matrix: Array, beside: Any, trained: Any
     ) -> Task:
         counts = isinstance(self.loss, str) and self.loss == "poisson"
-        for name, numbers in (("y", data.targets), ("y_valid", told)):
-            if (
-                counts
-                and numbers is not None
-                and (numbers.min() < 0 or not numbers.any(axis=0).all())
-            ):
+        known = {"y": data.targets} if beside is None else {"y": data.targets, "y_valid": beside[1]}
+        for name, numbers in known.items():
+            if counts and (numbers.min() < 0 or not numbers.any(axis=0).all()):
                 raise ValueError(
                     f"loss='poisson' is for counts, but {name} has numbers below 0, or only zeros"
                 )
@@ -186,7 +161,8 @@ max_leaf_nodes, engine, random_state, n_jobs, verbose, dtype
         n_rows = len(data.y)
         self._auto_price = float(np.log(n_rows) / (2 * n_rows))
         X, targets, places = matrix, data.targets, None
-        if valid is not None and told is not None:
+        if beside is not None:
+            valid, told = beside
             X, targets = np.concatenate([matrix, valid]), np.concatenate([targets, told])
             places = np.arange(n_rows, len(targets))
         weight = np.ones(len(X))

@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, check_random_state
@@ -24,6 +24,7 @@ from gradtree.inputs.folds import dealt_folds, score_of
 from gradtree.regression import Regression
 from gradtree.regressor import GradTreeRegressor
 from gradtree.settings.losses import NumberLoss
+from gradtree.typing import Floats
 
 # The losses that scores of numbers ask for.
 LOSS_OF_SCORE = {
@@ -56,10 +57,9 @@ class SmallTree(TreeEstimator):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,), or of numbers (n_rows, n_targets)
-        sample_weight : array-like of shape (n_rows,), optional
-            Counts in fits and scores; rows of weight 0 are left out.
+        X, y, sample_weight
+            As in ``fit`` of :class:`GradTreeClassifier` or :class:`GradTreeRegressor`; weights of
+            rows count in scores, too.
         """
         return self._fitted(X, y, sample_weight)
 
@@ -156,13 +156,9 @@ class SmallTree(TreeEstimator):
             wanted = {name: self._families[name] for name in names}
         if not wanted:
             raise ValueError("families is empty; name at least one")
-        ours = {
-            "max_leaf_nodes": self.max_leaf_nodes,
-            "scoring": self._score_name(),
-            "categorical_features": self.categorical_features,
-            "random_state": seed,
-        }
         score = self._score_name()
+        ours: dict[str, Any] = {"scoring": score, "random_state": seed}
+        ours |= {name: getattr(self, name) for name in ("max_leaf_nodes", "categorical_features")}
         if isinstance(score, str) and score != self._scoring:
             # The learner knows another score as "f1".
             ours["choose_by"] = get_scorer("f1") if score == "f1" else score
@@ -178,12 +174,11 @@ class SmallTreeClassifier(Classification, SmallTree):
     """The best of several families of small trees, chosen on the rows it is fitted to.
 
     Pruned CART, CART with balanced classes and GradTree are fitted to the same folds; the winner
-    is fitted once more, to all rows, and its tree is the model, to read, prune, change and export
-    like that of :class:`GradTreeClassifier`. The rule: the family with the best mean score leads;
-    of those that are behind it by no more than one standard error of the difference, taken fold
-    by fold, the one named first is chosen. Pruned CART is named first: it is the quickest, and
-    where folds cannot tell it is the safe choice. A last fit that does worse on its own rows than
-    the folds did on unseen ones is repeated with other seeds, three times at most.
+    is fitted once more, to all rows, and its tree is the model. The family with the best mean score
+    leads; of those behind it by no more than one standard error of the difference, taken fold by
+    fold, the one named first is chosen: pruned CART, the quickest, where folds cannot tell. A last
+    fit that does worse on its own rows than the folds did on unseen ones is repeated with other
+    seeds, three times at most.
 
     Parameters
     ----------
@@ -218,12 +213,8 @@ class SmallTreeClassifier(Classification, SmallTree):
         The winner, fitted to all rows.
     leaderboard_ : tuple of Standing
         Best first.
-    tree_ : Tree
-    classes_ : ndarray of shape (n_classes,)
-    class_weight_ : ndarray of shape (n_classes,) or None
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Present if the columns have names.
+    tree_, classes_, class_weight_, n_features_in_, feature_names_in_
+        As in :class:`GradTreeClassifier`.
     """
 
     _families: ClassVar[dict[str, BaseEstimator]] = {
@@ -263,7 +254,7 @@ random_state, verbose
         "gradtree": GradTreeRegressor(),
     }
 
-    def _loss_of(self, y: NDArray[np.float64], weight: NDArray[np.float64]) -> NumberLoss:
+    def _loss_of(self, y: Floats, weight: Floats) -> NumberLoss:
         winner = getattr(self, "best_estimator_", None)
         plain = super()._loss_of(y, weight)
         return getattr(winner, "_loss", plain)

@@ -11,7 +11,7 @@ from typing import Any
 from warnings import warn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gradtree.classifier import GradTreeClassifier
@@ -26,6 +26,7 @@ from gradtree.columns.frames import (
 )
 from gradtree.columns.text import NAMING_LEVELS, reading_of, why_naming
 from gradtree.inputs.arrays import categorical_mask
+from gradtree.typing import Array, Places
 from gradtree.units.conditions import as_text
 
 
@@ -128,7 +129,7 @@ class TabularGradTree(GradTreeClassifier):
         name = getattr(y, "name", None)
         self.target_name_ = None if name is None else printed_names([name])[0]
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> Places:
         """Index of the leaf of ``tree_`` that each row of a raw table reaches."""
         check_is_fitted(self)
         return super().apply(self._used(X))
@@ -174,7 +175,7 @@ def why_useless(column: RawColumn, chosen: bool) -> str | None:
     return None
 
 
-def _numbers_rows(values: NDArray[Any]) -> bool:
+def _numbers_rows(values: Array) -> bool:
     """Whether a column counts: whole numbers, each once, without holes."""
     if values.dtype.kind not in "iuf" or len(values) <= NAMING_LEVELS or np.isnan(values).any():
         return False

@@ -181,7 +181,9 @@ def test_every_number_of_the_first_screen_is_in_a_table():
 def test_what_is_said_of_the_learner_is_measured():
     results = REPOSITORY / "results"
     story = pd.read_csv(results / "tables" / "same-story.csv").query("Task == 'all'")
-    raw = pd.read_csv(results / "bench" / "raw_tables.csv").groupby("learner").mean(numeric_only=True)
+    raw = (
+        pd.read_csv(results / "bench" / "raw_tables.csv").groupby("learner").mean(numeric_only=True)
+    )
     known = [*story["test F1"], *story["nodes"], *raw["f1"], *raw["nodes"]]
     shown = {f"{value:.3f}".lstrip("0") if value < 1 else f"{value:.0f}" for value in known}
     for path, begin, end in (

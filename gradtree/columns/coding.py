@@ -1,8 +1,7 @@
 """What the columns of a table are, and the table as numbers.
 
-A table is coded as a matrix: numbers as they are, dates and durations in
-microseconds, categories as their positions among those of training. What is
-missing is ``nan``, and so is a category that training did not see.
+A table is coded as a matrix: numbers as they are, dates and durations in microseconds, categories
+as positions among those of training; what is missing is ``nan``, and so is a category not seen.
 """
 
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from gradtree.columns.frames import RawColumn, objects, read_column
 from gradtree.columns.text import READERS, is_gap, reading_of, unread, why_naming
+from gradtree.typing import Array, Flags, Floats, Places
 
 Category = str | int | float | bool
 Kind = Literal["number", "category", "date", "duration"]
@@ -48,7 +48,7 @@ class Column:
     def from_dict(cls, content: dict[str, Any]) -> Self:
         return cls(**(content | {"categories": tuple(content["categories"])}))
 
-    def some(self, chosen: NDArray[np.bool_]) -> tuple[Category, ...]:
+    def some(self, chosen: Flags) -> tuple[Category, ...]:
         return tuple(c for c, taken in zip(self.categories, chosen, strict=True) if taken)
 
     def coded(self, values: Any) -> NDArray[np.floating[Any]]:
@@ -64,7 +64,7 @@ class Column:
             return _numbers(given.cells, self.name)
         return _microseconds(given, self.kind)
 
-    def _read(self, cells: NDArray[Any]) -> NDArray[Any]:
+    def _read(self, cells: Array) -> Array:
         """Numbers or dates of text; what is neither counts as missing, with a warning."""
         read = READERS[self.kind]
         known = {cell: read(cell) for cell in set(cells.tolist()) if isinstance(cell, str)}
@@ -77,7 +77,7 @@ class Column:
             )
         return objects([known.get(cell) if isinstance(cell, str) else cell for cell in cells])
 
-    def _positions(self, given: RawColumn) -> NDArray[np.float64]:
+    def _positions(self, given: RawColumn) -> Floats:
         places: dict[Any, float] = {category: i for i, category in enumerate(self.categories)}
         if given.levels is None and given.values.dtype.kind != "O":
             different, inverse = np.unique(given.values, return_inverse=True)
@@ -121,21 +121,14 @@ class Column:
 
 
 def learn_columns(
-    raw: Sequence[RawColumn],
-    rows: NDArray[np.intp],
-    categorical: Sequence[bool],
-    interpret: bool = False,
+    raw: Sequence[RawColumn], rows: Places, categorical: Sequence[bool]
 ) -> tuple[Column, ...]:
     """What the columns hold, by their types and by the rows that the tree is trained on.
 
-    Some columns are categorical whatever their type. With ``interpret``, numbers and dates that
-    are written as text are read as such, and columns of text that differs between most rows are
-    left out; a warning says what was done.
+    Some columns are categorical whatever their type. Numbers and dates that are written as text are
+    read as such, and columns of text that differs between most rows are left out, with a warning.
     """
-    columns = tuple(
-        _learned(column, rows, chosen, interpret)
-        for column, chosen in zip(raw, categorical, strict=True)
-    )
+    columns = tuple(_learned(c, rows, chosen) for c, chosen in zip(raw, categorical, strict=True))
     told = [_told(column, given) for column, given in zip(columns, raw, strict=True)]
     done = "; ".join(words for words in told if words)
     if done:
@@ -159,7 +152,7 @@ def _told(column: Column, given: RawColumn) -> str:
     return f"{words} ({listed} as missing, in {gaps.total()} rows)"
 
 
-def coded_matrix(raw: Sequence[RawColumn], columns: Sequence[Column]) -> NDArray[Any]:
+def coded_matrix(raw: Sequence[RawColumn], columns: Sequence[Column]) -> Array:
     """A table as numbers, shape (n_rows, n_columns)."""
     coded = [column.coded(given) for given, column in zip(raw, columns, strict=True)]
     for column, numbers in zip(columns, coded, strict=True):
@@ -177,9 +170,9 @@ def coded_matrix(raw: Sequence[RawColumn], columns: Sequence[Column]) -> NDArray
     return matrix
 
 
-def _learned(column: RawColumn, rows: NDArray[np.intp], chosen: bool, interpret: bool) -> Column:
+def _learned(column: RawColumn, rows: Places, chosen: bool) -> Column:
     kind = kind_of(column, chosen)
-    if kind == "category" and interpret and not chosen and not column.categorical:
+    if kind == "category" and not chosen and not column.categorical:
         known = [cell for cell in column.cells.tolist() if not is_missing(cell)]
         reading = reading_of(known)
         if reading is not None:
@@ -259,7 +252,7 @@ def _family(category: Any) -> str:
     return type(category).__name__
 
 
-def _numbers(cells: NDArray[Any], name: str) -> NDArray[np.floating[Any]]:
+def _numbers(cells: Array, name: str) -> NDArray[np.floating[Any]]:
     if cells.dtype == np.float32:
         return cells
     if cells.dtype.kind in "iuf":
@@ -277,7 +270,7 @@ def _numbers(cells: NDArray[Any], name: str) -> NDArray[np.floating[Any]]:
     )
 
 
-def _microseconds(given: RawColumn, kind: str) -> NDArray[np.float64]:
+def _microseconds(given: RawColumn, kind: str) -> Floats:
     cells, code = given.cells, "datetime64[us]" if kind == "date" else "timedelta64[us]"
     if cells.dtype.kind in "fO" and all(map(is_missing, cells.tolist())):
         return np.full(len(cells), np.nan)

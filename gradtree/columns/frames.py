@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
+
+from gradtree.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +18,7 @@ class RawColumn:
     name: str  # unique within its table
     # Numbers, booleans, datetime64, timedelta64 or objects; with levels, positions among them, -1
     # for what is missing.
-    values: NDArray[Any]
+    values: Array
     categorical: bool = False  # its type says that it holds categories
     levels: tuple[Any, ...] | None = None  # the categories that its type declares
     ordered: bool = False  # their order has a meaning
@@ -26,13 +27,13 @@ class RawColumn:
         return len(self.values)
 
     @property
-    def cells(self) -> NDArray[Any]:
+    def cells(self) -> Array:
         """The values themselves; those that are missing among ``levels`` are ``None``."""
         if self.levels is None:
             return self.values
         return objects([*self.levels, None])[self.values]
 
-    def some(self, rows: NDArray[Any]) -> Self:
+    def some(self, rows: Array) -> Self:
         return replace(self, values=self.values[rows])
 
 
@@ -85,7 +86,7 @@ def frame_columns(X: Any) -> list[RawColumn]:
     return [read_column(name, X[label]) for name, label in zip(names, labels, strict=True)]
 
 
-def array_columns(X: NDArray[Any]) -> list[RawColumn]:
+def array_columns(X: Array) -> list[RawColumn]:
     """The columns of a matrix, called ``x0, x1, …``."""
     return [RawColumn(f"x{i}", X[:, i]) for i in range(X.shape[1])]
 
@@ -176,7 +177,7 @@ def _from_dictionary(name: str, column: Any) -> RawColumn:
     return RawColumn(name, positions, True, tuple(levels), bool(column.type.ordered))
 
 
-def objects(cells: Sequence[Any]) -> NDArray[Any]:
+def objects(cells: Sequence[Any]) -> Array:
     """A vector of these objects, lists among them too."""
     array = np.empty(len(cells), dtype=object)
     array[:] = cells

@@ -37,15 +37,8 @@ def new_pace(dtype: Any) -> Pace:
     """The constants for parameters of this type."""
     real = np.dtype(dtype).type
     scale = 1.0 if real is np.float32 else 1e-100
-    one = real(1)
-    return Pace(
-        one - real(BETA_1),
-        one - real(BETA_2),
-        real(EPSILON),
-        real(1e-16 * scale),
-        real(1e-20 * scale),
-        real(1e-36 * scale**2),
-    )
+    numbers = (EPSILON, 1e-16 * scale, 1e-20 * scale, 1e-36 * scale**2)
+    return Pace(real(1) - real(BETA_1), real(1) - real(BETA_2), *map(real, numbers))
 
 
 @kernel()

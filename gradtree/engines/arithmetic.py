@@ -5,12 +5,13 @@ and the same on every machine; for ``float64`` they are those of the C library.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
-from gradtree.compiling import INTERPRETED, Floats, Real, kernel
+from gradtree.compiling import Floats, Real, kernel
 from gradtree.settings.splits import SPLITS
 
 _single = np.float32
@@ -47,29 +48,22 @@ def _log1p32(x: Real) -> Real:
     return _single(2.0) * (s + s * w * p)
 
 
-def exp(x: Real) -> Real:
-    """Exponential function in the type of ``x``."""
-    return _exp32(x) if isinstance(x, np.float32) else np.float64(math.exp(x))
+def exp(x: Any) -> Any:
+    """Exponential function in the type of ``x``, for kernels."""
 
 
-def log1p(x: Real) -> Real:
-    """``log(1 + x)`` for ``0 <= x <= 1`` in the type of ``x``."""
-    return _log1p32(x) if isinstance(x, np.float32) else np.float64(math.log1p(x))
+def log1p(x: Any) -> Any:
+    """``log(1 + x)`` for ``0 <= x <= 1`` in the type of ``x``, for kernels."""
 
 
-if not INTERPRETED:
+@overload(exp)
+def _exp(x):  # type: ignore[no-untyped-def]
+    return (lambda x: _exp32(x)) if x == types.float32 else (lambda x: math.exp(x))
 
-    @overload(exp)
-    def _exp(x):  # type: ignore[no-untyped-def]
-        if x == types.float32:
-            return lambda x: _exp32(x)
-        return lambda x: math.exp(x)
 
-    @overload(log1p)
-    def _log1p(x):  # type: ignore[no-untyped-def]
-        if x == types.float32:
-            return lambda x: _log1p32(x)
-        return lambda x: math.log1p(x)
+@overload(log1p)
+def _log1p(x):  # type: ignore[no-untyped-def]
+    return (lambda x: _log1p32(x)) if x == types.float32 else (lambda x: math.log1p(x))
 
 
 @kernel()

@@ -13,21 +13,10 @@ from numpy.typing import NDArray
 
 from gradtree.compiling import announce
 from gradtree.engines import epochs
+from gradtree.engines import run as nouns
 from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.loss_kernels import loss_kernel
-from gradtree.engines.run import (
-    EarlyStopping,
-    Limits,
-    Rates,
-    Rows,
-    Run,
-    SplitFunction,
-    new_clock,
-    new_score,
-    new_snapshots,
-    new_stopping,
-)
 from gradtree.engines.selection import Extras, Selection, new_extras
 from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.settings.config import TrainConfig
@@ -35,9 +24,8 @@ from gradtree.settings.selectors import SELECTORS, as_selector
 from gradtree.settings.splits import SPLITS
 from gradtree.trees.dense import DenseTree
 
-AVERAGED_EPOCHS = 5
+# After about this long a run returns to Python, so that it can be interrupted and shown.
 _TURN_SECONDS = 0.2
-"""After about this long a run returns to Python, so that it can be interrupted and shown."""
 _LARGEST_TURN = 2**30
 # Rows of the first turn, before it is known how long one takes: short on any data.
 _FIRST_TURN = 20_000
@@ -52,33 +40,34 @@ class CompiledRun:
         dtype = np.dtype(config.dtype)
         model = new_model(initial, dtype)
         n_epochs = config.epochs_for(len(train.rows))
-        limits = Limits(config.batch_size_for(len(train.rows)), n_epochs, config.patience)
+        batch_size = config.batch_size_for(len(train.rows))
         scored = config.choose_by == "f1" and len(valid.rows) > 0
-        self._config = config
         selector = as_selector(config.selector)
         self._kernel, settings = loss_kernel(config.loss, dtype, initial.n_classes)
-        self._run = Run(
+        self._run = nouns.Run(
             model=model,
-            batch=new_batch(model, limits.batch_size, train.packed.shape[1]),
+            batch=new_batch(model, batch_size, train.packed.shape[1]),
             selection=Selection(SELECTORS[selector.kind], selector.temperature),
             train=_rows(train, dtype),
             valid=_rows(valid, dtype),
             order=seeds.order,
             shuffled=np.empty(len(train.rows), dtype=np.int64),
-            rates=Rates(config.lr_index, config.lr_values, config.lr_leaf),
-            slope=SplitFunction(SPLITS[config.split], dtype.type(config.steepness)),
+            plan=nouns.Plan(
+                *(config.lr_index, config.lr_values, config.lr_leaf),
+                *(SPLITS[config.split], dtype.type(config.steepness)),
+                *(batch_size, n_epochs, config.patience),
+            ),
             pace=new_pace(dtype),
-            limits=limits,
-            clock=new_clock(),
-            watch=new_stopping(),
-            score=new_score(initial.n_classes if scored else 0, n_epochs),
-            snapshots=new_snapshots(initial, dtype, scored),
+            clock=nouns.Clock._make([*np.zeros((4, 1), dtype=np.int64), np.zeros(1)]),
+            watch=nouns.new_stopping(),
+            score=nouns.new_score(initial.n_classes if scored else 0, n_epochs),
+            snapshots=nouns.new_snapshots(initial, dtype, scored),
             settings=settings,
             train_loss=np.full(n_epochs, np.nan),
             valid_loss=np.full(n_epochs, np.nan),
         )
-        averaged = AVERAGED_EPOCHS * config.average_weights
-        self._extras = new_extras(selector, seeds.noise, initial, dtype, averaged)
+        self._extras = new_extras(selector, seeds.noise, initial, dtype)
+        self.watch = self._run.watch
         self._status = epochs.RUNNING
         self._budget = min(2 * len(train.rows), _FIRST_TURN)
 
@@ -104,13 +93,9 @@ class CompiledRun:
         return float(loss), DenseTree(thresholds, logits, leaf_values(leaves))
 
     @property
-    def parts(self) -> tuple[Run, Extras | None, Any]:
+    def parts(self) -> tuple[nouns.Run, Extras | None, Any]:
         """What the kernels of ``epochs`` take: the arrays of this run, extras and its loss."""
         return self._run, self._extras, self._kernel
-
-    @property
-    def watch(self) -> EarlyStopping:
-        return self._run.watch
 
     @property
     def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -126,12 +111,8 @@ class CompiledRun:
 
     def result(self) -> DenseTree:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
-        snapshots = self._run.snapshots
-        if self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0:
-            return dense_tree(snapshots.best)
-        if self._config.average_weights and self._extras is not None:
-            return dense_tree(self._extras.average)
-        return dense_tree(self._run.model.tree)
+        stopped = self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0
+        return dense_tree(self._run.snapshots.best if stopped else self._run.model.tree)
 
     def best(self) -> dict[int, DenseTree]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
@@ -140,6 +121,6 @@ class CompiledRun:
         return {epoch: dense_tree(tree) for epoch, tree in found.items()}
 
 
-def _rows(samples: Samples, dtype: np.dtype) -> Rows:
+def _rows(samples: Samples, dtype: np.dtype) -> nouns.Rows:
     worth = samples.score_weight[samples.rows].astype(dtype)
-    return Rows(samples.packed.astype(dtype, copy=False), worth, np.arange(len(worth)))
+    return nouns.Rows(samples.packed.astype(dtype, copy=False), worth, np.arange(len(worth)))

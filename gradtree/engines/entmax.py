@@ -62,18 +62,6 @@ def _threshold(row: Floats, largest: Real, scale: Real, excess: Floats) -> Real:
 
 
 @kernel()
-def fill_entmax(row: Floats, largest: Real, temperature: float, out: Floats) -> None:
-    """Fill ``out`` with ``entmax(row / temperature)``."""
-    real = out.dtype.type
-    scale, zero = real(0.5) / real(temperature), real(0)
-    tau = _threshold(row, largest, scale, out)
-    for f in range(len(row)):
-        # Rounded before it is squared: the threshold may be in double precision.
-        root = real(max((row[f] - largest) * scale - tau, zero))
-        out[f] = root * root
-
-
-@kernel()
 def entmax_root(row: Floats, largest: Real, temperature: float, root: Floats) -> Real:
     """Fill ``root`` with the square roots of ``entmax(row / temperature)``; their sum."""
     real = root.dtype.type
@@ -85,3 +73,11 @@ def entmax_root(row: Floats, largest: Real, temperature: float, root: Floats) ->
         root[f] = max((row[f] - largest) * scale - tau, zero)
         total += root[f]
     return total
+
+
+@kernel()
+def fill_entmax(row: Floats, largest: Real, temperature: float, out: Floats) -> None:
+    """Fill ``out`` with ``entmax(row / temperature)``."""
+    entmax_root(row, largest, temperature, out)
+    for f in range(len(row)):
+        out[f] *= out[f]

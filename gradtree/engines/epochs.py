@@ -13,7 +13,6 @@ from gradtree.engines.paths import (
     find_leaves,
     logit_slopes,
     pull_scores,
-    soften,
     sum_over_rows,
     threshold_slopes,
 )
@@ -76,10 +75,10 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
     """Gradients of the gathered batch, into the ``slope`` of every group; the batch loss."""
     model, batch, selection, pace = run.model, run.batch, run.selection, run.pace
     descend(model.tree, selection, extras, batch, rows, step)
-    soften(batch.score, rows, run.slope.code, run.slope.steepness, batch.steepness)
     loss = _outputs_and_loss(model.tree.leaves, batch, rows, kernel, run.settings)
     leaves, logits, visits = model.leaves, model.logits, batch.visits
-    pull_scores(leaves.table, leaves.value, batch, rows)
+    split, steepness = run.plan.split, run.plan.steepness
+    pull_scores(leaves.table, leaves.value, split, steepness, batch, rows)
     n_visited = sum_over_rows(batch, rows, model.settled, leaves.slope_table)
     threshold_slopes(
         model.thresholds, model.tree.feature, visits, n_visited, selection, extras, step, pace
@@ -96,9 +95,11 @@ def gradients(run: Run, extras: Extras | None, kernel: Any, rows: int, step: int
 def update_parameters(run: Run, extras: Extras | None, step: int) -> None:
     """One step of Adam with the gradients in the ``slope`` of every group."""
     model, one = run.model, run.model.tree.threshold.dtype.type(1)
-    adam.update(model.logits, step, adam.step_size(run.rates.logits, step, one), run.pace)
-    adam.update(model.thresholds, step, adam.step_size(run.rates.thresholds, step, one), run.pace)
-    adam.update(model.leaves, step, adam.step_size(run.rates.leaves, step, one), run.pace)
+    adam.update(model.logits, step, adam.step_size(run.plan.rate_logits, step, one), run.pace)
+    adam.update(
+        model.thresholds, step, adam.step_size(run.plan.rate_thresholds, step, one), run.pace
+    )
+    adam.update(model.leaves, step, adam.step_size(run.plan.rate_leaves, step, one), run.pace)
     refresh_splits(model, run.selection, extras, step)
 
 
@@ -120,30 +121,6 @@ def _copy_tree(source: TreeArrays, target: TreeArrays) -> None:
     _copy_table(source.thresholds, target.thresholds)
     _copy_table(source.logits, target.logits)
     _copy_table(source.leaves, target.leaves)
-
-
-@kernel()
-def _average(latest: Floats, recent: Floats, epoch: int, mean: Floats) -> None:
-    """Put the latest table among the recent ones and take their mean."""
-    _copy_table(latest, recent[epoch % len(recent)])
-    taken = min(epoch + 1, len(recent))
-    _copy_table(recent[0], mean)
-    for r in range(1, taken):
-        for i in range(len(mean)):
-            for j in range(mean.shape[1]):
-                mean[i, j] += recent[r, i, j]
-    for i in range(len(mean)):
-        for j in range(mean.shape[1]):
-            mean[i, j] /= mean.dtype.type(taken)
-
-
-@kernel()
-def _take_average(tree: TreeArrays, extras: Extras, epoch: int) -> None:
-    """Average the parameters at the ends of the last few epochs."""
-    recent, mean = extras.recent, extras.average
-    _average(tree.thresholds, recent.thresholds, epoch, mean.thresholds)
-    _average(tree.logits, recent.logits, epoch, mean.logits)
-    _average(tree.leaves, recent.leaves, epoch, mean.leaves)
 
 
 @kernel()
@@ -181,93 +158,55 @@ def _macro_f1(tally: NDArray[np.float64]) -> float:
 
 
 @kernel(inline="always")
-def _validate(
-    rows: Rows,
-    batch: Batch,
-    tally: NDArray[np.float64],
-    settings: NDArray[np.float64],
-    size: int,
-    first_noise: int,
-    extras: Extras | None,
-    shown: TreeArrays,
-    kernel: Any,
-) -> Real:
-    """Unweighted mean of the losses of the validation batches.
-
-    Each has noise of its own where evaluations are noisy: ``first_noise`` is then its first number,
-    else negative.
-    """
-    listed, real = rows.listed, batch.loss.dtype.type
-    total, n_batches = 0.0, 0
+def _validate(run: Run, extras: Extras | None, kernel: Any) -> Real:
+    """Unweighted mean of the losses of the validation batches."""
+    rows, batch, tally, settings = run.valid, run.batch, run.score.tally, run.settings
+    tree, listed, size = run.model.tree, rows.listed, run.plan.batch_size
+    total, n_batches, noise = 0.0, 0, -1
+    if extras is not None and run.selection.kind == GUMBEL:
+        choose_plainly(tree)
+        if extras.noisy_evaluation:  # every batch of every epoch has noise of its own
+            noise = run.clock.epoch[0] * ((len(listed) + size - 1) // size)
     for start in range(0, len(listed), size):
         part = listed[start : start + size]
         gather(rows, part, batch)
         X, leaf = batch.X[: len(part)], batch.leaf[: len(part)]
-        noise = first_noise + n_batches if first_noise >= 0 else -1
-        find_leaves(shown, extras, noise, X, leaf)
-        total += _outputs_and_loss(shown.leaves, batch, len(part), kernel, settings)
+        find_leaves(tree, extras, noise + n_batches if noise >= 0 else -1, X, leaf)
+        total += _outputs_and_loss(tree.leaves, batch, len(part), kernel, settings)
         n_batches += 1
         # A last, smaller batch counts as much as the others, as in the authors' code.
         if len(tally) > 0:
             _count(tally, batch.output, batch.y, rows.worth, part)
     # Rounded to the parameters' precision, in which equal losses are no improvement.
-    return real(total / n_batches)
-
-
-@kernel()
-def _first_noise(run: Run, extras: Extras) -> int:
-    """Number of the first noise of this epoch's validation; negative where there is none."""
-    size, n_rows = run.limits.batch_size, len(run.valid.listed)
-    if run.selection.kind == GUMBEL and extras.noisy_evaluation:
-        return run.clock.epoch[0] * ((n_rows + size - 1) // size)
-    return -1
-
-
-@kernel()
-def _shown(run: Run, extras: Extras, epoch: int) -> TreeArrays:
-    """The tree to evaluate where weights are averaged or choices noisy; see ``_validate``."""
-    tree = run.model.tree
-    averages = len(extras.recent.leaves) > 0
-    if averages:
-        _take_average(tree, extras, epoch)
-        tree = extras.average
-    if run.selection.kind == GUMBEL or averages:
-        choose_plainly(tree)
-    return tree
+    return batch.loss.dtype.type(total / n_batches)
 
 
 @kernel(inline="always")
 def _end_epoch(run: Run, extras: Extras | None, kernel: Any) -> int:
     """Validate, remember the best parameters, and say how the run goes on."""
     clock, watch, score, snapshots = run.clock, run.watch, run.score, run.snapshots
-    train_loss, valid_loss, limits = run.train_loss, run.valid_loss, run.limits
-    valid, batch, settings, shown = run.valid, run.batch, run.settings, run.model.tree
-    epoch, first_noise = clock.epoch[0], -1
-    if extras is not None:
-        shown = _shown(run, extras, epoch)
-        first_noise = _first_noise(run, extras)
-    validated = _validate(
-        valid, batch, score.tally, settings, limits.batch_size, first_noise, extras, shown, kernel
-    )
+    plan, tree, epoch = run.plan, run.model.tree, run.clock.epoch[0]
+    train_loss, valid_loss, has_valid = run.train_loss, run.valid_loss, len(run.valid.listed) > 0
+    validated = _validate(run, extras, kernel)
     loss = clock.loss[0] / clock.batches[0]
     train_loss[epoch] = loss
-    if len(valid.listed) > 0:
+    if has_valid:
         loss = validated
         valid_loss[epoch] = loss
     if improves(watch, epoch, loss):
-        _copy_tree(shown, snapshots.best)
+        _copy_tree(tree, snapshots.best)
     stale = watch.stale_epochs[0]
     if len(score.tally) > 0:
         score.f1[epoch] = _macro_f1(score.tally)
         if improves(score.watch, epoch, -score.f1[epoch]):
-            _copy_tree(shown, snapshots.best_f1)
+            _copy_tree(tree, snapshots.best_f1)
         stale = min(stale, score.watch.stale_epochs[0])
     clock.epoch[0] += 1
     clock.row[0] = clock.batches[0] = 0
     clock.loss[0] = 0.0
-    if stale >= limits.patience:
+    if stale >= plan.patience:
         return STOPPED
-    return EXHAUSTED if clock.epoch[0] >= limits.epochs else RUNNING
+    return EXHAUSTED if clock.epoch[0] >= plan.epochs else RUNNING
 
 
 @entry_kernel()
@@ -284,7 +223,7 @@ def advance(run: Run, extras: Extras | None, kernel: Any, budget: int) -> int:
     """Train on about ``budget`` rows and return whether the run is over."""
     clock, train, batch = run.clock, run.train, run.batch
     listed, n_valid, shuffled = train.listed, len(run.valid.listed), run.shuffled
-    order, size = run.order, run.limits.batch_size
+    order, size = run.order, run.plan.batch_size
     while budget > 0:
         start = clock.row[0]
         if start == 0:

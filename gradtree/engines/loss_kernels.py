@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 from numba import carray, njit, types
-from numpy.typing import NDArray
 
-from gradtree.compiling import INTERPRETED, Floats, Integers, Real, callback, kernel
+from gradtree.compiling import Floats, Integers, Real, callback, kernel
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
 from gradtree.engines.number_kernels import (
     HEADER,
+    Settings,
     number_kernel,
     number_settings,
     own_kernel,
@@ -75,7 +75,7 @@ def _add_poly(
 
 @kernel()
 def _binary(
-    logits: Floats, labels: Integers, settings: NDArray[np.float64], losses: Floats, slopes: Floats
+    logits: Floats, labels: Integers, settings: Settings, losses: Floats, slopes: Floats
 ) -> None:
     """One logit per sample, of class 1 against class 0."""
     real = logits.dtype.type
@@ -104,14 +104,6 @@ def softmax(logits: Floats, p: Floats) -> Real:
 
 
 @kernel()
-def _plain_multi(logits: Floats, labels: Integers, losses: Floats, slopes: Floats) -> None:
-    """The cross-entropy of several classes."""
-    for b in range(len(labels)):
-        losses[b] = softmax(logits[b], slopes[b]) - logits[b, labels[b]]
-        slopes[b, labels[b]] -= logits.dtype.type(1)
-
-
-@kernel()
 def _through_softmax(p: Floats, gradient: Floats) -> None:
     """Turn a derivative with respect to probabilities into one with respect to logits."""
     mean = p.dtype.type(0)
@@ -125,7 +117,11 @@ def _through_softmax(p: Floats, gradient: Floats) -> None:
 def _multi_cross_entropy(
     logits: Floats, label: int, epsilon: Real, p: Floats, again: Floats, gradient: Floats
 ) -> Real:
-    real = p.dtype.type
+    one = p.dtype.type(1)
+    if epsilon == 0:
+        loss = softmax(logits, gradient) - logits[label]
+        gradient[label] -= one
+        return loss
     loss = softmax(logits, p) - logits[label]
     softmax(p, again)
     for k in range(len(p)):
@@ -134,8 +130,8 @@ def _multi_cross_entropy(
     _through_softmax(p, gradient)
     for k in range(len(p)):
         gradient[k] += p[k]
-    gradient[label] -= real(1)
-    return loss + epsilon * (real(1) - again[label])
+    gradient[label] -= one
+    return loss + epsilon * (one - again[label])
 
 
 @kernel()
@@ -162,11 +158,7 @@ def _multi_focal(
 
 @njit(nogil=True, error_model="numpy")
 def _multi(
-    logits: Floats,
-    labels: Integers,
-    settings: NDArray[np.float64],
-    losses: Floats,
-    gradients: Floats,
+    logits: Floats, labels: Integers, settings: Settings, losses: Floats, gradients: Floats
 ) -> None:
     """One logit per class."""
     real = logits.dtype.type
@@ -181,49 +173,17 @@ def _multi(
 
 
 def _binary_by_pointer(
-    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, slopes: Any
 ) -> None:
-    _binary(
-        carray(logits, (rows,)),
-        carray(labels, (rows,)),
-        carray(settings, (3,)),
-        carray(losses, (rows,)),
-        carray(gradients, (rows,)),
-    )
-
-
-def _plain_binary_by_pointer(
-    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
-) -> None:
-    _binary_cross_entropy(
-        carray(logits, (rows,)),
-        carray(labels, (rows,)),
-        carray(losses, (rows,)),
-        carray(gradients, (rows,)),
-    )
-
-
-def _plain_multi_by_pointer(
-    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
-) -> None:
-    _plain_multi(
-        carray(logits, (rows, outputs)),
-        carray(labels, (rows,)),
-        carray(losses, (rows,)),
-        carray(gradients, (rows, outputs)),
-    )
+    own, slope = carray(losses, rows), carray(slopes, rows)
+    _binary(carray(logits, rows), carray(labels, rows), carray(settings, 3), own, slope)
 
 
 def _multi_by_pointer(
-    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, gradients: Any
+    logits: Any, labels: Any, rows: int, outputs: int, settings: Any, losses: Any, slopes: Any
 ) -> None:
-    _multi(
-        carray(logits, (rows, outputs)),
-        carray(labels, (rows,)),
-        carray(settings, (3,)),
-        carray(losses, (rows,)),
-        carray(gradients, (rows, outputs)),
-    )
+    table, slope = carray(logits, (rows, outputs)), carray(slopes, (rows, outputs))
+    _multi(table, carray(labels, rows), carray(settings, 3), carray(losses, rows), slope)
 
 
 @cache
@@ -236,25 +196,8 @@ def _signature(dtype: Any) -> Any:
 
 
 @cache
-def _built_in_kernel(dtype: Any, binary: bool, plain: bool) -> Any:
-    if INTERPRETED:
-        return _built_in
-    # Four functions, so that most people compile the plainest loss only.
-    if binary:
-        chosen = _plain_binary_by_pointer if plain else _binary_by_pointer
-    else:
-        chosen = _plain_multi_by_pointer if plain else _multi_by_pointer
-    return callback(chosen, _signature(dtype), True)
-
-
-def _built_in(
-    logits: Floats, labels: Integers, settings: NDArray[Any], losses: Floats, slopes: Floats
-) -> None:
-    """The losses without pointers, for a Numba that compiles nothing."""
-    if logits.shape[1] == 1:
-        _binary(logits[:, 0], labels, settings, losses, slopes[:, 0])
-    else:
-        _multi(logits, labels, settings, losses, slopes)
+def _built_in_kernel(dtype: Any, binary: bool) -> Any:
+    return callback(_binary_by_pointer if binary else _multi_by_pointer, _signature(dtype), True)
 
 
 @cache
@@ -284,7 +227,7 @@ def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
     return own_kernel(evaluate, _signature(dtype))
 
 
-def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray[np.float64]]:
+def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, Settings]:
     """The compiled function of a loss and the settings to call it with."""
     if isinstance(loss, NumberLoss):
         signature = _signature(np.dtype(dtype).type)
@@ -294,41 +237,13 @@ def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, NDArray
     if isinstance(loss, CustomLoss):
         return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(HEADER + 2 * n_classes)
     settings = np.array([LOSSES[loss.kind], loss.gamma, loss.poly_epsilon or 0.0])
-    plain = loss.kind == "cross-entropy" and not loss.poly_epsilon
-    return _built_in_kernel(np.dtype(dtype).type, n_classes == 2, plain), settings
-
-
-def _call_plainly(
-    kernel: Any,
-    logits: Floats,
-    labels: Integers,
-    settings: NDArray[np.float64],
-    losses: Floats,
-    gradients: Floats,
-) -> None:
-    kernel(logits, labels, settings, losses, gradients)
+    return _built_in_kernel(np.dtype(dtype).type, n_classes == 2), settings
 
 
 @kernel()
-def _call_by_pointer(
-    kernel: Any,
-    logits: Floats,
-    labels: Integers,
-    settings: NDArray[np.float64],
-    losses: Floats,
-    gradients: Floats,
+def call_loss(
+    loss: Any, logits: Floats, labels: Integers, settings: Settings, losses: Floats, slopes: Floats
 ) -> None:
+    """Evaluate the compiled function of a loss on rows of logits."""
     rows, outputs = logits.shape
-    kernel(
-        logits.ctypes,
-        labels.ctypes,
-        rows,
-        outputs,
-        settings.ctypes,
-        losses.ctypes,
-        gradients.ctypes,
-    )
-
-
-call_loss = _call_plainly if INTERPRETED else _call_by_pointer
-"""Evaluates a loss (kernel, logits, labels, settings, losses, gradients) on rows of logits."""
+    loss(logits.ctypes, labels.ctypes, rows, outputs, settings.ctypes, losses.ctypes, slopes.ctypes)

@@ -24,17 +24,10 @@ def _mix(tree: TreeArrays, extras: Extras, temperature: float, nodes: Numbers) -
     for v in range(len(nodes)):
         row, mixture = logits[nodes[v]], choice[nodes[v], :n_features]
         fill_entmax(row, row[feature[nodes[v]]], temperature, mixture)
-    # Four sums at a time, of which none waits for another.
-    for v in range(0, len(nodes), 4):
-        a, b = nodes[v], nodes[min(v + 1, len(nodes) - 1)]
-        c, d = nodes[min(v + 2, len(nodes) - 1)], nodes[min(v + 3, len(nodes) - 1)]
-        of_a = of_b = of_c = of_d = offset.dtype.type(0)
+        total = offset.dtype.type(0)
         for f in range(n_features):
-            of_a += choice[a, f] * thresholds[a, f]
-            of_b += choice[b, f] * thresholds[b, f]
-            of_c += choice[c, f] * thresholds[c, f]
-            of_d += choice[d, f] * thresholds[d, f]
-        offset[a], offset[b], offset[c], offset[d] = of_a, of_b, of_c, of_d
+            total += mixture[f] * thresholds[nodes[v], f]
+        offset[nodes[v]] = total
 
 
 @kernel()

@@ -1,15 +1,13 @@
 """Gumbel noise: every draw is a function of a key, a counter and the place in a table alone.
 
-So any part of the table can be drawn, in any order: that at which somebody looks. And who only asks
-which sum of a logit and its noise is the largest needs the noise with a few digits, which take no
-logarithm, unless two sums are close.
+So any part of the table can be drawn, in any order: that at which somebody looks.
 """
 
 import math
 
 import numpy as np
 
-from gradtree.compiling import Floats, Numbers, Real, entry_kernel, kernel
+from gradtree.compiling import Floats, Numbers, entry_kernel, kernel
 from gradtree.engines.streams import four_words
 
 EVALUATION = np.uint64(1 << 62)
@@ -18,10 +16,6 @@ GROUP = 4
 """Words that one counter gives."""
 GROUPS = 16
 """Groups that are drawn together: loops of this fixed length become vectors without a rest."""
-LANES = 16
-"""As ``GROUPS``, for logarithms in double precision."""
-ROUGH = 1.5e-3
-"""More than rough noise is off by: 9.5e-4 at most, over all words."""
 
 _ERROR = 1e-12
 """More than ``_log`` of ``_log`` is off by: 4e-14 at most in 26 million words."""
@@ -31,7 +25,6 @@ _TO_ONE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)
 _MANTISSA = np.uint64(0x000FFFFFFFFFFFFF)
 _TWO_52 = np.uint64(0x4330000000000000)  # the bits of 2.0**52, whose last digit stands for one
 _EXPONENT = np.uint64(52)
-_single = np.float32
 
 
 @kernel()
@@ -72,43 +65,17 @@ def _log(x: float) -> float:
 
 @kernel(fastmath={"contract"})
 def exact_noise(words: Numbers, noise: Floats) -> None:
-    """The variates of ``LANES`` words as ``gumbel`` has them, rounded, to the bit."""
+    """The variates of all words as ``gumbel`` has them, rounded, to the bit."""
     real = noise.dtype.type
     unsure = 0
-    for i in range(LANES):
+    for i in range(GROUP * GROUPS):
         variate = -_log(-_log((np.float64(words[i]) + 0.5) / 4294967296.0))
         noise[i] = variate
         # In single precision this tells almost always that the true one is rounded alike.
         unsure += real(variate - _ERROR) != real(variate + _ERROR)
     if unsure:
-        for i in range(LANES):
+        for i in range(GROUP * GROUPS):
             noise[i] = gumbel(words[i])
-
-
-@kernel(inline="always")
-def _rough_log(x: Real) -> Real:
-    bits = _single(x).view(np.int32)
-    m = np.int32((bits & np.int32(0x7FFFFF)) | np.int32(0x3F800000)).view(np.float32)
-    p = _single(0.10968964)
-    p = p * m + _single(-0.72910421)
-    p = p * m + _single(2.1126323)
-    p = p * m + _single(-1.49277612)
-    return _single((bits >> np.int32(23)) - np.int32(127)) * _single(_LOG_2) + p
-
-
-@kernel(fastmath={"contract"})
-def rough_noise(words: Numbers, noise: Floats) -> None:
-    """The variates of the words of ``GROUPS`` groups, give or take ``ROUGH``."""
-    for i in range(GROUP * GROUPS):
-        upper = words[i] > np.uint32(0x7FFFFFFF)
-        # How far the word is from its end of the range; near the upper one, that has the digits.
-        x = _single(~words[i] if upper else words[i]) + _single(0.5)
-        v = x * _single(2.0**-32)
-        p = _single(0.68548414)
-        p = p * v + _single(0.16433527)
-        p = p * v + _single(0.51880866)
-        p = p * v + _single(0.99968755)
-        noise[i] = -_rough_log(v * p if upper else _single(32 * _LOG_2) - _rough_log(x))
 
 
 @kernel()

@@ -10,16 +10,17 @@ import numpy as np
 from numba import carray, njit
 from numpy.typing import NDArray
 
-from gradtree.compiling import INTERPRETED, Floats, Integers, Real, callback, kernel
+from gradtree.compiling import Floats, Integers, Real, callback, kernel
 from gradtree.engines.arithmetic import exp
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
 
 SQUARED, ABSOLUTE, HUBER, _, POISSON = NUMBER_LOSSES.values()
+Settings = NDArray[np.float64]
 HEADER = 3
 """Settings before shift and scale of every target: code, setting and number of targets in all."""
 
 
-def number_settings(loss: NumberLoss) -> NDArray[np.float64]:
+def number_settings(loss: NumberLoss) -> Settings:
     targets = loss.targets if loss.own is not None else loss.scaled(loss.targets)
     head = [NUMBER_LOSSES[loss.kind], loss.setting, targets.size]
     return np.concatenate([head, loss.shift, loss.scale, targets.ravel()])
@@ -48,58 +49,38 @@ def _loss_and_slope(code: int, setting: Real, output: Real, target: Real) -> tup
 
 @kernel()
 def _numbers(
-    outputs: Floats,
-    rows: Integers,
-    n_targets: int,
-    settings: NDArray[np.float64],
-    losses: Floats,
-    slopes: Floats,
+    outputs: Floats, rows: Integers, width: int, settings: Settings, losses: Floats, slopes: Floats
 ) -> None:
     """Of a flat array of outputs; first their targets stand where slopes will."""
     real = outputs.dtype.type
-    code, setting, first = int(settings[0]), real(settings[1]), HEADER + 2 * n_targets
-    if n_targets == 1:
+    code, setting, first = int(settings[0]), real(settings[1]), HEADER + 2 * width
+    if width == 1:
         for b in range(len(rows)):
             slopes[b] = real(settings[first + rows[b]])
         for b in range(len(rows)):
             losses[b], slopes[b] = _loss_and_slope(code, setting, outputs[b], slopes[b])
         return
-    share = real(1) / real(n_targets)
+    share = real(1) / real(width)
     for b in range(len(rows)):
         losses[b] = real(0)
-        for k in range(n_targets):
-            at, target = b * n_targets + k, real(settings[first + rows[b] * n_targets + k])
+        for k in range(width):
+            at, target = b * width + k, real(settings[first + rows[b] * width + k])
             loss, slope = _loss_and_slope(code, setting, outputs[at], target)
             losses[b] += share * loss
             slopes[at] = share * slope
 
 
-def _numbers_plainly(
-    outputs: Floats, rows: Integers, settings: NDArray[np.float64], losses: Floats, slopes: Floats
-) -> None:
-    """Without pointers, for a Numba that compiles nothing."""
-    flat = np.zeros(slopes.size, dtype=slopes.dtype)
-    _numbers(outputs.ravel(), rows, outputs.shape[1], settings, losses, flat)
-    slopes[:] = flat.reshape(slopes.shape)
-
-
 def _numbers_by_pointer(
-    outputs: Any, rows: Any, n_rows: int, n_targets: int, settings: Any, losses: Any, slopes: Any
+    outputs: Any, rows: Any, n: int, width: int, settings: Any, losses: Any, slopes: Any
 ) -> None:
-    size = HEADER + 2 * n_targets + int(carray(settings, (HEADER,))[2])
-    _numbers(
-        carray(outputs, (n_rows * n_targets,)),
-        carray(rows, (n_rows,)),
-        n_targets,
-        carray(settings, (size,)),
-        carray(losses, (n_rows,)),
-        carray(slopes, (n_rows * n_targets,)),
-    )
+    size = HEADER + 2 * width + int(carray(settings, HEADER)[2])
+    flat, slope, numbers = carray(outputs, n * width), carray(slopes, n * width), carray(rows, n)
+    _numbers(flat, numbers, width, carray(settings, size), carray(losses, n), slope)
 
 
 @cache
 def number_kernel(signature: Any) -> Any:
-    return _numbers_plainly if INTERPRETED else callback(_numbers_by_pointer, signature, True)
+    return callback(_numbers_by_pointer, signature, True)
 
 
 @cache
@@ -129,21 +110,10 @@ def own_kernel(evaluate: Any, signature: Any) -> Any:
     """The compiled function of a loss that allocates, called as the built-in ones are."""
 
     def by_pointer(
-        outputs: Any,
-        rows: Any,
-        n_rows: int,
-        n_targets: int,
-        settings: Any,
-        losses: Any,
-        slopes: Any,
+        outputs: Any, rows: Any, n: int, width: int, settings: Any, losses: Any, slopes: Any
     ) -> None:
-        size = HEADER + 2 * n_targets + int(carray(settings, (HEADER,))[2])
-        evaluate(
-            carray(outputs, (n_rows, n_targets)),
-            carray(rows, (n_rows,)),
-            carray(settings, (size,)),
-            carray(losses, (n_rows,)),
-            carray(slopes, (n_rows, n_targets)),
-        )
+        size = HEADER + 2 * width + int(carray(settings, HEADER)[2])
+        table, slopes = carray(outputs, (n, width)), carray(slopes, (n, width))
+        evaluate(table, carray(rows, n), carray(settings, size), carray(losses, n), slopes)
 
-    return evaluate if INTERPRETED else callback(by_pointer, signature, keep=False)
+    return callback(by_pointer, signature, keep=False)

@@ -43,14 +43,6 @@ def _step(feature: Numbers, threshold: Floats, X: Floats, at: Numbers) -> None:
 
 
 @kernel()
-def _depth(tree: TreeArrays) -> int:
-    depth = 0
-    while 1 << depth <= len(tree.feature):
-        depth += 1
-    return depth
-
-
-@kernel()
 def find_leaves(
     tree: TreeArrays, extras: Extras | None, noise: int, X: Floats, leaf: Numbers
 ) -> None:
@@ -60,11 +52,13 @@ def find_leaves(
     first_leaf = np.uint32(len(tree.feature))
     for b in range(len(leaf)):
         leaf[b] = 0
-    for level in range(_depth(tree)):
+    level = 0
+    while 1 << level <= len(tree.feature):
         if extras is not None and noise >= 0:
             note_arrivals(extras, leaf)
             choose_noisily(tree, extras, EVALUATION + np.uint64(noise), level)
         _step(tree.feature, tree.threshold, X, leaf)
+        level += 1
     for b in range(len(leaf)):
         leaf[b] -= first_leaf
 
@@ -123,13 +117,6 @@ def descend(
 
 
 @kernel()
-def soften(score: Floats, rows: int, code: int, steepness: Real, slopes: Floats) -> None:
-    """Slopes of a split function of ``SPLITS`` at every score of the first ``rows`` rows."""
-    for level in range(len(score)):
-        split_slopes(score[level, :rows], code, steepness, slopes[level, :rows])
-
-
-@kernel()
 def _dot(a: Floats, b: Floats) -> Real:
     total = a.dtype.type(0)
     for k in range(len(a)):
@@ -138,17 +125,19 @@ def _dot(a: Floats, b: Floats) -> Real:
 
 
 @kernel()
-def pull_scores(table: Floats, flat: Floats, batch: Batch, rows: int) -> None:
+def pull_scores(
+    table: Floats, flat: Floats, split: int, steepness: Real, batch: Batch, rows: int
+) -> None:
     """Derivative of the batch loss by the score of every node on every path.
 
-    ``table`` holds the leaves and ``flat`` the same numbers in a row.
+    ``table`` holds the leaves and ``flat`` the same numbers in a row, ``split`` is the code of a
+    split function of ``SPLITS``.
     """
-    slope, leaf = batch.slope, batch.leaf
-    other, pull, score, slopes = batch.other, batch.pull, batch.score, batch.steepness
-    zero = flat.dtype.type(0)
+    slope, leaf, slopes = batch.slope, batch.leaf, batch.steepness[:rows]
+    other, pull, score, zero = batch.other, batch.pull, batch.score, flat.dtype.type(0)
     for level in range(len(score)):
-        others, pulls = other[level], pull[level]
-        scores, steepness = score[level], slopes[level]
+        others, pulls, scores = other[level], pull[level], score[level]
+        split_slopes(scores[:rows], split, steepness, slopes)
         if table.shape[1] == 1:
             for b in range(rows):
                 pulls[b] = slope[b, 0] * (flat[leaf[b]] - flat[others[b]])
@@ -157,7 +146,7 @@ def pull_scores(table: Floats, flat: Floats, batch: Batch, rows: int) -> None:
                 pulls[b] = _dot(slope[b], table[leaf[b]]) - _dot(slope[b], table[others[b]])
         # Leaf reached minus leaf not reached is left minus right only where the row went left.
         for b in range(rows):
-            pulls[b] *= steepness[b] if scores[b] > zero else -steepness[b]
+            pulls[b] *= slopes[b] if scores[b] > zero else -slopes[b]
 
 
 @kernel()
@@ -190,19 +179,6 @@ def sum_over_rows(batch: Batch, rows: int, settled: NDArray[np.bool_], leaf_slop
 
 
 @kernel()
-def _mixed_threshold_slopes(
-    group: Group, visits: Visits, extras: Extras, n_visited: int, step: int, pace: Pace
-) -> None:
-    """Gradients of the thresholds where every node tests a mixture of features."""
-    table, visited, total_pull = group.slope_table, visits.visited, visits.total_pull
-    for v in range(n_visited):
-        row, mixture = table[visited[v]], extras.choice[visited[v]]
-        for f in range(len(row)):
-            row[f] = total_pull[visited[v]] * mixture[f]
-    activate(group, visited[:n_visited], table.shape[1], step, pace)
-
-
-@kernel()
 def threshold_slopes(
     group: Group,
     feature: Numbers,
@@ -217,7 +193,12 @@ def threshold_slopes(
     flat, width = group.slope, np.uint32(group.slope_table.shape[1])
     visited, entry, total_pull = visits.visited, visits.entry, visits.total_pull
     if extras is not None and is_soft(selection, extras, step):
-        _mixed_threshold_slopes(group, visits, extras, n_visited, step, pace)
+        table = group.slope_table
+        for v in range(n_visited):
+            row, mixture = table[visited[v]], extras.choice[visited[v]]
+            for f in range(len(row)):
+                row[f] = total_pull[visited[v]] * mixture[f]
+        activate(group, visited[:n_visited], table.shape[1], step, pace)
         return
     # The choice is one-hot in the forward pass: only the chosen feature's threshold has a gradient.
     for v in range(n_visited):

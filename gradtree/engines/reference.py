@@ -1,6 +1,5 @@
 """The reference engine: slow, dense and plain TensorFlow. It is the specification of the other."""
 
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,11 @@ from gradtree.engines.algorithm import (
     one_hot_largest,
     straight_through,
 )
-from gradtree.engines.compiled import AVERAGED_EPOCHS
 from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.epochs import EXHAUSTED, RUNNING, STOPPED
 from gradtree.engines.noise import EVALUATION, fill_gumbel
 from gradtree.engines.reference_losses import sample_losses
-from gradtree.engines.run import EarlyStopping, improves, new_stopping
+from gradtree.engines.run import improves, new_stopping
 from gradtree.engines.scores import macro_f1
 from gradtree.engines.streams import shuffle_epoch
 from gradtree.settings.config import TrainConfig
@@ -43,12 +41,11 @@ class ReferenceRun:
         self._values = [tf.Variable(tf.cast(value, self._dtype)) for value in start]
         self._means = [tf.Variable(tf.zeros_like(value)) for value in self._values]
         self._squares = [tf.Variable(tf.zeros_like(value)) for value in self._values]
-        self._recent: deque[list[Any]] = deque(maxlen=AVERAGED_EPOCHS)
         self._best = self._shown = self._snapshot()
         self._step = self._epoch = 0
         self._last_epoch = config.epochs_for(len(train.rows))
         self._status = RUNNING
-        self._watch, self._f1_watch = new_stopping(), new_stopping()
+        self.watch, self._f1_watch = new_stopping(), new_stopping()
         self._scored = config.choose_by == "f1" and len(valid.rows) > 0
         self._best_f1 = self._best
         self._f1: list[float] = []
@@ -78,7 +75,9 @@ class ReferenceRun:
 
     def _soft_split(self, score: Any) -> Any:
         steep = self._config.steepness * score
-        return tf.sigmoid(steep) if self._config.split == "sigmoid" else _softsign(steep)
+        if self._config.split == "sigmoid":
+            return tf.sigmoid(steep)
+        return 0.5 + 0.5 * tf.nn.softsign(steep)
 
     def _loss_and_gradients(
         self, X: Any, y: Any, weight: Any, noise: Any, temperature: Any, soft: bool
@@ -177,18 +176,13 @@ class ReferenceRun:
         loss = self._train_epoch()
         self._train_loss.append(loss)
         self._shown = self._snapshot()
-        if self._config.average_weights:
-            self._recent.append(self._shown)
-            self._shown = [
-                sum(group) / len(self._recent) for group in zip(*self._recent, strict=True)
-            ]
         if len(self._valid.rows):
             loss = self._validate()
         self._valid_loss.append(loss if len(self._valid.rows) else float("nan"))
         note = from_python(improves)
-        if note(self._watch, self._epoch, loss):
+        if note(self.watch, self._epoch, loss):
             self._best = self._shown
-        stale = self._watch.stale_epochs[0]
+        stale = self.watch.stale_epochs[0]
         if self._scored:
             if note(self._f1_watch, self._epoch, -self._f1[-1]):
                 self._best_f1 = self._shown
@@ -203,10 +197,6 @@ class ReferenceRun:
     # A run
 
     @property
-    def watch(self) -> EarlyStopping:
-        return self._watch
-
-    @property
     def losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return np.array(self._train_loss), np.array(self._valid_loss)
 
@@ -218,13 +208,9 @@ class ReferenceRun:
         return _tree(self._best if self._status == STOPPED else self._shown)
 
     def best(self) -> dict[int, DenseTree]:
-        kept = [(self._watch, self._best), (self._f1_watch, self._best_f1)]
+        kept = [(self.watch, self._best), (self._f1_watch, self._best_f1)]
         found = {int(w.best_epoch[0]): values for w, values in kept if w.best_epoch[0] >= 0}
         return {epoch: _tree(values) for epoch, values in found.items()}
-
-
-def _softsign(score: Any) -> Any:
-    return 0.5 + 0.5 * tf.nn.softsign(score)
 
 
 def _tree(values: list[Any]) -> DenseTree:

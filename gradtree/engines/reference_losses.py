@@ -17,8 +17,9 @@ def sample_losses(loss: AnyLoss, labels: Any, logits: Any) -> Any:
     if isinstance(loss, CustomLoss | NumberLoss):
         return _custom(loss, labels, logits)
     binary = logits.shape.rank == 1
-    value = _focal(labels, logits, loss.gamma, binary) if loss.kind == "focal" else None
-    if value is None:
+    if loss.kind == "focal":
+        value = _focal(labels, logits, loss.gamma, binary)
+    else:
         value = _cross_entropy(labels, logits, binary)
     return value + _poly_term(loss, labels, logits, binary)
 

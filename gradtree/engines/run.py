@@ -31,19 +31,17 @@ class Clock(NamedTuple):
     loss: NDArray[np.float64]
 
 
-class Rates(NamedTuple):
-    """Learning rates."""
+class Plan(NamedTuple):
+    """Learning rates, the split function by its code in ``SPLITS``, and how long to train."""
 
-    logits: float
-    thresholds: float
-    leaves: float
-
-
-class SplitFunction(NamedTuple):
-    """The split function, by its code in ``SPLITS``, and its steepness."""
-
-    code: int
+    rate_logits: float
+    rate_thresholds: float
+    rate_leaves: float
+    split: int
     steepness: Any
+    batch_size: int
+    epochs: int
+    patience: int  # epochs without improvement
 
 
 class EarlyStopping(NamedTuple):
@@ -72,14 +70,6 @@ class Snapshots(NamedTuple):
     best_f1: TreeArrays
 
 
-class Limits(NamedTuple):
-    """Rows in a batch, epochs in a run, epochs without improvement."""
-
-    batch_size: int
-    epochs: int
-    patience: int
-
-
 class Run(NamedTuple):
     """All there is to one run of training."""
 
@@ -90,10 +80,8 @@ class Run(NamedTuple):
     valid: Rows
     order: Order
     shuffled: Integers
-    rates: Rates
-    slope: SplitFunction
+    plan: Plan
     pace: Pace
-    limits: Limits
     clock: Clock
     watch: EarlyStopping
     score: Score
@@ -101,11 +89,6 @@ class Run(NamedTuple):
     settings: NDArray[np.float64]
     train_loss: NDArray[np.float64]
     valid_loss: NDArray[np.float64]
-
-
-def new_clock() -> Clock:
-    epoch, row, step, batches = np.zeros((4, 1), dtype=np.int64)
-    return Clock(epoch, row, step, batches, np.zeros(1))
 
 
 def new_stopping() -> EarlyStopping:

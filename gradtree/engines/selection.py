@@ -8,17 +8,8 @@ from numpy.typing import NDArray
 from gradtree.compiling import Floats, Integers, Numbers, Real, kernel
 from gradtree.engines.arithmetic import exp
 from gradtree.engines.entmax import entmax_root
-from gradtree.engines.noise import (
-    GROUP,
-    GROUPS,
-    LANES,
-    ROUGH,
-    draw_words,
-    exact_noise,
-    gumbel,
-    rough_noise,
-)
-from gradtree.engines.state import Model, Recent, TreeArrays, new_recent, new_tree
+from gradtree.engines.noise import GROUP, GROUPS, draw_words, exact_noise
+from gradtree.engines.state import Model, TreeArrays
 from gradtree.engines.vectors import BLOCK, BLOCK_ROWS
 from gradtree.settings.selectors import SELECTORS, Selector
 from gradtree.trees.dense import DenseTree
@@ -45,14 +36,11 @@ class Extras(NamedTuple):
 
     ``chosen`` are the nodes where rows of the batch have arrived: what follows counts for them. For
     gumbel, ``fresh`` are those of the level in hand, ``groups`` lists the ``n_groups[0]`` groups of
-    random words behind the noise of their logits, ``words`` holds these and ``rough`` that noise,
-    both from ``place`` on; ``picked`` and ``noise`` are work space. For annealed, ``choice`` holds
-    the mixture of features of every node and ``offset`` that of its thresholds, ``columns`` the
-    features of the rows in blocks, and ``scores`` their scores at the nodes for which a bit of
-    ``scored`` says that the block has some.
-
-    ``recent`` are the trees of the last epochs and ``average`` their mean. What a training does not
-    need is empty.
+    random words behind the noise of their logits, and ``noise`` holds that, of a node from
+    ``place`` on. For annealed, ``choice`` holds the mixture of features of every node and
+    ``offset`` that of its thresholds, ``columns`` the features of the rows in blocks, and
+    ``scores`` their scores at the nodes for which a bit of ``scored`` says that the block has some.
+    What a selector does not need is empty.
     """
 
     final_temperature: float
@@ -64,49 +52,39 @@ class Extras(NamedTuple):
     place: Numbers  # (N,)
     groups: Numbers
     n_groups: Integers
-    words: Numbers
-    rough: NDArray[Any]
-    picked: Numbers  # (8 n_features,) and more
-    noise: NDArray[Any]  # the same
+    words: Numbers  # work space
+    noise: NDArray[Any]
     choice: NDArray[Any]  # (N, n_features)
     offset: NDArray[Any]  # (N,)
     scored: Numbers  # (N,)
     columns: NDArray[Any]  # (blocks, n_features, BLOCK_ROWS)
     scores: NDArray[Any]  # (N, blocks, BLOCK_ROWS)
-    recent: Recent
-    average: TreeArrays
 
 
-def new_extras(
-    selector: Selector, key: np.uint64, start: DenseTree, dtype: Any, averaged_epochs: int
-) -> Extras | None:
-    """Room for noise, mixtures and averages, if any are needed."""
-    if selector.kind not in ("gumbel", "annealed") and not averaged_epochs:
+def new_extras(selector: Selector, key: np.uint64, start: DenseTree, dtype: Any) -> Extras | None:
+    """Room for noise or mixtures, if any are needed."""
+    noisy, soft = selector.kind == "gumbel", selector.kind == "annealed"
+    if not noisy and not soft:
         return None
     n_nodes, n_features = start.logits.shape
-    noisy, soft = selector.kind == "gumbel", selector.kind == "annealed"
     n_groups = (n_nodes * (n_features // GROUP + 2) + GROUPS) * noisy
     return Extras(
         selector.final_temperature,
         selector.anneal_steps,
         selector.noisy_evaluation,
         key,
-        np.zeros(n_nodes * (noisy or soft), dtype=np.bool_),
+        np.zeros(n_nodes, dtype=np.bool_),
         np.zeros((n_nodes + 1) * noisy, dtype=np.uint32),
         np.zeros(n_nodes * noisy, dtype=np.uint32),
         np.zeros(n_groups, dtype=np.uint32),
         np.zeros(1, dtype=np.int64),
-        np.zeros(n_groups * GROUP, dtype=np.uint32),
-        np.zeros(n_groups * GROUP, dtype=np.float32),
-        np.zeros(8 * n_features + LANES, dtype=np.uint32),
-        np.zeros(8 * n_features + LANES, dtype=dtype),
+        np.zeros(GROUPS * GROUP, dtype=np.uint32),
+        np.zeros(n_groups * GROUP, dtype=dtype),
         np.zeros((n_nodes * soft, n_features), dtype=dtype),
         np.zeros(n_nodes * soft, dtype=dtype),
         np.zeros(n_nodes * soft, dtype=np.uint32),
         np.zeros((MIXED_ROWS // BLOCK_ROWS * soft, n_features, BLOCK_ROWS), dtype=dtype),
         np.zeros((n_nodes * soft, MIXED_ROWS // BLOCK_ROWS, BLOCK_ROWS), dtype=dtype),
-        new_recent(start, dtype, averaged_epochs),
-        new_tree(start, dtype),
     )
 
 
@@ -213,7 +191,7 @@ def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, level: 
     """Let each marked node of a level take the feature with the largest logit plus noise."""
     logits, feature, threshold = tree.logits, tree.feature, tree.threshold
     fresh, place, groups, key = extras.fresh, extras.place, extras.groups, extras.key
-    words, rough, begin = extras.words, extras.rough, extras.n_groups[0]
+    words, noise, begin = extras.words, extras.noise, extras.n_groups[0]
     thresholds, width, n_groups = tree.thresholds, logits.shape[1], begin
     chosen, n_fresh = extras.chosen, 0
     for node in range((1 << level) - 1, (2 << level) - 1):
@@ -230,12 +208,11 @@ def choose_noisily(tree: TreeArrays, extras: Extras, counter: np.uint64, level: 
                 listed[i + lane] = group + i + lane
         n_groups += (first + width - 1) // GROUP - group + 1
     for g in range(begin, n_groups, GROUPS):
-        draw_words(groups[g:], words[GROUP * g :], key, counter)
-        rough_noise(words[GROUP * g :], rough[GROUP * g :])
+        draw_words(groups[g:], words, key, counter)
+        exact_noise(words, noise[GROUP * g :])
     for v in range(n_fresh):
         node, first = fresh[v], np.int64(place[fresh[v]])
-        part = slice(first, first + width)
-        feature[node] = _noisy_choice(logits[node], words[part], rough[part])
+        feature[node] = _noisy_choice(logits[node], noise[first : first + width])
         threshold[node] = thresholds[node, feature[node]]
     extras.n_groups[0] = n_groups
 
@@ -249,23 +226,11 @@ def _largest_sum(row: Floats, noise: Floats) -> Real:
 
 
 @kernel()
-def _noisy_choice(logits: Floats, words: Numbers, rough: Floats) -> np.uint32:
+def _noisy_choice(logits: Floats, noise: Floats) -> np.uint32:
     """Index of the largest logit plus noise, the first one on ties."""
-    real, largest = logits.dtype.type, _largest_sum(logits, rough)
-    # What two sums may be off by, rounding included.
-    floor = largest - real(2 * ROUGH) - abs(largest) * real(1e-6)
-    candidates = chosen = np.uint32(0)
-    for f in range(len(logits)):
-        near = logits[f] + rough[f] >= floor
-        candidates += np.uint32(near)
-        chosen += np.uint32(f) if near else np.uint32(0)
-    if candidates > 1:
-        chosen, largest = np.uint32(0), real(-np.inf)
-        for f in range(len(logits)):
-            if logits[f] + rough[f] >= floor:
-                noisy = logits[f] + real(gumbel(words[f]))
-                if noisy > largest:
-                    chosen, largest = np.uint32(f), noisy
+    largest, chosen = _largest_sum(logits, noise), np.uint32(0)
+    while chosen + _ONE < len(logits) and logits[chosen] + noise[chosen] < largest:
+        chosen += _ONE
     return chosen
 
 
@@ -274,19 +239,13 @@ def _noisy_exponentials(
     logits: Floats, extras: Extras, nodes: Numbers, temperature: float, weights: Floats
 ) -> None:
     """Exponentials of the nodes' logits with the noise of this batch."""
-    picked, noise, width = extras.picked, extras.noise, logits.shape[1]
     for v in range(len(nodes)):
-        words, copy = extras.words[np.int64(extras.place[nodes[v]]) :], picked[v * width :]
-        for f in range(width):
-            copy[f] = words[f]
-    for i in range(0, len(nodes) * width, LANES):
-        exact_noise(picked[i:], noise[i:])
-    for v in range(len(nodes)):
-        row, out, more = logits[nodes[v]], weights[v], noise[v * width :]
-        for f in range(width):
-            out[f] = (row[f] + more[f]) / out.dtype.type(temperature)
+        row, out, first = logits[nodes[v]], weights[v], np.int64(extras.place[nodes[v]])
+        noise = extras.noise[first : first + len(row)]
+        for f in range(len(row)):
+            out[f] = (row[f] + noise[f]) / out.dtype.type(temperature)
         largest = _largest(out, out[0])
-        for f in range(width):
+        for f in range(len(row)):
             out[f] = exp(out[f] - largest)
 
 

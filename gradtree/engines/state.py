@@ -60,14 +60,6 @@ class Model(NamedTuple):
     node_of: Integers  # (blocks,)
 
 
-class Recent(NamedTuple):
-    """The parameters at the ends of the last few epochs; none if they are not averaged."""
-
-    thresholds: Floats  # (epochs, N, n_features)
-    logits: Floats  # (epochs, N, n_features)
-    leaves: Floats  # (epochs, M, outputs)
-
-
 class Visits(NamedTuple):
     """The nodes that rows of a batch pass, and what they sum up there."""
 
@@ -91,7 +83,7 @@ class Batch(NamedTuple):
     slope: Floats  # (B, k), derivative of the batch loss by the output
     node: Numbers  # (d, B), the path of each row
     score: Floats  # (d, B), threshold minus feature at each node of the path
-    steepness: Floats  # (d, B), slope of the logistic function there
+    steepness: Floats  # (B,), slope of the split function at the nodes of a level
     leaf: Numbers  # (B,), leaf reached
     other: Numbers  # (d, B), leaf reached if that one decision were flipped
     pull: Floats  # (d, B), derivative of the batch loss by the score
@@ -126,12 +118,6 @@ def new_tree(start: DenseTree, dtype: Any) -> TreeArrays:
         start.split_features.astype(np.uint32),
         start.split_thresholds.astype(dtype),
     )
-
-
-def new_recent(start: DenseTree, dtype: Any, n_epochs: int) -> Recent:
-    outputs = start.leaves.reshape(len(start.leaves), -1)
-    parts = (start.thresholds, start.logits, outputs)
-    return Recent(*(np.zeros((n_epochs, *part.shape), dtype=dtype) for part in parts))
 
 
 def new_model(start: DenseTree, dtype: Any) -> Model:
@@ -184,7 +170,7 @@ def new_batch(model: Model, size: int, width: int) -> Batch:
         slope=reals(size, n_outputs),
         node=numbers(depth, size),
         score=reals(depth, size),
-        steepness=reals(depth, size),
+        steepness=reals(size),
         leaf=numbers(size),
         other=numbers(depth, size),
         pull=reals(depth, size),

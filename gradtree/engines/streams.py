@@ -128,25 +128,18 @@ def stateless_uniform(seed: int, size: int) -> NDArray[np.float32]:
     return mantissa.view(np.float32) - np.float32(1)
 
 
-def _glorot_limits(depth: int, n_features: int, n_classes: int) -> tuple[float, float]:
-    """Half-widths of the uniform initial distribution of splits and of leaves.
-
-    As in the authors' code, which differs from the formula printed in the paper.
-    """
-    n_leaves = 2**depth
-    splits = np.sqrt(6 / (n_leaves - 1 + n_features))
-    leaves = np.sqrt(3 / n_leaves) if n_classes == 2 else np.sqrt(6 / (n_leaves + n_classes))
-    return float(splits), float(leaves)
-
-
 def _first_tree(
     draw: Callable[[float, tuple[int, ...]], Any], depth: int, n_features: int, n_classes: int
 ) -> DenseTree:
-    """Thresholds start equal to the logits, as in the authors' code."""
-    splits, leaves = _glorot_limits(depth, n_features, n_classes)
-    logits = draw(splits, (2**depth - 1, n_features))
-    shape = (2**depth,) if n_classes == 2 else (2**depth, n_classes)
-    return DenseTree(logits.copy(), logits, draw(leaves, shape))
+    """Uniform draws between Glorot's limits; thresholds start equal to the logits.
+
+    As in the authors' code, which differs from the formula printed in the paper.
+    """
+    n_leaves, binary = 2**depth, n_classes == 2
+    logits = draw(float(np.sqrt(6 / (n_leaves - 1 + n_features))), (n_leaves - 1, n_features))
+    limit = np.sqrt(3 / n_leaves) if binary else np.sqrt(6 / (n_leaves + n_classes))
+    leaves = draw(float(limit), (n_leaves,) if binary else (n_leaves, n_classes))
+    return DenseTree(logits.copy(), logits, leaves)
 
 
 def _authors_initial(seed: int, *shape: int) -> DenseTree:
@@ -158,12 +151,8 @@ def _authors_initial(seed: int, *shape: int) -> DenseTree:
     return _first_tree(draw, *shape)
 
 
-def _children(seed: int) -> list[np.random.SeedSequence]:
-    return np.random.SeedSequence(seed).spawn(2)
-
-
 def _numpy_initial(seed: int, *shape: int) -> DenseTree:
-    generator = np.random.default_rng(_children(seed)[0])
+    generator = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[0])
 
     def draw(limit: float, shape: tuple[int, ...]) -> NDArray[np.float32]:
         return generator.uniform(-limit, limit, shape).astype(np.float32)
@@ -172,7 +161,8 @@ def _numpy_initial(seed: int, *shape: int) -> DenseTree:
 
 
 def _numpy_order(seed: int) -> Order:
-    return Order(_children(seed)[1].generate_state(1, np.uint64)[0], reseeds=False)
+    source = np.random.SeedSequence(seed).spawn(2)[1]
+    return Order(source.generate_state(1, np.uint64)[0], reseeds=False)
 
 
 def noise_key(seed: int) -> np.uint64:

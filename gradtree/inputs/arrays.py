@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, check_array, column_or_1d, compute_class_weight
@@ -25,11 +24,12 @@ from gradtree.columns.frames import (
     printed_names,
     read_column,
 )
+from gradtree.typing import Array, Codes, Floats, Places
 
 FLOATS = [np.float64, np.float32]
 LARGEST_WEIGHT = 1e100
 
-Rows = NDArray[Any] | list[RawColumn]
+Rows = Array | list[RawColumn]
 
 
 def read_rows(
@@ -67,17 +67,9 @@ def read_rows(
         )
         validate_data(estimator, cells, reset=reset, skip_check_array=True)
         return array_columns(cells)
+    checks = {"dtype": FLOATS, "ensure_all_finite": "allow-nan", "ensure_min_samples": min_rows}
     try:
-        return np.asarray(
-            validate_data(
-                estimator,
-                X,
-                reset=reset,
-                dtype=FLOATS,
-                ensure_all_finite="allow-nan",
-                ensure_min_samples=min_rows,
-            )
-        )
+        return np.asarray(validate_data(estimator, X, reset=reset, **checks))
     except ValueError as error:
         if "convert" not in str(error) and "string" not in str(error):
             raise
@@ -136,17 +128,17 @@ def categorical_mask(wanted: Any, rows: Rows, names: Sequence[Any] | None) -> li
 
 
 def learned_columns(
-    rows: Rows, trained: NDArray[np.intp], mask: Sequence[bool], names: Sequence[Any] | None
+    rows: Rows, trained: Places, mask: Sequence[bool], names: Sequence[Any] | None
 ) -> tuple[Column, ...]:
     """What the columns hold, by the rows that a tree is trained on."""
     if not isinstance(rows, np.ndarray):
-        return learn_columns(rows, trained, mask, interpret=True)
+        return learn_columns(rows, trained, mask)
     gaps = np.asarray(np.isnan(rows[trained]).any(axis=0))
     printed = printed_names(range(rows.shape[1]) if names is None else names)
     return tuple(Column(name, gaps=bool(gap)) for name, gap in zip(printed, gaps, strict=True))
 
 
-def coded_rows(rows: Rows, columns: Sequence[Column]) -> NDArray[Any]:
+def coded_rows(rows: Rows, columns: Sequence[Column]) -> Array:
     """Rows as numbers; see :mod:`gradtree.columns.coding`."""
     return rows if isinstance(rows, np.ndarray) else coded_matrix(rows, columns)
 
@@ -156,27 +148,27 @@ class TrainingRows:
     """What to train on."""
 
     rows: Rows  # as given, apart from rows of weight zero
-    y: NDArray[np.int64]  # class indices
-    weight: NDArray[np.float64] | None  # sample weights times class weights
-    classes: NDArray[Any]  # the labels that y points to
-    class_weight: NDArray[np.float64] | None  # (n_classes,)
-    sample_weight: NDArray[np.float64] | None  # without those of the classes
+    y: Codes  # class indices
+    weight: Floats | None  # sample weights times class weights
+    classes: Array  # the labels that y points to
+    class_weight: Floats | None  # (n_classes,)
+    sample_weight: Floats | None  # without those of the classes
 
     @property
     def n_classes(self) -> int:
         return len(self.classes)
 
     @property
-    def codes(self) -> NDArray[Any]:
+    def codes(self) -> Array:
         """What scikit-learn's trees are fitted to."""
         return self.y
 
     @property
-    def truth(self) -> NDArray[Any]:
+    def truth(self) -> Array:
         """What is to be predicted, as it was given."""
         return np.asarray(self.classes[self.y])
 
-    def told(self, y: Any, name: str) -> NDArray[Any]:
+    def told(self, y: Any, name: str) -> Array:
         """Class indices of other rows, or the numbers to predict of them, checked."""
         return class_indices(read_labels(y, name), self.classes, name)
 
@@ -200,8 +192,8 @@ def read_training_rows(
 
 
 def read_weighted_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, read: Callable[[Any, str], NDArray[Any]]
-) -> tuple[Rows, NDArray[Any], NDArray[np.float64] | None]:
+    estimator: Any, X: Any, y: Any, sample_weight: Any, read: Callable[[Any, str], Array]
+) -> tuple[Rows, Array, Floats | None]:
     """Rows, what is to be predicted of them, and their weights; without rows of weight 0."""
     if y is None:
         # scikit-learn words this error itself.
@@ -221,7 +213,7 @@ def read_weighted_rows(
     return rows, known, own
 
 
-def read_labels(y: Any, name: str) -> NDArray[Any]:
+def read_labels(y: Any, name: str) -> Array:
     """A vector of class labels without gaps, of one type."""
     if isinstance(y, list | tuple) and {isinstance(label, str) for label in y} == {True, False}:
         # NumPy would make text of them all.
@@ -237,7 +229,7 @@ def read_labels(y: Any, name: str) -> NDArray[Any]:
     return np.asarray(labels)
 
 
-def _check_objects(labels: NDArray[Any], name: str) -> None:
+def _check_objects(labels: Array, name: str) -> None:
     cells = labels.tolist()
     n_missing = sum(map(is_missing, cells))
     if n_missing:
@@ -255,7 +247,7 @@ def _check_objects(labels: NDArray[Any], name: str) -> None:
         ) from error
 
 
-def as_training_type(X: NDArray[Any], dtype: str) -> NDArray[Any]:
+def as_training_type(X: Array, dtype: str) -> Array:
     """The rows in the precision of training, row by row in memory."""
     with np.errstate(over="ignore"):
         rows = np.ascontiguousarray(X, dtype=dtype)
@@ -268,7 +260,7 @@ def as_training_type(X: NDArray[Any], dtype: str) -> NDArray[Any]:
     return rows if rows.flags.writeable else rows.copy()
 
 
-def read_classes(y: NDArray[Any], classes: Any = None) -> NDArray[Any]:
+def read_classes(y: Array, classes: Any = None) -> Array:
     """All class labels, sorted: those given, or those that occur."""
     present = np.unique(y)
     if classes is None:
@@ -286,7 +278,7 @@ def read_classes(y: NDArray[Any], classes: Any = None) -> NDArray[Any]:
     return known
 
 
-def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.int64]:
+def class_indices(y: Array, classes: Array, name: str) -> Codes:
     places = np.searchsorted(classes, y)
     places[places == len(classes)] = 0
     unknown = np.unique(y[classes[places] != y]).tolist()
@@ -298,7 +290,7 @@ def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[
     return places.astype(np.int64)
 
 
-def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Weight of every row, ``None`` if there are none."""
     if sample_weight is None:
         return None
@@ -309,14 +301,12 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     return scaled_down(np.asarray(weight))
 
 
-def scaled_down(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def scaled_down(weight: Floats) -> Floats:
     """Weights whose products and sums are finite: only their ratios matter."""
     return weight / weight.max() if weight.max() > LARGEST_WEIGHT else weight
 
 
-def class_weights(
-    class_weight: Any, y: NDArray[Any], classes: NDArray[Any]
-) -> NDArray[np.float64] | None:
+def class_weights(class_weight: Any, y: Array, classes: Array) -> Floats | None:
     """Weight of every class; 1 for those that ``y`` lacks.
 
     A number ``p`` stands for (share of the class)**-p, scaled like scikit-learn's "balanced",
@@ -348,7 +338,7 @@ def class_weights(
 
 def read_validation(
     estimator: Any, X_valid: Any, y_valid: Any, data: TrainingRows
-) -> tuple[Rows, NDArray[Any]]:
+) -> tuple[Rows, Array]:
     """Validation rows, and their class indices or the numbers to predict."""
     if X_valid is None or y_valid is None:
         raise ValueError("X_valid and y_valid belong together; pass both or neither")

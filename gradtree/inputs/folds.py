@@ -6,13 +6,15 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+from gradtree.typing import Array, Codes, Floats, Places
+
+Fold = tuple[Places, Places]
+Folds = list[Fold]
 
 
-def dealt_folds(cv: Any, y: NDArray[np.int64], used: NDArray[np.intp], seed: int) -> Folds:
+def dealt_folds(cv: Any, y: Codes, used: Places, seed: int) -> Folds:
     """Rows to train on and rows to score, fold by fold.
 
     ``cv`` is a number (stratified folds, shuffled, but no more than the largest class has rows), a
@@ -34,9 +36,7 @@ def dealt_folds(cv: Any, y: NDArray[np.int64], used: NDArray[np.intp], seed: int
     return [(train[train >= 0], test[test >= 0]) for train, test in found]
 
 
-def score_of(
-    scorer: Any, model: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None
-) -> float:
+def score_of(scorer: Any, model: Any, X: Any, y: Array, weight: Floats | None) -> float:
     """The score of a fitted model; weights of rows count if the scorer takes them."""
     weighed = weight is not None and "sample_weight" in signature(scorer).parameters
     try:
@@ -53,7 +53,7 @@ def score_of(
     return score
 
 
-def hold_out(y: NDArray[np.int64], fraction: float, rng: np.random.Generator) -> NDArray[np.intp]:
+def hold_out(y: Codes, fraction: float, rng: np.random.Generator) -> Places:
     """Ascending positions of rows to stop by: a fraction of each class, of which one row is left.
 
     None, if the classes have too few rows to spare any.

@@ -1,13 +1,12 @@
 """Whether a tree fits into memory, asked before the attempt."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 # Copies of the parameters during training: values, gradients and two moments, of the tree
-# itself and of the best and averaged ones, and what draws and restarts need meanwhile.
+# itself and of the best ones, and what draws and restarts need meanwhile.
 COPIES = 15
 
 LARGEST_TRAINING = 10_000_000
@@ -15,11 +14,6 @@ LARGEST_TRAINING = 10_000_000
 
 LARGEST_DEPTH = 16
 """A tree in training with 65,536 leaves: more than any data here has ever kept."""
-
-CGROUP_FILES = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-)
 
 
 def check_fits(depth: int, n_features: int, n_classes: int, dtype: str) -> None:
@@ -58,13 +52,11 @@ def check_size(depth: int, n_features: int) -> None:
 def available_bytes() -> int | None:
     """Memory that can still be taken, as far as machine and container tell."""
     known = []
-    with suppress(AttributeError, ValueError, OSError):
-        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     with suppress(OSError, KeyError):
         lines = Path("/proc/meminfo").read_text().splitlines()
         known.append(int(dict(line.split()[:2] for line in lines)["MemAvailable:"]) * 1024)
-    for files in CGROUP_FILES:
-        with suppress(OSError, ValueError):
-            limit, used = (int(Path(name).read_text()) for name in files)
-            known.append(max(limit - used, 1))
+    with suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+        known.append(max(limit - used, 1))
     return min(known, default=None)

@@ -44,7 +44,6 @@ CONSTRAINTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("lr_index", "lr_values", "steepness"), (POSITIVE,)),
     **dict.fromkeys(("leaf_smoothing", "tolerance"), (NOT_NEGATIVE,)),
     **dict.fromkeys(("refit_leaves", "polish"), ("boolean",)),
-    **dict.fromkeys(("average_weights", "warm_start"), ("boolean",)),
     "lr_leaf": (AUTO, POSITIVE),
     "ccp_alpha": (AUTO, NOT_NEGATIVE),
     "loss": (StrOptions({"auto", *LOSS_NAMES}), Loss, CustomLoss, callable),

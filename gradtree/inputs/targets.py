@@ -5,12 +5,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
 from gradtree.columns.frames import read_column
 from gradtree.inputs.arrays import TrainingRows, read_weighted_rows
+from gradtree.typing import Array, Floats
 
 # Larger numbers have no squares.
 LARGEST = 1e150
@@ -23,7 +23,7 @@ class TrainingNumbers(TrainingRows):
     """What to train on; ``y`` are strata of the (first) target, for validation rows and folds."""
 
     # (n_rows, n_targets)
-    targets: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+    targets: Floats = field(default_factory=lambda: np.zeros((0, 1)))
 
     @property
     def n_classes(self) -> int:
@@ -31,14 +31,14 @@ class TrainingNumbers(TrainingRows):
         return 2 if self.targets.shape[1] == 1 else max(self.targets.shape[1], 3)
 
     @property
-    def codes(self) -> NDArray[Any]:
+    def codes(self) -> Array:
         return self.truth
 
     @property
-    def truth(self) -> NDArray[Any]:
+    def truth(self) -> Array:
         return self.targets[:, 0] if self.targets.shape[1] == 1 else self.targets
 
-    def told(self, y: Any, name: str) -> NDArray[Any]:
+    def told(self, y: Any, name: str) -> Array:
         numbers = read_numbers(y, name)
         check_targets(numbers, self.targets.shape[1], name)
         return numbers
@@ -48,7 +48,7 @@ class TrainingNumbers(TrainingRows):
         return max(2, min(int(cv), len(self.y) // 2)) if isinstance(cv, Integral) else cv
 
 
-def read_numbers(y: Any, name: str) -> NDArray[np.float64]:
+def read_numbers(y: Any, name: str) -> Floats:
     """Numbers to predict, finite, of shape (n_rows, n_targets)."""
     if hasattr(y, "__arrow_c_stream__") and not hasattr(y, "iloc") and not hasattr(y, "columns"):
         y = read_column(name, y).cells
@@ -73,7 +73,7 @@ def read_training_numbers(
     return TrainingNumbers(rows, strata.astype(np.int64), own, np.empty(0), None, own, targets)
 
 
-def check_targets(targets: NDArray[np.float64], n_targets: int, name: str) -> None:
+def check_targets(targets: Floats, n_targets: int, name: str) -> None:
     """Refuse another number of targets than a tree has."""
     if targets.shape[1] != n_targets:
         raise ValueError(f"{name} has {targets.shape[1]} targets, but the tree has {n_targets}")

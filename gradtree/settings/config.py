@@ -22,8 +22,7 @@ class TrainConfig:
     ``smoothing`` (its ``leaf_smoothing``) and ``seed``: of the first run; those of the restarts
     follow from it. ``choose_by`` is ``"loss"`` as in the paper, where the run with the lowest
     validation loss wins and only patience restores its best epoch, as in the authors' code; or
-    ``"f1"``, or a scorer or its name: see ``gradtree.training.choosing``. ``average_weights`` is in
-    the paper; the authors' code computes averages but never uses them.
+    ``"f1"``, or a scorer or its name: see ``gradtree.training.choosing``.
     """
 
     depth: int = 10
@@ -43,7 +42,6 @@ class TrainConfig:
     smoothing: float = 1.0
     tolerance: float = 0.0
     restarts: int = 3
-    average_weights: bool = False
     engine: Literal["compiled", "tensorflow"] = "compiled"
     stream: str = "numpy"
     seed: int = 42

@@ -37,11 +37,9 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "criterion": "gini",
         "ccp_alpha": 0.0,
         "max_leaf_nodes": None,
-        "average_weights": False,
         "engine": "compiled",
         "stream": "authors",
         "class_weight": None,
-        "warm_start": False,
         "dtype": "float32",
     }
 )

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.engines.compiled import CompiledRun
 from gradtree.engines.contract import Samples, Seeds
@@ -11,6 +10,7 @@ from gradtree.engines.streams import STREAMS, noise_key
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NumberLoss
 from gradtree.trees.dense import DenseTree
+from gradtree.typing import Array
 
 if TYPE_CHECKING:
     from gradtree.engines.reference import ReferenceRun
@@ -18,32 +18,20 @@ if TYPE_CHECKING:
 _ENOUGH_ROWS = 10_000
 
 
-def _weights(weight: NDArray[Any] | None, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
-    """Weights scaled to a mean of one over ``rows``."""
-    if weight is None:
-        return np.ones(n, dtype=np.float32)
-    weight = np.asarray(weight, dtype=np.float64)
-    mean = weight[rows].mean() if len(rows) else 1.0
-    if not mean > 0:
-        raise ValueError("sample weights must be positive for at least one training row")
-    return weight / mean
-
-
 def samples_of(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    weight: NDArray[Any] | None,
-    rows: NDArray[Any],
-    dtype: str,
-    class_weight: NDArray[Any] | None = None,
+    X: Array, y: Array, weight: Any, rows: Array, dtype: str, class_weight: Any = None
 ) -> Samples:
     """The listed rows as an engine takes them; ``weight`` includes that of the classes."""
     rows, labels = np.asarray(rows, dtype=np.int64), np.asarray(y, dtype=np.int64)
     X = np.ascontiguousarray(X, dtype=dtype)
-    worth = weight
-    if weight is not None and class_weight is not None:
-        worth = np.asarray(weight, dtype=np.float64) / np.asarray(class_weight)[labels]
-    return Samples(X, labels, _weights(weight, rows, len(X)), rows, worth)
+    if weight is None:
+        return Samples(X, labels, np.ones(len(X), dtype=np.float32), rows)
+    weight = np.asarray(weight, dtype=np.float64)
+    worth = weight if class_weight is None else weight / np.asarray(class_weight)[labels]
+    mean = weight[rows].mean() if len(rows) else 1.0
+    if not mean > 0:
+        raise ValueError("sample weights must be positive for at least one training row")
+    return Samples(X, labels, weight / mean, rows, worth)
 
 
 def begin(
@@ -64,7 +52,7 @@ def begin(
 
 
 def first_tree(
-    seed: int, columns: NDArray[Any] | None, n_features: int, n_classes: int, config: TrainConfig
+    seed: int, columns: Array | None, n_features: int, n_classes: int, config: TrainConfig
 ) -> DenseTree:
     """The initial draw of a run; ``columns`` are sorted values to start thresholds from."""
     drawn = STREAMS[config.stream].initial(seed, config.depth, n_features, n_classes)
@@ -74,7 +62,7 @@ def first_tree(
     return drawn if columns is None else at_quantiles(drawn, columns, seed)
 
 
-def columns_of(samples: Samples, config: TrainConfig) -> NDArray[Any] | None:
+def columns_of(samples: Samples, config: TrainConfig) -> Array | None:
     """Sorted values to start thresholds from, if they are to start there.
 
     Of many rows an even part stands for all.
@@ -87,7 +75,7 @@ def columns_of(samples: Samples, config: TrainConfig) -> NDArray[Any] | None:
     return np.sort(samples.X[rows], axis=0)
 
 
-def at_quantiles(initial: DenseTree, columns: NDArray[Any], seed: int) -> DenseTree:
+def at_quantiles(initial: DenseTree, columns: Array, seed: int) -> DenseTree:
     """A tree whose thresholds lie between values of their features, at random quantiles.
 
     Thresholds around zero, as the paper draws them, leave nodes that no row or every row passes to

@@ -17,25 +17,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from gradtree.engines.contract import Samples
 from gradtree.engines.scores import macro_f1
 from gradtree.trees.dense import DenseTree
+from gradtree.typing import Floats
 
 # A probability of zero counts as this in ties.
 SMALLEST = 1e-6
 
 
 def judged(
-    dense: DenseTree,
-    train: Samples,
-    valid: Samples,
-    smoothing: float,
-    choose_by: Any,
-    costs: NDArray[np.float64] | None = None,
+    dense: DenseTree, train: Samples, valid: Samples, smoothing: float, choose_by: Any, costs: Any
 ) -> tuple[float, float, float]:
     """``H + O`` of a tree, the same by log loss for ties, and its standard error.
 
@@ -103,11 +98,11 @@ class _Answers(ClassifierMixin, BaseEstimator):
         more = {} if np.ptp(self.worth) == 0 else {"sample_weight": self.worth}
         return float(get_scorer(choose_by)(self, None, self.y, **more))
 
-    def mean_cost(self, costs: NDArray[np.float64]) -> float:
+    def mean_cost(self, costs: Floats) -> float:
         paid = costs[self.y, (self.shares @ costs).argmin(axis=1)]
         return float(np.average(paid, weights=self.worth))
 
-    def losses(self) -> NDArray[np.float64]:
+    def losses(self) -> Floats:
         own = self.proba[np.arange(len(self.y)), self.y]
         return np.asarray(-np.log(np.maximum(own, SMALLEST)))
 
@@ -123,13 +118,13 @@ class _Part:
         self.worth = np.asarray(samples.score_weight, dtype=np.float64)[rows]
         self.unweighted = np.array_equal(self.weight, self.worth)
 
-    def table(self, n_leaves: int, n_classes: int, by: str) -> NDArray[np.float64]:
+    def table(self, n_leaves: int, n_classes: int, by: str) -> Floats:
         """Weight of every class at every leaf."""
         own = getattr(self, by)
         cells = np.bincount(self.leaf * n_classes + self.y, own, n_leaves * n_classes)
         return np.asarray(cells.reshape(n_leaves, n_classes))
 
-    def others(self, table: NDArray[np.float64], own: Any) -> NDArray[np.float64]:
+    def others(self, table: Floats, own: Any) -> Floats:
         """What the leaf of every row has of each class, apart from the row's own weight."""
         rows = table[self.leaf]
         rows[np.arange(len(rows)), self.y] -= own

@@ -9,10 +9,8 @@ are merged, leaves that are not worth their price are pruned, and siblings are m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.settings.config import FinishConfig
 from gradtree.trees.costs import least_loss, log_loss_costs
@@ -33,6 +31,7 @@ from gradtree.trees.simplify import (
     without_small_leaves,
 )
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array, Codes, Floats, Places
 
 # A split counts as real if chance has less than this, shared among all splits of a tree.
 REAL = 0.001
@@ -45,11 +44,11 @@ class FittedRows:
     ``weight`` includes the weights of classes, ``sample_weight`` does not; all count alike without.
     """
 
-    X: NDArray[Any]
-    y: NDArray[np.int64]
-    weight: NDArray[np.float64] | None
-    trained: NDArray[np.intp]
-    sample_weight: NDArray[np.float64] | None = None
+    X: Array
+    y: Codes
+    weight: Floats | None
+    trained: Places
+    sample_weight: Floats | None = None
 
     def labelled(self, everyone: bool, by_class: bool = True) -> Labelled:
         """All rows, or those trained on, with or without the weights of their classes."""
@@ -58,9 +57,7 @@ class FittedRows:
         weight = np.ones(len(self.y)) if given is None else np.asarray(given)
         return Labelled(self.X[places], self.y[places], weight[places])
 
-    def joined(
-        self, X: NDArray[Any], y: NDArray[np.int64], weight: NDArray[np.float64] | None
-    ) -> FittedRows:
+    def joined(self, X: Array, y: Codes, weight: Floats | None) -> FittedRows:
         """With validation rows that were given beside them."""
         ones = np.ones(len(y))
         mine = np.ones(len(self.y)) if self.weight is None else self.weight
@@ -132,10 +129,10 @@ class Grown:
     """
 
     tree: Tree
-    weight: NDArray[np.float64]
-    cost: NDArray[np.float64] | None = None
+    weight: Floats
+    cost: Floats | None = None
 
-    def some(self, tree: Tree, origin: NDArray[np.intp]) -> Grown:
+    def some(self, tree: Tree, origin: Places) -> Grown:
         """A tree made of some of the nodes."""
         cost = None if self.cost is None else self.cost[origin]
         return replace(self, tree=tree, weight=self.weight[origin], cost=cost)
@@ -165,7 +162,7 @@ class Grown:
 
 
 def shaped(
-    tree: Tree, X: NDArray[Any], losses: RowLosses | None, price: float, config: FinishConfig
+    tree: Tree, X: Array, losses: RowLosses | None, price: float, config: FinishConfig
 ) -> Tree:
     """The tree without leaves of too few rows, polished if losses are given."""
     least = config.rows_per_leaf(len(X))
@@ -175,9 +172,7 @@ def shaped(
     return without_small_leaves(polished(tree, X, losses, price), X, least)
 
 
-def with_values(
-    tree: Tree, weight: NDArray[np.float64], plain: NDArray[np.float64], config: FinishConfig
-) -> Grown:
+def with_values(tree: Tree, weight: Floats, plain: Floats, config: FinishConfig) -> Grown:
     """The tree whose nodes say what the rows that reach them say.
 
     ``weight`` and ``plain`` (n_nodes, n_classes) are the weight of the rows of every class, with

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 from scipy.special import xlogy
 from scipy.stats import chi2
@@ -24,8 +23,7 @@ from gradtree.trees.polish import SMOOTHING, LossesAt, rows_by_node
 from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.tree import LEAF, Tree
-
-Numbers = NDArray[np.float64]
+from gradtree.typing import Array, Floats, Places
 
 # Rows are predicted by leaves of other rows, in so many folds.
 FOLDS = 5
@@ -37,7 +35,7 @@ SMALLEST_RATE = 1e-9
 STEPS = 60
 
 
-def number_loss(kind: str, setting: float, y: Numbers, weight: Numbers, own: Any) -> NumberLoss:
+def number_loss(kind: str, setting: float, y: Floats, weight: Floats, own: Any) -> NumberLoss:
     """A loss with the targets of all rows, and the scale that these have in training."""
     if kind == "poisson":
         shift, scale = np.zeros(y.shape[1]), np.average(y, axis=0, weights=weight)
@@ -58,7 +56,7 @@ def number_loss(kind: str, setting: float, y: Numbers, weight: Numbers, own: Any
     return replace(loss, setting=float(unit) if unit > 0 else 1.0)
 
 
-def row_losses(loss: NumberLoss, value: Numbers, y: Numbers) -> Numbers:
+def row_losses(loss: NumberLoss, value: Floats, y: Floats) -> Floats:
     """The loss of every row that is predicted so; ``value`` may be one for all."""
     if loss.own is not None:
         return own_losses(loss.own, np.broadcast_to(value, y.shape), y)[0] / loss.setting
@@ -78,7 +76,7 @@ def row_losses(loss: NumberLoss, value: Numbers, y: Numbers) -> Numbers:
     return np.asarray(parts.mean(axis=1))
 
 
-def best_value(loss: NumberLoss, y: Numbers, weight: Numbers) -> Numbers:
+def best_value(loss: NumberLoss, y: Floats, weight: Floats) -> Floats:
     """The numbers with which these rows have the lowest loss, one per target."""
     if loss.own is not None:
         return _descended(loss, y, weight)
@@ -90,7 +88,7 @@ def best_value(loss: NumberLoss, y: Numbers, weight: Numbers) -> Numbers:
     return np.asarray(np.average(y, axis=0, weights=weight))
 
 
-def weighted_quantile(y: Numbers, weight: Numbers, share: float) -> Numbers:
+def weighted_quantile(y: Floats, weight: Floats, share: float) -> Floats:
     """A quantile of every column, the middle of two numbers where both are one."""
     order = np.argsort(y, axis=0, kind="stable")
     ordered, ends = np.take_along_axis(y, order, axis=0), np.cumsum(weight[order], axis=0)
@@ -100,7 +98,7 @@ def weighted_quantile(y: Numbers, weight: Numbers, share: float) -> Numbers:
     return np.asarray(low / 2 + high / 2)
 
 
-def _huber_centre(y: Numbers, reach: float, weight: Numbers) -> float:
+def _huber_centre(y: Floats, reach: float, weight: Floats) -> float:
     low, high = float(y.min()), float(y.max())
     if low == high:
         return low
@@ -108,12 +106,12 @@ def _huber_centre(y: Numbers, reach: float, weight: Numbers) -> float:
     return float(brentq(slope, low, high, xtol=1e-12 * (high - low)))
 
 
-def _descended(loss: NumberLoss, y: Numbers, weight: Numbers) -> Numbers:
+def _descended(loss: NumberLoss, y: Floats, weight: Floats) -> Floats:
     """Where a descent of the user's loss ends that begins at the mean or the median."""
     assert loss.own is not None
     own = loss.own
 
-    def total(scaled: Numbers) -> tuple[float, Numbers]:
+    def total(scaled: Floats) -> tuple[float, Floats]:
         losses, slopes = own_losses(own, np.broadcast_to(loss.unscaled(scaled), y.shape), y)
         return float(weight @ losses), loss.scale * (weight @ slopes)
 
@@ -125,13 +123,8 @@ def _descended(loss: NumberLoss, y: Numbers, weight: Numbers) -> Numbers:
 
 
 def group_values(
-    loss: NumberLoss,
-    y: Numbers,
-    weight: Numbers,
-    group: NDArray[np.intp],
-    n_groups: int,
-    smoothing: float,
-) -> Numbers:
+    loss: NumberLoss, y: Floats, weight: Floats, group: Places, n_groups: int, smoothing: float
+) -> Floats:
     """What suits every group of rows best, if rows with the best of all rows join each."""
     whole = best_value(loss, y, weight)
     values = np.tile(whole, (n_groups, 1))
@@ -143,9 +136,7 @@ def group_values(
     return values
 
 
-def _joined(
-    loss: NumberLoss, y: Numbers, weight: Numbers, value: Numbers, smoothing: float
-) -> Numbers:
+def _joined(loss: NumberLoss, y: Floats, weight: Floats, value: Floats, smoothing: float) -> Floats:
     """What suits rows best together with so many of a given value."""
     if smoothing > 0:
         y, weight = np.vstack([y, value]), np.append(weight, smoothing)
@@ -173,16 +164,16 @@ class GrownNumbers(Grown):
 class NumberRows:
     """All rows that a fit has seen, with their numbers; also what they lose at leaves."""
 
-    X: NDArray[Any]
-    y: Numbers  # (rows, n_targets)
-    weight: Numbers
+    X: Array
+    y: Floats  # (rows, n_targets)
+    weight: Floats
     loss: NumberLoss
 
     def unit(self, tree: Tree) -> float:
         alone = best_value(self.loss, self.y, self.weight)
         return abs(float(self.weight @ row_losses(self.loss, alone, self.y)))
 
-    def at(self, tree: Tree, leaf: NDArray[np.intp]) -> LossesAt:
+    def at(self, tree: Tree, leaf: Places) -> LossesAt:
         known = self.y, self.weight
         value = group_values(self.loss, *known, leaf, tree.node_count, SMOOTHING)
         return lambda leaves, rows: (
@@ -200,7 +191,7 @@ class NumberRows:
         """The tree as it is: its splits keep their features."""
         return grown
 
-    def with_values(self, tree: Tree, leaf: NDArray[np.intp], smoothing: float) -> Grown:
+    def with_values(self, tree: Tree, leaf: Places, smoothing: float) -> Grown:
         """The tree whose nodes say what suits the rows best that reach them through these leaves.
 
         A node that no row reaches says what its parent says.
@@ -230,7 +221,7 @@ class NumberRows:
 class _Answers(RegressorMixin, BaseEstimator):
     """Predictions that are known already, as the model that a scorer asks."""
 
-    def __init__(self, told: Numbers) -> None:
+    def __init__(self, told: Floats) -> None:
         self.told = told
 
     def predict(self, X: Any) -> Any:

@@ -5,10 +5,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from gradtree.compiling import INTERPRETED
 from gradtree.settings.losses import CustomLoss, NumberLoss
+from gradtree.typing import Floats
 
 # Probabilities at which a loss is looked at that was not a number.
 TRIED = 200
@@ -20,8 +19,6 @@ def guarded(loss: CustomLoss) -> CustomLoss:
 
     An error inside a callback would be printed, row by row, and otherwise ignored.
     """
-    if INTERPRETED:
-        return loss
     user: Any = loss.function if hasattr(loss.function, "py_func") else njit(loss.function)
 
     def quiet(p: Any, label: int, gradient: Any) -> float:
@@ -36,18 +33,17 @@ def guarded(loss: CustomLoss) -> CustomLoss:
 
 @cache
 def _over_rows(loss: CustomLoss) -> Any:
-    user: Any = guarded(loss).function if INTERPRETED else njit(guarded(loss).function)
+    user: Any = njit(guarded(loss).function)
 
+    @njit
     def evaluate(prediction: Any, y: Any, losses: Any, slopes: Any) -> None:
         for row in range(len(y)):
             losses[row] = user(prediction[row], y[row], slopes[row])
 
-    return evaluate if INTERPRETED else njit(evaluate)
+    return evaluate
 
 
-def own_losses(
-    loss: CustomLoss, prediction: NDArray[np.float64], y: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def own_losses(loss: CustomLoss, prediction: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Loss of every row by a loss of numbers, and its derivatives; both of shape (n_rows, …)."""
     losses, slopes = np.zeros(len(y)), np.zeros(y.shape)
     _over_rows(loss)(np.ascontiguousarray(prediction), np.ascontiguousarray(y), losses, slopes)
@@ -69,11 +65,8 @@ def refuse_loss(loss: CustomLoss | NumberLoss, n_classes: int, epoch: int) -> No
     if isinstance(loss, NumberLoss):
         assert loss.own is not None
         for spread in rng.normal(size=(TRIED, len(loss.scale))):
-            own_losses(
-                loss.own,
-                np.broadcast_to(loss.unscaled(3 * spread), loss.targets.shape),
-                loss.targets,
-            )
+            tried = np.broadcast_to(loss.unscaled(3 * spread), loss.targets.shape)
+            own_losses(loss.own, tried, loss.targets)
         raise FloatingPointError(
             f"the loss was not a number in epoch {epoch}: a loss of your own must be finite for "
             "all numbers, predicted or true"

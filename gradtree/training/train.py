@@ -7,7 +7,6 @@ from threading import Event
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.engines.contract import Samples
 from gradtree.settings.config import TrainConfig
@@ -19,6 +18,7 @@ from gradtree.training.own_loss import guarded, refuse_loss
 from gradtree.training.progress import Progress
 from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
+from gradtree.typing import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,29 +26,31 @@ class RunHistory:
     """How one run went; losses are means over the batches of an epoch."""
 
     seed: int
-    train_loss: NDArray[np.float64]  # (epochs,)
-    valid_loss: NDArray[np.float64]  # nan without validation rows; then the training loss decides
+    train_loss: Floats  # (epochs,)
+    valid_loss: Floats  # nan without validation rows; then the training loss decides
     best_epoch: int  # that with the lowest loss, -1 if none was a number
     best_loss: float
     stopped_early: bool  # patience ran out before the epochs did
-    valid_f1: NDArray[np.float64]  # macro F1 of the validation rows; nan where it does not count
+    valid_f1: Floats  # macro F1 of the validation rows; nan where it does not count
 
 
 @dataclass(frozen=True, eq=False)
 class TrainResult:
     """The outcome of a training."""
 
-    dense: DenseTree  # the tree of the best run
+    # Runs with their trees: the best one, then others whose score is nearly as good.
+    runs: tuple[tuple[int, DenseTree], ...]
     history: tuple[RunHistory, ...]
-    best_run: int
     epochs_run: int  # all runs together
-    # Trees of other runs whose score is nearly as good, best first, with their runs.
-    near: tuple[tuple[int, DenseTree], ...] = ()
 
     @property
-    def runs(self) -> list[tuple[int, DenseTree]]:
-        """The best run and those near it, with their trees."""
-        return [(self.best_run, self.dense), *self.near]
+    def best_run(self) -> int:
+        return self.runs[0][0]
+
+    @property
+    def dense(self) -> DenseTree:
+        """The tree of the best run."""
+        return self.runs[0][1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +70,9 @@ class _Task:
     valid: Samples
     n_classes: int
     config: TrainConfig
-    columns: NDArray[Any] | None
-    start: DenseTree | None
+    columns: Array | None
     progress: Callable[[Progress], None] | None
-    costs: NDArray[np.float64] | None = None
+    costs: Floats | None = None
 
     def run(self, number: int, is_stopped: Callable[[], bool]) -> _Offer | None:
         """Train from one initial draw; ``None`` if all runs are to stop."""
@@ -84,9 +85,8 @@ class _Task:
             config = replace(config, loss=loss, choose_by="loss")
         elif config.choose_by != "loss":
             config = replace(config, choose_by="f1")  # an engine keeps the epoch of best F1 too
-        initial = self.start if number == 0 else None
         n_features = self.train.X.shape[1]
-        initial = initial or first_tree(seed, self.columns, n_features, self.n_classes, config)
+        initial = first_tree(seed, self.columns, n_features, self.n_classes, config)
         run = begin(initial, self.train, self.valid, seed, config)
         status = run.advance()
         while status == 0 and not is_stopped():
@@ -133,18 +133,17 @@ class _Task:
 
 
 def train(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    X_valid: NDArray[Any] | None,
-    y_valid: NDArray[Any] | None,
+    X: Array,
+    y: Array,
+    X_valid: Array | None,
+    y_valid: Array | None,
     n_classes: int,
     config: TrainConfig,
     *,
-    sample_weight: NDArray[Any] | None = None,
-    valid_weight: NDArray[Any] | None = None,
-    class_weight: NDArray[Any] | None = None,
-    valid_rows: NDArray[Any] | None = None,
-    start: DenseTree | None = None,
+    sample_weight: Array | None = None,
+    valid_weight: Array | None = None,
+    class_weight: Array | None = None,
+    valid_rows: Array | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> TrainResult:
     """Train a tree.
@@ -153,8 +152,8 @@ def train(
     below ``n_classes``, or places among the targets of a ``NumberLoss``. Validation rows are given
     or are the rows ``valid_rows`` of ``X``; without any, the training loss decides when to stop. Of
     weights, which include those of the classes, only ratios matter; ``class_weight`` is the part of
-    them that does not count in scores. The first run goes on from ``start``, if there is one.
-    ``progress`` is called several times a second, or with several threads once a run.
+    them that does not count in scores. ``progress`` is called several times a
+    second, or with several threads once a run.
     """
     held_out = np.asarray([] if valid_rows is None else valid_rows, dtype=np.int64)
     if X_valid is not None and len(held_out):
@@ -171,7 +170,7 @@ def train(
     costs = None
     if isinstance(config.loss, CustomLoss) and config.tolerance > 0:
         costs = cost_matrix(config.loss, n_classes)
-    task = _Task(samples, valid, n_classes, config, columns, start, progress, costs)
+    task = _Task(samples, valid, n_classes, config, columns, progress, costs)
     offers: dict[int, _Offer] = {}
     n_threads = config.n_jobs if config.engine == "compiled" else 1
     for number, offer in _each(task.run, config.restarts + 1, n_threads):
@@ -181,15 +180,10 @@ def train(
     best, _, error = offers[ranked[0]].score
     least = best - config.tolerance * error
     near = [number for number in ranked if offers[number].score[0] >= least]
-    trees = [offers[number].dense for number in near]
+    chosen = near if config.tolerance > 0 else near[:1]
+    runs = tuple((number, offers[number].dense) for number in chosen)
     histories = tuple(offers[number].history for number in sorted(offers))
-    return TrainResult(
-        trees[0],
-        histories,
-        ranked[0],
-        sum(len(history.train_loss) for history in histories),
-        tuple(zip(near[1:], trees[1:], strict=True)) if config.tolerance > 0 else (),
-    )
+    return TrainResult(runs, histories, sum(len(one.train_loss) for one in histories))
 
 
 def _each(

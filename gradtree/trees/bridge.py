@@ -1,15 +1,11 @@
-"""To scikit-learn's tree and back, which opens the tools written for it.
-
-``sklearn.tree.plot_tree``, SHAP's TreeExplainer, dtreeviz and the ONNX
-converters all read a fitted ``DecisionTreeClassifier``.
-"""
+"""To scikit-learn's tree and back, which opens tools written for it: plots, SHAP, ONNX."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +13,7 @@ from gradtree.columns.coding import Column
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left, weights_and_values
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array
 
 
 def to_sklearn(
@@ -43,21 +40,17 @@ def to_sklearn(
     Returns
     -------
     DecisionTreeClassifier, DecisionTreeRegressor or Pipeline
-        Node numbers are those of ``tree``. Impurities are the Gini impurities
-        of the class probabilities, or variances of the predictions below. Where
-        the tree does not know its training rows, every leaf counts as one row.
-        A tree over a table with other columns than numbers becomes a pipeline
-        that picks those in use, with an ``OrdinalEncoder`` for every set of
-        categories, and the tree.
+        Node numbers are those of ``tree``. Impurities are Gini impurities of the class
+        probabilities, or variances of the predictions below; leaves whose rows are not known count
+        as one row. A tree over other columns than numbers ends a pipeline that picks those in use,
+        with an ``OrdinalEncoder`` for every set of categories.
 
     Raises
     ------
     ValueError
-        Where there is no exact twin: scikit-learn's trees round numbers to ``float32`` and know
-        no dates, so trees that split dates, numbers that only ``float64`` tells apart, or
-        numbers written as text cannot be converted. Columns not in use do not matter. (A number
-        that lies above a threshold by less than the rounding takes the left side in scikit-
-        learn.)
+        Where there is no exact twin: scikit-learn's trees round numbers to ``float32`` (so that one
+        just above a threshold goes left) and know no dates. Trees that split dates, numbers that
+        only ``float64`` tells apart, or numbers written as text cannot be converted.
     """
     labels = np.arange(tree.n_classes) if classes is None else np.asarray(classes)
     if not isinstance(tree, RegressionTree) and len(labels) != tree.n_classes:
@@ -90,7 +83,7 @@ def _check_convertible(tree: Tree) -> None:
             )
 
 
-def _estimator(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None) -> Any:
+def _estimator(tree: Tree, labels: Array, feature_names: ArrayLike | None) -> Any:
     depth = max(tree.depth, 1)
     estimator: Any
     if isinstance(tree, RegressionTree):
@@ -109,7 +102,7 @@ def _estimator(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None
     return estimator
 
 
-def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None) -> Any:
+def _pipeline(tree: Tree, labels: Array, feature_names: ArrayLike | None) -> Any:
     """Every set of categories that goes left is an encoder of its own: its members come first."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import Pipeline
@@ -144,16 +137,9 @@ def _pipeline(tree: Tree, labels: NDArray[Any], feature_names: ArrayLike | None)
             threshold[node] = left.sum() - 0.5
     if not parts:
         parts = [("nothing", "drop", [])]
-    encoded = type(tree)(
-        tree.children_left,
-        tree.children_right,
-        feature,
-        threshold,
-        tree.value,
-        max(len(parts), 1),
-        tree.n_node_samples,
-        tree.missing_left,
-    )
+    splits: dict[str, Any] = {"feature": feature, "threshold": threshold}
+    bare: dict[str, Any] = dict.fromkeys(("members", "columns", "decision", "class_counts"))
+    encoded = replace(tree, n_features=len(parts), **splits, **bare)
     coding = ColumnTransformer(parts, sparse_threshold=0)
     coding.fit(_example(tree.columns, feature_names))
     return Pipeline([("columns", coding), ("tree", _estimator(encoded, labels, None))])

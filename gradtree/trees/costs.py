@@ -3,15 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax, xlogy
-from scipy.stats import chi2
 
 from gradtree.settings.losses import CustomLoss
+from gradtree.typing import Floats
 
 CRITERIA = ("gini", "log_loss")
-Floats = NDArray[np.float64]
 
 # A loss of one's own is minimised in so many steps, from shares drawn this far from the corners.
 STEPS = 40
@@ -114,14 +112,3 @@ def _descended(loss: CustomLoss, parts: Floats, shares: Floats) -> Floats:
         objective, np.log(inside), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
     )
     return np.asarray(softmax(found.x))
-
-
-def chance_of(table: Floats) -> float:
-    """The chance that two leaves of one mind differ as much: a likelihood-ratio test.
-
-    The table has a row for each, with the rows of every class that occurs.
-    """
-    if table.shape[1] < 2 or not table.sum(axis=1).all():
-        return 1.0
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    return float(chi2.sf(2 * xlogy(table, table / expected).sum(), table.shape[1] - 1))

@@ -23,17 +23,6 @@ class DenseTree:
     # Logits, from left to right: of class 1 against class 0, (2**d,), or (2**d, n_classes).
     leaves: Floats
 
-    def __post_init__(self) -> None:
-        n_nodes = len(self.leaves) - 1
-        expected = (n_nodes, self.thresholds.shape[-1])
-        if n_nodes < 1 or n_nodes & (n_nodes + 1):
-            raise ValueError(f"a complete tree has 2, 4, 8, ... leaves, not {len(self.leaves)}")
-        if self.thresholds.shape != expected or self.logits.shape != expected:
-            raise ValueError(
-                f"{len(self.leaves)} leaves need thresholds and logits of shape "
-                f"({n_nodes}, n_features), not {self.thresholds.shape} and {self.logits.shape}"
-            )
-
     @property
     def depth(self) -> int:
         return len(self.leaves).bit_length() - 1

@@ -7,13 +7,12 @@ classes there are.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from gradtree.trees.costs import Floats
 from gradtree.trees.simplify import rebuilt
 from gradtree.trees.traversal import LEAF, node_depths
 from gradtree.trees.tree import Tree
+from gradtree.typing import Array, Codes, Floats, Places
 
 MAX_BINS = 256
 # So many rows tell where the edges of bins lie.
@@ -24,7 +23,7 @@ LINKS = ("children_left", "children_right", "feature", "threshold")
 class Bins:
     """Columns cut into a few hundred bins, in which splits are looked for."""
 
-    def __init__(self, X: NDArray[Any]) -> None:
+    def __init__(self, X: Array) -> None:
         some = X[:: max(len(X) // ENOUGH_ROWS, 1)]
         self._edges = [_edges(column) for column in some.T]
         self._codes = [
@@ -32,7 +31,7 @@ class Bins:
             for edges, column in zip(self._edges, X.T, strict=True)
         ]
 
-    def best_split(self, rows: NDArray[np.intp], loss: Floats) -> tuple[int, float]:
+    def best_split(self, rows: Places, loss: Floats) -> tuple[int, float]:
         """The feature and threshold for which the rows that go left have the least loss in all."""
         best, least = (0, np.inf), np.inf
         for feature, edges in enumerate(self._edges):
@@ -42,7 +41,7 @@ class Bins:
         return best
 
 
-def _edges(column: NDArray[Any]) -> NDArray[Any]:
+def _edges(column: Array) -> Array:
     """Where bins end: at each value but the largest, or at quantiles of many values."""
     values = np.unique(column)
     if len(values) > MAX_BINS:
@@ -51,13 +50,7 @@ def _edges(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def grown_below(
-    tree: Tree,
-    X: NDArray[Any],
-    y: NDArray[np.int64],
-    weight: Floats,
-    price: float,
-    depth: int,
-    least: int,
+    tree: Tree, X: Array, y: Codes, weight: Floats, price: float, depth: int, least: int
 ) -> Tree:
     """The tree whose leaves are split by CART, as far as log loss falls by ``price`` per leaf.
 

@@ -13,20 +13,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.settings.losses import CustomLoss
-from gradtree.trees.costs import Floats, leaf_losses
+from gradtree.trees.costs import leaf_losses
 from gradtree.trees.growing import Bins
 from gradtree.trees.simplify import class_sums, rebuilt
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array, Codes, Floats, Places
 
 PASSES = 3
 # A threshold moves, and a split stays, only for this part of the loss of a tree without splits.
 WORTH = 1e-9
 SMOOTHING = 1.0
 
-Places = NDArray[np.intp]
 LossesAt = Callable[[Places, Places], Floats]
 
 
@@ -46,7 +45,7 @@ class RowLosses(Protocol):
 class ClassLosses:
     """Log loss of rows of classes, or a loss of the user's."""
 
-    y: NDArray[np.int64]
+    y: Codes
     weight: Floats
     own: CustomLoss | None = None
 
@@ -62,7 +61,7 @@ class ClassLosses:
 
 
 def polished(
-    tree: Tree, X: NDArray[Any], losses: RowLosses, price: float, bins: Bins | None = None
+    tree: Tree, X: Array, losses: RowLosses, price: float, bins: Bins | None = None
 ) -> Tree:
     """The tree, over a matrix of numbers, after some passes.
 
@@ -78,12 +77,7 @@ def polished(
 
 
 def _one_pass(
-    tree: Tree,
-    X: NDArray[Any],
-    losses: RowLosses,
-    price: float,
-    worth: float,
-    bins: Bins | None,
+    tree: Tree, X: Array, losses: RowLosses, price: float, worth: float, bins: Bins | None
 ) -> Tree:
     leaf = tree.apply(X)
     loss_at = losses.at(tree, leaf)
@@ -128,17 +122,11 @@ def rows_by_node(tree: Tree, leaf: Places) -> list[Places]:
 
 
 def _leaf_below(
-    tree: Tree,
-    feature: NDArray[np.int32],
-    threshold: Floats,
-    instead: Places,
-    start: int,
-    X: NDArray[Any],
-    rows: Places,
+    tree: Tree, feature: Array, threshold: Array, instead: Places, at: int, X: Array, rows: Places
 ) -> Places:
     """The leaf that rows reach from a node, with splits and nodes as changed so far."""
     leaf = np.empty(len(rows), dtype=np.intp)
-    waiting = [(int(start), np.arange(len(rows)))]
+    waiting = [(at, np.arange(len(rows)))]
     while waiting:
         node, places = waiting.pop()
         while instead[node] != node:
@@ -153,7 +141,7 @@ def _leaf_below(
 
 
 def _best_threshold(
-    values: NDArray[Any], left: Floats, right: Floats, now: float, worth: float
+    values: Array, left: Floats, right: Floats, now: float, worth: float
 ) -> tuple[float, float]:
     """Where to part the rows, and their loss then; as now, if nothing is better by ``worth``."""
     goes = values <= now

@@ -1,18 +1,13 @@
 """From the trained dense tree to the tree that people see and predict with.
 
-A dense tree of depth d has 2^d leaves, most of which no training row reaches.
-Pruning works from the bottom up, as in the authors' code: a node with one
-empty child is replaced by the other child, a node with two empty children
-becomes a leaf with the mean of their leaf logits.
+A dense tree of depth d has 2^d leaves, most of which no training row reaches. Pruning works from
+the bottom up, as in the authors' code: a node with one empty child is replaced by the other child,
+a node with two empty children becomes a leaf with the mean of their leaf logits.
 
-Rows are counted with ``x <= threshold`` to the left on the matrix as given,
-whereas training sends only ``x < threshold`` to the left and sees ``float32``.
-Both are what the authors' code does; they differ for rows that lie exactly on
-a threshold. The pruned tree keeps the splits of training: ``x < t`` becomes
-``x <= s`` with the next smaller ``float32`` number ``s``.
+Rows are counted with ``x <= threshold`` to the left on the matrix as given, whereas training sends
+only ``x < threshold`` to the left and sees ``float32``, both as in the authors' code. The pruned
+tree keeps the splits of training: ``x < t`` becomes ``x <= s`` with the next smaller ``float32``.
 """
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +17,10 @@ from gradtree.trees.dense import DenseTree
 from gradtree.trees.simplify import averaged_upwards, rebuilt
 from gradtree.trees.traversal import CHUNK
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array, Codes, Floats, Places
 
 
-def pruned_tree(
-    dense: DenseTree, X: NDArray[Any], rows: NDArray[np.intp] | None = None
-) -> tuple[Tree, NDArray[np.intp]]:
+def pruned_tree(dense: DenseTree, X: Array, rows: Places | None = None) -> tuple[Tree, Places]:
     """The dense tree without the nodes that no row of ``X``, or none of some rows, reaches.
 
     Nodes are in depth-first order; where they stood in the heap is told too. ``node_count`` is the
@@ -63,11 +57,8 @@ def pruned_tree(
 
 
 def count_rows(
-    feature: NDArray[np.int32],
-    threshold: NDArray[Any],
-    X: NDArray[Any],
-    rows: NDArray[np.intp] | None = None,
-) -> NDArray[np.int64]:
+    feature: NDArray[np.int32], threshold: Array, X: Array, rows: Places | None = None
+) -> Codes:
     """Rows that pass through every node of the heap, with ``x <= threshold`` to the left."""
     counts = np.zeros(2 * len(feature) + 1, dtype=np.int64)
     exact = threshold.astype(np.float64)
@@ -82,7 +73,7 @@ def count_rows(
     return counts
 
 
-def float32_below(threshold: NDArray[Any]) -> NDArray[np.float64]:
+def float32_below(threshold: Array) -> Floats:
     """The largest finite ``float32`` numbers below some thresholds."""
     with np.errstate(over="ignore"):
         rounded = threshold.astype(np.float32)
@@ -91,7 +82,7 @@ def float32_below(threshold: NDArray[Any]) -> NDArray[np.float64]:
     return np.clip(below.astype(np.float64), -limit, limit)
 
 
-def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+def probabilities(logits: Floats) -> Floats:
     """Class probabilities; a single logit per row is that of the second of two classes."""
     if logits.shape[1] == 1:
         return np.hstack([expit(-logits), expit(logits)])

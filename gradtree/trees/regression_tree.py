@@ -4,10 +4,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.trees.traversal import EMPTY_WEIGHT, fill_upwards
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Floats, Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class RegressionTree(Tree):
     """
 
     @classmethod
-    def of(cls, tree: Tree, value: NDArray[np.float64]) -> Self:
+    def of(cls, tree: Tree, value: Floats) -> Self:
         """The splits of any tree, with numbers at its nodes."""
         parts = {field.name: getattr(tree, field.name) for field in fields(Tree)}
         return cls(**parts | {"value": value, "decision": None, "class_counts": None})
@@ -29,10 +29,10 @@ class RegressionTree(Tree):
         return int(self.value.shape[1])
 
     @property
-    def labels(self) -> NDArray[np.intp]:
+    def labels(self) -> Places:
         raise AttributeError("a regression tree has no classes; see value")
 
-    def impurities(self) -> NDArray[np.float64]:
+    def impurities(self) -> Floats:
         """The spread of the predictions below every node, by their rows.
 
         With means in the leaves, it falls by what the squared error does, as in scikit-learn.
@@ -41,7 +41,7 @@ class RegressionTree(Tree):
         whole = np.where(variance[0] > 0, variance[0], 1.0)
         return np.asarray(rows * (variance / whole).sum(axis=1))
 
-    def spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def spread(self) -> tuple[Floats, Floats]:
         """Rows of every node, and the variance of the predictions below it, by target.
 
         All leaves weigh alike where their rows are not known.
@@ -54,23 +54,16 @@ class RegressionTree(Tree):
         mean, square = np.hsplit(moments, 2)
         return weight, np.maximum(square - mean**2, 0.0)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:  # type: ignore[override]
+    def predict(self, X: Any) -> Floats:  # type: ignore[override]
         """The numbers of the leaf that each row reaches: a vector if there is one target."""
         found = self.value[self.apply(X)]
         return found[:, 0] if self.n_targets == 1 else found
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         raise AttributeError("a regression tree has no classes; see predict")
 
     def value_defect(self) -> str | None:
         """What is wrong with the values, or ``None``."""
         leaf = self.children_left == LEAF
-        return (
-            None if np.isfinite(self.value[leaf]).all() else "the values of a leaf are not finite"
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"RegressionTree(node_count={self.node_count}, n_leaves={self.n_leaves}, "
-            f"n_features={self.n_features}, n_targets={self.n_targets})"
-        )
+        finite = np.isfinite(self.value[leaf]).all()
+        return None if finite else "the values of a leaf are not finite"

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import xlogy
+from scipy.stats import chi2
 
-from gradtree.trees.costs import chance_of, gini_costs
+from gradtree.trees.costs import gini_costs
 from gradtree.trees.traversal import fill_upwards
 from gradtree.trees.tree import ARRAY_TYPES, LEAF, Tree
+from gradtree.typing import Array, Codes, Flags, Floats, Places
 
 SAME_PRICE = 1e-12
 # Leaves are alike if chance alone would part their shares as much in one of so many cases.
@@ -24,12 +26,12 @@ ALIKE = 0.05
 class Labelled:
     """Rows with class indices and weights."""
 
-    X: NDArray[Any]
-    y: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    X: Array
+    y: Codes
+    weight: Floats
 
     @property
-    def scaled_weight(self) -> NDArray[np.float64]:
+    def scaled_weight(self) -> Floats:
         """Weights with a mean of one, so that a row is a row."""
         return self.weight / self.weight.mean()
 
@@ -38,11 +40,11 @@ class Labelled:
 class PruningPath:
     """The prices at which leaves become too dear, and the impurity of what is left. Both ascend."""
 
-    ccp_alphas: NDArray[np.float64]  # (n_steps,); the first is 0, of the tree before pruning
-    impurities: NDArray[np.float64]
+    ccp_alphas: Floats  # (n_steps,); the first is 0, of the tree before pruning
+    impurities: Floats
 
 
-def without_small_leaves(tree: Tree, X: NDArray[Any], least: int) -> Tree:
+def without_small_leaves(tree: Tree, X: Array, least: int) -> Tree:
     """The tree without leaves of fewer than ``least`` rows, which go to the sibling instead."""
     while tree.node_count > 1:
         rows = np.bincount(tree.apply(X), minlength=tree.node_count)
@@ -59,7 +61,7 @@ def without_small_leaves(tree: Tree, X: NDArray[Any], least: int) -> Tree:
     return tree
 
 
-def counted(tree: Tree, rows: Labelled) -> tuple[Tree, NDArray[np.float64]]:
+def counted(tree: Tree, rows: Labelled) -> tuple[Tree, Floats]:
     """The tree with its rows counted anew, and the weight of every class at every node."""
     leaf = tree.apply(rows.X)
     weight = class_sums(tree, leaf, rows.y, rows.scaled_weight)
@@ -67,9 +69,7 @@ def counted(tree: Tree, rows: Labelled) -> tuple[Tree, NDArray[np.float64]]:
     return replace(tree, n_node_samples=counts.sum(axis=1), class_counts=counts), weight
 
 
-def class_sums(
-    tree: Tree, leaf: NDArray[np.intp], y: NDArray[np.int64], weight: Any = None
-) -> NDArray[np.float64]:
+def class_sums(tree: Tree, leaf: Places, y: Codes, weight: Any = None) -> Floats:
     """Weight of every class at every node, of rows that reach these leaves; all 1 without it."""
     shape = tree.node_count, tree.n_classes
     flat = np.bincount(leaf * tree.n_classes + y, weight, shape[0] * shape[1])
@@ -81,7 +81,7 @@ def class_sums(
     return sums
 
 
-def refitted(tree: Tree, weight: NDArray[np.float64], smoothing: float) -> Tree:
+def refitted(tree: Tree, weight: Floats, smoothing: float) -> Tree:
     """The tree whose values are class shares, drawn towards those of the parent.
 
     ``smoothing`` is the number of rows of the parent's shares that join those of a node.
@@ -97,14 +97,14 @@ def refitted(tree: Tree, weight: NDArray[np.float64], smoothing: float) -> Tree:
     return replace(tree, value=value)
 
 
-def averaged_upwards(tree: Tree, weight: NDArray[np.float64]) -> Tree:
+def averaged_upwards(tree: Tree, weight: Floats) -> Tree:
     """The tree whose inner nodes have the mean value of their leaves, by the weight of each."""
     value = tree.value.copy()
     fill_upwards(tree.children_left, tree.children_right, weight, value)
     return replace(tree, value=value)
 
 
-def merged(tree: Tree, alike: bool = False) -> tuple[Tree, NDArray[np.intp]]:
+def merged(tree: Tree, alike: bool = False) -> tuple[Tree, Places]:
     """The tree without splits between leaves of one class, and where its nodes come from.
 
     With ``alike``, splits stay that part rows of different shares of classes.
@@ -121,19 +121,19 @@ def merged(tree: Tree, alike: bool = False) -> tuple[Tree, NDArray[np.intp]]:
 
 
 def chance_of_split(tree: Tree, node: int) -> float:
-    """The chance that a split without meaning would part the classes as much."""
+    """The chance that a split without meaning parts the classes as much: likelihood-ratio test."""
     assert tree.class_counts is not None
     table = tree.class_counts[[tree.children_left[node], tree.children_right[node]]]
-    return chance_of(table[:, table.any(axis=0)].astype(np.float64))
+    table = table[:, table.any(axis=0)].astype(np.float64)
+    if table.shape[1] < 2 or not table.sum(axis=1).all():
+        return 1.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    return float(chi2.sf(2 * xlogy(table, table / expected).sum(), table.shape[1] - 1))
 
 
 def pruned(
-    tree: Tree,
-    weight: NDArray[np.float64],
-    ccp_alpha: float,
-    max_leaf_nodes: int | None,
-    cost: NDArray[np.float64] | None = None,
-) -> tuple[Tree, NDArray[np.intp]]:
+    tree: Tree, weight: Floats, ccp_alpha: float, max_leaf_nodes: int | None, cost: Any = None
+) -> tuple[Tree, Places]:
     """The tree after minimal cost-complexity pruning, and where its nodes come from.
 
     Links whose price is at most ``ccp_alpha`` are cut (with 0 none), then the cheapest pairs of
@@ -151,9 +151,7 @@ def pruned(
     return rebuilt(tree, links.is_leaf)
 
 
-def pruning_path(
-    tree: Tree, weight: NDArray[np.float64], cost: NDArray[np.float64] | None = None
-) -> PruningPath:
+def pruning_path(tree: Tree, weight: Floats, cost: Floats | None = None) -> PruningPath:
     """How the tree shrinks to its root as leaves become dearer; see :func:`pruned`."""
     links = WeakestLinks(tree, gini_costs(weight) if cost is None else cost)
     steps = [(0.0, links.branch[0])]
@@ -173,7 +171,7 @@ def pruning_path(
 class WeakestLinks:
     """The inner nodes of a tree, with the cost and the leaves of the branch below each."""
 
-    def __init__(self, tree: Tree, cost: NDArray[np.float64]) -> None:
+    def __init__(self, tree: Tree, cost: Floats) -> None:
         self._left, self._right = tree.children_left.tolist(), tree.children_right.tolist()
         self._parent = [0] * tree.node_count
         self._cost, self.branch, self.leaves = cost.tolist(), cost.tolist(), [1] * len(cost)
@@ -216,8 +214,8 @@ class WeakestLinks:
 
 
 def rebuilt(
-    tree: Tree, is_leaf: NDArray[np.bool_] | None = None, instead: NDArray[np.intp] | None = None
-) -> tuple[Tree, NDArray[np.intp]]:
+    tree: Tree, is_leaf: Flags | None = None, instead: Places | None = None
+) -> tuple[Tree, Places]:
     """The tree cut at some nodes, or with nodes that give way to others below them.
 
     Its nodes are numbered depth first; where they come from is told too.

@@ -10,7 +10,7 @@ from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.tree import ARRAY_TYPES, Tree
 
 # By what a tree has: numbers alone; columns of a table; rows by class or a decision of its own.
-FORMAT, TABLE_FORMAT, COUNTED_FORMAT = (f"gradtree.Tree/{version}" for version in (1, 2, 3))
+FORMATS = tuple(f"gradtree.Tree/{version}" for version in (1, 2, 3))
 REGRESSION_FORMAT = "gradtree.RegressionTree/1"
 TABLE_PARTS = ("missing_left", "members", "columns")
 COUNTED_PARTS = ("decision", "class_counts")
@@ -18,7 +18,7 @@ COUNTED_PARTS = ("decision", "class_counts")
 
 def tree_to_dict(tree: Tree) -> dict[str, Any]:
     """What JSON can hold; thresholds of leaves become ``None``, categories lists of positions."""
-    content: dict[str, Any] = {"format": FORMAT, "n_features": tree.n_features}
+    content: dict[str, Any] = {"format": "", "n_features": tree.n_features}
     for name in ARRAY_TYPES:
         array = getattr(tree, name)
         if array is not None or name not in TABLE_PARTS + COUNTED_PARTS:
@@ -26,12 +26,8 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
     content["threshold"] = [_stored(t) for t in content["threshold"]]
     if tree.columns is not None:
         content["columns"] = [column.to_dict() for column in tree.columns]
-    if isinstance(tree, RegressionTree):
-        content["format"] = REGRESSION_FORMAT
-    elif set(content) & set(COUNTED_PARTS):
-        content["format"] = COUNTED_FORMAT
-    elif set(content) & set(TABLE_PARTS):
-        content["format"] = TABLE_FORMAT
+    version = 2 if set(content) & set(COUNTED_PARTS) else bool(set(content) & set(TABLE_PARTS))
+    content["format"] = REGRESSION_FORMAT if isinstance(tree, RegressionTree) else FORMATS[version]
     if tree.members is not None:
         content["members"] = [np.flatnonzero(row).tolist() for row in tree.members]
         content["n_categories"] = tree.members.shape[1]
@@ -43,7 +39,7 @@ def tree_from_dict(content: Mapping[str, Any]) -> Tree:
     from gradtree.columns.coding import Column
 
     given = dict(content)
-    known = (FORMAT, TABLE_FORMAT, COUNTED_FORMAT, REGRESSION_FORMAT)
+    known = (*FORMATS, REGRESSION_FORMAT)
     form = given.pop("format", None)
     if form not in known:
         raise ValueError(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.typing import Array, Flags, Floats, Places
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
@@ -27,15 +29,15 @@ EMPTY_WEIGHT = 1e-9
 
 
 def _walk(
-    X: NDArray[Any],
+    X: Array,
     children_left: NDArray[np.int32],
     children_right: NDArray[np.int32],
     feature: NDArray[np.int32],
-    threshold: NDArray[np.float64],
-    missing_left: NDArray[np.bool_],
-    members: NDArray[np.bool_],
+    threshold: Floats,
+    missing_left: Flags,
+    members: Flags,
     rounded: bool,
-    leaf: NDArray[np.intp],
+    leaf: Places,
 ) -> None:
     for row in range(X.shape[0]):
         node = 0
@@ -72,59 +74,32 @@ def _compiled_walk(dtype: np.dtype) -> Any:
     return kept_njit(void(*arrays), nogil=True)(_walk)
 
 
-def _levels(
-    children_left: NDArray[np.int32], children_right: NDArray[np.int32]
-) -> list[NDArray[np.intp]]:
-    """The nodes, level by level from the root."""
-    levels = [np.zeros(1, dtype=np.intp)]
-    while len(levels[-1]):
-        inner = levels[-1][children_left[levels[-1]] != LEAF]
-        below = np.stack([children_left[inner], children_right[inner]], axis=1)
-        levels.append(below.ravel().astype(np.intp))
-    return levels[:-1]
-
-
-def node_depths(
-    children_left: NDArray[np.int32], children_right: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def node_depths(children_left: Array, children_right: Array) -> NDArray[np.int32]:
+    """Splits above each node; children come after their parents."""
     depths = np.zeros(len(children_left), dtype=np.int32)
-    for depth, nodes in enumerate(_levels(children_left, children_right)):
-        depths[nodes] = depth
+    for node in np.flatnonzero(children_left != LEAF).tolist():
+        depths[[children_left[node], children_right[node]]] = depths[node] + 1
     return depths
 
 
 def fill_upwards(
-    children_left: NDArray[np.int32],
-    children_right: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    value: NDArray[np.float64],
+    children_left: Array, children_right: Array, weight: Floats, value: Floats
 ) -> None:
     """Give inner nodes the summed weight and the weighted mean value of their leaves, in place.
 
     Leaves that weigh nothing count alike where all leaves below a node do.
     """
-    for nodes in reversed(_levels(children_left, children_right)):
-        inner = nodes[children_left[nodes] != LEAF]
-        left, right = children_left[inner], children_right[inner]
-        weight[inner] = weight[left] + weight[right]
-        share = np.full(len(inner), 0.5)
-        np.divide(weight[left], weight[inner], out=share, where=weight[inner] > 0.0)
-        share = share[:, None]
-        value[inner] = share * value[left] + (1.0 - share) * value[right]
+    for node in np.flatnonzero(children_left != LEAF)[::-1].tolist():
+        left, right = children_left[node], children_right[node]
+        weight[node] = weight[left] + weight[right]
+        share = weight[left] / weight[node] if weight[node] > 0.0 else 0.5
+        value[node] = share * value[left] + (1.0 - share) * value[right]
 
 
-def leaves_reached(
-    tree: Tree, X: NDArray[Any], places: NDArray[np.int32] | None = None
-) -> NDArray[np.intp]:
-    """Index of the leaf that each row of a coded matrix ends in.
-
-    ``places`` tells where in ``X`` each column of the tree is, if not in its own place.
-    """
-    feature, threshold = tree.feature, tree.threshold
-    if places is not None:
-        feature = np.where(feature == LEAF, LEAF, places[feature]).astype(np.int32)
+def leaves_reached(tree: Tree, X: Array) -> Places:
+    """Index of the leaf that each row of a coded matrix ends in."""
     # A plain matrix is compared as scikit-learn's trees do, in single precision.
-    rounded = tree.columns is None
+    rounded, threshold = tree.columns is None, tree.threshold
     plain = X.dtype in (np.float32, np.float64) and X.dtype.isnative and X.flags.aligned
     step = max(len(X), 1) if plain else CHUNK
     members = np.zeros((1, 1), dtype=bool) if tree.members is None else tree.members
@@ -136,12 +111,12 @@ def leaves_reached(
             piece = slice(start, start + step)
             rows = X[piece] if plain else X[piece].astype(np.float32 if rounded else np.float64)
             walk = _compiled_walk(rows.dtype)
-            arrays = tree.children_left, tree.children_right, feature, threshold, sides, members
-            walk(rows, *arrays, rounded, leaf[piece])
+            links = tree.children_left, tree.children_right, tree.feature
+            walk(rows, *links, threshold, sides, members, rounded, leaf[piece])
     return leaf
 
 
-def missing_goes_left(tree: Tree) -> NDArray[np.bool_]:
+def missing_goes_left(tree: Tree) -> Flags:
     """The side of missing values at every node: the heavier one where nothing else is known."""
     if tree.missing_left is not None:
         return tree.missing_left
@@ -152,7 +127,7 @@ def missing_goes_left(tree: Tree) -> NDArray[np.bool_]:
     return inner & (rows[tree.children_left] >= rows[tree.children_right])
 
 
-def passed_nodes(tree: Tree, leaf: NDArray[np.intp]) -> csr_matrix:
+def passed_nodes(tree: Tree, leaf: Places) -> csr_matrix:
     """A sparse indicator of the nodes on the way to the leaf of each row."""
     from scipy.sparse import csr_matrix
 
@@ -169,7 +144,7 @@ def passed_nodes(tree: Tree, leaf: NDArray[np.intp]) -> csr_matrix:
     )
 
 
-def weights_and_values(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def weights_and_values(tree: Tree) -> tuple[Floats, Floats]:
     """Rows and class probabilities per node, also where the tree has none itself."""
     rows = np.ones(tree.node_count) if tree.n_node_samples is None else tree.n_node_samples
     weight = np.maximum(rows, EMPTY_WEIGHT, dtype=np.float64)

@@ -1,9 +1,4 @@
-"""The canonical decision tree: parallel flat arrays, one entry per node.
-
-Every learner of the suite that grows an axis-aligned tree is reduced to this
-one type, so that size, depth, rules, plots and predictions are computed in
-one way for all of them.
-"""
+"""The canonical decision tree: parallel flat arrays, one entry per node, for every learner."""
 
 from __future__ import annotations
 
@@ -20,6 +15,7 @@ from gradtree.columns.frames import array_columns, frame_columns, is_frame
 from gradtree.trees.readable import Readable
 from gradtree.trees.traversal import LEAF as LEAF
 from gradtree.trees.traversal import leaves_reached, node_depths, weights_and_values
+from gradtree.typing import Array, Codes, Flags, Floats, Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +63,15 @@ class Tree(Readable):
     children_left: NDArray[np.int32]
     children_right: NDArray[np.int32]
     feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    value: NDArray[np.float64]
+    threshold: Floats
+    value: Floats
     n_features: int
-    n_node_samples: NDArray[np.int64] | None = None
-    missing_left: NDArray[np.bool_] | None = None
-    members: NDArray[np.bool_] | None = None
+    n_node_samples: Codes | None = None
+    missing_left: Flags | None = None
+    members: Flags | None = None
     columns: tuple[Column, ...] | None = None
-    decision: NDArray[np.float64] | None = None
-    class_counts: NDArray[np.int64] | None = None
+    decision: Floats | None = None
+    class_counts: Codes | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in ARRAY_TYPES.items():
@@ -103,7 +99,7 @@ class Tree(Readable):
         return int(self.value.shape[1])
 
     @property
-    def labels(self) -> NDArray[np.intp]:
+    def labels(self) -> Places:
         """Index of the class that each node predicts, the first one on ties."""
         by = self.value if self.decision is None else self.decision
         return np.asarray(by.argmax(axis=1))
@@ -114,7 +110,7 @@ class Tree(Readable):
         return int(node_depths(self.children_left, self.children_right).max())
 
     @property
-    def feature_importances(self) -> NDArray[np.float64]:
+    def feature_importances(self) -> Floats:
         """Share of every column in the decrease of impurity; they sum to 1, or are all 0."""
         impurity = self.impurities()
         inner = np.flatnonzero(self.children_left != LEAF)
@@ -123,7 +119,7 @@ class Tree(Readable):
         gain = np.maximum(gain, 0.0)
         return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain)
 
-    def impurities(self) -> NDArray[np.float64]:
+    def impurities(self) -> Floats:
         """Gini impurity of the class probabilities of every node, by its training rows.
 
         All leaves weigh alike where their rows are unknown, as in scikit-learn.
@@ -131,11 +127,11 @@ class Tree(Readable):
         weight, value = weights_and_values(self)
         return np.asarray(weight * (1.0 - (value**2).sum(axis=1)))
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> Places:
         """Index of the leaf that each row reaches: of numbers, or of a table with its columns."""
         return leaves_reached(self, self.coded(X))
 
-    def coded(self, X: Any) -> NDArray[Any]:
+    def coded(self, X: Any) -> Array:
         """A table as the matrix that the tree reads: categories by their positions."""
         rows = None if is_frame(X) else np.asarray(X)
         shape = np.shape(X) if rows is None else rows.shape
@@ -150,11 +146,11 @@ class Tree(Readable):
         given = frame_columns(X) if rows is None else array_columns(rows)
         return coded_matrix(given, self.columns)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the leaf that each row reaches, shape (n_rows, n_classes)."""
         return self.value[self.apply(X)]
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Places:
         """Class index, the first one on ties."""
         return np.asarray(self.labels[self.apply(X)])
 
@@ -221,9 +217,10 @@ class Tree(Readable):
         return hash((self.n_features, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __repr__(self) -> str:
+        width = "n_targets" if hasattr(self, "n_targets") else "n_classes"
         return (
-            f"Tree(node_count={self.node_count}, n_leaves={self.n_leaves}, "
-            f"n_features={self.n_features}, n_classes={self.n_classes})"
+            f"{type(self).__name__}(node_count={self.node_count}, n_leaves={self.n_leaves}, "
+            f"n_features={self.n_features}, {width}={self.value.shape[1]})"
         )
 
 
@@ -241,7 +238,7 @@ ARRAY_TYPES: dict[str, Any] = {
 }
 
 
-def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+def _same(one: Array | None, other: Array | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")

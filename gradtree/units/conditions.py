@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.columns.coding import Category, Column
+from gradtree.typing import Flags
 
 # Longer category lists are printed by what they leave out, or cut off in drawings and text.
 LISTED = 6
@@ -39,7 +39,7 @@ class Interval:
     def column(self) -> str:
         return self.source.name
 
-    def holds(self, values: Any) -> NDArray[np.bool_]:
+    def holds(self, values: Any) -> Flags:
         """Which of the raw values fulfil the condition."""
         numbers = self.source.coded(values)
         number = numbers.dtype.type
@@ -94,7 +94,7 @@ class Membership:
     def column(self) -> str:
         return self.source.name
 
-    def holds(self, values: Any) -> NDArray[np.bool_]:
+    def holds(self, values: Any) -> Flags:
         """Which of the raw values fulfil the condition."""
         codes = self.source.coded(values)
         answers = np.array([*(c in self.members for c in self.source.categories), self.missing])
@@ -172,7 +172,7 @@ def number_split(source: Column, threshold: float, text: str, missing_left: bool
     )
 
 
-def category_split(source: Column, left: NDArray[np.bool_], missing_left: bool) -> Split:
+def category_split(source: Column, left: Flags, missing_left: bool) -> Split:
     every, goes = source.categories, left[: len(source.categories)]
     return Split(
         Membership(source, source.some(goes), every, missing_left),

@@ -1,16 +1,13 @@
 """Columns of a table as those of the matrix that a tree is trained on, and a tree back again.
 
-A gradient needs columns of one scale. So every column becomes steps: numbers
-are cut into steps that each have a score, and so is every category. Scores of
-numbers keep their order, so a threshold on the scores is a cut of the raw
-numbers, and a threshold on the scores of categories is a set of categories.
-Both are exact: which side a value takes is decided by its step alone.
+A gradient needs columns of one scale. So numbers are cut into steps that each have a score, and so
+does every category. Scores of numbers keep their order, so a threshold on the scores is a cut of
+the raw numbers, or a set of categories: exactly, as a value's side is decided by its step alone.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +16,8 @@ from scipy.special import ndtri
 from gradtree.columns.coding import Column, Kind
 from gradtree.trees.simplify import rebuilt
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Array, Codes, Flags, Floats, Places
 from gradtree.units.cuts import cut_between, too_fine
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 # A column of numbers has at most so many steps, learned from about so many rows.
 MOST_STEPS = 10_000
@@ -44,7 +39,7 @@ class EncodedColumn:
     scores: NDArray[np.float32]  # one per step (one more than cuts, ascending), or per category
     missing: float  # the score of a gap, and of a category that training did not see
 
-    def of(self, values: NDArray[Any]) -> NDArray[np.float32]:
+    def of(self, values: Array) -> NDArray[np.float32]:
         gaps = np.isnan(values)
         if self.cuts is None:
             steps = np.where(gaps, 0, values).astype(np.intp)
@@ -60,7 +55,7 @@ class EncodedColumn:
 Shares = Callable[[Places, int], Floats]
 
 
-def class_shares(y: NDArray[np.int64], weight: Floats, n_classes: int) -> Shares:
+def class_shares(y: Codes, weight: Floats, n_classes: int) -> Shares:
     """Of the classes of rows."""
 
     def shares(group: Places, n_groups: int) -> Floats:
@@ -81,7 +76,7 @@ def number_shares(targets: Floats, weight: Floats) -> Shares:
 
 
 def number_columns(
-    source: int, values: NDArray[Any], rows: Places, shares_of: Shares, scale: str | None
+    source: int, values: Array, rows: Places, shares_of: Shares, scale: str | None
 ) -> list[EncodedColumn]:
     """The steps of a column of numbers, and a column that marks its gaps if it has any."""
     sample = values[:: max(1, len(values) // ROWS_FOR_STEPS)].astype(np.float64)
@@ -114,7 +109,7 @@ def between(points: Floats) -> Floats:
 
 
 def category_column(
-    source: int, codes: NDArray[Any], n_categories: int, shares_of: Shares, scale: str | None
+    source: int, codes: Array, n_categories: int, shares_of: Shares, scale: str | None
 ) -> EncodedColumn:
     """Categories in the order of what they tell about the label."""
     group = np.where(np.isnan(codes), n_categories, codes).astype(np.intp)
@@ -166,7 +161,7 @@ def scaled(points: Floats, counts: Places, scale: str | None) -> NDArray[np.floa
 _FLOAT32 = (np.finfo(np.float32).min, np.finfo(np.float32).max)
 
 
-def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], shares_of: Shares) -> float:
+def _like_gaps(scores: NDArray[np.float32], gaps: Flags, shares_of: Shares) -> float:
     """The middle score of those numbers whose classes are most like those of the gaps."""
     known = scores[~gaps]
     if not len(known):
@@ -183,11 +178,7 @@ def _like_gaps(scores: NDArray[np.float32], gaps: NDArray[np.bool_], shares_of: 
 
 
 def learn_encoding(
-    coded: NDArray[Any],
-    rows: Places,
-    shares_of: Shares,
-    columns: Sequence[Column],
-    scale: str | None,
+    coded: Array, rows: Places, shares_of: Shares, columns: Sequence[Column], scale: str | None
 ) -> tuple[EncodedColumn, ...]:
     """How the columns of a table become those of the training matrix.
 
@@ -211,7 +202,7 @@ def learn_encoding(
     return tuple(varying or inner[:1])
 
 
-def encoded_matrix(coded: NDArray[Any], inner: Sequence[EncodedColumn]) -> NDArray[np.float32]:
+def encoded_matrix(coded: Array, inner: Sequence[EncodedColumn]) -> NDArray[np.float32]:
     """The training matrix, shape (n_rows, n_inner_columns)."""
     matrix = np.empty((len(coded), len(inner)), dtype=np.float32)
     for place, column in enumerate(inner):
@@ -223,7 +214,7 @@ def table_tree(
     tree: Tree,
     inner: Sequence[EncodedColumn],
     columns: Sequence[Column],
-    coded: NDArray[Any],
+    coded: Array,
     simplify: bool = True,
 ) -> tuple[Tree, Places]:
     """A tree over the training matrix as one over the table, and where its nodes come from.
@@ -242,7 +233,7 @@ def table_tree(
     feature, threshold = np.full(n_nodes, LEAF), np.full(n_nodes, np.nan)
     missing, fine = np.zeros((2, n_nodes), dtype=bool)
     counts, origin = np.zeros(n_nodes, dtype=np.int64), np.arange(n_nodes)
-    members: dict[int, NDArray[np.bool_]] = {}
+    members: dict[int, Flags] = {}
     instead, reach = origin.copy(), {0: np.arange(len(coded))}
     for node in range(n_nodes):
         rows = reach.pop(node)

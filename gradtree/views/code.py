@@ -9,6 +9,7 @@ from gradtree.columns.coding import Column
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Names
 from gradtree.units.cuts import cut_text
 from gradtree.views.rules import described_columns
 
@@ -16,8 +17,8 @@ from gradtree.views.rules import described_columns
 def export_sql(
     tree: Tree,
     *,
-    feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
+    feature_names: Names = None,
+    class_names: Names = None,
     probability_of: Any = None,
     target: int = 0,
 ) -> str:
@@ -59,11 +60,7 @@ def export_sql(
 
 
 def export_python(
-    tree: Tree,
-    *,
-    feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
-    name: str = "predict",
+    tree: Tree, *, feature_names: Names = None, class_names: Names = None, name: str = "predict"
 ) -> str:
     """The tree as a function of Python that needs no library.
 

@@ -1,9 +1,7 @@
 """Trees as text: indented for people, in the DOT language for Graphviz."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from gradtree.trees.tree import Tree
+from gradtree.typing import Names
 from gradtree.views.palette import leaf_fill
 from gradtree.views.rules import checked_class_names, describe, node_verdict
 
@@ -11,8 +9,8 @@ from gradtree.views.rules import checked_class_names, describe, node_verdict
 def export_text(
     tree: Tree,
     *,
-    feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
+    feature_names: Names = None,
+    class_names: Names = None,
     max_depth: int | None = None,
 ) -> str:
     """The tree as indented text, one line per branch.
@@ -59,24 +57,11 @@ def export_text(
     return "\n".join(lines)
 
 
-def export_graphviz(
-    tree: Tree,
-    *,
-    feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
-) -> str:
+def export_graphviz(tree: Tree, *, feature_names: Names = None, class_names: Names = None) -> str:
     """The tree in the DOT language, coloured by class (colour-blind safe).
 
-    Parameters
-    ----------
-    tree : Tree
-    feature_names, class_names
-        As in :func:`gradtree.views.rules.decision_rules`.
-
-    Returns
-    -------
-    str
-        Write it to a file and run ``dot -Tsvg``, or pass it to ``graphviz.Source``.
+    Names are as in :func:`gradtree.decision_rules`. Write it to a file and run ``dot -Tsvg``, or
+    pass it to ``graphviz.Source``.
     """
     classes = checked_class_names(tree, class_names)
     splits = describe(tree, feature_names)

@@ -1,7 +1,5 @@
 """Colours of classes and shades of numbers, distinguishable with any colour vision."""
 
-from itertools import cycle, islice
-
 import numpy as np
 
 from gradtree.trees.regression_tree import RegressionTree
@@ -17,7 +15,7 @@ PALEST, STRONGEST = 0.15, 0.7
 
 def class_colours(n_classes: int) -> list[str]:
     """One colour per class; from the ninth class on they repeat."""
-    return list(islice(cycle(OKABE_ITO), n_classes))
+    return [OKABE_ITO[place % len(OKABE_ITO)] for place in range(n_classes)]
 
 
 def leaf_fill(tree: Tree, node: int) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.trees.traversal import node_depths
 from gradtree.trees.tree import Tree
+from gradtree.typing import Floats, Names
 from gradtree.units.conditions import Split
 from gradtree.views.palette import class_colours, leaf_fill
 from gradtree.views.rules import checked_class_names, describe, node_facts, predicted_text
@@ -31,8 +31,8 @@ INNER_COLOUR, INK, EDGE_COLOUR = "#f4f4f4", "#222222", "#8a8a8a"
 def plot_tree(
     tree: Tree,
     *,
-    feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
+    feature_names: Names = None,
+    class_names: Names = None,
     max_depth: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -95,16 +95,15 @@ def drawing_inches(tree: Tree, max_depth: int | None = None) -> tuple[float, flo
 
 
 def tidy_positions(tree: Tree, max_depth: int | None = None) -> dict[int, tuple[float, int]]:
-    """Column and depth of every visible node.
+    """Column, from 0, and depth of every visible node.
 
-    Subtrees are pushed together until somewhere two neighbours on the same
-    level are one column apart (the idea of Reingold and Tilford). The leftmost
-    node is in column 0.
+    Subtrees are pushed together until somewhere two neighbours on the same level are one column
+    apart (the idea of Reingold and Tilford).
     """
     depths = node_depths(tree.children_left, tree.children_right)
     nodes = np.flatnonzero(depths <= (depths.max() if max_depth is None else max_depth))
     # Leftmost and rightmost column on each level below a node, seen from the node.
-    outlines: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+    outlines: dict[int, tuple[Floats, Floats]] = {}
     reach: dict[int, float] = {}
     for node in nodes[::-1].tolist():
         left = outlines.pop(int(tree.children_left[node]), None)
@@ -144,12 +143,21 @@ class _TreeArtist:
     def split(
         self, node: int, x: float, y: float, split: Split, positions: dict[int, tuple[float, int]]
     ) -> None:
-        for child, side in (
-            (int(self.tree.children_left[node]), split.left),
-            (int(self.tree.children_right[node]), split.right),
+        tree, top, counts = self.tree, y - BOX_HEIGHT / 2, self.tree.n_node_samples
+        backdrop = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+        # Labels hang outwards from their branch, away from the sibling's.
+        for children, side, outwards in (
+            (tree.children_left, split.left, "right"),
+            (tree.children_right, split.right, "left"),
         ):
-            column, depth = positions[child]
-            self._branch((x, y), (column, -depth), side.brief, self._share(child))
+            child = int(children[node])
+            column, bottom = positions[child][0], BOX_HEIGHT / 2 - positions[child][1]
+            share = 0.0 if counts is None or counts[0] == 0 else float(counts[child] / counts[0])
+            style: dict[str, Any] = {"color": EDGE_COLOUR, "linewidth": 0.7 + 4.0 * share}
+            self.ax.plot([x, column], [top, bottom], solid_capstyle="round", zorder=1, **style)
+            place = x + LABEL_PLACE * (column - x), top + LABEL_PLACE * (bottom - top)
+            shown = side.brief.replace("<=", "≤").replace(" or missing", "\nor n/a")
+            self._text(*place, shown, ha=outwards, zorder=2, bbox=backdrop)
         self._box(x, y, INNER_COLOUR, "#c8c8c8")
         self._text(x, y, wrapped(split.column))
 
@@ -166,30 +174,6 @@ class _TreeArtist:
         size = FONT_SIZE * min(1.0, max(BOLD_CHARACTERS / max(len(name), 1), 0.6))
         self._text(x, y + 0.1, name, weight="bold", fontsize=size)
         self._text(x, y - 0.1, " · ".join(facts))
-
-    def _share(self, node: int) -> float:
-        counts = self.tree.n_node_samples
-        return 0.0 if counts is None or counts[0] == 0 else float(counts[node] / counts[0])
-
-    def _branch(
-        self, start: tuple[float, float], end: tuple[float, float], label: str, share: float
-    ) -> None:
-        top, bottom = start[1] - BOX_HEIGHT / 2, end[1] + BOX_HEIGHT / 2
-        self.ax.plot(
-            [start[0], end[0]],
-            [top, bottom],
-            color=EDGE_COLOUR,
-            linewidth=0.7 + 4.0 * share,
-            solid_capstyle="round",
-            zorder=1,
-        )
-        # Labels hang outwards from their branch, away from the sibling's.
-        x = start[0] + LABEL_PLACE * (end[0] - start[0])
-        y = top + LABEL_PLACE * (bottom - top)
-        outwards = "right" if end[0] < start[0] else "left"
-        backdrop = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
-        shown = label.replace("<=", "≤").replace(" or missing", "\nor n/a")
-        self._text(x, y, shown, ha=outwards, zorder=2, bbox=backdrop)
 
     def _box(self, x: float, y: float, fill: str, edge: str, dashed: bool = False) -> None:
         from matplotlib.patches import FancyBboxPatch

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtree.columns.coding import Column
 from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
 from gradtree.trees.tree import LEAF, Tree
+from gradtree.typing import Flags, Names
 from gradtree.units.conditions import Condition, Split, alone, category_split, joined, number_split
 from gradtree.units.cuts import DIGITS, cut_text, number_text
 
@@ -46,7 +46,7 @@ class Rule:
     n_predicted: int | None = None
     numbers: tuple[float, ...] | None = None
 
-    def holds(self, table: Any) -> NDArray[np.bool_]:
+    def holds(self, table: Any) -> Flags:
         """Rows of a raw table (a mapping from column names to values) that the rule covers."""
         answers = [condition.holds(table[condition.column]) for condition in self.conditions]
         if not answers:
@@ -62,10 +62,7 @@ class Rule:
 
 
 def decision_rules(
-    tree: Tree,
-    *,
-    feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
+    tree: Tree, *, feature_names: Names = None, class_names: Names = None
 ) -> list[Rule]:
     """One rule per leaf, from left to right.
 
@@ -104,7 +101,7 @@ def decision_rules(
     return rules
 
 
-def describe(tree: Tree, feature_names: Sequence[str] | None = None) -> dict[int, Split]:
+def describe(tree: Tree, feature_names: Names = None) -> dict[int, Split]:
     """The meaning of every inner node, by node index.
 
     Categories are told apart only as far as they can still come, given the splits above.
@@ -141,7 +138,7 @@ def describe(tree: Tree, feature_names: Sequence[str] | None = None) -> dict[int
     return told
 
 
-def described_columns(tree: Tree, feature_names: Sequence[str] | None) -> list[Column]:
+def described_columns(tree: Tree, feature_names: Names) -> list[Column]:
     """The columns of a tree, under other names if there are any."""
     columns = tree.columns or [Column(f"x{place}") for place in range(tree.n_features)]
     names = [column.name for column in columns] if feature_names is None else feature_names
@@ -159,7 +156,7 @@ def _border_text(tree: Tree, column: Column, border: float, taken: dict[str, flo
     return next(free, repr(border))
 
 
-def checked_class_names(tree: Tree, names: Sequence[Any] | None) -> list[str]:
+def checked_class_names(tree: Tree, names: Names) -> list[str]:
     if isinstance(tree, RegressionTree):
         return []
     if names is None:

@@ -143,11 +143,3 @@ def test_unfitted_models():
     for method in ("export_text", "rules", "plot", "plot_history", "to_sklearn", "get_depth"):
         with pytest.raises(NotFittedError):
             getattr(quick(), method)()
-
-
-def test_warm_start_from_another_shape():
-    model = quick(warm_start=True, epochs=5).fit(X, Y)
-    with pytest.raises(ValueError, match="another shape"):
-        model.fit(X[:, :3], Y)
-    with pytest.raises(ValueError, match="another shape"):
-        model.set_params(depth=3).fit(X, Y)

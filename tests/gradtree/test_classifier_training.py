@@ -96,19 +96,6 @@ def test_a_million_rows_take_less_than_twice_their_memory(python):
     assert float(python(PEAK_OF_A_FIT)) < 1.0
 
 
-def test_warm_start_goes_on():
-    X, y = boxes(300)
-    model = quick(epochs=5, warm_start=True, restarts=0).fit(X, y)
-    losses = [model.history_[0].valid_loss[-1]]
-    for _ in range(8):
-        model.fit(X, y)
-        assert len(model.history_) == 1
-        losses.append(model.history_[0].valid_loss[-1])
-    assert losses[-1] < 0.5 * losses[0]
-    cold = quick(epochs=5, restarts=0).fit(X, y)
-    assert cold.history_[0].valid_loss[-1] == losses[0]
-
-
 @pytest.mark.parametrize(
     ("counts", "expected"),
     [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradtree.compiling import from_python
-from gradtree.engines.noise import LANES, ROUGH, exact_noise, fill_gumbel
+from gradtree.engines.noise import GROUP, GROUPS, exact_noise, fill_gumbel
 from gradtree.engines.selection import choose_noisily, forget, new_extras, note_arrivals
 from gradtree.engines.state import new_tree
 from gradtree.engines.streams import STREAMS, shuffle_epoch, stateless_uniform
@@ -57,6 +57,7 @@ def test_shuffled_orders_are_tensorflows(tf, seed, n_rows):
 
 
 KEY, COUNTER = np.uint64(11), np.uint64(7)
+LANES = GROUP * GROUPS
 ENDS = [0, 1, 2, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1, 1580030168, 1580030169]
 """The last two are next to the word whose variate is zero, where no digit is certain."""
 
@@ -70,7 +71,7 @@ def table(width: int, dtype: str, depth: int = 5) -> DenseTree:
 def choices(start: DenseTree, nodes: np.ndarray) -> np.ndarray:
     """Features that the nodes choose, the others still with the one of the largest logit."""
     dtype = start.logits.dtype
-    extras, tree = new_extras(Selector("gumbel"), KEY, start, dtype, 0), new_tree(start, dtype)
+    extras, tree = new_extras(Selector("gumbel"), KEY, start, dtype), new_tree(start, dtype)
     for counter in (COUNTER + np.uint64(1), COUNTER):  # a batch leaves nothing to the next
         from_python(forget)(extras)
         from_python(note_arrivals)(extras, nodes)
@@ -114,12 +115,12 @@ def test_a_node_without_a_finite_logit_chooses_the_first_feature(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_close_sums_are_told_apart(dtype):
-    """Logits that take the noise away leave sums within its rough error, and true ties."""
+    """Logits that take the noise away leave sums that hardly differ, and true ties."""
     start = table(40, dtype)
     noise = np.empty_like(start.logits)
     fill_gumbel(noise, KEY, COUNTER)
     rng = np.random.default_rng(1)
-    near = start.logits + (rng.integers(0, 9, noise.shape) * ROUGH / 5 - noise - start.logits)
+    near = start.logits + (rng.integers(0, 9, noise.shape) * 3e-4 - noise - start.logits)
     nodes = np.arange(31, dtype=np.uint32)
     expected = (near.astype(dtype) + noise).argmax(axis=1)
     close = DenseTree(start.thresholds, near.astype(dtype), start.leaves)

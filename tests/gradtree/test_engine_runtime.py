@@ -92,21 +92,6 @@ with warnings.catch_warnings(record=True) as caught:
 print([str(w.message) for w in caught if w.category is RuntimeWarning])
 """
 
-FIT = """
-import numpy as np
-from gradtree import GradTreeClassifier, GradTreeRegressor
-X = np.random.default_rng(0).normal(size=(60, 2)); y = X[:, 0] > 0
-for classes in (y, y + 0 + (X[:, 1] > 0)):
-    model = GradTreeClassifier(depth=2, epochs=4, restarts=0, random_state=0).fit(X, classes)
-    print(model.score(X, classes), model.tree_.node_count)
-def own(prediction, target, gradient):
-    gradient[:] = prediction - target
-    return (gradient ** 2).sum() / 2
-for loss, numbers in (("quantile", X[:, 0]), ("huber", X), (own, X[:, 0])):
-    model = GradTreeRegressor(loss=loss, depth=2, epochs=4, restarts=0, random_state=0)
-    print(round(model.fit(X, numbers).score(X, numbers), 6), model.tree_.node_count)
-"""
-
 
 def test_import_without_a_writable_cache_warns_once(python):
     (warning,) = eval(python(UNCACHED.format(work="import gradtree.classifier")))
@@ -124,13 +109,9 @@ def test_fit_without_a_writable_cache(python):
     assert "every process" in warning
 
 
-def test_nothing_is_compiled_if_numba_is_told_so(python):
-    interpreted = python(FIT, NUMBA_DISABLE_JIT="1").splitlines()
-    compiled = python(FIT).splitlines()
-    assert len(interpreted) == 5
-    # Rounding differs: without Numba some steps are taken in double precision.
-    for plain, fast in zip(interpreted, compiled, strict=True):
-        assert float(plain.split()[0]) == pytest.approx(float(fast.split()[0]), abs=0.1)
+def test_without_a_compiler_the_error_says_why(python):
+    with pytest.raises(AssertionError, match="unset NUMBA_DISABLE_JIT"):
+        python("import gradtree.classifier", NUMBA_DISABLE_JIT="1")
 
 
 @pytest.mark.parametrize(

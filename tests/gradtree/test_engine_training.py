@@ -75,11 +75,9 @@ def test_both_engines_end_in_the_same_tree(loss, selector, n_classes, dtype):
     np.testing.assert_array_equal(fast.dense.leaf_of(X), plain.dense.leaf_of(X))
 
 
-def test_both_engines_stop_restart_and_average_alike():
+def test_both_engines_stop_and_restart_alike():
     pytest.importorskip("tensorflow")
-    config = replace(
-        QUICK, patience=3, restarts=1, lr_leaf=0.5, average_weights=True, dtype="float64"
-    )
+    config = replace(QUICK, patience=3, restarts=1, lr_leaf=0.5, dtype="float64")
     fast, plain = (fit(replace(config, engine=engine)) for engine in ("compiled", "tensorflow"))
     assert [run.stopped_early for run in fast.history] == [True, True]
     assert [len(run.valid_loss) for run in fast.history] == [
@@ -181,24 +179,3 @@ def test_the_best_of_independent_runs_wins(stream):
     assert result.best_run == np.argmin(losses)
     assert result.epochs_run == sum(len(run.train_loss) for run in result.history)
     assert_identical(result.dense, alone[result.best_run].dense)
-
-
-@pytest.mark.parametrize("epochs", [3, 5, 12])
-def test_averages_are_those_of_the_last_five_epochs(epochs):
-    ends = [fit(replace(QUICK, epochs=n)).dense for n in range(max(1, epochs - 4), epochs + 1)]
-    averaged = fit(replace(QUICK, epochs=epochs, average_weights=True))
-    for group in GROUPS:
-        expected = np.mean([getattr(tree, group) for tree in ends], axis=0)
-        np.testing.assert_allclose(getattr(averaged.dense, group), expected, rtol=1e-5, atol=1e-7)
-    assert averaged.history[0].valid_loss[-1] == pytest.approx(batch_mean(averaged.dense), rel=1e-6)
-
-
-def test_a_warm_start_is_where_the_first_run_begins():
-    given, kept = fit(QUICK).dense, fit(QUICK).dense
-    assert (fit(QUICK, start=given).dense.leaves != given.leaves).any()
-    assert_identical(given, kept)  # It is not changed itself.
-    frozen = replace(QUICK, lr_index=0.0, lr_values=0.0, lr_leaf=0.0)
-    assert_identical(fit(frozen, start=given).dense, given)
-    result = fit(replace(frozen, restarts=2), start=given)
-    assert result.best_run == 0  # The others began at random and stayed there.
-    assert result.history[1].best_loss == fit(replace(frozen, seed=43)).history[0].best_loss
