@@ -112,7 +112,7 @@ class _Part:
 
     def __init__(self, dense: DenseTree, samples: Samples) -> None:
         rows = samples.rows
-        self.leaf = dense.leaf_of(samples.X[rows])
+        self.leaf = dense.leaf_of(samples.X, rows)
         self.y = samples.y[rows]
         self.weight = np.asarray(samples.weight, dtype=np.float64)[rows]
         self.worth = np.asarray(samples.score_weight, dtype=np.float64)[rows]

@@ -52,7 +52,7 @@ class FittedRows:
 
     def labelled(self, everyone: bool, by_class: bool = True) -> Labelled:
         """All rows, or those trained on, with or without the weights of their classes."""
-        places = np.arange(len(self.y)) if everyone else self.trained
+        places = slice(None) if everyone else self.trained
         given = self.weight if by_class else self.sample_weight
         weight = np.ones(len(self.y)) if given is None else np.asarray(given)
         return Labelled(self.X[places], self.y[places], weight[places])

@@ -240,7 +240,7 @@ def judged_numbers(
     loss = config.loss
     assert isinstance(loss, NumberLoss)
     samples = [part for part in (train, valid) if len(part.rows)]
-    leaf = np.concatenate([dense.leaf_of(part.X[part.rows]) for part in samples])
+    leaf = np.concatenate([dense.leaf_of(part.X, part.rows) for part in samples])
     y = np.concatenate([loss.targets[part.y[part.rows]] for part in samples])
     weight = np.concatenate([np.asarray(part.weight, float)[part.rows] for part in samples])
     held_out = np.arange(len(y)) >= len(train.rows)

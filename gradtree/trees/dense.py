@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtree.typing import Places
+
 Floats = NDArray[np.floating[Any]]
 
 
@@ -45,13 +47,12 @@ class DenseTree:
         """Threshold of the tested feature of each node. Shape (2**d - 1,)."""
         return np.take_along_axis(self.thresholds, self.split_features[:, None], axis=1)[:, 0]
 
-    def leaf_of(self, X: Floats) -> NDArray[np.intp]:
-        """Index, from the left, of the leaf that each row of ``X`` reaches."""
-        rows = np.asarray(X, dtype=self.thresholds.dtype)
+    def leaf_of(self, X: Floats, rows: Places | None = None) -> Places:
+        """Index, from the left, of the leaf that each row of ``X``, or each listed, reaches."""
+        places = np.arange(len(X)) if rows is None else rows
         feature, threshold = self.split_features, self.split_thresholds
-        node = np.zeros(len(rows), dtype=np.intp)
-        everyone = np.arange(len(rows))
+        node = np.zeros(len(places), dtype=np.intp)
         for _ in range(self.depth):
-            left = rows[everyone, feature[node]] < threshold[node]
+            left = X[places, feature[node]].astype(threshold.dtype) < threshold[node]
             node = 2 * node + np.where(left, 1, 2)
         return node - (len(self.leaves) - 1)

@@ -64,11 +64,11 @@ def count_rows(
     exact = threshold.astype(np.float64)
     places = np.arange(len(X)) if rows is None else rows
     for start in range(0, len(places), CHUNK):
-        piece = X[places[start : start + CHUNK]].astype(np.float64)
-        node, everyone = np.zeros(len(piece), dtype=np.intp), np.arange(len(piece))
+        piece = places[start : start + CHUNK]
+        node = np.zeros(len(piece), dtype=np.intp)
         for _ in range(len(feature).bit_length()):
             counts += np.bincount(node, minlength=len(counts))
-            node = 2 * node + 2 - (piece[everyone, feature[node]] <= exact[node])
+            node = 2 * node + 2 - (X[piece, feature[node]].astype(np.float64) <= exact[node])
         counts += np.bincount(node, minlength=len(counts))
     return counts
 

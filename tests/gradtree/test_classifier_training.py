@@ -93,7 +93,7 @@ print((peak() - before) / X.nbytes)
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts in other units elsewhere")
 def test_a_million_rows_take_less_than_twice_their_memory(python):
-    assert float(python(PEAK_OF_A_FIT)) < 1.0
+    assert float(python(PEAK_OF_A_FIT)) < 2.0
 
 
 @pytest.mark.parametrize(
