@@ -1,7 +1,7 @@
 """A dataset from a table that the caller has, instead of from a record and its sources."""
 
 import difflib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,7 @@ MOST_CLASSES = 100
 FEWEST_ROWS = 10
 
 
-def from_table(
-    slug: str,
-    name: str,
-    table: pd.DataFrame,
-    target: Hashable,
-    categorical: Sequence[Hashable] | None = None,
-) -> Dataset:
+def from_table(slug: str, name: str, table: pd.DataFrame, target: Hashable) -> Dataset:
     """Make a dataset of a table, for every protocol and learner of the suite.
 
     Parameters
@@ -31,10 +25,9 @@ def from_table(
     slug : what jobs, stores and files call it: lower-case words joined by hyphens.
     name : what tables and pictures call it.
     table : one row per sample; text is welcome, and so are gaps (NaN, None, NA), which protocol
-        ``paper`` fills with the mean of numbers and the most frequent of categories.
+        ``paper`` fills with the mean of numbers and the most frequent of categories. Columns that
+        hold anything but numbers and truth values are categories.
     target : the column with the classes; rows without a class are kept, the protocols decide.
-    categorical : the columns that hold categories; by default those that hold anything but
-        numbers and truth values.
 
     Returns
     -------
@@ -49,18 +42,16 @@ def from_table(
     if not SLUG.fullmatch(slug):
         raise ValueError(f"slug {slug!r} must be lower-case words joined by hyphens")
     columns = _named_columns(table)
-    label = _existing(_spelled(target), columns)
+    label = _spelled(target)
+    if label not in columns:
+        near = difflib.get_close_matches(label, columns, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(columns)}"
+        raise ValueError(f"no column {label!r}; {hint}")
     features = tuple(column for column in columns if column != label)
     if not features:
         raise ValueError(f"the table has no column besides the target {label!r}")
-    chosen = (
-        None if categorical is None else [_existing(_spelled(c), features) for c in categorical]
-    )
     classes, y = _classes(columns[label])
-    values = tuple(
-        _column(feature, columns[feature], None if chosen is None else feature in chosen)
-        for feature in features
-    )
+    values = tuple(_column(feature, columns[feature]) for feature in features)
     gaps = any(bool(pd.isna(value).any()) for value in values)
     made = Table(values, y)
     record = Record(
@@ -103,14 +94,6 @@ def _named_columns(table: pd.DataFrame) -> dict[str, pd.Series]:
     return {name: table.iloc[:, place] for place, name in enumerate(names)}
 
 
-def _existing(name: str, columns: Sequence[str] | dict[str, pd.Series]) -> str:
-    if name in columns:
-        return name
-    near = difflib.get_close_matches(name, list(columns), 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(columns)}"
-    raise ValueError(f"no column {name!r}; {hint}")
-
-
 def _classes(target: pd.Series) -> tuple[tuple[ClassLabel, ...], NDArray[np.int64]]:
     """The classes in the order of their values, and the class index of each row."""
     known = target[target.notna()]
@@ -146,21 +129,14 @@ def _classes(target: pd.Series) -> tuple[tuple[ClassLabel, ...], NDArray[np.int6
     return labels, indices
 
 
-def _column(
-    name: str, column: pd.Series, is_category: bool | None
-) -> NDArray[np.float64] | pd.Categorical:
+def _column(name: str, column: pd.Series) -> NDArray[np.float64] | pd.Categorical:
     """Numbers with NaN, or categories as text, as the canonical table has them."""
-    if is_category is None:
-        is_category = not _holds_numbers(name, column)
-    if is_category:
+    if not _holds_numbers(name, column):
         texts = column.astype(object).map(_spelled, na_action="ignore")
         texts = texts.where(texts.notna(), None)
         levels = sorted({text for text in texts if text is not None})
         return pd.Categorical(texts, categories=pd.Index(levels, dtype=object))
-    try:
-        numbers = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"column {name!r} should hold numbers: {error}") from error
+    numbers = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(numbers).any():
         raise ValueError(f"column {name!r} holds infinite values: replace them or leave them out")
     return canonical_numbers(numbers)

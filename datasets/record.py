@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from datasets.split import Task
 
 Missing = Literal["none", "category", "mode", "mean"]
-SourceKind = Literal["installed", "package", "openml", "uci"]
+SourceKind = Literal["installed", "package", "uci"]
 SOURCES = ("mirror", "cache", *get_args(SourceKind))
 """All kinds of sources in the order they are tried."""
 
@@ -40,15 +40,14 @@ class Layout:
 class Source:
     """One place the dataset can be had from, and how its files differ from the original.
 
-    ``where`` is the archive's name in ``carriers.toml``, an installed package, an OpenML
-    id or the dataset's path at the UCI archive, depending on ``kind``.
+    ``where`` is an installed package, a name in ``carriers.toml`` or the dataset's path at the
+    UCI archive, depending on ``kind``.
     """
 
     kind: SourceKind
     where: str
     members: tuple[str, ...]
     layout: Layout
-    exercised: bool
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from datasets_support import ROWS, fruit_record, fruit_table, sample_record
 from datasets import SourceError, cache, loading, registry
 from datasets.readers import read_table
 from datasets.record import Record
-from datasets.sources import openml_org, packages, uci
+from datasets.sources import packages, uci
 from experiments.runner import registry as names
 
 
@@ -32,7 +32,6 @@ def _forget() -> None:
     loading._load.cache_clear()
     cache._warn_unwritable.cache_clear()
     uci._silent_hosts.clear()
-    openml_org._silent.clear()
     packages._failures.clear()
     packages._download.cache_clear()
     names._entries.cache_clear()

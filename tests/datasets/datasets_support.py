@@ -93,7 +93,7 @@ def sample_record(**changes: Any) -> Record:
         "columns": ["size", "colour", "kind"],
         "classes": [{"name": "y", "rows": 20}, {"name": "n", "rows": 20}],
         "files": {"sample.csv": hashlib.sha256(ROWS).hexdigest()},
-        "sources": [{"kind": "uci", "where": "7/sample", "exercised": False}],
+        "sources": [{"kind": "uci", "where": "7/sample"}],
     }
     return parse_record("sample", fruit_facts(**facts, **changes))
 
