@@ -6,8 +6,6 @@ than a fixed number of bytes is unpacked.
 """
 
 import io
-import os
-import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -25,27 +23,16 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def read_file(path: Path, limit: int = LARGEST_FILE) -> bytes:
-    """The bytes of a regular file of at most ``limit`` bytes; a ``SourceError`` if there is none.
-
-    Refused if it is no regular file, or cannot be read.
-    """
-    # Opening a pipe would wait for a writer.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    """The bytes of a file; a ``SourceError`` if there is none, refused if it is too large."""
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise RefusedError(f"{path} is not a regular file")
-            content = b"" if found.st_size > limit else file.read(limit + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        raise SourceError(f"no file {path}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise RefusedError(f"{path} cannot be read: {reason}") from error
-    if max(found.st_size, len(content)) > limit:
-        most = f"{limit // 2**20 or 1} MB"
-        raise RefusedError(f"{path} is larger than {most}, the most that is read")
-    return content
+        if not path.is_file():
+            raise SourceError(f"no file {path}")
+        if path.stat().st_size > limit:
+            most = f"{limit // 2**20 or 1} MB"
+            raise RefusedError(f"{path} is larger than {most}, the most that is read")
+        return path.read_bytes()
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def read_member(archive: bytes, member: str) -> bytes:

@@ -166,9 +166,9 @@ def test_a_wrong_record_is_reported_and_left_out(kind, records_folder):
         record("mime")
 
 
-@pytest.mark.parametrize("kind", ["pipe", "folder", "10 GB", "device"])
+@pytest.mark.parametrize("kind", UNUSABLE)
 def test_a_record_that_is_no_file_is_reported_and_left_out(kind, records_folder):
-    UNUSABLE[kind][0](records_folder / "mine.toml")
+    UNUSABLE[kind](records_folder / "mine.toml")
     with pytest.warns(DataWarning, match="record left out: mine"):
         assert len(paper_datasets()) == 36
     assert list(broken_records()) == ["mine"]
