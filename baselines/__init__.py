@@ -15,6 +15,8 @@ import difflib
 import functools
 import importlib
 import pkgutil
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +40,7 @@ PAPER_ORDER = ("gradtree", "dndt", "genetictree", "dl85", "cart")
 
 @functools.cache
 def _registry() -> dict[str, Learner]:
-    found: list[Learner] = []
-    for info in pkgutil.iter_modules(__path__, f"{__name__}."):
-        if not info.ispkg:
-            module = importlib.import_module(info.name)
-            found += [module.LEARNER] if hasattr(module, "LEARNER") else []
-            found += getattr(module, "LEARNERS", [])
-    found.sort(key=lambda learner: (_rank(learner), learner.slug))
+    found = sorted(_discover(), key=lambda learner: (_rank(learner), learner.slug))
     registry = {learner.slug: learner for learner in found}
     if len(registry) < len(found):
         raise RuntimeError(f"two learners share a slug: {[learner.slug for learner in found]}")
@@ -56,6 +52,21 @@ def _rank(learner: Learner) -> int:
     if learner.slug in PAPER_ORDER:
         return PAPER_ORDER.index(learner.slug)
     return len(PAPER_ORDER) + (not learner.in_paper)
+
+
+def _discover() -> Iterator[Learner]:
+    for info in pkgutil.iter_modules(__path__):
+        if info.ispkg:
+            continue
+        try:
+            module = importlib.import_module(f"{__name__}.{info.name}")
+        except Exception as problem:  # one broken module must not stop the others
+            told = f"{type(problem).__name__}: {problem}"
+            warnings.warn(f"baselines/{info.name}.py left out: {told}", stacklevel=2)
+            continue
+        if hasattr(module, "LEARNER"):
+            yield module.LEARNER
+        yield from getattr(module, "LEARNERS", ())
 
 
 def learners() -> dict[str, Learner]:
