@@ -56,7 +56,7 @@ def _rank(learner: Learner) -> int:
 
 def _discover() -> Iterator[Learner]:
     for info in pkgutil.iter_modules(__path__):
-        if info.ispkg or info.name.startswith("_") or info.name == "contract":
+        if info.ispkg:
             continue
         try:
             module = importlib.import_module(f"{__name__}.{info.name}")

@@ -21,6 +21,7 @@ are tried at which the tree has at most ``max_leaves`` leaves (0: any number).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,7 @@ def fit_shrunk(split: Split, params: Params, seed: int) -> Fitted:
 def fit_weighted(split: Split, params: Params, seed: int, on_grid: bool) -> Fitted:
     from sklearn.base import clone
 
-    from baselines.algorithms.cart_trees import WeightedTreeClassifier, grid_of
+    from baselines.algorithms.cart_trees import WeightedTreeClassifier, cells_of, grid_of
     from baselines.algorithms.inner_folds import best_of, inner_folds, real_rows
     from baselines.algorithms.price_pruning import MOST_PRICES, grown, price_scores
 
@@ -120,7 +121,11 @@ def fit_weighted(split: Split, params: Params, seed: int, on_grid: bool) -> Fitt
     folds = inner_folds(split, seed)
     rows = X
     if grid is not None:
-        rows, folds = grid.codes(X), [each.on(grid.codes) for each in folds]
+        rows = cells_of(X, grid)
+        folds = [
+            replace(fold, X=cells_of(fold.X, grid), X_held=cells_of(fold.X_held, grid))
+            for fold in folds
+        ]
     shares = np.bincount(real_rows(split)[1], minlength=n_classes) / len(y)
     grower = WeightedTreeClassifier(tuple(shares.tolist()), params["criterion"], random_state=seed)
     most = params["max_leaves"] or None

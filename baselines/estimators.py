@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from baselines.contract import Fitted, Learner, Params, Split, over_classes
+from baselines.contract import Fitted, Learner, Params, Split, Task, over_classes
 from baselines.gradtree_variants import NEW_DEFAULTS
 
 SINCE: dict[str, Any] = {
@@ -30,6 +30,10 @@ SINCE: dict[str, Any] = {
 DEFAULTS = {**NEW_DEFAULTS, **SINCE}
 del DEFAULTS["round_to_validation"], DEFAULTS["stream"]  # never other than usual
 """What ``GradTreeClassifier()`` has today, so that a job says what it ran."""
+
+
+def defaults(task: Task) -> dict[str, Any]:
+    return dict(DEFAULTS)
 
 
 def fit_gradtree(split: Split, params: Params, seed: int) -> Fitted:
@@ -76,14 +80,8 @@ def fitted(split: Split, estimator: Any) -> Fitted:
 
 
 LEARNERS = (
-    Learner(
-        "gradtree-estimator", "GradTreeClassifier", "3", lambda task: dict(DEFAULTS), fit_gradtree
-    ),
-    Learner(
-        *("cart-equal-size", "CART of equal size", "2"),
-        defaults=lambda task: dict(DEFAULTS),
-        fit=fit_equal_size,
-    ),
+    Learner("gradtree-estimator", "GradTreeClassifier", "3", defaults, fit_gradtree),
+    Learner("cart-equal-size", "CART of equal size", "2", defaults, fit_equal_size),
     Learner(
         "small-tree", "SmallTreeClassifier", "3", lambda task: {**DEFAULTS, "cv": 5}, fit_small_tree
     ),

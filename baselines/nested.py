@@ -39,17 +39,6 @@ def defaults(task: Task) -> dict[str, Any]:
     return {"candidates": 30, "candidates_over_20000_rows": 10, "folds": 3}
 
 
-def candidates(
-    space: Mapping[str, Sequence[Any]], split: Split, params: Params, seed: int
-) -> list[dict[str, Any]]:
-    """Random points of the space; every trial draws its own."""
-    from sklearn.model_selection import ParameterSampler
-
-    rows = split.provenance.rows_before_rebalancing + len(split.X_valid) + len(split.X_test)
-    count = params["candidates" if rows <= 20_000 else "candidates_over_20000_rows"]
-    return list(ParameterSampler(space, count, random_state=1000 * seed + split.provenance.trial))
-
-
 def fit_cart(split: Split, params: Params, seed: int) -> Fitted:
     from sklearn.tree import DecisionTreeClassifier
 
@@ -89,9 +78,14 @@ def winner(
     space: Mapping[str, Sequence[Any]], fit: Any, split: Split, params: Params, seed: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The candidate with the best mean macro F1 over folds, and what the record keeps of it."""
+    from sklearn.model_selection import ParameterSampler
+
     from baselines.algorithms.inner_folds import inner_folds, tuned
 
-    drawn = candidates(space, split, params, seed)
+    rows = split.provenance.rows_before_rebalancing + len(split.X_valid) + len(split.X_test)
+    count = params["candidates" if rows <= 20_000 else "candidates_over_20000_rows"]
+    trial = split.provenance.trial
+    drawn = list(ParameterSampler(space, count, random_state=1000 * seed + trial))
     chosen, compared, inner = tuned(drawn, fit, inner_folds(split, seed, params["folds"]))
     return chosen, {"chosen": chosen, "candidates": compared, "inner_f1": round(inner, 6)}
 

@@ -7,11 +7,8 @@ class RecordError(ValueError):
     """A dataset record says something the registry does not understand."""
 
 
-class UnknownDatasetError(KeyError):
+class UnknownDatasetError(LookupError):
     """No dataset of that name; the message suggests the nearest ones."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class SourceError(RuntimeError):

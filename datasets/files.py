@@ -1,17 +1,14 @@
 """Reading what somebody else may have put there: files, and members of archives.
 
 Whatever is wrong with a file or an archive, damaged or made to harm, is a ``RefusedError``. Members
-of zip archives are read into memory: nothing is unpacked to disk or run, and no more than a fixed
-number of bytes is ever unpacked.
+of zip archives are read into memory: nothing is unpacked to disk or run, and no member of more
+than a fixed number of bytes is unpacked.
 """
 
 import io
-import os
-import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from datasets.errors import RefusedError, SourceError, told
@@ -19,8 +16,6 @@ from datasets.errors import RefusedError, SourceError, told
 LARGEST_FILE = 256 * 2**20
 """Of a data file or an archive; the largest of the suite's has 16 MB."""
 LARGEST_MEMBER = 64 * 2**20
-LARGEST_IN_ALL = 256 * 2**20
-"""Unpacked from one archive, archives inside it included."""
 NESTING = 2
 GZIP = b"\x1f\x8b"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -28,64 +23,31 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def read_file(path: Path, limit: int = LARGEST_FILE) -> bytes:
-    """The bytes of a regular file of at most ``limit`` bytes; a ``SourceError`` if there is none.
-
-    Refused if it is no regular file, or cannot be read.
-    """
-    # Opening a pipe would wait for a writer.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    """The bytes of a file; a ``SourceError`` if there is none, refused if it is too large."""
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise RefusedError(f"{path} is not a regular file")
-            content = b"" if found.st_size > limit else file.read(limit + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        raise SourceError(f"no file {path}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise RefusedError(f"{path} cannot be read: {reason}") from error
-    if max(found.st_size, len(content)) > limit:
-        most = f"{limit // 2**20 or 1} MB"
-        raise RefusedError(f"{path} is larger than {most}, the most that is read")
-    return content
-
-
-def stays_inside(name: str) -> bool:
-    """Whether a relative path, as records and archives have them, stays in its folder."""
-    path = PurePosixPath(name.replace("\\", "/"))
-    drive = ":" in name.replace("\\", "/").partition("/")[0]
-    return bool(path.parts) and not (
-        path.is_absolute() or ".." in path.parts or drive or "\0" in name
-    )
-
-
-@dataclass
-class Allowance:
-    """How many bytes may still be unpacked."""
-
-    left: int = LARGEST_IN_ALL
-
-    def spend(self, size: int, path: str) -> None:
-        self.left -= size
-        if size > LARGEST_MEMBER or self.left < 0:
-            raise RefusedError(f"member {path} is larger than any dataset")
+        if not path.is_file():
+            raise SourceError(f"no file {path}")
+        if path.stat().st_size > limit:
+            most = f"{limit // 2**20 or 1} MB"
+            raise RefusedError(f"{path} is larger than {most}, the most that is read")
+        return path.read_bytes()
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def read_member(archive: bytes, member: str) -> bytes:
     """One member by its path; ``outer.zip!inner.csv`` names a member of a nested archive."""
-    allowance = Allowance()
     for path in member.split("!"):
         opened = _opened(archive)
         if path not in opened.namelist():
             raise RefusedError(f"the archive has no member {path}")
-        archive = _read(opened, opened.getinfo(path), allowance)
+        archive = _read(opened, opened.getinfo(path))
     return archive
 
 
 def find_member(archive: bytes, name: str) -> bytes:
     """The first member whose path ends in ``name``, also inside archives in the archive."""
-    found = next(_candidates(archive, name, NESTING, Allowance()), None)
+    found = next(_candidates(archive, name, NESTING), None)
     if found is None:
         raise RefusedError(f"the archive has no member {name}")
     return found
@@ -113,34 +75,30 @@ def gunzipped(content: bytes) -> bytes:
     return unpacked
 
 
-def _candidates(archive: bytes, name: str, nesting: int, allowance: Allowance) -> Iterator[bytes]:
+def _candidates(archive: bytes, name: str, nesting: int) -> Iterator[bytes]:
     opened = _opened(archive)
-    members = [info for info in opened.infolist() if not info.is_dir()]
+    members = [info for info in opened.infolist() if not info.filename.endswith("/")]
     for info in members:
         if PurePosixPath(info.filename).name == name:
-            yield _read(opened, info, allowance)
+            yield _read(opened, info)
     if nesting:
         for info in members:
             if info.filename.lower().endswith(".zip"):
-                inner = _read(opened, info, allowance)
-                yield from _candidates(inner, name, nesting - 1, allowance)
+                yield from _candidates(_read(opened, info), name, nesting - 1)
 
 
 def _opened(archive: bytes) -> zipfile.ZipFile:
     try:
-        opened = zipfile.ZipFile(io.BytesIO(archive))
+        return zipfile.ZipFile(io.BytesIO(archive))
     except Exception as error:  # of a dozen kinds, depending on which byte is wrong
         raise RefusedError(f"not a complete zip archive: {told(error)}") from error
-    for path in opened.namelist():
-        if not stays_inside(path):
-            raise RefusedError(f"the archive has a member that escapes its folder: {path!r}")
-    return opened
 
 
-def _read(opened: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance) -> bytes:
+def _read(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     if info.compress_type not in METHODS:
         raise RefusedError(f"member {info.filename} is packed in a way that is not supported")
-    allowance.spend(info.file_size, info.filename)
+    if info.file_size > LARGEST_MEMBER:
+        raise RefusedError(f"member {info.filename} is larger than any dataset")
     try:
         # No more than the promised size is unpacked, and a wrong checksum is an error.
         return opened.read(info)

@@ -17,7 +17,6 @@ from datasets.table import Table, canonical_numbers
 
 PERMUTATIONS = Path(__file__).parent / "permutations"
 MISSING_TEXTS = ("", "?")
-MOST_CELLS = 100_000
 
 Reader = Callable[[bytes, Layout], pd.DataFrame]
 
@@ -108,7 +107,6 @@ def _class_indices(classes: Sequence[ClassLabel], labels: pd.Series) -> NDArray[
 
 def _delimited(content: bytes, layout: Layout) -> pd.DataFrame:
     """Cells between separators, one row per line; rows of another width are refused."""
-    _check_width(content, layout)
     cells = pd.read_csv(
         io.BytesIO(content),
         sep=r"\s+" if layout.separator == " " else layout.separator,
@@ -120,14 +118,6 @@ def _delimited(content: bytes, layout: Layout) -> pd.DataFrame:
         low_memory=False,
     )
     return _name(cells, layout)
-
-
-def _check_width(content: bytes, layout: Layout) -> None:
-    """Refuse a first row of far too many cells before a column is made of each."""
-    lines = content.split(b"\n", layout.skip + 1)
-    separator = b" " if layout.separator == " " else layout.separator.encode()
-    if len(lines) > layout.skip and lines[layout.skip].count(separator) > MOST_CELLS:
-        raise RefusedError(f"a row of more than {MOST_CELLS} cells")
 
 
 def _name(cells: pd.DataFrame, layout: Layout) -> pd.DataFrame:

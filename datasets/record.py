@@ -40,15 +40,14 @@ class Layout:
 class Source:
     """One place the dataset can be had from, and how its files differ from the original.
 
-    ``where`` is the archive's name in ``carriers.toml``, an installed package, an OpenML
-    id or the dataset's path at the UCI archive, depending on ``kind``.
+    ``where`` is an installed package, a name in ``carriers.toml``, an OpenML id or the dataset's
+    path at the UCI archive, depending on ``kind``.
     """
 
     kind: SourceKind
     where: str
     members: tuple[str, ...]
     layout: Layout
-    exercised: bool
 
 
 @dataclass(frozen=True)

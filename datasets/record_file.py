@@ -13,7 +13,6 @@ files, of ``Layout`` (both in ``record.py``):
 - ``"pixel 1..36"`` in a list of columns stands for 36 of them.
 """
 
-import codecs
 import difflib
 import re
 import tomllib
@@ -23,38 +22,24 @@ from pathlib import Path
 from typing import Any, get_args
 
 from datasets.errors import RecordError, told
-from datasets.files import read_file, stays_inside
+from datasets.files import read_file
 from datasets.record import ClassLabel, Layout, Missing, Record, Source, SourceKind
 from datasets.split import Task
 
 LARGEST_RECORD = 2**20
-MOST_COLUMNS = 10_000
 SLUG = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
-_SHA256 = re.compile("[0-9a-f]{64}")
-_RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d{1,9})\.\.(?P<last>\d{1,9})")
-_WHERE = {
-    "installed": re.compile(r"[A-Za-z_]\w*"),
-    "package": re.compile(r"[a-z0-9][a-z0-9._-]*"),
-    "openml": re.compile(r"\d+"),
-    "uci": re.compile(r"\d+/[\w+.%()-]+"),
-}
-_TEXTS = {"name", "task", "content_hash", "missing", "label", "citation", "licence", "link", "note"}
-_TEXTS |= {"reader", "separator", "encoding", "permutation", "kind"}
+_RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)\.\.(?P<last>\d+)")
 _COUNTS = {"n_rows", "n_features", "skip", "rows"}
 _LISTS = {"columns", "features", "drop", "categorical", "numeric", "members", "values"}
 _TABLES = {"files", "recode", "recode_label"}
-_FLAGS = {"in_paper", "exercised", "label_last"}
+_TABLE_LISTS = {"classes", "sources"}
 _LAYOUT_KEYS = {entry.name for entry in fields(Layout)}
-_SOURCE_KEYS = {"kind", "where", "members", "exercised", "label_last"} | _LAYOUT_KEYS
+_SOURCE_KEYS = {"kind", "where", "members", "label_last"} | _LAYOUT_KEYS
 _AS_THEY_ARE = {"name", "n_rows", "n_features", "content_hash", "label", "files"}
 _AS_THEY_ARE |= {"citation", "licence", "link", "note"}
-_RECORD_KEYS = (
-    {entry.name for entry in fields(Record)} - {"slug", "layout"}
-    | {"drop", "numeric"}
-    | _LAYOUT_KEYS
-)
-_REQUIRED = {"name", "task", "n_rows", "n_features", "content_hash", "label", "columns"}
-_REQUIRED |= {"files", "citation", "licence", "link"}
+_RECORD_KEYS = {"task", "missing", "features", "drop", "categorical", "numeric"}
+_RECORD_KEYS |= {"classes", "sources"} | _AS_THEY_ARE | _LAYOUT_KEYS
+_REQUIRED = _AS_THEY_ARE - {"note"} | {"task", "columns"}
 
 
 def read_record(path: Path, papers: Sequence[str] = ()) -> Record:
@@ -78,16 +63,14 @@ def parse_record(slug: str, facts: Mapping[str, Any], papers: Sequence[str] = ()
     _check_keys(facts, _RECORD_KEYS, _REQUIRED, slug)
     if {"features", "drop"} <= set(facts) or {"categorical", "numeric"} <= set(facts):
         raise RecordError(f"{slug}: give either features or drop, either categorical or numeric")
-    if facts.get("in_paper", slug in papers) != (slug in papers):
-        raise RecordError(
-            f"{slug}: in_paper = {str(facts['in_paper']).lower()}, but paper.toml "
-            f"{'lists' if slug in papers else 'does not list'} it"
-        )
     layout = _layout(facts, None)
-    features = _features(facts, layout.columns)
-    sources = [_source(slug, entry, layout, facts) for entry in _tables(facts, "sources", slug)]
+    left_out = {facts["label"], *expand(facts.get("drop", []))}
+    features = expand(facts.get("features", [c for c in layout.columns if c not in left_out]))
+    numbers = {*expand(facts.get("numeric", features))}
+    categorical = expand(facts.get("categorical", [f for f in features if f not in numbers]))
+    sources = [_source(slug, entry, layout, facts) for entry in facts.get("sources", [])]
     classes = []
-    for entry in _tables(facts, "classes", slug):
+    for entry in facts.get("classes", []):
         _check_keys(entry, {"name", "values", "rows"}, {"name", "rows"}, f"{slug}, classes")
         texts = tuple(entry.get("values", [entry["name"]]))
         classes.append(ClassLabel(entry["name"], texts, entry["rows"]))
@@ -96,14 +79,14 @@ def parse_record(slug: str, facts: Mapping[str, Any], papers: Sequence[str] = ()
         task=_choice(facts["task"], Task, slug),
         missing=_choice(facts.get("missing", "none"), Missing, slug),
         features=features,
-        categorical=_categorical(facts, features),
+        categorical=categorical,
         classes=tuple(classes),
         layout=layout,
         sources=tuple(sources),
         in_paper=slug in papers,
         **{key: facts[key] for key in _AS_THEY_ARE & set(facts)},
     )
-    if problems := [*_inconsistent(record), *_unsafe(record)]:
+    if problems := _inconsistent(record):
         raise RecordError(f"{slug}: {'; '.join(problems)}")
     return record
 
@@ -132,42 +115,6 @@ def _inconsistent(record: Record) -> list[str]:
     return problems
 
 
-def _unsafe(record: Record) -> list[str]:
-    """Names that would leave their folder, hashes that are none, and the like."""
-    problems = []
-    names = [(name, "file") for name in record.files]
-    for source in record.sources:
-        names += [(part, "member") for member in source.members for part in member.split("!")]
-        if not _WHERE[source.kind].fullmatch(source.where):
-            problems.append(f"{source.where!r} names no {source.kind} source")
-    for layout in (record.layout, *(source.layout for source in record.sources)):
-        names += [(layout.permutation, "permutation")] if layout.permutation else []
-        try:
-            codecs.lookup(layout.encoding)
-        except (LookupError, ValueError):
-            problems.append(f"unknown encoding {layout.encoding!r}")
-    problems += [
-        f"{what} {name!r} leaves its folder" for name, what in names if not stays_inside(name)
-    ]
-    hashes = [record.content_hash, *record.files.values()]
-    problems += [f"{text!r} is no SHA-256" for text in hashes if not _SHA256.fullmatch(text)]
-    return problems
-
-
-def _features(facts: Mapping[str, Any], columns: Sequence[str]) -> tuple[str, ...]:
-    if "features" in facts:
-        return expand(facts["features"])
-    unused = {facts["label"], *expand(facts.get("drop", []))}
-    return tuple(column for column in columns if column not in unused)
-
-
-def _categorical(facts: Mapping[str, Any], features: Sequence[str]) -> tuple[str, ...]:
-    if "numeric" in facts:
-        numbers = set(expand(facts["numeric"]))
-        return tuple(feature for feature in features if feature not in numbers)
-    return expand(facts.get("categorical", []))
-
-
 def _layout(facts: Mapping[str, Any], base: Layout | None) -> Layout:
     given = {key: facts[key] for key in _LAYOUT_KEYS & set(facts)}
     if "columns" in given:
@@ -185,7 +132,6 @@ def _source(slug: str, entry: Mapping[str, Any], base: Layout, facts: Mapping[st
         where=str(entry["where"]),
         members=tuple(entry.get("members", facts["files"])),
         layout=_layout(entry, base),
-        exercised=entry.get("exercised", True),
     )
 
 
@@ -195,8 +141,6 @@ def expand(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         if match := _RANGE.fullmatch(name):
             numbers = range(int(match["first"]), int(match["last"]) + 1)
-            if len(numbers) > MOST_COLUMNS:
-                raise RecordError(f"{name!r} stands for more than {MOST_COLUMNS} columns")
             written += [f"{match['stem']}{number}" for number in numbers]
         else:
             written.append(name)
@@ -207,13 +151,6 @@ def _choice(value: str, choices: Any, slug: str) -> Any:
     if value not in get_args(choices):
         raise RecordError(f"{slug}: {value!r} is none of {', '.join(get_args(choices))}")
     return value
-
-
-def _tables(facts: Mapping[str, Any], key: str, slug: str) -> list[Mapping[str, Any]]:
-    entries = facts.get(key, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise RecordError(f"{slug}: {key} must be a list of tables")
-    return entries
 
 
 def _check_keys(
@@ -233,14 +170,17 @@ def _check_keys(
 
 def _expected(key: str, value: Any) -> str:
     """What a value should have been, empty if it is that."""
-    texts = isinstance(value, list | dict) and all(isinstance(text, str) for text in value)
-    if isinstance(value, dict):
-        texts = texts and all(isinstance(text, str) for text in value.values())
-    checks = (
-        (_TEXTS, isinstance(value, str), "a text"),
-        (_FLAGS, isinstance(value, bool), "true or false"),
-        (_COUNTS, type(value) is int and 0 <= value < 2**31, "a number from 0"),
-        (_LISTS, isinstance(value, list) and texts, "a list of texts"),
-        (_TABLES, isinstance(value, dict) and texts, "a table of texts"),
-    )
-    return next((wanted for keys, right, wanted in checks if key in keys and not right), "")
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    texts = all(isinstance(each, str) for each in inside)
+    if key == "label_last":
+        return "" if isinstance(value, bool) else "true or false"
+    if key in _COUNTS:
+        return "" if type(value) is int and value >= 0 else "a number from 0"
+    if key in _LISTS:
+        return "" if isinstance(value, list) and texts else "a list of texts"
+    if key in _TABLES:
+        return "" if isinstance(value, dict) and texts else "a table of texts"
+    if key in _TABLE_LISTS:
+        tables = isinstance(value, list) and all(isinstance(each, dict) for each in inside)
+        return "" if tables else "a list of tables"
+    return "" if isinstance(value, str) else "a text"

@@ -13,30 +13,28 @@ from gradtree.trees.tree import LEAF
 MOST_EDGES = 255
 
 
-@dataclass(frozen=True, eq=False)
-class ThresholdGrid:
-    """Thresholds that a tree may use: per column, sorted edges between cells."""
-
-    edges: tuple[NDArray[np.float64], ...]
-
-    def codes(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """The number of the cell that each value lies in."""
-        rows = np.asarray(X, dtype=np.float32).astype(np.float64)
-        cells = [np.searchsorted(edges, rows[:, j]) for j, edges in enumerate(self.edges)]
-        return np.column_stack(cells).astype(np.float64)
+Grid = list[NDArray[np.float64]]
+"""Thresholds that a tree may use: per column, sorted edges between cells."""
 
 
-def grid_of(X: NDArray[Any]) -> ThresholdGrid:
+def cells_of(X: NDArray[Any], grid: Grid) -> NDArray[np.float64]:
+    """The number of the cell that each value lies in."""
+    rows = np.asarray(X, dtype=np.float32).astype(np.float64)
+    cells = [np.searchsorted(edges, column) for edges, column in zip(grid, rows.T, strict=True)]
+    return np.column_stack(cells).astype(np.float64)
+
+
+def grid_of(X: NDArray[Any]) -> Grid:
     """Edges midway between the distinct values of these rows, at most 255 per column."""
-    edges = []
+    grid = []
     for column in np.asarray(X, dtype=np.float32).astype(np.float64).T:
         values = np.unique(column)
         between = (values[:-1] + values[1:]) / 2
         if len(between) > MOST_EDGES:
             shares = np.linspace(0, 1, MOST_EDGES)
             between = np.unique(np.quantile(between, shares, method="nearest"))
-        edges.append(between)
-    return ThresholdGrid(tuple(edges))
+        grid.append(between)
+    return grid
 
 
 class WeightedTreeClassifier(DecisionTreeClassifier):
@@ -62,7 +60,7 @@ class WeightedTreeClassifier(DecisionTreeClassifier):
         )
         self.class_shares = class_shares
 
-    def fit(self, X: Any, y: Any, grid: ThresholdGrid | None = None) -> Self:
+    def fit(self, X: Any, y: Any, grid: Grid | None = None) -> Self:
         """Grow the tree; with a grid, every threshold is one of its edges."""
         classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
         shares = counts if self.class_shares is None else np.asarray(self.class_shares)
@@ -73,11 +71,10 @@ class WeightedTreeClassifier(DecisionTreeClassifier):
         if grid is None:
             super().fit(X, y, sample_weight=weight)
             return self
-        super().fit(grid.codes(X), y, sample_weight=weight)
+        super().fit(cells_of(X, grid), y, sample_weight=weight)
         tree = self.tree_
         for node in np.flatnonzero(tree.children_left != LEAF):
-            edges = grid.edges[tree.feature[node]]
-            tree.threshold[node] = edges[int(tree.threshold[node])]
+            tree.threshold[node] = grid[tree.feature[node]][int(tree.threshold[node])]
         return self
 
 

@@ -79,9 +79,7 @@ class DNDTClassifier(TreeClassifier):
             rows_valid,
             labels_valid,
             training.initial_weights(int(seed), n_features, len(self.classes_)),
-            training.Schedule(
-                self.learning_rate, self.temperature, self.batch_size, self.epochs, self.patience
-            ),
+            self,
             weight,
         )
         self.cuts_, scores = trained.weights

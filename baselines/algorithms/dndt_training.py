@@ -6,20 +6,22 @@ features are formed, and the leaf scores are contracted with one after the
 other: the same logits without ever holding a rows x 2^n matrix.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from baselines.algorithms.dndt import DNDTClassifier
+
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 
 
-class Weights(NamedTuple):
-    """One cut point per feature, and class scores of shape (2 ** n_features, n_classes)."""
-
-    cuts: NDArray[np.float32]
-    scores: NDArray[np.float32]
+Weights = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""One cut point per feature, and class scores of shape (2 ** n_features, n_classes)."""
 
 
 class Trained(NamedTuple):
@@ -31,16 +33,6 @@ class Trained(NamedTuple):
     stopped: bool
 
 
-class Schedule(NamedTuple):
-    """Rates and limits of a training."""
-
-    learning_rate: float
-    temperature: float
-    batch_size: int
-    epochs: int
-    patience: int
-
-
 def initial_weights(seed: int, n_features: int, n_classes: int) -> Weights:
     """The authors' draws: cut points first, feature by feature, then the leaf scores.
 
@@ -50,7 +42,7 @@ def initial_weights(seed: int, n_features: int, n_classes: int) -> Weights:
         tf.random.set_seed(seed)
         cuts = [tf.random.uniform([1]).numpy() for _ in range(n_features)]
         scores = tf.random.uniform([2**n_features, n_classes]).numpy()
-    return Weights(np.concatenate(cuts), scores)
+    return np.concatenate(cuts), scores
 
 
 def train(
@@ -59,7 +51,7 @@ def train(
     X_valid: NDArray[Any],
     y_valid: NDArray[Any],
     start: Weights,
-    schedule: Schedule,
+    schedule: DNDTClassifier,
     weight: NDArray[Any] | None = None,
 ) -> Trained:
     """Minimise the softmax cross-entropy of the soft tree, in the order of the rows.
@@ -67,10 +59,9 @@ def train(
     The loss of the validation rows decides when to stop. Of the weights of the training rows only
     ratios matter.
     """
-    n_classes = start.scores.shape[1]
     shares = np.ones(len(X)) if weight is None else weight / weight.mean()
     with tf.device("/CPU:0"):
-        one_hot = np.eye(n_classes, dtype=np.float32)
+        one_hot = np.eye(start[1].shape[1], dtype=np.float32)
         cuts, scores, epochs, best, waited = _loop(
             *_batches(X, one_hot[y], shares, schedule.batch_size),
             tf.constant(X_valid, tf.float32),
@@ -81,8 +72,8 @@ def train(
             tf.constant(schedule.epochs),
             tf.constant(schedule.patience),
         )
-    weights = Weights(cuts.numpy(), scores.numpy())
-    return Trained(weights, int(epochs), float(best), bool(waited >= schedule.patience))
+    stopped = bool(waited >= schedule.patience)
+    return Trained((cuts.numpy(), scores.numpy()), int(epochs), float(best), stopped)
 
 
 def _batches(

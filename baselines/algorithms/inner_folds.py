@@ -35,10 +35,6 @@ class Fold:
     X_held: NDArray[np.float64]
     y_held: NDArray[np.int64]
 
-    def on(self, change: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Fold:
-        """The same fold with changed features."""
-        return Fold(change(self.X), self.y, change(self.X_held), self.y_held)
-
     def score(self, predicted: NDArray[Any]) -> float:
         """Macro F1 of what is predicted of the held-out rows."""
         return macro_f1(self.y_held, predicted)

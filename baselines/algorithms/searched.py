@@ -44,9 +44,11 @@ class SearchedTreeClassifier(TreeClassifier):
     which may take more nodes. ``proved_``: the search ended by itself, which is the solver's proof.
     """
 
+    renumber = True  # so that the classes of training rows are 0, 1, … for the solver
+
     @abstractmethod
     def _find(self, X: Matrix, labels: Labels, X_bins: Matrix, ranked: Binariser | None) -> Found:
-        """Binarise and search."""
+        """Binarise and search; the labels are numbered for the solver."""
 
     def fit(
         self,
@@ -64,9 +66,11 @@ class SearchedTreeClassifier(TreeClassifier):
         """
         rows, labels = self._checked(X, y, classes)
         bins = rows if X_bins is None else validate_data(self, X_bins, dtype=float, reset=False)
-        self.binariser_, found = self._find(rows, labels, bins, ranked)
+        names = np.unique(labels) if self.renumber else np.arange(len(self.classes_))
+        numbered = np.searchsorted(names, labels)
+        self.binariser_, found = self._find(rows, numbered, bins, ranked)
         columns = self.binariser_.transform(rows)
-        self.found_ = with_shares(found, columns, labels, len(self.classes_))
+        self.found_ = with_shares(relabelled(found, names), columns, labels, len(self.classes_))
         self.size_ = size(self.found_)
         self.tree_ = self._cut_back(on_features(self.found_, self.binariser_, rows))
         return self
@@ -124,16 +128,15 @@ class SolverTreeClassifier(SearchedTreeClassifier):
         power = 2 if self.solver == "licketysplit" else self.max_depth  # whatever its depth
         binariser = first_columns(ranked, len(X), power, self.work)
         columns = binariser.transform(X)
-        present, numbered = np.unique(labels, return_inverse=True)
         self.proved_ = True
-        if columns.shape[1] == 0 or len(present) == 1:
+        if columns.shape[1] == 0 or labels.max() == 0:
             return binariser, Leaf(int(np.bincount(labels).argmax()))
         price = {} if self.solver == "dl85" else {"price": self.complexity}
         search = SOLVERS[self.solver]
-        found = search(columns, numbered, self.max_depth, 1, self.time_limit, **price)
+        found = search(columns, labels, self.max_depth, 1, self.time_limit, **price)
         assert found is not None
         self.proved_ = not found.timed_out
-        return binariser, relabelled(found.tree, present)
+        return binariser, found.tree
 
 
 SOLVERS: dict[str, Solver] = {"dl85": solve, "streed": by_streed, "licketysplit": by_licketysplit}
@@ -152,22 +155,21 @@ class ConTreeClassifier(SearchedTreeClassifier):
         """Every split of the tree is a column of its own."""
         from pycontree import ConTree
 
-        present, numbered = np.unique(labels, return_inverse=True)
         self.proved_ = True
-        if len(present) == 1:
-            return below([]), Leaf(int(present[0]))
+        if labels.max() == 0:
+            return below([]), Leaf(0)
         solver = ConTree(
             max_depth=self.max_depth, complexity_cost=self.complexity, time_limit=self.time_limit
         )
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            solver.fit(X.astype(np.float32).astype(np.float64), numbered)
+            solver.fit(X.astype(np.float32).astype(np.float64), labels)
         self.proved_ = not any("time limit" in str(each.message) for each in said)
         splits: list[tuple[int, float]] = []
 
         def node(of: Any) -> Node:
             if of.is_leaf_node():
-                return Leaf(int(present[of.get_label()]))
+                return Leaf(int(of.get_label()))
             splits.append((int(of.get_split_feature()), float(of.get_split_threshold())))
             column = len(splits) - 1
             return Branch(column, node(of.get_left()), node(of.get_right()))

@@ -7,16 +7,13 @@ from good practice or from the paper's text, here or in ``steps``, "Quirk" says 
 ``Steps`` names those that can be replaced one by one.
 """
 
-from dataclasses import dataclass
-from functools import lru_cache
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import QuantileTransformer
 
-from datasets.protocols.declared import FIRST_SEED, PAPER, Protocol, Steps, data_seed
+from datasets.protocols.declared import FIRST_SEED, PAPER, Protocol, data_seed
 from datasets.protocols.steps import (
     FillMissing,
     balancing_weights,
@@ -28,7 +25,7 @@ from datasets.protocols.steps import (
     random_parts,
     stratified_parts,
 )
-from datasets.split import Parts, Rebalancing, Split
+from datasets.split import Rebalancing, Split
 from datasets.table import Dataset
 
 QUANTILE_NOISE = 1e-3
@@ -42,8 +39,14 @@ def split(dataset: Dataset, trial: int, protocol: Protocol = PAPER) -> Split:
             f"rare ones it oversamples; {dataset.slug} is a regression: use protocol clean"
         )
     seed, steps = data_seed(trial), protocol.steps
-    rows, filled = parts_and_values(dataset, seed, steps)
-    X, y_train = filled.X, filled.y[rows.train]
+    if steps.fill_from == "training rows":
+        rows = random_parts(len(dataset.y), seed)
+        fill, X, y = filled(dataset, rows.train)
+    else:
+        # Quirk: the fill values come from all rows, test rows included.
+        fill, X, y = filled(dataset, np.arange(len(dataset.y)))
+        rows = stratified_parts(y, seed) if steps.stratified else random_parts(len(y), seed)
+    y_train = y[rows.train]
     means, X_means = encode(X.iloc[rows.train], y_train, dataset.categorical, steps.means, seed)
     # One stream for the noise and then for SMOTE, as numpy's global one was used.
     stream = np.random.RandomState(FIRST_SEED)
@@ -65,8 +68,8 @@ def split(dataset: Dataset, trial: int, protocol: Protocol = PAPER) -> Split:
         protocol,
         trial,
         rows,
-        filled.y,
-        Pipeline([("fill", filled.fill), ("encode", means), ("quantile", quantile)]),
+        y,
+        Pipeline([("fill", fill), ("encode", means), ("quantile", quantile)]),
         {"rebalanced": rebalanced, "encoding": steps.means},
         X_train=X_train,
         y_train=y_train,
@@ -77,44 +80,20 @@ def split(dataset: Dataset, trial: int, protocol: Protocol = PAPER) -> Split:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Filled:
-    """A dataset without gaps, and the map that fills them."""
+def filled(
+    dataset: Dataset, rows: NDArray[np.int64]
+) -> tuple[FillMissing, pd.DataFrame, NDArray[np.int64]]:
+    """A map that fills gaps with what some rows give, and all rows and labels without gaps.
 
-    fill: FillMissing
-    X: pd.DataFrame
-    y: NDArray[np.int64]
-
-
-def parts_and_values(dataset: Dataset, seed: int, steps: Steps) -> tuple[Parts, Filled]:
-    """The rows of the three parts, and all rows with their gaps filled."""
-    if steps.fill_from == "training rows":
-        rows = random_parts(len(dataset.y), seed)
-        return rows, _filled_from(dataset, rows.train)
-    filled = _filled(dataset)
-    if steps.stratified:
-        return stratified_parts(filled.y, seed), filled
-    return random_parts(len(filled.y), seed), filled
-
-
-@lru_cache(maxsize=2)
-def _filled(dataset: Dataset) -> Filled:
-    """Missing values replaced by the column's mode or mean, or kept as a category "?".
-
-    Quirk: the fill values come from all rows, test rows included. Quirk: a missing label
+    A missing value becomes the column's mode or mean, or a category "?". Quirk: a missing label
     (Echocardiogram) is taken for the most frequent class instead of being dropped.
     """
-    return _filled_from(dataset, np.arange(len(dataset.y)))
-
-
-def _filled_from(dataset: Dataset, rows: NDArray[np.int64]) -> Filled:
-    """All rows, with fill values that some rows give."""
     columns = dataset.X.columns[dataset.X.isna().any()]
     fill = FillMissing(dataset.record.missing, columns).fit(dataset.X.iloc[rows])
     labels = dataset.y[rows]
     most_frequent = np.bincount(labels[labels >= 0], minlength=1).argmax()
     y = np.where(dataset.y < 0, most_frequent, dataset.y)
-    return Filled(fill, fill.transform(dataset.X), y)
+    return fill, fill.transform(dataset.X), y
 
 
 def fit_quantiles(

@@ -1,6 +1,8 @@
 """The places a dataset can be had from, all ending in the same canonical table."""
 
 import importlib.util
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from datasets.cache import Cache
@@ -15,16 +17,14 @@ from datasets.table import Table
 
 def table_from(source: Source, record: Record, cache: Cache) -> Table:
     """Fetch and read one source; the caller verifies the table."""
-    match source.kind:
-        case "openml":
-            return to_table(record, openml_org.cells(source), source.layout)
-        case "installed":
-            files = installed_files(source)
-        case "package":
-            files = packages.contents(source, cache)
-        case "uci":
-            files = uci.contents(source)
-    return read_table(record, files, source.layout)
+    if source.kind == "openml":
+        return to_table(record, openml_org.cells(source), source.layout)
+    fetch: dict[str, Callable[[Source], list[bytes]]] = {
+        "installed": installed_files,
+        "package": partial(packages.contents, cache=cache),
+        "uci": uci.contents,
+    }
+    return read_table(record, fetch[source.kind](source), source.layout)
 
 
 def installed_files(source: Source) -> list[bytes]:
@@ -38,14 +38,10 @@ def installed_files(source: Source) -> list[bytes]:
 
 def describe(source: Source) -> str:
     """A source in a few words."""
-    match source.kind:
-        case "openml":
-            return f"OpenML {source.where}"
-        case "package":
-            try:
-                return f"package {carrier(source.where).requirement}"
-            except SourceError:  # its own message follows where it is used
-                return f"package {source.where}"
-        case "uci":
-            return f"UCI {source.where}"
-    return f"installed {source.where}"
+    if source.kind != "package":
+        known = {"openml": "OpenML", "uci": "UCI"}
+        return f"{known.get(source.kind, source.kind)} {source.where}"
+    try:
+        return f"package {carrier(source.where).requirement}"
+    except SourceError:  # its own message follows where it is used
+        return f"package {source.where}"

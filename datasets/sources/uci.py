@@ -41,12 +41,15 @@ def fetch(address: str) -> bytes:
             return _fetch_once(address)
         except (OSError, http.client.HTTPException, ValueError) as error:
             failure = error
-        if pause is None or not _may_pass(failure):
+        status = getattr(failure, "code", 0)  # of an answer of the server
+        if pause is None or (0 < status < 500 and status != 429):
             break
         time.sleep(pause)
     if not isinstance(failure, urllib.error.HTTPError | http.client.HTTPException):
         _silent_hosts.add(host)
-    raise SourceError(f"{address} cannot be fetched: {_reason(failure)}")
+    reason = getattr(failure, "reason", failure)
+    why = told(reason if isinstance(reason, Exception) else failure)
+    raise SourceError(f"{address} cannot be fetched: {f'HTTP status {status}' if status else why}")
 
 
 def _fetch_once(address: str) -> bytes:
@@ -64,17 +67,3 @@ def _fetch_once(address: str) -> bytes:
     if expected.isdecimal() and len(content) != int(expected):
         raise http.client.IncompleteRead(bytes(content), int(expected) - len(content))
     return bytes(content)
-
-
-def _may_pass(failure: Exception) -> bool:
-    """Whether another attempt may succeed: not if the server says there is no such thing."""
-    if isinstance(failure, urllib.error.HTTPError):
-        return failure.code >= 500 or failure.code == 429
-    return True
-
-
-def _reason(failure: Exception) -> str:
-    if isinstance(failure, urllib.error.HTTPError):
-        return f"HTTP status {failure.code}"
-    reason = getattr(failure, "reason", failure)
-    return told(reason if isinstance(reason, Exception) else failure)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from searched_problems import CASES, RECORDED, hard_problem, problem, text
 
-from baselines.algorithms.branch_and_bound import cache
+from baselines.algorithms.branch_and_bound import state
 from baselines.algorithms.branch_and_bound.solver import compile_kernels, solve
 from baselines.algorithms.dl85 import DL85Classifier
 from baselines.algorithms.solvers import by_pydl85
@@ -115,7 +115,7 @@ def test_an_interrupt_ends_the_search():
 
 
 def test_more_sets_than_there_is_room_or_numbers_for_are_an_error_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(cache, "MOST_NODES", 50)
+    monkeypatch.setattr(state, "MOST_NODES", 50)
     with pytest.raises(MemoryError, match="no room for more than 50 sets"):
         solve(*problem(1, 20), 4)
     with pytest.raises(ValueError, match="lower max_depth"):

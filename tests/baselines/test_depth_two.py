@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from baselines.algorithms.branch_and_bound import cache
+from baselines.algorithms.branch_and_bound import state
 from baselines.algorithms.branch_and_bound.depth_two import best_of_depth_two
 from baselines.algorithms.branch_and_bound.pair_counts import (
     BLOCK,
@@ -99,12 +99,12 @@ def by_kernel(given: Problem, is_rest: bool, least: int, bound: float) -> Found:
     columns, labels = given.columns, given.labels
     # Whether a row is in the part is a column like any other, which the search passes on as bits.
     rows = encode(np.column_stack([columns, given.part]), labels)
-    nodes, counter = cache.room_for(columns.shape[1], 1), room_for_counts(rows)
+    nodes, counter = state.room_for(columns.shape[1], 1), room_for_counts(rows)
     every, part = np.arange(columns.shape[1]), rows.yes[-1]
     from_python(begin_node)(counter)
     from_python(count_part)(rows, rows.everyone, part, 0, every, counter)
     from_python(count_whole)(rows, rows.everyone, every, counter)
-    node = cache.add(nodes, 1, len(labels), 0)
+    node = state.add(nodes, 1, len(labels), 0)
     nodes.bound[node] = bound
     solve = from_python(best_of_depth_two)
     solve(rows, nodes, node, every, counter, is_rest, least, room_for_stumps(rows))

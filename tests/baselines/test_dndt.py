@@ -11,7 +11,6 @@ tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
 
 from baselines.algorithms.dndt import DNDTClassifier  # noqa: E402
 from baselines.algorithms.dndt_training import (  # noqa: E402
-    Schedule,
     Trained,
     Weights,
     initial_weights,
@@ -31,11 +30,11 @@ def plain_logits(X: Any, cuts: list[Any], scores: Any, temperature: float) -> An
 
 
 def plain_training(
-    X: np.ndarray, y: np.ndarray, start: Weights, schedule: Schedule
+    X: np.ndarray, y: np.ndarray, start: Weights, schedule: DNDTClassifier
 ) -> tuple[np.ndarray, np.ndarray]:
     """The loop in Python with Keras' optimiser, one variable and step after the other."""
-    cuts = [tf.Variable([cut]) for cut in start.cuts]
-    scores = tf.Variable(start.scores)
+    cuts = [tf.Variable([cut]) for cut in start[0]]
+    scores = tf.Variable(start[1])
     adam = tf.keras.optimizers.Adam(schedule.learning_rate)
     adam.build([scores, *cuts])
     for _ in range(schedule.epochs):
@@ -59,25 +58,25 @@ def test_the_compiled_loop_is_the_plain_one(n_features, n_classes):
     X, y = random.normal(size=(50, n_features)), random.integers(0, n_classes, 50)
     start = initial_weights(42, n_features, n_classes)
     # Three batches, the last of them smaller.
-    schedule = Schedule(0.05, 0.5, batch_size=20, epochs=4, patience=100)
+    schedule = DNDTClassifier(0.05, 0.5, batch_size=20, epochs=4, patience=100)
     trained = train(X, y, X, y, start, schedule)
     cuts, scores = plain_training(X, y, start, schedule)
     assert trained.epochs == 4
-    np.testing.assert_allclose(trained.weights.cuts, cuts, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(trained.weights.scores, scores, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(trained.weights[0], cuts, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(trained.weights[1], scores, rtol=1e-4, atol=1e-5)
 
 
 def noisy_run(epochs: int, patience: int) -> tuple[Trained, float]:
     """A run, and the validation loss of the weights that it returns."""
     split = made_up_split(2)
-    schedule = Schedule(0.3, 0.3, batch_size=30, epochs=epochs, patience=patience)
+    schedule = DNDTClassifier(0.3, 0.3, batch_size=30, epochs=epochs, patience=patience)
     start = initial_weights(1, split.n_features, 2)
     trained = train(split.X_train, split.y_train, split.X_valid, split.y_valid, start, schedule)
     weights = trained.weights
     logits = soft_logits(
         tf.constant(split.X_valid, tf.float32),
-        tf.constant(weights.cuts),
-        tf.constant(weights.scores),
+        tf.constant(weights[0]),
+        tf.constant(weights[1]),
         schedule.temperature,
     )
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(split.y_valid, logits)

@@ -77,20 +77,21 @@ def test_weights_of_cart_count_training_rows_only():
 
 def test_a_weight_of_two_does_in_dndt_what_a_second_copy_does():
     pytest.importorskip("tensorflow")
-    from baselines.algorithms.dndt_training import Schedule, initial_weights, train
+    from baselines.algorithms.dndt import DNDTClassifier
+    from baselines.algorithms.dndt_training import initial_weights, train
 
     split = made_up_split(2)
     X, y = split.X_train, split.y_train
     twice = np.concatenate([np.arange(len(y)), np.flatnonzero(y == 1)])
-    schedule = Schedule(0.05, 0.5, batch_size=1000, epochs=30, patience=1000)
+    schedule = DNDTClassifier(0.05, 0.5, batch_size=1000, epochs=30, patience=1000)
     start = initial_weights(42, split.n_features, 2)
     valid = (split.X_valid, split.y_valid)
     by_weight = train(X, y, *valid, start, schedule, np.where(y == 1, 2.0, 1.0))
     by_copy = train(X[twice], y[twice], *valid, start, schedule)
     plain = train(X, y, *valid, start, schedule)
-    np.testing.assert_allclose(by_weight.weights.cuts, by_copy.weights.cuts, rtol=1e-4)
-    np.testing.assert_allclose(by_weight.weights.scores, by_copy.weights.scores, rtol=1e-3)
-    assert abs(plain.weights.scores - by_copy.weights.scores).max() > 0.01
+    np.testing.assert_allclose(by_weight.weights[0], by_copy.weights[0], rtol=1e-4)
+    np.testing.assert_allclose(by_weight.weights[1], by_copy.weights[1], rtol=1e-3)
+    assert abs(plain.weights[1] - by_copy.weights[1]).max() > 0.01
 
 
 def test_gradtree_gets_the_weight_of_each_training_row():

@@ -90,7 +90,7 @@ def test_a_changed_mirror_file_is_named_and_not_used(fruit, tmp_path, content):
 
 
 def test_the_archives_name_of_a_file_is_accepted_in_a_mirror(fruit, tmp_path):
-    fruit({"kind": "uci", "where": "1/fruit", "members": ["Fruit_2000.csv"], "exercised": False})
+    fruit({"kind": "uci", "where": "1/fruit", "members": ["Fruit_2000.csv"]})
     folder = tmp_path / "mirror" / "fruit"
     folder.mkdir(parents=True)
     (folder / "Fruit_2000.csv").write_bytes(FRUIT.replace(b"\n", b"\r\n"))

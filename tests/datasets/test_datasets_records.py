@@ -1,4 +1,4 @@
-"""The records: as the paper prints them; a wrong one harms no other, no name leaves its folder."""
+"""The records: as the paper prints them; a wrong one harms no other."""
 
 import re
 from pathlib import Path
@@ -19,10 +19,9 @@ from datasets import (
     registry,
     resolve,
 )
-from datasets.files import stays_inside
 from datasets.record_file import expand, parse_record
 from datasets.sources import describe, packages
-from datasets.sources.packages import carrier, parse_carrier
+from datasets.sources.packages import carrier
 
 PAPER = Path(__file__).parents[2] / "results" / "paper"
 SPECS = pd.read_csv(PAPER / "dataset_specs.csv").set_index("dataset")
@@ -58,7 +57,6 @@ def test_a_record_is_complete(slug):
     assert entry.link.startswith("https://")
     for source in entry.sources:
         assert describe(source)
-        assert source.exercised == (source.kind in ("installed", "package"))
         if source.kind == "package":
             assert carrier(source.where)
 
@@ -93,7 +91,7 @@ def test_names_and_slugs_are_understood_in_any_case(text):
 def test_an_unknown_name_brings_suggestions():
     with pytest.raises(UnknownDatasetError, match="did you mean titanic"):
         resolve("Titanik")
-    with pytest.raises(KeyError, match="known are blood-transfusion"):
+    with pytest.raises(UnknownDatasetError, match="known are blood-transfusion"):
         resolve("xyz")
 
 
@@ -168,9 +166,9 @@ def test_a_wrong_record_is_reported_and_left_out(kind, records_folder):
         record("mime")
 
 
-@pytest.mark.parametrize("kind", ["pipe", "folder", "10 GB", "device"])
+@pytest.mark.parametrize("kind", UNUSABLE)
 def test_a_record_that_is_no_file_is_reported_and_left_out(kind, records_folder):
-    UNUSABLE[kind][0](records_folder / "mine.toml")
+    UNUSABLE[kind](records_folder / "mine.toml")
     with pytest.warns(DataWarning, match="record left out: mine"):
         assert len(paper_datasets()) == 36
     assert list(broken_records()) == ["mine"]
@@ -187,76 +185,13 @@ def test_nobody_enlarges_the_papers_36(records_folder):
     (records_folder / "wine-two.toml").write_text(text, encoding="utf-8")
     assert "wine-two" in all_records()
     assert "wine-two" not in paper_datasets()
-    (records_folder / "wine-three.toml").write_text(f"in_paper = true\n{text}", encoding="utf-8")
-    registry._scanned.cache_clear()
-    with pytest.warns(DataWarning, match="in_paper = true, but paper.toml does not list it"):
-        assert len(paper_datasets()) == 36
-
-
-# Names in records stay in their folder, and do not become options of programs.
-
-
-OUTSIDE = ["../x", "/etc/passwd", "a/../../x", "..\\x", "C:/x", "C:x", "", "a\0b", ".."]
-
-
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_a_name_that_leaves_its_folder_is_refused(name):
-    assert not stays_inside(name)
-    good = {"kind": "installed", "where": "sklearn"}
-    for changes in (
-        {"files": {name: "0" * 64}},
-        {"sources": [{**good, "members": [name]}]},
-        {"sources": [{**UCI, "members": [f"a.zip!{name}"]}]},
-        {"sources": [{**UCI, "permutation": name}]} if name else {"files": {name: "0" * 64}},
-    ):
-        with pytest.raises(RecordError, match="leaves its folder"):
-            fruit_record(**changes)
+    assert len(paper_datasets()) == 36
 
 
 @pytest.mark.parametrize("slug", ["../x", "X", "a--b", "-a", "a_b", "a b", "", "a/b", ".a"])
 def test_a_record_is_called_by_a_slug(slug):
     with pytest.raises(RecordError, match="lower-case words joined by hyphens"):
         parse_record(slug, fruit_facts())
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        {"kind": "installed", "where": "os.path"},
-        {"kind": "installed", "where": "../x"},
-        {"kind": "uci", "where": "1/x@evil.example.org"},
-        {"kind": "uci", "where": "../../x"},
-        {"kind": "openml", "where": "-1"},
-        {"kind": "package", "where": "--index-url=x"},
-    ],
-)
-def test_a_source_that_names_something_else_is_refused(source):
-    with pytest.raises(RecordError, match="names no"):
-        fruit_record(sources=[source])
-
-
-UCI = {"kind": "uci", "where": "7/fruit"}
-CARRIER = {"requirement": "x==1", "wheel": "x-1-py3-none-any.whl", "sha256": "0" * 64}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"requirement": "--index-url=http://x"},
-        {"requirement": "x"},
-        {"requirement": "x==1 --pre"},
-        {"wheel": "../x.whl"},
-        {"wheel": "x.tar.gz"},
-        {"sha256": ""},
-        {"tags": {"dest": "/"}},
-        {"tags": {"platform": "--x"}},
-        {"extra": 1},
-    ],
-)
-def test_a_carrier_does_not_become_an_option_of_pip(changes):
-    parse_carrier("x", CARRIER)
-    with pytest.raises(RecordError, match=r"carriers\.toml, x"):
-        parse_carrier("x", {**CARRIER, **changes})
 
 
 @pytest.mark.parametrize("content", [b"[x]\nwheel = 5\n", b"oops", b"\xff", b"x = 5"])

@@ -15,7 +15,7 @@ from datasets_support import FRUIT, Answer, answer, fruit_table, serving, write_
 from datasets import DatasetUnavailable, SourceError, load_dataset
 from datasets.sources import openml_org, uci
 
-UCI = {"kind": "uci", "where": "7/fruit", "exercised": False}
+UCI = {"kind": "uci", "where": "7/fruit"}
 
 
 def serve_uci(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
@@ -123,7 +123,7 @@ def openml_server(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda address: monkeypatch.setattr(openml.config, "server", f"{address}/api")
 
 
-OPENML = {"kind": "openml", "where": "77", "exercised": False}
+OPENML = {"kind": "openml", "where": "77"}
 OPENML["recode_label"] = {"1": "apple", "2": "lemon"}
 
 

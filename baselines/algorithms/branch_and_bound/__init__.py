@@ -21,8 +21,7 @@ and counting and judging go over many columns with one instruction.
 ``pair_counts`` rows with a yes in both of two columns
 ``stumps``      the best split of the rows on either side of every column
 ``depth_two``   a node with two levels left: its best tree, without branching
-``cache``       what is known of each set of conditions
-``levels``      the path from the root to the node that is being searched
+``state``       what is known of sets of conditions, and the path to the node being searched
 ``search``      branching, with bounds, down to there
 ``solver``      what Python calls: the search, its deadline, the tree it found
 """

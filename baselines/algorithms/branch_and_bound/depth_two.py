@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.branch_and_bound.cache import Nodes
-from baselines.algorithms.branch_and_bound.levels import Search, cover_of
 from baselines.algorithms.branch_and_bound.pair_counts import Counter, count_part, count_whole
 from baselines.algorithms.branch_and_bound.rows import NO, YES, Index, SortedRows, Words, leaf
+from baselines.algorithms.branch_and_bound.state import Nodes, Search, cover_of
 from baselines.algorithms.branch_and_bound.stumps import Stumps, judge_pairs, take_single
 from gradtree.compiling import kernel
 

@@ -3,17 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.branch_and_bound.cache import (
-    ABSENT,
-    ROOT_CODE,
-    Nodes,
-    add,
-    code_of,
-    find,
-    insert,
-)
 from baselines.algorithms.branch_and_bound.depth_two import solve_two_levels
-from baselines.algorithms.branch_and_bound.levels import FULL, NO_COLUMN, STOP, Search
 from baselines.algorithms.branch_and_bound.pair_counts import begin_node
 from baselines.algorithms.branch_and_bound.rows import (
     NO,
@@ -26,6 +16,19 @@ from baselines.algorithms.branch_and_bound.rows import (
     distance,
     keep_side,
     leaf,
+)
+from baselines.algorithms.branch_and_bound.state import (
+    ABSENT,
+    FULL,
+    NO_COLUMN,
+    ROOT_CODE,
+    STOP,
+    Nodes,
+    Search,
+    add,
+    code_of,
+    find,
+    insert,
 )
 from gradtree.compiling import entry_kernel, kernel
 

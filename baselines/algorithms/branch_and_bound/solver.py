@@ -8,10 +8,18 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.algorithms.branch_and_bound.cache import ROOT_CODE, code_of, find, room_for
-from baselines.algorithms.branch_and_bound.levels import FULL, STOP, Search, prepare
 from baselines.algorithms.branch_and_bound.rows import NO, YES, encode, groups_of, leaf
 from baselines.algorithms.branch_and_bound.search import run
+from baselines.algorithms.branch_and_bound.state import (
+    FULL,
+    ROOT_CODE,
+    STOP,
+    Search,
+    code_of,
+    find,
+    prepare,
+    room_for,
+)
 from baselines.algorithms.yes_no_tree import Branch, Leaf, Node
 
 LOOK_SECONDS = 0.1

@@ -14,11 +14,20 @@ from baselines.algorithms.genetic.rows import encode, thresholds_of
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.tree import Tree
 
-LARGEST_CUT = np.iinfo(np.int16).max
+BOUNDS = (
+    ("n_thresholds", 1, np.iinfo(np.int16).max),
+    ("n_trees", 2, np.inf),
+    ("max_iter", 0, np.inf),
+    ("n_elitism", 0, np.inf),
+    ("patience", 2, np.inf),
+    ("cross_prob", 0, 1),
+    ("mutation_prob", 0, 1),
+)
+"""Of parameters: the smallest and the largest that are possible."""
 
 
 @dataclass(eq=False, repr=False)
-class GeneticTreeClassifier(TreeClassifier):
+class GeneticTreeClassifier(TreeClassifier, Settings):
     """A decision tree bred by selection, mutation and crossing of subtrees.
 
     With an integer ``random_state`` it makes every draw of the library
@@ -34,57 +43,33 @@ class GeneticTreeClassifier(TreeClassifier):
     _dtype = np.float32
 
     n_thresholds: int = 10  # candidates per feature, evenly spaced order statistics
-    n_trees: int = 400  # parents selected per generation
-    max_iter: int = 500  # generations at most
-    cross_prob: float = 0.6  # of each parent to be crossed with a random other one
-    mutation_prob: float = 0.4  # share of the parents to mutate
-    n_elitism: int = 3  # best trees that survive a generation unchanged
-    patience: int = (
-        100  # generations over which the best fitness has to rise, else the search stops
-    )
-    depth_penalty: float = 0.01  # fitness is accuracy minus this times the depth
     random_state: Any = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Breed a tree for the rows of ``X``, which are taken as ``float32``."""
         rows, coded = self._checked(X, y)
-        settings = self._settings()
-        self._check_shape(rows.shape[1], len(self.classes_))
+        self._check(rows.shape[1], len(self.classes_))
         thresholds = thresholds_of(rows, self.n_thresholds)
         data = encode(rows, coded, thresholds, len(self.classes_))
         random = check_random_state(self.random_state)
-        nodes, self.best_fitness_ = evolve(data, len(rows), settings, random)
+        nodes, self.best_fitness_ = evolve(data, len(rows), self, random)
         cuts = thresholds[np.where(nodes["left"] == LEAF, 0, nodes["feature"]), nodes["cut"]]
         shape = nodes["left"], nodes["right"], nodes["feature"], cuts
         self.tree_: Tree = canonical(*shape, rows, coded, len(self.classes_))
         self.n_iter_ = len(self.best_fitness_) - 1
         return self
 
-    def _check_shape(self, n_features: int, n_classes: int) -> None:
-        if n_features < 2:
-            raise ValueError(
-                "GeneticTree needs at least 2 features, but n_features = 1: a mutation replaces "
-                "a feature by another one. Add a column or use another learner"
-            )
-        if n_classes < 2:
-            raise ValueError(
-                "GeneticTree needs at least 2 classes, but y has 1 class: a mutation replaces "
-                "a class by another one. Predict that class"
-            )
-
-    def _settings(self) -> Settings:
-        least = {"n_thresholds": 1, "n_trees": 2, "max_iter": 0, "n_elitism": 0, "patience": 2}
-        for name, smallest in least.items():
-            if not getattr(self, name) >= smallest:
-                raise ValueError(f"{name} = {getattr(self, name)} must be at least {smallest}")
-        for name in ("cross_prob", "mutation_prob"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} = {getattr(self, name)} must be between 0 and 1")
+    def _check(self, n_features: int, n_classes: int) -> None:
+        for name, least, most in BOUNDS:
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"{name} = {getattr(self, name)} is not from {least} to {most}")
         if self.mutation_prob == 0 and self.n_elitism == 0:
             raise ValueError("the trees could die out: raise mutation_prob or n_elitism above 0")
-        if self.n_thresholds > LARGEST_CUT:
-            raise ValueError(f"n_thresholds = {self.n_thresholds} exceeds {LARGEST_CUT}")
-        return Settings(*(getattr(self, name) for name in Settings._fields))
+        told = "a mutation replaces a feature or a class by another one; use another learner"
+        if n_features < 2:
+            raise ValueError(f"GeneticTree needs at least 2 features, but n_features = 1: {told}")
+        if n_classes < 2:
+            raise ValueError(f"GeneticTree needs at least 2 classes, but y has 1 class: {told}")
 
 
 def canonical(

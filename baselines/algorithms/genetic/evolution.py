@@ -4,13 +4,12 @@ Every draw is made in the original's order, from the same generators: NumPy's
 for the choice of parents, and for the rest that of the parent concerned.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from baselines.algorithms.genetic.growing import grow, plant_stumps
 from baselines.algorithms.genetic.nodes import Nodes
 from baselines.algorithms.genetic.population import (
     MUTANT,
@@ -20,6 +19,8 @@ from baselines.algorithms.genetic.population import (
     Brood,
     Trees,
     draw,
+    grow,
+    plant_stumps,
     seed,
     seeded,
 )
@@ -33,16 +34,17 @@ SMALLEST_SHARE = 1e-7
 Integers = NDArray[np.int64]
 
 
-class Settings(NamedTuple):
-    """Parameters of the search, as the estimator has them."""
+@dataclass(eq=False, repr=False)
+class Settings:
+    """Parameters of the search; the estimator inherits them."""
 
-    n_trees: int = 400
-    max_iter: int = 500
-    cross_prob: float = 0.6
-    mutation_prob: float = 0.4
-    n_elitism: int = 3
-    patience: int = 100
-    depth_penalty: float = 0.01
+    n_trees: int = 400  # parents selected per generation
+    max_iter: int = 500  # generations at most
+    cross_prob: float = 0.6  # of each parent to be crossed with a random other one
+    mutation_prob: float = 0.4  # share of the parents to mutate
+    n_elitism: int = 3  # best trees that survive a generation unchanged
+    patience: int = 100  # generations in which the best fitness has to rise, else the search stops
+    depth_penalty: float = 0.01  # fitness is accuracy minus this times the depth
 
 
 def evolve(
