@@ -2,7 +2,6 @@
 
 import argparse
 import tempfile
-from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.runs import Source, load
-from experiments.commands.arguments import COMMITTED, STORE, flag, option, verb
+from experiments.commands.arguments import COMMITTED, STORE, option, verb
 from experiments.errors import DONE, FAILED, UserError
 from experiments.runner.candidates import folder_of, merge_scores
 from experiments.runner.plan import unasked
 from experiments.runner.registry import learner_facts
 from experiments.runs import archive
-from experiments.runs.schema import BY_NAME, NAMES, BadRunError, check
+from experiments.runs.schema import BadRunError, check
 from experiments.runs.store import LOCAL, PLANNED, Added, Store
 
 SHOWN = 5
@@ -72,7 +71,8 @@ def merge(source: Source, target: Store, trusted: bool = False) -> tuple[Added, 
             runs.append(check(row))
         except BadRunError as problem:
             problems.append(f"{row.get('key')}: {problem}")
-    added = target.add(runs, dict(_packed(source, [run["key"] for run in runs])))
+    kept = {run["key"]: _packed(source, run["key"]) for run in runs}
+    added = target.add(runs, {key: packed for key, packed in kept.items() if packed})
     plan = source.plan
     forged = plan.iloc[:0] if trusted else unasked(plan, source.folder)
     added.conflicts += _merge_plan(target, plan.drop(forged.index), forged)
@@ -85,15 +85,12 @@ def merge(source: Source, target: Store, trusted: bool = False) -> tuple[Added, 
     return added, problems
 
 
-def _packed(source: Source, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """What runs of a store or an archive predicted, as a store keeps it."""
-    for key in keys:
-        if source.store:
-            packed = source.store.predictions(key)
-        else:
-            packed = archive.pack(kept) if (kept := source.predicted(key)) else None
-        if packed:
-            yield key, packed
+def _packed(source: Source, key: str) -> bytes | None:
+    """What a run of a store or an archive predicted, as a store keeps it."""
+    if source.store:
+        return source.store.predictions(key)
+    kept = source.predicted(key)
+    return archive.pack(kept) if kept else None
 
 
 def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list[str]:
@@ -117,7 +114,6 @@ def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list
     STORE,
     option("output", "such as runs.parquet or runs.csv", Path, "FILE", nargs="?"),
     option("--results", ADD, Path, "ARCHIVE", nargs="?", const=COMMITTED),
-    flag("--costs", "let equal runs of the store renew its seconds, those measured alone excepted"),
 )
 def export(args: argparse.Namespace) -> int:
     """Write the runs as Parquet or CSV.
@@ -125,15 +121,14 @@ def export(args: argparse.Namespace) -> int:
     Write one row per experiment and run, with every column of the table of runs, as Parquet or CSV.
     With --results instead, add the runs of the store to the committed archive in results/runs:
     conflicts are listed, and what was committed stays, but for runs that a later version of their
-    learner supersedes and, with --costs, for seconds, memory and origin. Predictions are kept of
+    learner supersedes. Predictions are kept of
     the headline and of the seeds of `same-story`. Exit status: 0 done, 1 there are conflicts.
     """
     if args.results is not None:
-        return write_archive(args.store, args.results, args.costs)
+        return write_archive(args.store, args.results)
     if args.output is None or args.output.suffix not in (".parquet", ".csv"):
         raise UserError("name a file to write, such as runs.parquet or runs.csv")
-    own = args.store != LOCAL or args.store.is_dir()
-    folder = args.store if own else COMMITTED
+    folder = COMMITTED if args.store == LOCAL and not LOCAL.is_dir() else args.store
     frame = load(folder).frame
     args.output.parent.mkdir(parents=True, exist_ok=True)
     write = frame.to_csv if args.output.suffix == ".csv" else frame.to_parquet
@@ -143,7 +138,7 @@ def export(args: argparse.Namespace) -> int:
     return DONE
 
 
-def write_archive(store: Path, archive_folder: Path, costs: bool = False) -> int:
+def write_archive(store: Path, archive_folder: Path) -> int:
     """Add the runs of a store to an archive, through a store that is made for it."""
     superseded = 0
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as both:
@@ -152,8 +147,6 @@ def write_archive(store: Path, archive_folder: Path, costs: bool = False) -> int
             superseded = _superseded(both, store)
         added, problems = merge(Source(store), both)
         runs, plan = both.frame("runs"), both.frame("planned")
-        if costs:
-            runs = _renewed(runs, Store(store).frame("runs"))
         facts = {kind: both.facts(kind) for kind in archive.KINDS}
         archive.write(archive_folder, runs, plan, facts)
         wanted = set(plan.loc[plan["experiment"].isin(archive.PREDICTED_OF), "key"])
@@ -161,8 +154,7 @@ def write_archive(store: Path, archive_folder: Path, costs: bool = False) -> int
         kept = runs[runs["key"].isin(wanted)]
         archive.write_predictions(archive_folder, archive.kept_predictions(both, kept))
     print(f"{archive_folder}: {added.new:,} new runs, {added.known:,} known, {len(runs):,} in all")
-    if superseded:
-        print(f"  {superseded:,} runs gave way to those of a later version of their learner")
+    print(f"  {superseded:,} runs gave way to those of a later version of their learner")
     tell("no runs and left out", problems)
     tell("conflicts; what was committed stays", added.conflicts)
     return FAILED if added.conflicts else DONE
@@ -182,13 +174,3 @@ def _superseded(both: Store, store: Path) -> int:
     both.forget(gone)
     both.add_facts("learner", {one: learner_facts(one) for one in stale["method"].unique()})
     return len(gone)
-
-
-def _renewed(runs: pd.DataFrame, by: pd.DataFrame) -> pd.DataFrame:
-    """Runs with the costs and the origin of equal ones that were not measured alone either."""
-    same = [name for name in NAMES if BY_NAME[name].kind in ("identity", "score")]
-    both = runs[same].merge(by.query("status == 'ok' and measured == 'shared'")[same])["key"]
-    names = [name for name in NAMES if BY_NAME[name].kind in ("cost", "origin")]
-    renewed = runs.set_index("key")
-    renewed.loc[both, names] = by.set_index("key").loc[both, names]
-    return renewed.reset_index()[list(NAMES)]

@@ -60,15 +60,10 @@ def describe() -> dict[str, Any]:
 def commit() -> str:
     """The commit of this checkout, with a plus where files differ from it; empty without git."""
 
-    def git(*words: str) -> str:
-        command, folder = ["git", *words], Path(__file__).parent
-        return subprocess.check_output(
-            command, cwd=folder, stderr=subprocess.DEVNULL, text=True, timeout=10
-        ).strip()
-
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=10"]
+    how: dict[str, Any] = {"stderr": subprocess.DEVNULL, "text": True, "timeout": 10}
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        changed = git("status", "-s", "-uno")
-        return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
+        return str(subprocess.check_output(command, cwd=Path(__file__).parent, **how).strip())
     return ""
 
 

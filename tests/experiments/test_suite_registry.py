@@ -29,7 +29,6 @@ EXPERIMENTS = {"mine": {"methods": ["shallow", "cart"]}}
 PROFILES = {"my-profile": {"parts": [{"experiment": "mine", "protocol": "paper", "trials": 2}]}}
 TABLES = {"my-table": {"title": "Mine", "experiment": "mine"}}
 PRINTED = {"their-table": {"csv": "theirs.csv"}}
-EXECUTORS = {"nowhere": lambda workers, limits: None}
 '''
 )
 
@@ -52,7 +51,6 @@ class TestOneFile:
             "profile": ["my-profile"],
             "table": ["my-table"],
             "printed": ["their-table"],
-            "executor": ["nowhere"],
         }
         assert registry.find("metric", "misses").better == "low"
         line = EVERYTHING[: EVERYTHING.index("PRINTED")].count("\n") + 1
@@ -150,7 +148,6 @@ MISTAKES = [
         "EXPERIMENTS = {'e': {'methods': ['cart'], 'repeats': [{'a': np.int64(3)}]}}",
         *(2, "repeats is [{'a': np.int64(3)}]"),
     ),
-    ("EXECUTORS = {'e': lambda: 3}", 1, "no function of two arguments"),
     ("PROTOCOLS = {'p': 3}", 1, "no function"),
 ]
 
