@@ -101,8 +101,7 @@ def compared(
     )
     cells = printed().of(PRINTED.get(experiment, "")).query("dataset == @dataset")
     if len(cells):
-        paper = cells.set_index("method")[["mean", "std"]].add_prefix("paper's ")
-        found = found.join(paper)
+        found = found.join(cells.set_index("method")[["mean", "std"]].add_prefix("paper's "))
     found = found.rename(index=runs.name, columns={"reasons": "without a score"})
     return found.rename_axis("method").reset_index()
 

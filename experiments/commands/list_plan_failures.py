@@ -33,17 +33,15 @@ def list_all(args: argparse.Namespace) -> int:
     """List profiles, experiments, protocols, learners, datasets and metrics."""
     for kind in [args.kind] if args.kind else KINDS:
         costs = kind == "profiles" and args.cost
-        lines = {
-            slug: _cost(each) if costs else _about(kind, slug, each)
-            for slug, each in registry.entries(kind.removesuffix("s")).items()
-        }
+        known = registry.entries(kind.removesuffix("s")).items()
+        lines = {slug: _cost(each) if costs else _about(kind, each) for slug, each in known}
         width = max(map(len, lines))
         print(f"{kind} (core time, on two idle cores):" if costs else f"{kind}:")
         print("".join(f"  {slug.ljust(width)}  {about}\n" for slug, about in lines.items()))
     return DONE
 
 
-def _about(kind: str, slug: str, each: Any) -> str:
+def _about(kind: str, each: Any) -> str:
     plain = {"metrics": "meaning", "protocols": "summary", "profiles": "about"}
     if kind in (*plain, "experiments"):
         return str(getattr(each, plain.get(kind, "about")))

@@ -62,11 +62,9 @@ def merge(source: Source, target: Store, trusted: bool = False) -> tuple[Added, 
     and the names of a ``trusted`` one are not compared with those of the suite.
     """
     problems, runs = list[str](), list[dict[str, Any]]()
-    if source.store:  # as it is: ``check`` tells of what is no run
-        rows = [*map(dict, source.store.connect().execute("SELECT * FROM runs"))]
-    else:
-        rows = archive.rows(source.runs)
-    for row in rows:
+    # A store's as they are: ``check`` tells of what is no run.
+    stored = source.store and source.store.connect().execute("SELECT * FROM runs")
+    for row in map(dict, stored or archive.rows(source.runs)):
         try:
             runs.append(check(row))
         except BadRunError as problem:
@@ -121,8 +119,8 @@ def export(args: argparse.Namespace) -> int:
     Write one row per experiment and run, with every column of the table of runs, as Parquet or CSV.
     With --results instead, add the runs of the store to the committed archive in results/runs:
     conflicts are listed, and what was committed stays, but for runs that a later version of their
-    learner supersedes. Predictions are kept of
-    the headline and of the seeds of `same-story`. Exit status: 0 done, 1 there are conflicts.
+    learner supersedes. Predictions are kept of the headline and of the seeds of `same-story`. Exit
+    status: 0 done, 1 there are conflicts.
     """
     if args.results is not None:
         return write_archive(args.store, args.results)

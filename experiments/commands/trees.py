@@ -72,9 +72,7 @@ def tree_entries(
         split, learner = load_split(dataset, PROTOCOL, TRIAL), registry.learner(job.method)
         tree = kept_tree(store, job.key) or timed_fit(learner, split, job)[0].tree
         if tree is not None:
-            names = ("method", "experiment", "protocol", "trial", "seed")
-            outcome = {**rows.loc[job.key], **{name: getattr(job, name) for name in names}}
-            yield tree_entry(tree, split, _raw(job), outcome)
+            yield tree_entry(tree, split, _raw(job), {**rows.loc[job.key], **vars(job)})
 
 
 def kept_tree(store: Store, key: str) -> Tree | None:

@@ -221,11 +221,6 @@ class Selection:
     setting: Setting | None = None
     store: Path = LOCAL
 
-    def allows(self, part: Part) -> bool:
-        """Whether some jobs of a part of a profile may be among what is chosen."""
-        wanted = (self.experiments, part.experiment), (self.protocols, part.protocol)
-        return all(only is None or name in only for only, name in wanted)
-
 
 def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
     """A profile from its declaration; what cannot be meant is a ``ValueError``."""
@@ -253,7 +248,9 @@ def profile_of(slug: str) -> Profile:
 
 def _parts(profile: Profile, chosen: Selection, searches: bool) -> Iterator[Part]:
     for part in (part for leaf in profile.leaves() for part in leaf.parts):
-        if (part.experiment == SEARCH) == searches and chosen.allows(part):
+        wanted = part.experiment in (chosen.experiments or [part.experiment])
+        wanted &= part.protocol in (chosen.protocols or [part.protocol])
+        if wanted and (part.experiment == SEARCH) == searches:
             yield part
 
 

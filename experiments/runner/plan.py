@@ -263,7 +263,6 @@ class Queue:
 def _foregone(job: Job, because: Run) -> dict[str, Any]:
     """The run of a job that is not tried because another of its group exceeded a limit."""
     extra = {**json.loads(because.get("extra") or "{}"), "implied_by": because["key"]}
-    kept = {name: because.get(name) for name in ("environment", "limit_value")}
-    reason = f"not tried: {because['reason']} in trial {because['trial']}"
-    told = {"reason": reason, "finished": now(), "extra": canonical_json(extra)}
-    return job.run(because["status"], **kept, **told)
+    told = {name: because.get(name) for name in ("environment", "limit_value")}
+    told["reason"] = f"not tried: {because['reason']} in trial {because['trial']}"
+    return job.run(because["status"], **told, finished=now(), extra=canonical_json(extra))

@@ -201,11 +201,8 @@ class Plugin:
 
     def place(self, name: str, *near: str) -> str:
         """File and line: the first with one of the texts ``near``, or where ``name`` is defined."""
-        lines = [
-            node.lineno
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Constant) and node.value in near and node.value != ""
-        ]
+        texts = [node for node in ast.walk(self.tree) if isinstance(node, ast.Constant)]
+        lines = [node.lineno for node in texts if node.value in near and node.value != ""]
         lines += [node.lineno for node in self.tree.body if name in _targets(node)]
         return f"{self.path}, line {next(iter(lines), 1)}"
 

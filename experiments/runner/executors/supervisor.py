@@ -111,6 +111,7 @@ class Supervisor:
                     with contextlib.suppress(psutil.NoSuchProcess):
                         each.kill()
             self._keeper.wait()
+        self._printed.close()
         self._keeper = None
 
     def _open(self) -> None:
@@ -133,12 +134,12 @@ class Supervisor:
 
     def _give_up(self, status: Status, reason: str, limit: float | None = None) -> Outcome:
         """End the present job together with its keeper."""
-        job = self.job
-        assert job is not None
-        self.close()
+        assert self.job is not None
         self._printed.seek(0)
         printed = clean(self._printed.read().decode(errors="replace"), "log_tail")
-        return ended(job, status, reason, limit_value=limit, log_tail=printed)
+        outcome = ended(self.job, status, reason, limit_value=limit, log_tail=printed)
+        self.close()
+        return outcome
 
 
 def wait_for_news(supervisors: list[Supervisor], seconds: float) -> None:

@@ -43,10 +43,6 @@ LARGEST_FRAME = 1 << 28
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
-class UnreadableError(ValueError):
-    """Bytes that are no message."""
-
-
 def frame(message: dict[str, Any]) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
@@ -54,15 +50,15 @@ def frame(message: dict[str, Any]) -> bytes:
 def take_frame(buffer: bytearray) -> dict[str, Any] | None:
     """Cut the first message off a buffer; ``None`` while it is not complete."""
     line, end, _ = buffer.partition(b"\n")
-    if len(line) > LARGEST_FRAME or not b"{".startswith(line[:1]):
-        raise UnreadableError(f"{bytes(line[:20])!r}")
-    if not end:
-        return None
-    del buffer[: len(line) + 1]
     try:
+        if len(line) > LARGEST_FRAME or not b"{".startswith(line[:1]):
+            raise ValueError
+        if not end:
+            return None
+        del buffer[: len(line) + 1]
         return dict(json.loads(line))
     except (ValueError, RecursionError):
-        raise UnreadableError(f"{bytes(line[:20])!r}") from None
+        raise ValueError(f"{bytes(line[:20])!r}") from None
 
 
 # The runner.
@@ -95,11 +91,9 @@ def limit_memory(memory_mb: float) -> None:
     again as the limit, on top of what libraries have taken: more is reserved than is used.
     """
     taken = getattr(psutil.Process().memory_info(), "data", 0)  # known on Linux
-    soft = taken + int(1.5 * memory_mb * 2**20)
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if hard != resource.RLIM_INFINITY:
-        soft = min(soft, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    soft, (_, hard) = taken + int(1.5 * memory_mb * 2**20), resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or soft < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def has_children() -> bool:
@@ -161,7 +155,7 @@ class Keeper:
             self._hear()
             try:
                 found = take_frame(self._said)
-            except UnreadableError as problem:
+            except ValueError as problem:
                 end = "crash", f"sent something unreadable: {problem}"
                 continue
             if found is None:
