@@ -14,10 +14,10 @@ NO_NEW_ROW = "no new row"
 """Stands on a branch that no raw value takes, though training rows did."""
 
 
-def say(text: str = "") -> None:
+def say(text: str = "", end: str = "\n") -> None:
     """Print a line; a reader that has gone away ends the talk and not the work."""
     try:
-        print(text, flush=True)
+        print(text, end=end, flush=True)
     except (OSError, ValueError):
         silence()
 
@@ -72,16 +72,10 @@ def outcome(run: Mapping[str, Any]) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns of text: the first flush left, the others flush right."""
-    lines = [list(header), *map(list, rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    lines.insert(1, ["-" * width for width in widths])
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    form = "  ".join(f"{{:{'>' if place else '<'}{width}}}" for place, width in enumerate(widths))
+    lines = [header, ["-" * width for width in widths], *rows]
+    return "\n".join(form.format(*line).rstrip() for line in lines)
 
 
 def program() -> str:
@@ -94,7 +88,6 @@ def program() -> str:
 
 def same_command() -> str:
     """The command that was given, to be pasted again: it goes on where it stopped."""
-    script = Path(sys.argv[0])
-    if script.name == "__main__.py":
-        return shlex.join([*shlex.split(program()), *sys.argv[1:]])
-    return shlex.join([shlex.split(program())[0], str(script), *sys.argv[1:]])
+    script, python = Path(sys.argv[0]), shlex.split(program())
+    start = python if script.name == "__main__.py" else [python[0], str(script)]
+    return shlex.join([*start, *sys.argv[1:]])

@@ -52,11 +52,9 @@ def make_data(case: Case) -> tuple[Any, Any, Any, Any]:
     """Two clusters per class, ten informative features."""
     from sklearn.datasets import make_classification
 
-    n, informative = case["samples"], min(case["features"], 10)
-    shape = {"n_features": case["features"], "n_informative": informative, "n_redundant": 0}
-    X, y = make_classification(
-        n + case["valid_samples"], **shape, n_classes=case["classes"], random_state=0
-    )
+    n, features = case["samples"], case["features"]
+    shape = {"n_informative": min(features, 10), "n_redundant": 0, "n_classes": case["classes"]}
+    X, y = make_classification(n + case["valid_samples"], features, **shape, random_state=0)
     X = X.astype(np.float32)
     return X[:n], y[:n], X[n:], y[n:]
 
@@ -74,8 +72,7 @@ def fit_once(case: Case, data: Any, engine: Any, epochs: int, progress: Any = No
     sizes = {"depth": case["depth"], "batch_size": case["batch_size"], "epochs": epochs}
     config = TrainConfig(**sizes, patience=epochs + 1, restarts=0, engine=engine)
     began = stamp()
-    X, y, X_valid, y_valid = data
-    train(X, y, X_valid, y_valid, case["classes"], config, progress=progress)
+    train(*data, case["classes"], config, progress=progress)
     return stamp() - began
 
 
@@ -162,9 +159,7 @@ def in_a_process(what: str, of: Any, python: str = sys.executable, **variables: 
 
     environment = {**worker_environment(), **variables}
     command = [python, __file__, "--fit", what, json.dumps(of)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{what} of {of} failed:\n{done.stderr.strip()}")
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -247,10 +242,8 @@ def main() -> None:
     parser.add_argument("--first-use", action="store_true", help="what first fits import, compile")
     args = parser.parse_args()
     if "authors" in args.engines and not args.authors_python:
-        parser.error(
-            "timing the authors' package needs an interpreter that has it: pip install GradTree "
-            "into a Python 3.11 of its own and name it with --authors-python"
-        )
+        told = "pip install GradTree into a Python 3.11 of its own"
+        parser.error(f"{told} and name it with --authors-python")
     args.output.mkdir(parents=True, exist_ok=True)
     first_use(args.output) if args.first_use else time_engines(args)
 

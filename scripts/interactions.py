@@ -54,8 +54,7 @@ def draw(name: str, seed: int, n_rows: int = N_ROWS) -> tuple[Any, Any, float]:
     than 30 gets more than 15 of its 16 fields right.
     """
     random = np.random.default_rng(seed)
-    X = random.random((n_rows, 10))
-    flipped = random.random(n_rows) < NOISE
+    X, flipped = random.random((n_rows, 10)), random.random(n_rows) < NOISE
     if name.startswith("xor"):
         truth = parity(X, int(name[3]))
         y = truth ^ flipped if name.endswith("noise") else truth
@@ -87,9 +86,8 @@ def main() -> None:
                 found = {"table": title, "learner": learner, "draw": seed, "truth": best}
                 found |= {"accuracy": model.score(unseen, labels), "nodes": model.tree_.node_count}
                 rows.append({**found, "cpu_seconds": spent})
-        frame = pd.DataFrame(rows)
-        path = args.output / "interactions.csv"
-        frame.to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
+        how: dict[str, Any] = {"index": False, "float_format": "%.4g", "lineterminator": "\n"}
+        pd.DataFrame(rows).to_csv(args.output / "interactions.csv", **how)
         print(title, flush=True)
 
 

@@ -57,7 +57,7 @@ def main() -> None:
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
     args.output.mkdir(parents=True, exist_ok=True)
     path, names = args.output / "raw_tables.csv", args.tables or TABLES
-    learners = earlier(args.before) if args.before else present()
+    learners = learners_of(args.before)
     compile_all(learners)
     known = pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["table", "learner"])
     for name in names:
@@ -72,13 +72,18 @@ def main() -> None:
         write(machine, args.output / "raw_tables_machine.csv")
 
 
-def present() -> dict[str, Fit]:
-    """The learners of this checkout; GradTree is first, its leaves count for another."""
-    from baselines.cart_pruned import search_all_rows
+def learners_of(checkout: Path | None) -> dict[str, Fit]:
+    """GradTree of another checkout; or this one's, whose leaves count for another, and CART."""
+    if checkout:
+        sys.path.insert(0, str(checkout.resolve()))
     from gradtree import GradTreeClassifier
 
     def gradtree(X: Any, y: Any, seed: int, leaves: int) -> Any:
         return GradTreeClassifier(random_state=seed).fit(X, y)
+
+    if checkout:
+        return {"GradTree (before)": gradtree}
+    from baselines.cart_pruned import search_all_rows
 
     def cart(X: Any, y: Any, seed: int, leaves: int) -> Any:
         return Cart(max_depth=7, random_state=seed).fit(X, y)
@@ -95,17 +100,6 @@ def present() -> dict[str, Fit]:
         "CART (as many leaves)": as_many_leaves,
         "CART (pruned)": pruned,
     }
-
-
-def earlier(checkout: Path) -> dict[str, Fit]:
-    """GradTree of another checkout."""
-    sys.path.insert(0, str(checkout.resolve()))
-    from gradtree import GradTreeClassifier
-
-    def gradtree(X: Any, y: Any, seed: int, leaves: int) -> Any:
-        return GradTreeClassifier(random_state=seed).fit(X, y)
-
-    return {"GradTree (before)": gradtree}
 
 
 def compile_all(learners: dict[str, Fit]) -> None:
@@ -155,24 +149,27 @@ def measured(name: str, learners: dict[str, Fit]) -> list[dict[str, Any]]:
                 leaves = (nodes + 1) // 2
             predicted, shares = model.predict(unseen), model.predict_proba(unseen)
             again = fit(known, y[train], 1, leaves).predict(unseen)
-            row: dict[str, Any] = {"table": name, "classes": n_classes, "learner": learner}
-            row["fold"] = fold
-            row["accuracy"] = accuracy_score(y[test], predicted)
-            row["f1"] = f1_score(y[test], predicted, average="macro")
             ranked = shares[:, 1] if shares.shape[1] == 2 else shares
-            row["auc"] = roc_auc_score(y[test], ranked, multi_class="ovr")
-            row["log_loss"] = log_loss(y[test], shares)
-            row["agreement"] = np.mean(predicted == again)
-            rows.append({**row, "nodes": nodes, "cpu_seconds": spent})
+            row = {"table": name, "classes": n_classes, "learner": learner, "fold": fold}
+            row |= {
+                "accuracy": accuracy_score(y[test], predicted),
+                "f1": f1_score(y[test], predicted, average="macro"),
+                "auc": roc_auc_score(y[test], ranked, multi_class="ovr"),
+                "log_loss": log_loss(y[test], shares),
+                "agreement": np.mean(predicted == again),
+                "nodes": nodes,
+                "cpu_seconds": spent,
+            }
+            rows.append(row)
     return rows
 
 
 def ordered(rows: pd.DataFrame) -> pd.DataFrame:
     """In the order of the tables, learners and folds."""
-    places = {"table": list(TABLES), "learner": LEARNERS}
-    rows = rows.reset_index(drop=True)
-    order = rows.assign(**{k: rows[k].map(list(v).index) for k, v in places.items()})
-    return rows.loc[order.sort_values(["table", "learner", "fold"]).index]
+    names = [*TABLES, *LEARNERS]
+    places = {name: rows[name].map(names.index) for name in ("table", "learner")}
+    order = rows.assign(**places).reset_index(drop=True).sort_values([*places, "fold"]).index
+    return rows.iloc[order]
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:

@@ -25,7 +25,7 @@ from experiments.commands import arguments  # noqa: E402
 from experiments.commands.arguments import option, words  # noqa: E402
 from experiments.commands.run_search import REFIT, run_jobs  # noqa: E402
 from experiments.commands.trees import draw_trees  # noqa: E402
-from experiments.errors import CannotGoOnError, check_names  # noqa: E402
+from experiments.errors import CannotGoOnError  # noqa: E402
 from experiments.runner import registry  # noqa: E402
 from experiments.runner.experiments import jobs_of  # noqa: E402
 from experiments.runs.schema import BY_NAME  # noqa: E402
@@ -61,9 +61,7 @@ def main() -> int:
     numbers = registry.facts(dataset).task == "regression"
     args.protocol = args.protocol or ("clean" if numbers else "paper")
     args.experiment = args.experiment or (["regression"] if numbers else ["tuned", "default"])
-    check_names("experiment", args.experiment, registry.entries("experiment"))
-    check_names("method", args.method, registry.entries("learner"))
-    check_names("protocol", [args.protocol], registry.entries("protocol"))
+    arguments.check(experiment=args.experiment, method=args.method, protocol=[args.protocol])
     try:
         registry.load_dataset(dataset)
     except DatasetUnavailable as problem:
@@ -73,7 +71,7 @@ def main() -> int:
         own = registry.find("experiment", name).methods_under(args.protocol)
         methods = args.method or list(dict.fromkeys([*own, *registry.from_plugins("learner")]))
         jobs += jobs_of(name, args.protocol, [dataset], methods, args.trial, store=args.store)
-    status, whole = run_jobs(args, dataset, jobs)
+    status, whole = run_jobs(args, jobs)
     folder = args.output or args.store / "datasets" / dataset
     folder.mkdir(parents=True, exist_ok=True)
     metric = BY_NAME["test_r2" if numbers else "test_f1"]
@@ -103,8 +101,7 @@ def compared(
     )
     cells = printed().of(PRINTED.get(experiment, "")).query("dataset == @dataset")
     if len(cells):
-        paper = cells.set_index("method")[["mean", "std"]].add_prefix("paper's ")
-        found = found.join(paper)
+        found = found.join(cells.set_index("method")[["mean", "std"]].add_prefix("paper's "))
     found = found.rename(index=runs.name, columns={"reasons": "without a score"})
     return found.rename_axis("method").reset_index()
 

@@ -48,7 +48,7 @@ CUT_DOWN = {
     "make verify": "make --dry-run verify",
     "experiments verify --store": f"{VERB} verify --help",
     "experiments failures": f"{VERB} failures --help",
-    "experiments compare": f"{VERB} compare MINE --dataset iris,wine --trial 0-2 --inline --plain "
+    "experiments compare": f"{VERB} compare MINE --dataset iris,wine --trial 0-2 --inline "
     "--store STORE",
     "experiments export": f"{VERB} export --help",
     "experiments measure": f"{VERB} measure test_balanced_accuracy --store results/runs",

@@ -10,23 +10,17 @@ import inspect
 import math
 import os
 import pkgutil
+import re
 import sqlite3
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from experiments import commands
-from experiments.errors import (
-    DONE,
-    FAILED,
-    MISTAKE,
-    WORK_LEFT,
-    UserError,
-    check_names,
-    did_you_mean,
-)
+from experiments.errors import DONE, FAILED, MISTAKE, WORK_LEFT, UserError, check_names
 from experiments.runner import registry
 from experiments.runner.experiments import SEARCH, Profile, Selection, profile_of
 from experiments.runner.machine import cores, memory_mb
@@ -43,10 +37,7 @@ RESULTS = COMMITTED.parent
 MOST_TRIALS = 1000
 VERBS: dict[str, tuple[Verb, tuple[Option, ...]]] = {}
 """Those whose modules have been imported."""
-NOT_BUGS = (
-    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.ENOTDIR, errno.EISDIR),
-    errno.EEXIST,
-)
+NOT_BUGS = ("EACCES", "EPERM", "EROFS", "ENOSPC", "ENOTDIR", "EISDIR", "EEXIST")
 """What a file system may say to a correct program."""
 
 
@@ -103,36 +94,30 @@ def words(text: str) -> list[str]:
 
 def shard(text: str) -> tuple[int, int]:
     """``"2/4"`` as two numbers."""
-    try:
-        index, count = map(int, text.split("/"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form 1/4") from None
+    if not re.fullmatch(r"\d+/\d+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form 1/4")
+    index, count = map(int, text.split("/"))
     if not 1 <= index <= count:
         raise argparse.ArgumentTypeError(f"{text!r}: the first number must be 1 to {count}")
     return index, count
 
 
-def above_zero(kind: type[int] | type[float]) -> Callable[[str], float]:
+def above_zero(text: str, kind: type[int] | type[float] = int) -> float:
     """A finite number, whole or not."""
-
-    def parse(text: str) -> float:
-        with contextlib.suppress(ValueError):
-            if 0 < kind(text) < math.inf:
-                return kind(text)
-        what = "whole number" if kind is int else "number"
-        raise argparse.ArgumentTypeError(f"{text!r} is not a {what} above 0")
-
-    return parse
+    with contextlib.suppress(ValueError):
+        if 0 < kind(text) < math.inf:
+            return kind(text)
+    what = "whole number" if kind is int else "number"
+    raise argparse.ArgumentTypeError(f"{text!r} is not a {what} above 0")
 
 
 def trials(text: str) -> list[int]:
     """``"0-4,7"`` as a list of numbers."""
     numbers: list[int] = []
     for piece in words(text):
-        first, _, last = piece.partition("-")
-        if not first.isdigit() or not (last or first).isdigit():
+        if not (found := re.fullmatch(r"(\d+)(?:-(\d+))?", piece)):
             raise argparse.ArgumentTypeError(f"{text!r} is not of the form 0-4,7")
-        low, high = int(first), int(last or first)
+        low, high = int(found[1]), int(found[2] or found[1])
         if low > high:
             raise argparse.ArgumentTypeError(f"{piece!r} runs backwards; write {high}-{low}")
         if high >= MOST_TRIALS:
@@ -141,7 +126,7 @@ def trials(text: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-COUNT, AMOUNT = above_zero(int), above_zero(float)
+COUNT, AMOUNT = above_zero, partial(above_zero, kind=float)
 PLUGIN = option(
     "--plugin", "a Python file of yours (repeatable)", str, "FILE.py", [], action="append"
 )
@@ -182,15 +167,12 @@ HOW = (
     option("--scheduler", "run on the Dask cluster of this scheduler", metavar="ADDRESS"),
     option("--executor", "local (default), or one of a plug-in"),
     flag("--inline", "run the jobs in this process, without limits, for debugging"),
-    flag("--plain", "print a line per job instead of the live display"),
 )
 
 
 def output_folder(args: argparse.Namespace) -> Path:
     """Where a verb writes: as told, or results/ for the committed runs, else the store."""
-    if args.output is not None:
-        return Path(args.output)
-    return RESULTS if Path(args.store).resolve() == COMMITTED else Path(args.store)
+    return Path(args.output or (RESULTS if args.store.resolve() == COMMITTED else args.store))
 
 
 def own_tables() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -207,12 +189,17 @@ def limits_of(args: argparse.Namespace, time_limit: float = 3600.0) -> Limits:
 
 def selected(args: argparse.Namespace) -> tuple[Profile, Selection]:
     """The profile that was asked for and what is chosen of it, with every name checked."""
-    check_names("experiment", args.experiment, [*registry.entries("experiment"), SEARCH])
-    check_names("method", args.method, registry.entries("learner"))
-    check_names("protocol", args.protocol, registry.entries("protocol"))
+    check(experiment=args.experiment, method=args.method, protocol=args.protocol)
     place = (args.experiment, args.protocol, datasets(args.dataset), args.method, args.trial)
     chosen = Selection(*place, "ours" if args.params == "ours" else None, args.store)
     return profile_of(args.profile), chosen
+
+
+def check(**named: Iterable[str] | None) -> None:
+    """Refuse an experiment, method or protocol that there is not."""
+    for kind, names in named.items():
+        known = registry.entries("learner" if kind == "method" else kind)
+        check_names(kind, names, [*known, SEARCH] if kind == "experiment" else known)
 
 
 def datasets(wanted: list[str] | None) -> list[str] | None:
@@ -236,8 +223,8 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     )
     found = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     known = verbs()
-    if wanted is not None and not wanted.startswith("-") and wanted not in known:
-        raise UserError(f"unknown verb {wanted!r}; {did_you_mean(wanted, known)}")
+    if wanted and not wanted.startswith("-"):
+        check_names("verb", [wanted], known)
     for name in [wanted] if wanted in known else known:
         importlib.import_module(f"{commands.__name__}.{known[name]}")
         function, options = VERBS[name]
@@ -290,9 +277,7 @@ def guarded(work: Callable[[], int]) -> int:
             print(told, file=sys.stderr)
             return MISTAKE
         traceback.print_exc()
-        print(
-            "\nThis is a bug in the suite; please report it with the lines above.", file=sys.stderr
-        )
+        print("\nThis is a bug in the suite; please report it with these lines.", file=sys.stderr)
         return FAILED
 
 
@@ -302,10 +287,9 @@ def _not_a_bug(problem: Exception) -> str | None:
 
     if isinstance(problem, DatasetUnavailable):
         return str(problem)
-    if isinstance(problem, OSError) and problem.errno in NOT_BUGS:
+    if isinstance(problem, OSError) and errno.errorcode.get(problem.errno or 0) in NOT_BUGS:
         return f"{problem.filename or 'the disk'}: {problem.strerror}"
     if isinstance(problem, sqlite3.DatabaseError):
-        return (
-            f"the store cannot be used: {problem}\nBring back runs.sqlite, or name another --store."
-        )
+        remedy = "Bring back runs.sqlite, or name another --store."
+        return f"the store cannot be used: {problem}\n{remedy}"
     return None

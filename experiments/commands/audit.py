@@ -4,20 +4,21 @@ import argparse
 import random
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import fields
 from typing import Any
 
 import pandas as pd
 
 from experiments.commands import arguments
 from experiments.commands.arguments import AMOUNT, COMMITTED, COUNT, option, verb
-from experiments.commands.run_search import job_of
 from experiments.errors import DONE, FAILED, WORK_LEFT
 from experiments.output.checks import VARIES, unlike, varies
 from experiments.runner.plan import Plan
 from experiments.runner.session import drive
 from experiments.runs import archive
-from experiments.runs.schema import disagreement, key_of
+from experiments.runs.schema import Job, disagreement, key_of
 from experiments.runs.store import Store
 from experiments.text import outcome, say
 
@@ -38,8 +39,8 @@ def run(args: argparse.Namespace) -> int:
     default, nested), and compare every score. The committed results stay as they are. Exit status:
     0 all are equal, 1 some differ, 3 some could not be compared.
     """
-    runs, planned = archive.read_runs(COMMITTED), archive.read_plan(COMMITTED)
-    headline = runs["key"].isin(archive.headline(planned))
+    runs = archive.read_runs(COMMITTED)
+    headline = runs["key"].isin(archive.headline(archive.read_plan(COMMITTED)))
     runs = runs[runs["status"] == "ok"].assign(headline=headline)
     slow = ~(runs["cpu_seconds"] + runs["shared_seconds"].fillna(0) <= args.most_seconds)
     seed = random.SystemRandom().randrange(10**6) if args.seed is None else args.seed
@@ -51,13 +52,17 @@ def run(args: argparse.Namespace) -> int:
     )
     with tempfile.TemporaryDirectory() as folder, closing(Store(folder)) as store:
         args.store = folder
-        asking = dict(zip(planned["key"], planned["experiment"], strict=True))
-        jobs = [job_of(row, asking.get(row["key"], "")) for row in rows]
+        jobs = [job_of(row) for row in rows]
         seconds = {job.key: row["cpu_seconds"] for job, row in zip(jobs, rows, strict=True)}
         plan = Plan(jobs, jobs, seconds, arguments.limits_of(args))
-        drive(args, plan, "audit", give_up=False)
+        drive(args, plan, give_up=False)
         known = {**archive.read_facts(COMMITTED)["environment"], **store.facts("environment")}
         return compare(rows, store, known)
+
+
+def job_of(run: Mapping[str, Any]) -> Job:
+    names = [each.name for each in fields(Job) if each.name not in ("experiment", "family")]
+    return Job(experiment="audit", **{name: run[name] for name in names})
 
 
 def draw(runs: pd.DataFrame, number: int, chance: random.Random) -> pd.DataFrame:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
+import pandas as pd
+
 from baselines.contract import NUMBERS
 from experiments.analysis.answer import Answer, Table
 from experiments.analysis.pairwise import EXPERIMENT, compare, gathered
@@ -12,7 +14,7 @@ from experiments.analysis.runs import load
 from experiments.commands import arguments
 from experiments.commands.arguments import COMMITTED, option, verb, words
 from experiments.commands.run_search import REFIT, run_jobs
-from experiments.errors import DONE, UserError, check_names
+from experiments.errors import DONE, UserError
 from experiments.output import files, formats, latex, metrics, readme
 from experiments.runner import registry
 from experiments.runner.experiments import jobs_of, paper_datasets
@@ -51,8 +53,7 @@ def run(args: argparse.Namespace) -> int:
     numbers = bool(learners) and all(each.tasks == NUMBERS for each in learners.values())
     experiment, usual = ("regression", OF_NUMBERS) if numbers else (EXPERIMENT, AGAINST)
     others = list(dict.fromkeys([args.reference or usual[0], *(args.against or usual)]))
-    check_names("method", others, registry.entries("learner"))
-    check_names("protocol", [args.protocol], registry.entries("protocol"))
+    arguments.check(method=others, protocol=[args.protocol])
     mine = [slug for slug in learners if slug not in others]
     if not (own or learners) or len([*mine, *others]) == 1:
         raise UserError(f"{args.file} offers no learner or dataset to compare {others[0]} on")
@@ -71,12 +72,8 @@ def run(args: argparse.Namespace) -> int:
         done = done[done["key"].isin([key for key, one in found if one.proba is not None])]
     keys = set(done["key"])
     todo = [job for job in jobs if job.key not in keys]
-    if todo:
-        say(f"{len(jobs) - len(todo):,} of {len(jobs):,} runs are {kept}.\n")
-        status, whole = run_jobs(args, "compare", todo)
-    else:
-        say(f"All {len(jobs):,} runs are {kept}; none is to be made.")
-        status, whole = DONE, True
+    say(f"{len(jobs) - len(todo):,} of {len(jobs):,} runs are {kept}.\n")
+    status, whole = run_jobs(args, todo) if todo else (DONE, True)
     if whole:
         store = args.store if todo else COMMITTED
         runs = gathered(store, done, args.protocol, {job.key for job in jobs}, experiment)
@@ -98,12 +95,11 @@ def write(answer: Answer, store: Path) -> None:
     shown, drawing, folder = formats.shown(table), figure.draw(), store / table.name
     told, caption = " ".join(answer.sentences), f"{table.caption} (protocol {table.protocol})."
     say("\n\n".join([f"\n## {answer.title}", told, readme.markdown(shown), caption]))
-    rows = [shown.headers, *([cell.text for cell in line.cells] for line in shown.lines)]
-    cells = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in rows]
-    title, svg = escape(answer.title), inline_svg(figure)
+    rows = [[cell.text for cell in line.cells] for line in shown.lines]
+    cells, title = pd.DataFrame(rows, columns=shown.headers), escape(answer.title)
     page = f"<!doctype html><meta charset=utf-8><title>{title}</title>{STYLE}<h1>{title}</h1>"
-    page += f"<p>{escape(told)}</p><table><tr>{'</tr><tr>'.join(cells)}</tr></table>"
-    page += f"<p>{escape(caption)}</p>{svg}\n"
+    page += f"<p>{escape(told)}</p>{cells.to_html(index=False, border=0)}"
+    page += f"<p>{escape(caption)}</p>{inline_svg(figure)}\n"
     made = {".csv": files.csv_text(table.frame), ".tex": latex.table_latex(table), ".html": page}
     made["-datasets.csv"] = files.csv_text(answer.extra["scores"])
     files.write(folder, {f"{table.name}{kind}": text for kind, text in made.items()}, keep=True)

@@ -36,9 +36,8 @@ def run(args: argparse.Namespace) -> int:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataWarning)
             try:
-                found = datasets.load_dataset(
-                    slug, args.mirror, cache=args.cache, sources=args.source
-                )
+                where = {"cache": args.cache, "sources": args.source}
+                found = datasets.load_dataset(slug, args.mirror, **where)
                 outcome = f"verified  {found.source}"
                 there += 1
                 notes = [str(one.message) for one in caught if one.category is DataWarning]

@@ -3,6 +3,7 @@ what failed.
 """
 
 import argparse
+import textwrap
 from functools import cache
 from typing import Any
 
@@ -17,8 +18,7 @@ from experiments.runner.candidates import search_seconds
 from experiments.runner.experiments import Profile, jobs_in
 from experiments.runner.plan import Plan, make_plan, together
 from experiments.runs.schema import Limits
-from experiments.runs.store import Store
-from experiments.text import duration, program
+from experiments.text import duration
 
 KINDS = ("profiles", "experiments", "protocols", "learners", "datasets", "metrics")
 FAILURES = ("timeout", "memory", "crash", "error")
@@ -33,21 +33,18 @@ def list_all(args: argparse.Namespace) -> int:
     """List profiles, experiments, protocols, learners, datasets and metrics."""
     for kind in [args.kind] if args.kind else KINDS:
         costs = kind == "profiles" and args.cost
-        lines = {
-            slug: _cost(each) if costs else _about(kind, slug, each)
-            for slug, each in registry.entries(kind.removesuffix("s")).items()
-        }
+        known = registry.entries(kind.removesuffix("s")).items()
+        lines = {slug: _cost(each) if costs else _about(kind, each) for slug, each in known}
         width = max(map(len, lines))
         print(f"{kind} (core time, on two idle cores):" if costs else f"{kind}:")
         print("".join(f"  {slug.ljust(width)}  {about}\n" for slug, about in lines.items()))
     return DONE
 
 
-def _about(kind: str, slug: str, each: Any) -> str:
-    if kind == "metrics":
-        return str(each.meaning)
-    if kind in ("profiles", "experiments", "protocols"):
-        return str(each.summary if kind == "protocols" else each.about)
+def _about(kind: str, each: Any) -> str:
+    plain = {"metrics": "meaning", "protocols": "summary", "profiles": "about"}
+    if kind in (*plain, "experiments"):
+        return str(getattr(each, plain.get(kind, "about")))
     beyond = "" if each.in_paper else " (beyond the paper)"
     if kind == "learners":
         return f"{each.name}{beyond}"
@@ -112,11 +109,6 @@ def failures(args: argparse.Namespace) -> int:
         for name in ("traceback", "log_tail") if args.log else ():
             if first[name].strip():
                 print(f"  {name.removesuffix('_tail')} of trial {first['trial']}:")
-                print("".join(f"    {line}\n" for line in first[name].rstrip().splitlines()))
-    found = ",".join(each for each in FAILURES if (runs["status"] == each).any())
-    if found:
-        learners = Store(args.store).facts("learner").values()
-        plugged = sorted({str(one["file"]) for one in learners if "file" in one})
-        with_plugins = "".join(f" --plugin {file}" for file in plugged)
-        print(f"\nTry again: {program()} run --retry {found} --store {args.store}{with_plugins}")
+                print(textwrap.indent(first[name].rstrip(), "    "))
+    print("\n`run` tries errors and crashes again, others with higher limits or --refit.")
     return FAILED

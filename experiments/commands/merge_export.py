@@ -2,7 +2,6 @@
 
 import argparse
 import tempfile
-from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -63,16 +62,15 @@ def merge(source: Source, target: Store, trusted: bool = False) -> tuple[Added, 
     and the names of a ``trusted`` one are not compared with those of the suite.
     """
     problems, runs = list[str](), list[dict[str, Any]]()
-    if source.store:  # as it is: ``check`` tells of what is no run
-        rows = [*map(dict, source.store.connect().execute("SELECT * FROM runs"))]
-    else:
-        rows = archive.rows(source.runs)
-    for row in rows:
+    # A store's as they are: ``check`` tells of what is no run.
+    stored = source.store and source.store.connect().execute("SELECT * FROM runs")
+    for row in map(dict, stored or archive.rows(source.runs)):
         try:
             runs.append(check(row))
         except BadRunError as problem:
             problems.append(f"{row.get('key')}: {problem}")
-    added = target.add(runs, dict(_packed(source, [run["key"] for run in runs])))
+    kept = {run["key"]: _packed(source, run["key"]) for run in runs}
+    added = target.add(runs, {key: packed for key, packed in kept.items() if packed})
     plan = source.plan
     forged = plan.iloc[:0] if trusted else unasked(plan, source.folder)
     added.conflicts += _merge_plan(target, plan.drop(forged.index), forged)
@@ -85,15 +83,12 @@ def merge(source: Source, target: Store, trusted: bool = False) -> tuple[Added, 
     return added, problems
 
 
-def _packed(source: Source, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """What runs of a store or an archive predicted, as a store keeps it."""
-    for key in keys:
-        if source.store:
-            packed = source.store.predictions(key)
-        else:
-            packed = archive.pack(kept) if (kept := source.predicted(key)) else None
-        if packed:
-            yield key, packed
+def _packed(source: Source, key: str) -> bytes | None:
+    """What a run of a store or an archive predicted, as a store keeps it."""
+    if source.store:
+        return source.store.predictions(key)
+    kept = source.predicted(key)
+    return archive.pack(kept) if kept else None
 
 
 def _merge_plan(target: Store, plan: pd.DataFrame, forged: pd.DataFrame) -> list[str]:
@@ -132,8 +127,7 @@ def export(args: argparse.Namespace) -> int:
         return write_archive(args.store, args.results, args.costs)
     if args.output is None or args.output.suffix not in (".parquet", ".csv"):
         raise UserError("name a file to write, such as runs.parquet or runs.csv")
-    own = args.store != LOCAL or args.store.is_dir()
-    folder = args.store if own else COMMITTED
+    folder = COMMITTED if args.store == LOCAL and not LOCAL.is_dir() else args.store
     frame = load(folder).frame
     args.output.parent.mkdir(parents=True, exist_ok=True)
     write = frame.to_csv if args.output.suffix == ".csv" else frame.to_parquet
@@ -161,8 +155,7 @@ def write_archive(store: Path, archive_folder: Path, costs: bool = False) -> int
         kept = runs[runs["key"].isin(wanted)]
         archive.write_predictions(archive_folder, archive.kept_predictions(both, kept))
     print(f"{archive_folder}: {added.new:,} new runs, {added.known:,} known, {len(runs):,} in all")
-    if superseded:
-        print(f"  {superseded:,} runs gave way to those of a later version of their learner")
+    print(f"  {superseded:,} runs gave way to those of a later version of their learner")
     tell("no runs and left out", problems)
     tell("conflicts; what was committed stays", added.conflicts)
     return FAILED if added.conflicts else DONE

@@ -4,9 +4,8 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 from experiments.analysis.runs import load
 from experiments.commands import arguments
@@ -16,19 +15,15 @@ from experiments.runner import experiments as catalogue
 from experiments.runner import plan as plans
 from experiments.runner import registry
 from experiments.runner.candidates import FOLDER, WINNERS, folder_of, search_seconds, space_of
-from experiments.runner.experiments import Profile, Selection, Subject, jobs_in, unique
+from experiments.runner.experiments import METHODS, Profile, Selection, Subject, jobs_in, unique
 from experiments.runner.plan import Plan, make_plan, shard
 from experiments.runner.session import SessionSummary, drive, sum_up
-from experiments.runs import archive
 from experiments.runs.schema import Job
 from experiments.runs.store import Store
 from experiments.text import duration, program, same_command, say
 
 NEXT = {"smoke": "quick", "quick": "paper", "paper": "extended"}
 """Profiles, each with the next larger one."""
-RETRYABLE = ("timeout", "memory", "crash", "error", "skipped")
-VERDICT = "verdict.txt"
-"""In a store: what its runs came to, when tables and report were written last."""
 Parts = Sequence[tuple[Profile, Sequence[Job]]]
 """Profiles, each with the jobs that it asks for."""
 Searches = Sequence[tuple[Subject, int]]
@@ -38,7 +33,6 @@ REFIT = option("--refit", "make the runs of these methods anew", words, "A,B", [
 @verb(
     "run",
     arguments.SELECTION,
-    option("--retry", "only, of any profile, jobs that ended as told, e.g. error", words, "A,B"),
     REFIT,
     arguments.SHARD,
     arguments.STORE,
@@ -49,13 +43,10 @@ def run(args: argparse.Namespace) -> int:
 
     Run the selected jobs and store their runs. Finished jobs are not repeated. Jobs that ended in
     an error or crash are tried again; jobs that exceeded a limit are tried again with a higher
-    limit or with --retry. Ctrl-C stops cleanly; the same command resumes. Exit status: 0 every job
+    limit or with --refit. Ctrl-C stops cleanly; the same command resumes. Exit status: 0 every job
     has ended (ok, skipped, or stopped at its limit), 1 some ended in an error or crash, 3 some are
     still to be run, 4 no job is selected.
     """
-    check_names("status", args.retry, RETRYABLE)
-    if args.retry:
-        return retry(args)
     profile, chosen, parts, searches = asked(args)
     store, every = Store(args.store), [job for _, jobs in parts for job in jobs]
     note_plan(store, every, args.refit)
@@ -75,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
             jobs = jobs_in(leaf, chosen)
             note_plan(store, jobs)
             mine |= {job.key: job for job in shard(unique(jobs), *args.shard)}
-        summary = drive(args, plan_of(args, [(leaf, jobs)], mine), f"profile {leaf.slug}")
+        summary = drive(args, plan_of(args, [(leaf, jobs)], mine))
         wanted = [pair for pair in catalogue.searches_in(leaf, chosen) if pair in searches]
         if wanted and not summary.interrupted:
             ended, worked = search(args, wanted, folder_of(args.store))
@@ -85,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     limits = limits_of(args, min(leaf.time_limit for leaf, _ in parts))
     status = max(status, sum_up(list(mine.values()), store, limits, summary))
     if args.refresh and not summary.interrupted:
-        status = max(status, refresh(args.store, bool(plan.pending) or searched))
+        status = max(status, refresh(args.store))
     if status != WORK_LEFT and profile.slug in NEXT:
         say(f"Next: {program()} plan --profile {NEXT[profile.slug]} --store {args.store}")
     return status
@@ -116,31 +107,13 @@ def tell_plan(args: argparse.Namespace, profile: Profile, plan: Plan, searches: 
     say(f"Profile {profile.slug}: {profile.about}.\n\n{plans.render(plan, args.workers, spent)}")
 
 
-def retry(args: argparse.Namespace) -> int:
-    """Run the jobs of a store once more that ended as told, whatever profile they are of."""
-    _, chosen = arguments.selected(args)
-    runs = load(args.store).frame
-    ended = archive.rows(runs[runs["status"].isin(args.retry)])
-    found = [job_of(row, row["experiment"]) for row in ended]
-    plan = make_plan(shard(filter(chosen.allows, found), *args.shard), {}, limits_of(args))
-    if not plan.jobs:
-        told = " or ".join(args.retry)
-        raise NothingToDoError(f"nothing to do: none of these jobs ended in {told}")
-    return sum_up(plan.jobs, Store(args.store), plan.limits, drive(args, plan, "retry"))
-
-
-def job_of(row: Any, experiment: str) -> Job:
-    names = [each.name for each in fields(Job) if each.name not in ("experiment", "family")]
-    return Job(experiment=experiment, **{name: row[name] for name in names})
-
-
-def run_jobs(args: argparse.Namespace, title: str, jobs: Sequence[Job]) -> tuple[int, bool]:
+def run_jobs(args: argparse.Namespace, jobs: Sequence[Job]) -> tuple[int, bool]:
     """Plan and do some jobs with the usual limit; the exit status, and whether none was stopped."""
     store = Store(args.store)
     note_plan(store, jobs, args.refit)
     plan = make_plan(jobs, store.statuses(), limits_of(args))
     say(plans.render(plan, args.workers))
-    summary = drive(args, plan, title)
+    summary = drive(args, plan)
     return sum_up(plan.jobs, store, plan.limits, summary), not summary.interrupted
 
 
@@ -157,33 +130,29 @@ def note_plan(store: Store, jobs: Sequence[Job], refit: Sequence[str] = ()) -> N
     known, runs, facts = store.facts("learner"), store.statuses(), {}
     good = {key for key, run in runs.items() if run["status"] == "ok"}
     for slug in dict.fromkeys(job.method for job in jobs):
-        told, before = registry.learner_facts(slug), known.get(slug, {})
+        facts[slug] = told = registry.learner_facts(slug)
+        before = {"version": None, "source": None, **known.get(slug, {})}
         done = {job.key for job in jobs if job.method == slug and "source" in told} & good
-        same_version = before.get("version") == told["version"]
-        if not (done and same_version and before.get("source") != told["source"]):
-            facts[slug] = told
-            continue
-        say(
-            f"{told['file']} has changed since {len(done):,} stored runs of {slug} version "
-            f"{told['version']}, which are used as they are.\n"
-            f"If that changed the learner, raise its version, or: {same_command()} --refit {slug}"
-        )
+        if done and before["version"] == told["version"] and before["source"] != told["source"]:
+            del facts[slug]
+            say(
+                f"{told['file']} has changed since {len(done):,} stored runs of {slug} version "
+                f"{told['version']}, which are used as they are.\nIf that changed the learner, "
+                f"raise its version, or: {same_command()} --refit {slug}"
+            )
     store.add_facts("learner", facts)
 
 
-def refresh(folder: Path, changed: bool) -> int:
-    """Bring tables and report of a store up to date, say what they come to; the exit status."""
-    report, verdict = folder / "report.html", folder / VERDICT
-    if changed or not (verdict.is_file() and report.is_file()):
-        say(f"\nWriting tables and report of {folder} …")
-        try:
-            told = "\n".join(_write(folder))
-        except Exception as problem:  # the runs are kept; their tables can be written again
-            told = f"{type(problem).__name__}: {problem}"
-            say(f"They could not be written ({told}). See: {program()} report --store {folder}")
-            return FAILED
-        verdict.write_text(told, encoding="utf-8")
-    say(f"\n{verdict.read_text(encoding='utf-8')}\nReport: {report}")
+def refresh(folder: Path) -> int:
+    """Write tables and report of a store, say what they come to; the exit status."""
+    say(f"\nWriting tables and report of {folder} …")
+    try:
+        told = "\n".join(_write(folder))
+    except Exception as problem:  # the runs are kept; their tables can be written again
+        told = f"{type(problem).__name__}: {problem}"
+        say(f"They could not be written ({told}). See: {program()} report --store {folder}")
+        return FAILED
+    say(f"\n{told}\nReport: {folder / 'report.html'}")
     return DONE
 
 
@@ -197,12 +166,13 @@ def _write(folder: Path) -> list[str]:
     found = answers(runs, None, *arguments.own_tables())
     files.write(folder, files.table_files(found, runs))
     write_report(runs, found, folder)
-    equal, lines = compared.compared - len(compared.wrong), list[str]()
+    lines = list[str]()
     if compared.compared:
+        equal = compared.compared - len(compared.wrong)
         lines = [f"{equal:,} of your {compared.compared:,} fits equal ours."]
         lines += [f"  differs: {line}" for line in compared.wrong[:5]]
         lines += [f"  {compared.apart:,} more differ, {checks.VARIES}."] if compared.apart else []
-    return lines + [sentence for answer in found[:1] for sentence in answer.sentences[:2]]
+    return [*lines, *found[0].sentences[:2]]
 
 
 @verb(
@@ -229,15 +199,13 @@ def find_hyperparameters(args: argparse.Namespace) -> int:
     go to CSV files beside it, and `run --experiment tuned --params ours` uses the winners. Exit
     status: 0 all searches are finished, 3 some are not.
     """
-    check_names("protocol", args.protocol, registry.entries("protocol"))
-    check_names("method", args.method, registry.entries("learner"))
+    arguments.check(protocol=args.protocol, method=args.method)
     for method in args.method or ():
         space_of(method)
+    wanted = arguments.datasets(args.dataset) or catalogue.paper_datasets()
     pairs = [
         (Subject(protocol, dataset, method), args.trials)
-        for protocol in args.protocol
-        for dataset in arguments.datasets(args.dataset) or catalogue.paper_datasets()
-        for method in args.method or catalogue.METHODS
+        for protocol, dataset, method in product(args.protocol, wanted, args.method or METHODS)
         if catalogue.can_search(method, dataset)
     ]
     index, count = args.shard
@@ -266,11 +234,11 @@ def search(
     while waiting := [(one, jobs) for one in searches if (jobs := one.open())]:
         every = [job for _, jobs in waiting for job in jobs.values()]
         plan = make_plan(every, store.statuses(), limits_of(args))
-        summary, worked = drive(args, plan, f"search ({sampler})"), True
+        summary, worked = drive(args, plan), True
         told = sum([one.tell(jobs, store) for one, jobs in waiting])
         if summary.interrupted or not told:
             break
-    say("\n".join(["", *(one.keep() for one in searches)]))
+    say("\n".join(["", *(one.keep(store) for one in searches)]))
     if (folder / WINNERS).is_file():
         say(f"\nWinners are in {folder / WINNERS}.")
     if summary.interrupted or any(one.open() for one in searches):

@@ -96,8 +96,7 @@ def measure(args: argparse.Namespace) -> int:
     grid, missing = metrics.measure(runs, metric, args.protocol, args.experiment)
     shown = formats.shown_grid(grid, runs)
     rows = [[cell.text + cell.mark for cell in line.cells] for line in shown.lines]
-    width = len(shown.headers)
-    print(table(shown.headers, [[*row, *[""] * (width - len(row))] for row in rows]))
+    print(table(shown.headers, [[*row, *[""] * (len(shown.headers) - len(row))] for row in rows]))
     if args.output is not None:
         made = files.grid_files(grid, runs, f"{files.TABLES}/{grid.protocol}/{grid.name}")
         files.write(args.output, made, keep=True)
@@ -215,10 +214,8 @@ def verify(args: argparse.Namespace) -> int:
         found = answers(runs)
         for answer in found[:3]:
             print(f"{answer.title} {' '.join(answer.sentences[:1])}\n")
-        done.append(catalogue(runs))
-        done.append(checks.tables(found, runs))
-        done.append(checks.readmes(found, profile_table()))
-        done.append(checks.figures(found))
+        done += [catalogue(runs), checks.tables(found, runs)]
+        done += [checks.readmes(found, profile_table()), checks.figures(found)]
         done.append(checks.written("Report", {"report.html": render(runs, found)}))
     else:
         done.append(checks.fits(args.store))

@@ -72,9 +72,7 @@ def tree_entries(
         split, learner = load_split(dataset, PROTOCOL, TRIAL), registry.learner(job.method)
         tree = kept_tree(store, job.key) or timed_fit(learner, split, job)[0].tree
         if tree is not None:
-            names = ("method", "experiment", "protocol", "trial", "seed")
-            outcome = {**rows.loc[job.key], **{name: getattr(job, name) for name in names}}
-            yield tree_entry(tree, split, _raw(job), outcome)
+            yield tree_entry(tree, split, _raw(job), {**rows.loc[job.key], **vars(job)})
 
 
 def kept_tree(store: Store, key: str) -> Tree | None:
@@ -111,13 +109,9 @@ def draw_trees(folder: Path, jobs: Iterable[Job], store: Store) -> None:
         name = registry.learner(job.method).name
         with drawing.look():
             figure = drawing.canvas(max(width, drawing.PAGE_WIDTH), height + 0.8)
-            axes = figure.add_subplot()
-            labels: dict[str, Any] = {
-                "class_names": split.class_names or None,
-                "max_depth": DRAWN_DEPTH,
-            }
-            names = split.feature_names if raw is None else None
-            plot_tree(shown, feature_names=names, ax=axes, **labels)
+            axes, names = figure.add_subplot(), split.feature_names if raw is None else None
+            how: dict[str, Any] = {"class_names": split.class_names or None, "feature_names": names}
+            plot_tree(shown, **how, max_depth=DRAWN_DEPTH, ax=axes)
             axes.set_title(f"{name}, trial {job.trial}, {main_score(outcome)}")
             note = files.codes_note(datasets.get(job.dataset, {}), job.protocol)
             figure.supxlabel(note.replace(NO_NEW_ROW, NOTHING), fontsize=7, wrap=True)
@@ -136,10 +130,8 @@ def tree_entry(
     def words(condition: Any) -> str:
         return NO_NEW_ROW if condition.brief == NOTHING else condition.brief.replace("<=", "≤")
 
-    if raw is None:
-        splits = describe(tree, split.feature_names)
-    else:
-        splits = describe(in_raw_units(tree, split.preprocessing, raw))
+    shown = tree if raw is None else in_raw_units(tree, split.preprocessing, raw)
+    splits = describe(shown, split.feature_names if raw is None else None)
     names = ("method", "experiment", "protocol", "trial", "seed", "test_f1")
     return {
         **{name: run[name] for name in names},

@@ -89,17 +89,17 @@ def candidate_job(subject: Subject, drawn: Mapping[str, Any]) -> Job:
 def cross_validate(job: Job) -> dict[str, Any]:
     """Fit and score a candidate on every fold; the mean is ``valid_f1``."""
     learner, count = registry.learner(job.method), int(job.evaluation.removeprefix("cv:"))
-    scores, wall, cpu = [], 0.0, 0.0
+    scores, seconds = [], []
     for split in make_folds(job.dataset, job.protocol, job.trial, count):
         if skipped := cannot(learner, split, job):
             return skipped
-        fitted, fold_wall, fold_cpu = timed_fit(learner, split, job)
+        fitted, *spent = timed_fit(learner, split, job)
         scores.append(f1_on(fitted.estimator, split.X_test, split.y_test, split.n_classes))
-        wall += fold_wall
-        cpu += fold_cpu
-    spent = {"wall_seconds": round(wall, 4), "cpu_seconds": round(cpu, 4)}
+        seconds.append(spent)
+    wall, cpu = (round(sum(each), 4) for each in zip(*seconds, strict=True))
     extra = canonical_json({"folds": scores})
-    return job.run("ok", valid_f1=float(np.mean(scores)), extra=extra, **spent)
+    f1 = float(np.mean(scores))
+    return job.run("ok", valid_f1=f1, extra=extra, wall_seconds=wall, cpu_seconds=cpu)
 
 
 @lru_cache(maxsize=2)
@@ -157,21 +157,15 @@ def _read(path: Path, modified: int) -> pd.DataFrame:
 
 def _replace(path: Path, table: pd.DataFrame) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".part")
-    table.to_csv(beside, lineterminator="\n", index=False)
+    table.to_csv(beside := path.with_suffix(".part"), lineterminator="\n", index=False)
     beside.replace(path)
 
 
 def outcomes_of(folder: Path, subject: Subject) -> dict[int, tuple[str, str]]:
     """Score (or how it failed) and seconds of the candidates of a search, by number."""
-    path = folder / subject.protocol / f"{subject.dataset}.csv"
-    return _outcomes(path, path.stat().st_mtime_ns, subject.method) if path.is_file() else {}
-
-
-@cache
-def _outcomes(path: Path, modified: int, method: str) -> dict[int, tuple[str, str]]:
-    table, names = _read(path, modified), ["number", method, method + SECONDS]
-    columns = zip(*(table[name] for name in names), strict=True) if method in table else ()
+    table = read(folder / subject.protocol / f"{subject.dataset}.csv")
+    names = ["number", subject.method, subject.method + SECONDS]
+    columns = zip(*(table[name] for name in names), strict=True) if names[1] in table else ()
     return {int(number): (score, seconds) for number, score, seconds in columns if score}
 
 
@@ -240,7 +234,5 @@ def winning_params(
 @cache
 def _winners(path: Path, modified: int) -> dict[Subject, tuple[dict[str, Any], int]]:
     """Parameters drawn by the winner of each search, and the number of its candidates."""
-    return {
-        Subject(*(row[name] for name in PLACE)): (json.loads(row["params"]), int(row["trials"]))
-        for row in read(path).to_dict("records")
-    }
+    rows = read(path)[[*PLACE, "params", "trials"]].itertuples(index=False, name=None)
+    return {Subject(*place): (json.loads(drawn), int(count)) for *place, drawn, count in rows}

@@ -8,11 +8,12 @@ records of datasets and the declarations of learners.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from experiments.errors import NothingToDoError, UserError, check_fields
 from experiments.runner import registry
@@ -36,6 +37,7 @@ SEARCHED = "searched"
 """Experiment tuned with the hyperparameters that our own search found."""
 
 Setting = Literal["default", "published", "ours"]
+Made = TypeVar("Made")
 Named = Iterator[tuple[str, Iterable[str]]]
 
 
@@ -70,12 +72,12 @@ def experiment_from(slug: str, declared: Mapping[str, Any]) -> Experiment:
     return Experiment(slug, **{"about": slug, **declared})
 
 
-EXPERIMENTS: dict[str, Experiment] = {
-    slug: experiment_from(slug, declared)
-    for slug, declared in tomllib.loads(
-        Path(__file__).with_name("experiments.toml").read_text(encoding="utf-8")
-    ).items()
-}
+def _declared(kind: str, make: Callable[[str, Mapping[str, Any]], Made]) -> dict[str, Made]:
+    text = Path(__file__).with_name(f"{kind}.toml").read_text(encoding="utf-8")
+    return {slug: make(slug, table) for slug, table in tomllib.loads(text).items()}
+
+
+EXPERIMENTS: dict[str, Experiment] = _declared("experiments", experiment_from)
 
 
 def jobs_of(
@@ -99,16 +101,16 @@ def jobs_of(
     plan: Experiment = registry.find("experiment", experiment)
     setting = setting or plan.setting
     name = SEARCHED if plan.slug == "tuned" and setting == "ours" else plan.slug
+    datasets = paper_datasets() if datasets is None else datasets
+    methods = plan.methods_under(protocol) if methods is None else methods
     jobs = []
-    for seed in plan.seeds:
-        for dataset in paper_datasets() if datasets is None else datasets:
-            for method in plan.methods_under(protocol) if methods is None else methods:
-                chosen = params_of(setting, protocol, method, dataset, plan.budget, store)
-                more = {"measured": plan.measured, **identity_of(protocol, dataset, method)}
-                for repeat in plan.repeats:
-                    params = Job.freeze({**chosen, **plan.overrides.get(method, {}), **repeat})
-                    same = (protocol, name, dataset, method, params)
-                    jobs += [Job(*same, trial, seed, **more) for trial in trials]
+    for seed, dataset, method in product(plan.seeds, datasets, methods):
+        chosen = params_of(setting, protocol, method, dataset, plan.budget, store)
+        more = {"measured": plan.measured, **identity_of(protocol, dataset, method)}
+        for repeat in plan.repeats:
+            params = Job.freeze({**chosen, **plan.overrides.get(method, {}), **repeat})
+            same = (protocol, name, dataset, method, params)
+            jobs += [Job(*same, trial, seed, **more) for trial in trials]
     return jobs
 
 
@@ -219,12 +221,6 @@ class Selection:
     setting: Setting | None = None
     store: Path = LOCAL
 
-    def allows(self, what: Job | Part) -> bool:
-        """Whether a job is among what is chosen, or some jobs of a part of a profile may be."""
-        names = ("experiment", "protocol", "dataset", "method", "trial")
-        chosen = {name: getattr(self, f"{name}s") for name in names if hasattr(what, name)}
-        return all(only is None or getattr(what, name) in only for name, only in chosen.items())
-
 
 def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
     """A profile from its declaration; what cannot be meant is a ``ValueError``."""
@@ -242,8 +238,7 @@ def profile_from(slug: str, declared: Mapping[str, Any]) -> Profile:
 
 @cache
 def declared_profiles() -> dict[str, Profile]:
-    tables = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text(encoding="utf-8"))
-    return {slug: profile_from(slug, table) for slug, table in tables.items()}
+    return _declared("profiles", profile_from)
 
 
 def profile_of(slug: str) -> Profile:
@@ -253,7 +248,9 @@ def profile_of(slug: str) -> Profile:
 
 def _parts(profile: Profile, chosen: Selection, searches: bool) -> Iterator[Part]:
     for part in (part for leaf in profile.leaves() for part in leaf.parts):
-        if (part.experiment == SEARCH) == searches and chosen.allows(part):
+        wanted = part.experiment in (chosen.experiments or [part.experiment])
+        wanted &= part.protocol in (chosen.protocols or [part.protocol])
+        if wanted and (part.experiment == SEARCH) == searches:
             yield part
 
 
@@ -308,29 +305,24 @@ def check_selected(
     """Whatever was named is run or refused, never dropped."""
     every = [*jobs, *(subject for subject, _ in searches)]
     if not every:
-        raise NothingToDoError(
-            f"nothing to do: profile {profile.slug} has no job that passes these filters; "
-            "see `list` for what there is"
-        )
+        told = f"nothing to do: profile {profile.slug} has no job that passes these filters"
+        raise NothingToDoError(f"{told}; see `list` for what there is")
     for what in ("method", "dataset", "protocol", "experiment"):
         found = {getattr(each, what, SEARCH) for each in every}
-        if "searched" in found:
-            found.add("tuned")  # with --params ours
-        left = [name for name in getattr(chosen, f"{what}s") or () if name not in found]
-        if left:
-            raise UserError(
-                f"profile {profile.slug} has no job for {what} {left[0]!r} among what you chose\n"
-                f"Leave it out, or name an experiment that has it; {what}s that would run: "
-                f"{', '.join(sorted(found))}"
-            )
+        named = {"tuned"} if "searched" in found else set()  # with --params ours
+        for name in getattr(chosen, f"{what}s") or ():
+            if name not in found | named:
+                raise UserError(
+                    f"profile {profile.slug} has no job for {what} {name!r} among what you chose\n"
+                    f"Leave it out, or name an experiment that has it; {what}s that would run: "
+                    f"{', '.join(sorted(found | named))}"
+                )
 
 
 def _methods(part: Part, chosen: Selection) -> list[str]:
     """Learners of plug-ins join every experiment that is named, and else ``default``."""
-    if part.methods:
-        offered = list(part.methods)
-    elif part.experiment == SEARCH:
-        offered = list(METHODS)
+    if part.methods or part.experiment == SEARCH:
+        offered = list(part.methods or METHODS)
     else:
         offered = list(registry.find("experiment", part.experiment).methods_under(part.protocol))
     if part.experiment == "default" or part.experiment in (chosen.experiments or ()):
@@ -344,20 +336,20 @@ def _methods(part: Part, chosen: Selection) -> list[str]:
 def _datasets(part: Part, chosen: Selection) -> list[str]:
     """Slugs, the largest dataset last; those of plug-ins join every part when they are named."""
     facts, extra = registry.entries("dataset"), registry.from_plugins("dataset")
-    paper = paper_datasets()
+    paper, wanted = paper_datasets(), part.datasets
     numbers = [slug for slug, known in facts.items() if known.task == "regression"]
-    if isinstance(part.datasets, dict):
-        tests = [(CONDITIONS[name], value) for name, value in part.datasets.items()]
+    classes = [slug for slug in facts if slug not in numbers]
+    if isinstance(wanted, dict):
+        tests = [(CONDITIONS[name], value) for name, value in wanted.items()]
         offered = [slug for slug in paper if all(test(facts[slug], to) for test, to in tests)]
-    elif part.datasets == "all":
-        named = [slug for slug in facts if slug not in numbers]
-        offered = list(paper) if chosen.datasets is None else named
-    elif part.datasets == "fresh":
-        offered = [slug for slug in facts if slug not in (*paper, *extra, *numbers)]
-    elif part.datasets == "regression":
+    elif wanted == "regression":
         offered, extra = numbers, {}  # tables of plug-ins hold classes
+    elif wanted == "all":
+        offered = list(paper) if chosen.datasets is None else classes
+    elif wanted == "fresh":
+        offered = [slug for slug in classes if slug not in (*paper, *extra)]
     else:
-        offered = list(part.datasets)
+        offered = list(wanted)
     if chosen.datasets is not None:
         offered = [slug for slug in chosen.datasets if slug in offered or slug in extra]
     return sorted(offered, key=lambda slug: facts[slug].n_rows * facts[slug].n_features)

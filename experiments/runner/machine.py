@@ -59,16 +59,10 @@ def describe() -> dict[str, Any]:
 @cache
 def commit() -> str:
     """The commit of this checkout, with a plus where files differ from it; empty without git."""
-
-    def git(*words: str) -> str:
-        command, folder = ["git", *words], Path(__file__).parent
-        return subprocess.check_output(
-            command, cwd=folder, stderr=subprocess.DEVNULL, text=True, timeout=10
-        ).strip()
-
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=10"]
+    how: dict[str, Any] = {"stderr": subprocess.DEVNULL, "text": True, "timeout": 10}
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        changed = git("status", "-s", "-uno")
-        return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
+        return str(subprocess.check_output(command, cwd=Path(__file__).parent, **how).strip())
     return ""
 
 
@@ -106,8 +100,7 @@ def reset_peak() -> None:
 def peak_mb() -> float:
     """Largest resident size since ``reset_peak``; elsewhere, of the whole life of the process."""
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return round(int(line.split()[1]) / 1024, 1)
+        if found := re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text()):
+            return round(int(found[1]) / 1024, 1)
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)

@@ -10,7 +10,6 @@ for an unknown learner a guess by the size of the dataset.
 """
 
 import contextlib
-import heapq
 import json
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -171,12 +170,11 @@ def render(plan: Plan, workers: int, searches: Collection[float] = ()) -> str:
         return "\n".join([*lines, *([f"All {len(plan.jobs):,} jobs are done."] if rows else [])])
     total, wall = plan.core_seconds + searching, plan.wall_seconds(workers) + searching / workers
     cores = f"{workers} idle core{'s' * (workers > 1)}"
-    lines.append(
+    lines += [
         f"{len(plan.pending):,} of {len(plan.jobs):,} jobs to do: about {duration(total)} of core "
-        f"time, {duration(wall)} on {cores}; more where other programs run.\n"
-        f"Estimated by the committed runs; a job is stopped after "
-        f"{duration(plan.limits.seconds)}."
-    )
+        f"time, {duration(wall)} on {cores}; more where other programs run.",
+        f"Estimated by the committed runs; a job is stopped after {duration(plan.limits.seconds)}.",
+    ]
     return "\n".join(lines)
 
 
@@ -205,15 +203,15 @@ class Queue:
         self._bundles: dict[Sharing, deque[Job]] = {}
         total: Counter[Sharing] = Counter()
         for key, job in self._pending.items():
-            total[job.sharing] += (estimates or {}).get(key, 0)  # type: ignore[assignment]
             if job.measured != "alone":
+                total[job.sharing] += (estimates or {}).get(key, 0)  # type: ignore[assignment]
                 self._bundles.setdefault(job.sharing, deque()).append(job)
-        self._at_work: dict[Sharing, int] = {}
-        """Of bundles that have been begun: how many of their jobs are in flight."""
         ranked = sorted(total, key=lambda sharing: -total[sharing])
         self._rank = {sharing: rank for rank, sharing in enumerate(ranked)}
-        self._heap = [(self._urgency(sharing), sharing) for sharing in self._bundles]
-        heapq.heapify(self._heap)
+        self._fresh = deque(ranked)
+        """Bundles of which no job has been started."""
+        self._at_work: Counter[Sharing] = Counter()
+        """Of the other bundles: how many of their jobs are in flight."""
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -230,13 +228,15 @@ class Queue:
             return None
         del self._pending[job.key]
         self._in_flight[job.key] = job
-        self._count(job.sharing, 1)
+        self._at_work[job.sharing] += 1
         return job
 
     def finish(self, run: Run) -> list[dict[str, Any]]:
         """Note how a job ended; the runs of those that it settles without their being tried."""
         job = self._in_flight.pop(run["key"])
-        self._count(job.sharing, -1)
+        self._at_work[job.sharing] -= 1
+        if not (self._at_work[job.sharing] or self._bundles.get(job.sharing)):
+            del self._at_work[job.sharing]
         if not self._give_up or run["status"] not in ("timeout", "memory"):
             return []
         hopeless = [one for one in self._pending.values() if one.group == job.group]
@@ -244,32 +244,25 @@ class Queue:
             del self._pending[other.key]
         return [_foregone(other, run) for other in hopeless]
 
-    def _urgency(self, sharing: Sharing) -> tuple[int, bool, int]:
-        """Least first: nobody works on it, somebody just did, it has much to do."""
-        begun = sharing in self._at_work
-        return self._at_work.get(sharing, 0), not begun, self._rank[sharing]
-
-    def _count(self, sharing: Sharing, change: int) -> None:
-        """Put a bundle where its state belongs; what the heap said of it before counts no more."""
-        self._at_work[sharing] = self._at_work.get(sharing, 0) + change
-        if self._bundles.get(sharing):
-            heapq.heappush(self._heap, (self._urgency(sharing), sharing))
-
     def _next_shared(self) -> Job | None:
-        while self._heap:
-            urgency, sharing = heapq.heappop(self._heap)
-            bundle = self._bundles[sharing]
-            while bundle and urgency == self._urgency(sharing):
+        """Of the bundle that somebody just did, else a new one, else the one with least company."""
+        while True:
+            begun = [sharing for sharing in self._at_work if self._bundles.get(sharing)]
+            idlest = min(begun, key=lambda s: (self._at_work[s], self._rank[s]), default=None)
+            if (idlest is None or self._at_work[idlest]) and self._fresh:
+                idlest = self._fresh.popleft()
+            if idlest is None:
+                return None
+            bundle = self._bundles[idlest]
+            while bundle:
                 job = bundle.popleft()
                 if job.key in self._pending:
                     return job
-        return None
 
 
 def _foregone(job: Job, because: Run) -> dict[str, Any]:
     """The run of a job that is not tried because another of its group exceeded a limit."""
     extra = {**json.loads(because.get("extra") or "{}"), "implied_by": because["key"]}
-    kept = {name: because.get(name) for name in ("environment", "limit_value")}
-    reason = f"not tried: {because['reason']} in trial {because['trial']}"
-    told = {"reason": reason, "finished": now(), "extra": canonical_json(extra)}
-    return job.run(because["status"], **kept, **told)
+    told = {name: because.get(name) for name in ("environment", "limit_value")}
+    told["reason"] = f"not tried: {because['reason']} in trial {because['trial']}"
+    return job.run(because["status"], **told, finished=now(), extra=canonical_json(extra))

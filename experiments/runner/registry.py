@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import importlib.util
+import importlib
 import inspect
 import json
 import os
@@ -34,14 +34,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from experiments.errors import (
-    UserError,
-    check_fields,
-    check_names,
-    check_value,
-    did_you_mean,
-    misfits,
-)
+from experiments.errors import UserError, check_fields, check_names, check_value, misfits
 from experiments.runs.schema import SLUG, Column
 
 if TYPE_CHECKING:
@@ -72,12 +65,9 @@ def use(files: list[str] | list[Path]) -> None:
     for kind in ("experiment", "profile"):
         for slug, (plugin, entry) in _origins(kind).items():
             for what, names in entry.named():
-                try:
-                    check_names(what, names, entries(what))
-                except UserError as mistake:
-                    near = [name for name in names if name not in entries(what)]
-                    place = plugin.place(f"{kind.upper()}S", *near)
-                    raise UserError(f"{place}: {kind} {slug!r}: {mistake}") from None
+                near = [name for name in names if name not in entries(what)]
+                place = plugin.place(f"{kind.upper()}S", *near)
+                check_names(what, near, entries(what), f"{place}: {kind} {slug!r}: ")
 
 
 def plugin_files() -> list[str]:
@@ -96,12 +86,11 @@ def _entries(kind: str, files: str) -> tuple[dict[str, Any], dict[str, tuple[Plu
     for plugin in map(imported, map(Path, json.loads(files or "[]"))):
         for slug, entry in plugin.offers(kind):
             known = entry.record if kind == "dataset" else entry
-            names = {one.name for one in found.values()} if kind == "learner" else set()
+            taken = {*found, *(one.name for one in found.values() if kind == "learner")}
             name = str(getattr(known, "name", ""))
-            if slug in found or name in names:
-                taken = slug if slug in found else name
+            for twice in sorted({slug, name} & taken):
                 raise UserError(
-                    f"{plugin.place('', slug, name)}: there is a {kind} {taken!r} already\n"
+                    f"{plugin.place('', slug, name)}: there is a {kind} {twice!r} already\n"
                     "Two of one name would be mistaken for each other: rename it."
                 )
             found[slug], origins[slug] = known, (plugin, entry)
@@ -119,10 +108,8 @@ def _origins(kind: str) -> dict[str, tuple[Plugin, Any]]:
 
 def find(kind: str, name: str) -> Any:
     """One of a kind; an unknown name is a ``UserError`` that suggests the nearest."""
-    known = entries(kind)
-    if name not in known:
-        raise UserError(f"unknown {kind} {name!r}; {did_you_mean(name, known)}")
-    return known[name]
+    check_names(kind, [name], entries(kind))
+    return entries(kind)[name]
 
 
 def from_plugins(kind: str) -> dict[str, Any]:
@@ -138,9 +125,8 @@ def learner(slug: str) -> Learner:
 def learner_facts(slug: str) -> dict[str, Any]:
     """What a store keeps of a learner, so that tables need no learner."""
     known = learner(slug)
-    told: dict[str, Any] = {
-        key: getattr(known, key) for key in ("slug", "name", "version", "in_paper", "group")
-    }
+    names = ("slug", "name", "version", "in_paper", "group")
+    told: dict[str, Any] = {name: getattr(known, name) for name in names}
     if slug in _origins("learner"):
         plugin, _ = _origins("learner")[slug]
         told |= {"source": plugin.digest, "file": plugin.path.name}
@@ -217,13 +203,10 @@ class Plugin:
 
     def place(self, name: str, *near: str) -> str:
         """File and line: the first with one of the texts ``near``, or where ``name`` is defined."""
-        lines = [
-            node.lineno
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Constant) and node.value in near and node.value != ""
-        ]
+        texts = [node for node in ast.walk(self.tree) if isinstance(node, ast.Constant)]
+        lines = [node.lineno for node in texts if node.value in near and node.value != ""]
         lines += [node.lineno for node in self.tree.body if name in _targets(node)]
-        return f"{self.path}, line {[*lines, 1][0]}"
+        return f"{self.path}, line {next(iter(lines), 1)}"
 
     def offers(self, kind: str) -> Iterator[tuple[str, Any]]:
         """What the file defines of a kind, checked; a mistake names file and line."""
@@ -233,9 +216,8 @@ class Plugin:
             offered = getattr(self.module, name)
             if kind == "learner":
                 many = name == "LEARNERS" and isinstance(offered, list | tuple)
-                items = [
-                    (getattr(one, "slug", ""), one) for one in (offered if many else [offered])
-                ]
+                learners = offered if many else [offered]
+                items = [(getattr(one, "slug", ""), one) for one in learners]
             elif isinstance(offered, Mapping):
                 items = list(offered.items())
             else:
@@ -262,28 +244,22 @@ def _targets(node: ast.stmt) -> list[str]:
 def imported(path: Path) -> Plugin:
     """Import a file under a name of its own, so that it hides no other module."""
     if not path.is_file() or path.suffix != ".py":
-        raise UserError(
-            f"no plug-in {path}: --plugin takes the path of a Python file, such as mine.py"
-        )
+        raise UserError(f"no plug-in {path}: name the path of a Python file, such as mine.py")
     name = f"plugin_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
     try:
         tree = ast.parse(path.read_bytes(), str(path))
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = sys.modules[name] = importlib.util.module_from_spec(spec)
+        module = sys.modules[name] = ModuleType(name)
+        module.__file__ = str(path)
         if str(path.parent) not in sys.path:
             sys.path.append(str(path.parent))  # last: helpers beside it hide nothing
-        spec.loader.exec_module(module)
+        exec(compile(tree, str(path), "exec"), vars(module))
     except (Exception, SystemExit) as problem:
         frames = [(f.filename, f.lineno) for f in traceback.extract_tb(problem.__traceback__)]
         if isinstance(problem, SyntaxError):
             frames.append((problem.filename or "", problem.lineno))
         line = next((line for file, line in reversed(frames) if file == str(path)), 1)
         told = " ".join(f"{type(problem).__name__}: {problem}".split())
-        raise UserError(
-            f"{path}, line {line}: {told:.300}\nThe plug-in could not be imported."
-        ) from None
+        raise UserError(f"{path}, line {line}: {told:.300}\nIt cannot be imported.") from None
     if not any(hasattr(module, name) for name in READERS):
         raise UserError(f"{path}, line 1: nothing is offered\nDefine one of {', '.join(READERS)}.")
     return Plugin(path, module, tree)

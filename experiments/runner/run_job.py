@@ -140,14 +140,9 @@ def _attempt(job: Job) -> tuple[dict[str, Any], bytes | None]:
         raise PredictionError(f"extra cannot be written as JSON: {problem}") from None
     if len(extra) > LONGEST_JSON:
         raise PredictionError(f"extra has {len(extra):,} characters, over {LONGEST_JSON:,}")
-    run = job.run(
-        "ok",
-        wall_seconds=round(wall, 4),
-        cpu_seconds=round(cpu, 4),
-        shared_seconds=round(fitted.shared_seconds, 4) or None,
-        extra=None if extra == "{}" else extra,
-        **scores,
-    )
+    spent = {"wall_seconds": round(wall, 4), "cpu_seconds": round(cpu, 4)}
+    scores["shared_seconds"] = round(fitted.shared_seconds, 4) or None
+    run = job.run("ok", extra=None if extra == "{}" else extra, **spent, **scores)
     return run, pack(kept, fitted.tree)
 
 
@@ -194,8 +189,7 @@ def skip_reason(job: Job) -> str | None:
     """Why a job cannot be done here, as far as that is known without its data."""
     learner = registry.learner(job.method)
     variant = datasets.PROTOCOLS.get(job.protocol)
-    weighs = variant is not None and variant.steps.rare_classes == "weigh"
-    if weighs and not learner.takes_weights:
+    if variant and variant.steps.rare_classes == "weigh" and not learner.takes_weights:
         return "takes no weights"
     known = registry.facts(job.dataset)
     n_classes = len(known.class_counts)
@@ -210,18 +204,16 @@ def check_versions(job: Job) -> None:
     for name, found in identity_of(job.protocol, job.dataset, job.method).items():
         if name != "family" and found != getattr(job, name):
             raise RuntimeError(
-                f"{name} of {job.protocol} {job.dataset} {job.method} is {found!r} here, the job "
-                f"was planned with {getattr(job, name)!r}: bring this checkout to the version that "
-                "made the plan"
+                f"{name} is {found!r} here, the job was planned with {getattr(job, name)!r}: "
+                "bring this checkout to the version that made the plan"
             )
 
 
 def failure(job: Job, problem: BaseException) -> dict[str, Any]:
     """The row of a job whose learner raised."""
-    try:
+    message = "its message could not be made"
+    with contextlib.suppress(Exception):  # a learner's exception may fail even at that
         message = str(problem)
-    except Exception:  # a learner's exception may fail even at that
-        message = "its message could not be made"
     reason = f"{type(problem).__name__}: {message}".strip().splitlines()[0]
     return job.run(
         "memory" if isinstance(problem, MemoryError) else "error",

@@ -137,14 +137,9 @@ def f1_on(estimator: Any, X: NDArray[np.float64], y: Labels, n_classes: int) -> 
 
 def predict(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Labels:
     """Class indices, one per row, or an error that says what came instead."""
-    answer = np.asarray(estimator.predict(X))
-    if answer.shape != (len(X),):
-        raise PredictionError(f"predict returned shape {answer.shape} for {len(X)} rows")
-    labels = _class_indices(answer, n_classes)
+    labels = _class_indices(predict_numbers(estimator.predict, X, ()), n_classes)
     if labels is None:
-        raise PredictionError(
-            f"predict returned values that are no class indices 0..{n_classes - 1}"
-        )
+        raise PredictionError(f"predict returned values that are no classes 0..{n_classes - 1}")
     return labels
 
 
@@ -152,8 +147,7 @@ def predict_numbers(
     asked: Callable[[Numbers], Any], X: NDArray[np.float64], columns: tuple[int, ...]
 ) -> Numbers:
     """Finite numbers of shape (rows, *columns), or an error that says what came instead."""
-    answer = np.asarray(asked(X))
-    name = getattr(asked, "__name__", "predict")
+    answer, name = np.asarray(asked(X)), getattr(asked, "__name__", "predict")
     if answer.shape != (len(X), *columns):
         raise PredictionError(f"{name} returned shape {answer.shape} for {len(X)} rows")
     if not np.issubdtype(answer.dtype, np.number) or not np.isfinite(answer).all():
@@ -163,16 +157,12 @@ def predict_numbers(
 
 def predict_proba(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Probabilities:
     """Probabilities of shape (rows, n_classes); classes unseen in training get zero."""
-    answer = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     given = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
-    classes = _class_indices(given, n_classes) if given.ndim == 1 else None
-    if classes is None or len(np.unique(classes)) < len(classes):
-        raise PredictionError(f"classes_ are not distinct class indices 0..{n_classes - 1}")
-    if answer.shape != (len(X), len(classes)):
-        raise PredictionError(
-            f"predict_proba returned shape {answer.shape} for {len(X)} rows, {len(classes)} classes"
-        )
-    with np.errstate(over="ignore", invalid="ignore"):
+    classes = _class_indices(given, n_classes)
+    if classes is None or given.ndim != 1 or len(np.unique(classes)) < len(classes):
+        raise PredictionError(f"classes_ are not distinct classes 0..{n_classes - 1}")
+    answer = predict_numbers(estimator.predict_proba, X, (len(classes),))
+    with np.errstate(over="ignore"):
         sums = answer.sum(axis=1)
     if not np.isfinite(sums).all() or (answer < 0).any() or (sums <= 0).any():
         raise PredictionError("predict_proba returned values that are no probabilities")
@@ -183,12 +173,9 @@ def predict_proba(estimator: Any, X: NDArray[np.float64], n_classes: int) -> Pro
 
 def _class_indices(values: NDArray[Any], n_classes: int) -> Labels | None:
     """The values as class indices, or ``None`` where one of them is none."""
-    if not np.issubdtype(values.dtype, np.number) or not np.isfinite(values).all():
+    if not np.issubdtype(values.dtype, np.number) or not np.isin(values, range(n_classes)).all():
         return None
-    if ((values < 0) | (values >= n_classes)).any():
-        return None
-    labels = values.astype(np.int64)
-    return None if (labels != values).any() else labels
+    return values.astype(np.int64)
 
 
 def shape_of(tree: Tree, X: NDArray[np.float64]) -> dict[str, int | float]:

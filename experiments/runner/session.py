@@ -1,5 +1,5 @@
 """Drive jobs through an executor into a store until all are done or someone says stop, and show it:
-lines for logs and pipes, bars on a terminal.
+a line per job.
 
 Several sessions may work on one store: each claims a job before it starts it, and takes over what
 another one ends meanwhile. Whatever stops one, finished jobs are kept and the same command goes on.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import platform
+import shutil
 import signal
 import sqlite3
 import sys
@@ -19,23 +20,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 import psutil
-from rich import progress
-from rich.console import Console, Group
-from rich.live import Live
-from rich.text import Text
 
 from experiments.errors import DONE, FAILED, WORK_LEFT, CannotGoOnError
 from experiments.runner import registry
-from experiments.runner.executors import Executor, Running
+from experiments.runner.executors import Executor
 from experiments.runner.experiments import MODEL_SEED
 from experiments.runner.plan import Plan, Queue, state_of
 from experiments.runner.run_job import Outcome, ended
 from experiments.runs.schema import HOLDOUT, PERTURBATION, BadRunError, Job, Limits, Run, check, now
 from experiments.runs.store import CLAIM_SECONDS, Store
-from experiments.text import counts, duration, outcome, program, same_command, say, silence
+from experiments.text import counts, duration, outcome, program, same_command, say
 
 TICK_SECONDS = 0.5
 ELSEWHERE_SECONDS = 1.0
@@ -44,7 +40,6 @@ TRUSTED_SHARE = 0.05
 """Of the expected work that must be done before the pace so far corrects the estimate."""
 PROGRESS_SECONDS = 30.0
 """How often lines tell how far a run is."""
-REFRESH_SECONDS = 0.2
 RUNNING_SHOWN = 8
 
 
@@ -63,7 +58,8 @@ def name_of(job: Job) -> str:
 
 class Display:
     """One line per finished job, and every half minute how far the run is: the time left by the
-    seconds that each job is expected to take, corrected by how that estimate has fared.
+    seconds that each job is expected to take, corrected by how that estimate has fared. On a
+    terminal, the next line takes the place of every line but those of failures.
     """
 
     def __init__(
@@ -74,29 +70,28 @@ class Display:
         self._expected = self._left = plan.core_seconds
         self._clock, self._last = clock, clock()
         self._began, self._finished, self._jobs = self._last, 0, len(plan.pending)
+        self._terminal = sys.stdout.isatty()
 
     def ended(self, run: Run) -> None:
-        self._say(self._note(run))
-
-    def tick(self, running: Sequence[Running]) -> None:
-        if self._clock() - self._last < PROGRESS_SECONDS:
-            return
-        self._last = self._clock()
-        for one in running[:RUNNING_SHOWN]:
-            self._say(f"running {name_of(one.job)} for {duration(one.seconds)}")
-        self._say(f"{self._finished:,} of {self._jobs:,} jobs in {self._times()}")
-
-    def close(self) -> None:
-        sys.stdout.flush()
-
-    def _note(self, run: Run) -> str:
-        """Count a run that has ended; the line about it."""
         self._finished += 1
         job = self._waiting.pop(run["key"], None)
         self._left -= self._seconds.get(run["key"], 0.0) if job else 0.0
         plain = f"{run['protocol']} {run['dataset']} {run['method']} trial {run['trial']}"
-        what = name_of(job) if job else plain
-        return f"[{self._finished}/{self._jobs}] {what}: {outcome(run)}"
+        times = f" in {self._times()}" if self._terminal else ""
+        text = f"[{self._finished}/{self._jobs}{times}] {name_of(job) if job else plain}: "
+        self._say(text + outcome(run), passes=run["status"] in ("ok", "skipped"))
+
+    def tick(self, running: Sequence[tuple[Job, float]]) -> None:
+        if self._clock() - self._last < PROGRESS_SECONDS:
+            return
+        self._last = self._clock()
+        for job, seconds in running[:RUNNING_SHOWN]:
+            self._say(f"running {name_of(job)} for {duration(seconds)}")
+        self._say(f"{self._finished:,} of {self._jobs:,} jobs in {self._times()}")
+
+    def close(self) -> None:
+        if self._terminal:
+            say()
 
     def _times(self) -> str:
         elapsed, done = self._clock() - self._began, self._expected - self._left
@@ -105,53 +100,13 @@ class Display:
         left = f", about {duration(max(0.0, self._left) * pace)} left"
         return f"{duration(elapsed)}{left if self._finished < self._jobs else ''}"
 
-    def _say(self, text: str) -> None:
-        print(datetime.now().strftime("%Y-%m-%d %H:%M:%S"), text, flush=True)
-
-
-class LiveDisplay(Display):
-    """Bars, and below them what runs just now; failures scroll by above them."""
-
-    def __init__(
-        self, plan: Plan, workers: int, title: str, console: Console | None = None
-    ) -> None:
-        super().__init__(plan, workers)
-        label = progress.TextColumn("{task.description}", markup=False)
-        note = progress.TextColumn("{task.fields[note]}", style="cyan")
-        columns = (label, progress.BarColumn(32), progress.MofNCompleteColumn(), note)
-        self._shown = progress.Progress(*columns, auto_refresh=False)
-        totals = {"all": self._jobs, **Counter(job.method for job in plan.pending)}
-        self._bars = {
-            n: self._shown.add_task(n, total=count, note="") for n, count in totals.items()
-        }
-        self._title, self._drawn = title, 0.0
-        self._live = Live(self._shown, console=console, auto_refresh=False)
-
-    def ended(self, run: Run) -> None:
-        line = self._note(run)
-        for name in ("all", run["method"]):
-            if name in self._bars:
-                self._shown.advance(self._bars[name])
-        if run["status"] not in ("ok", "skipped"):
-            self._live.console.print(line, style="yellow", markup=False)
-
-    def tick(self, running: Sequence[Running]) -> None:
-        if not self._live.is_started:
-            self._live.console.print(self._title, style="blue", markup=False)
-            self._live.start()
-        if self._clock() - self._drawn >= REFRESH_SECONDS:
-            shown = [f"{one.where}  {name_of(one.job)}  {duration(one.seconds)}" for one in running]
-            more = [f"and {len(shown) - RUNNING_SHOWN} more"] if len(shown) > RUNNING_SHOWN else []
-            self._draw(*shown[:RUNNING_SHOWN], *more)
-
-    def close(self) -> None:
-        self._draw()
-        self._live.stop()
-
-    def _draw(self, *lines: str) -> None:
-        self._shown.update(self._bars["all"], note=self._times())
-        self._live.update(Group(self._shown, *map(Text, lines)), refresh=True)
-        self._drawn = self._clock()
+    def _say(self, text: str, passes: bool = True) -> None:
+        text = f"{datetime.now():%Y-%m-%d %H:%M:%S} {text}"
+        if self._terminal:
+            width = shutil.get_terminal_size().columns - 1
+            say("\r\033[K" + (text[:width] if passes else text), end="" if passes else "\n")
+        else:
+            say(text)
 
 
 @dataclass
@@ -182,7 +137,7 @@ class Session:
     queue: Queue
     store: Store
     executor: Executor
-    display: Display | None = None
+    display: Display = field(default_factory=lambda: Display(Plan([], [], {}), 1))
 
     def __post_init__(self) -> None:
         self.summary, self._owner = SessionSummary(), owner_name()
@@ -197,15 +152,13 @@ class Session:
         summary = self.summary
         try:
             self._loop()
-        except (KeyboardInterrupt, CannotGoOnError) as problem:
-            summary.interrupted, summary.problem = True, str(problem)
-        except sqlite3.Error as problem:
-            summary.interrupted = True
-            summary.problem = f"cannot write to {self.store.folder}: {problem}"
+        except (KeyboardInterrupt, CannotGoOnError, sqlite3.Error) as problem:
+            disk = f"cannot write to {self.store.folder}: " * isinstance(problem, sqlite3.Error)
+            summary.interrupted, summary.problem = True, f"{disk}{problem}"
         finally:
             with signals_held():
                 self.executor.close()
-                self._tell("close")
+                self.display.close()
                 with contextlib.suppress(sqlite3.Error):
                     self.store.release(self._owner)
         return summary
@@ -225,26 +178,14 @@ class Session:
                 self._keep([*outcomes, *map(Outcome, settled)])
             if time.monotonic() - self._looked > ELSEWHERE_SECONDS:
                 self._look_elsewhere()
-            self._tell("tick", self.executor.running())
-
-    def _tell(self, what: str, *news: Any) -> None:
-        """Tell the display; one whose terminal or pipe is gone is told nothing any more."""
-        try:
-            if self.display is not None:
-                getattr(self.display, what)(*news)
-        except (OSError, ValueError):
-            self.display = None
-            try:
-                sys.stdout.flush()
-            except (OSError, ValueError):
-                silence()
+            self.display.tick(self.executor.running())
 
     def _start(self, job: Job) -> None:
         """Start a job, unless another session is at it or has done it, which then counts."""
         run = self.store.run(job.key)
         if run and (run["status"] == "ok" or (run["finished"] or "") >= self._began):
             self._keep([Outcome(each) for each in self.queue.finish(run)])
-            self._tell("ended", run)
+            self.display.ended(run)
         elif self.store.claim(job.key, self._owner):
             self._jobs[job.key] = job
             self.executor.start(job)
@@ -278,7 +219,7 @@ class Session:
         self.summary.conflicts += added.conflicts
         for each in kept:
             self.summary.statuses[each.run["status"]] += 1
-            self._tell("ended", each.run)
+            self.display.ended(each.run)
 
     def _checked(self, outcome: Outcome) -> Outcome:
         """An outcome that the store takes; a row that is no run becomes one that ended in error."""
@@ -307,9 +248,9 @@ def forget_the_dead(store: Store) -> None:
             store.release(owner)
 
 
-def drive(args: argparse.Namespace, plan: Plan, title: str, give_up: bool = True) -> SessionSummary:
-    """Do what a plan has pending, on the executor that was asked for, with the display that fits.
-    A polite kill ends it as cleanly as Ctrl-C does; a closed terminal does not end it.
+def drive(args: argparse.Namespace, plan: Plan, give_up: bool = True) -> SessionSummary:
+    """Do what a plan has pending, on the executor that was asked for. A polite kill ends it as
+    cleanly as Ctrl-C does; a closed terminal does not end it.
     """
 
     def interrupt(number: int, frame: object) -> None:
@@ -327,11 +268,8 @@ def drive(args: argparse.Namespace, plan: Plan, title: str, give_up: bool = True
         else:
             name = "inline" if args.inline else getattr(args, "executor", None) or "local"
             executor = registry.find("executor", name)(args.workers, plan.limits)
-        live = sys.stdout.isatty() and not args.plain
-        title = f"{title} → {args.store}"
-        shown = LiveDisplay(plan, args.workers, title) if live else Display(plan, args.workers)
         queue = Queue(plan.pending, plan.seconds, give_up)
-        return Session(queue, Store(args.store), executor, shown).run()
+        return Session(queue, Store(args.store), executor, Display(plan, args.workers)).run()
     finally:
         for number, handler in before:
             signal.signal(number, handler)
@@ -352,10 +290,10 @@ def sum_up(jobs: Sequence[Job], store: Store, limits: Limits, summary: SessionSu
         without = sorted({job.dataset for job in jobs if states[job] == "unavailable"})
         say(f"Skipped because the data is missing: {', '.join(without)}.")
         say(f"How to get it: {program()} data")
+    if summary.interrupted:
+        why = f": {summary.problem.rstrip('.')}" if summary.problem else ""
+        say(f"Stopped{why}. Finished jobs are kept.")
     if summary.interrupted or number["pending"]:
-        if summary.interrupted:
-            why = f"Stopped: {summary.problem.rstrip('.')}." if summary.problem else "Stopped."
-            say(f"{why} Finished jobs are kept.")
         say(f"Resume with: {same_command()}")
         return WORK_LEFT
     return FAILED if statuses["error"] or statuses["crash"] or summary.conflicts else DONE

@@ -5,7 +5,6 @@ Optuna's may be named instead. Trials are evaluated by ordinary jobs, whose runs
 store a study is told of. Optuna's dashboard, importances and plots open the file.
 """
 
-import inspect
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ NUMBERED = "random"
 """The name of our own sampler: as random as the paper's search, but by number."""
 AT_ONCE = 10
 """How many trials Optuna's samplers are asked for before they are told, whatever the workers."""
-RUN = "run"
-"""Attribute of a trial: status and processor seconds of its job."""
 
 
 class NumberedDraws(optuna.samplers.RandomSampler):
@@ -47,23 +44,18 @@ class NumberedDraws(optuna.samplers.RandomSampler):
 
 
 def sampler_of(name: str, subject: Subject) -> optuna.samplers.BaseSampler:
-    """Ours (``random``), or one of Optuna's by name: ``tpe``, ``TPESampler``, ``cmaes``, …"""
+    """Ours (``random``), or one of Optuna's by name: ``tpe``, ``TPESampler``, ``nsgaii``, …"""
     if name == NUMBERED:
         return NumberedDraws(subject)
-    known = {
-        each.removesuffix("Sampler").lower(): getattr(optuna.samplers, each)
-        for each in optuna.samplers.__all__
-        if each.endswith("Sampler") and each != "BaseSampler"
-    }
+    known = {each.removesuffix("Sampler").lower(): each for each in optuna.samplers.__all__}
     wanted = name.lower().removesuffix("sampler")
     if wanted not in known:
         raise UserError(f"unknown sampler {name!r}; {did_you_mean(wanted, [NUMBERED, *known])}")
-    offered: dict[str, Any] = {"seed": SEED, "search_space": dict(space_of(subject.method))}
-    accepted = inspect.signature(known[wanted]).parameters
     try:
-        return known[wanted](**{key: offered[key] for key in accepted if key in offered})
+        made: optuna.samplers.BaseSampler = getattr(optuna.samplers, known[wanted])(seed=SEED)
     except (TypeError, ValueError, ImportError) as problem:
         raise UserError(f"Optuna's sampler {name!r} cannot be used here: {problem}") from None
+    return made
 
 
 def storage_in(folder: Path) -> optuna.storages.RDBStorage:
@@ -76,6 +68,10 @@ def storage_in(folder: Path) -> optuna.storages.RDBStorage:
     sqlalchemy.event.listen(storage.engine, "connect", lambda one, _: one.executescript(pragmas))
     storage.engine.dispose()
     return storage
+
+
+def _end(score: float | None) -> dict[str, Any]:
+    return {"value": score, "state": TrialState.FAIL if score is None else TrialState.COMPLETE}
 
 
 class Search:
@@ -103,12 +99,14 @@ class Search:
             direction="maximize",
             load_if_exists=True,
         )
-        known = candidates.outcomes_of(folder, subject) if sampler == NUMBERED else {}
+        self.known = candidates.outcomes_of(folder, subject) if sampler == NUMBERED else {}
         for number in range(len(self.study.get_trials(deepcopy=False)), trials):
-            if number not in known:
+            if number not in self.known:
                 break
-            text, seconds = known[number]
-            self._note(number, float(text) if text[0].isdigit() else text, seconds)
+            text, _ = self.known[number]
+            how = _end(float(text) if text[0].isdigit() else None)
+            params = candidate(subject.dataset, subject.method, number)
+            self.study.add_trial(create_trial(params=params, distributions=self.space, **how))
 
     def ended(self) -> list[FrozenTrial]:
         """Those of the wanted trials that have an outcome, by number."""
@@ -131,44 +129,37 @@ class Search:
         """Tell the study of the runs that a store has by now; of how many trials. Where the data is
         missing, a trial stays open for another day.
         """
-        told, equal = 0, {candidate_job(self.subject, one.params).key for one in self.ended()}
+        told = 0
         for number, job in waiting.items():
             run = store.run(job.key)
             if run is None or (run["status"], run["reason"]) == ("skipped", NO_DATA):
                 continue
-            spent = None if job.key in equal else run["cpu_seconds"]  # an equal one takes none
-            outcome = run["valid_f1"] if run["status"] == "ok" else run["status"]
-            self._note(number, outcome, "" if spent is None else f"{spent:.3g}")
-            equal.add(job.key)
+            how = _end(run["valid_f1"] if run["status"] == "ok" else None)
+            self.study.tell(number, how["value"], how["state"], skip_if_finished=True)
             told += 1
         return told
 
-    def _note(self, number: int, outcome: float | str, seconds: str) -> None:
-        """The score of a trial, or how it failed; one that was not asked for is added."""
-        score = None if isinstance(outcome, str) else outcome
-        state = TrialState.FAIL if score is None else TrialState.COMPLETE
-        run = {"status": outcome if score is None else "ok", "seconds": seconds}
-        trials = self.study.get_trials(deepcopy=False)
-        if number < len(trials):
-            if not trials[number].state.is_finished():  # by another session
-                optuna.Trial(self.study, trials[number]._trial_id).set_user_attr(RUN, run)
-                self.study.tell(number, score, state, skip_if_finished=True)
-            return
-        params = candidate(self.subject.dataset, self.subject.method, number)
-        how: dict[str, Any] = {"state": state, "value": score, "user_attrs": {RUN: run}}
-        self.study.add_trial(create_trial(params=params, distributions=self.space, **how))
+    def _outcomes(self, store: Store) -> dict[int, tuple[str, str]]:
+        """Score (or how it failed) and seconds of the trials; one equal to another takes none."""
+        found, equal = dict(self.known), set[str]()
+        for trial in self.ended():
+            key = candidate_job(self.subject, trial.params).key
+            if trial.number not in found:
+                run = store.run(key) or {"status": "error", "cpu_seconds": None}
+                text = run["status"] if trial.value is None else repr(trial.value)
+                spent = None if key in equal else run["cpu_seconds"]
+                found[trial.number] = text, "" if spent is None else f"{spent:.3g}"
+            equal.add(key)
+        return found
 
-    def keep(self) -> str:
+    def keep(self, store: Store) -> str:
         """Write scores and winner of a finished study; what became of it, in a line."""
         ended = self.ended()
         if len(ended) < self.trials:
             return f"{self.subject}: {self.trials - len(ended)} of {self.trials} trials missing"
         scored = [trial for trial in ended if trial.value is not None]
         if self.sampler == NUMBERED:
-            attributes = {trial.number: trial.user_attrs[RUN] for trial in ended}
-            texts = {n: (own["status"], own["seconds"]) for n, own in attributes.items()}
-            texts |= {t.number: (repr(t.value), texts[t.number][1]) for t in scored}
-            candidates.write_scores(self.folder, self.subject, texts)
+            candidates.write_scores(self.folder, self.subject, self._outcomes(store))
         if not scored:
             return f"{self.subject}: no winner, since no candidate could be fitted and scored"
         best = max(scored, key=lambda trial: (trial.value, -trial.number))

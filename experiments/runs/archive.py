@@ -161,32 +161,26 @@ class Prediction:
     @classmethod
     def decoded(cls, truth: Any, classes: Any, table: Any, codes: Any) -> Prediction | None:
         """What ``coded`` took apart; ``None`` where the parts do not fit together."""
-        if classes is None:
-            return cls._numbers(*(np.asarray(part) for part in (truth, table, codes)))
-        truth, classes, codes = (np.asarray(part) for part in (truth, classes, codes))
-        whole = all(part.ndim == 1 and part.dtype.kind in "iu" for part in (truth, classes, codes))
-        if not whole or not len(truth) or len(truth) != len(codes) or codes.max() >= len(classes):
+        truth, codes = np.asarray(truth), np.asarray(codes)
+        if truth.ndim != 1 or truth.shape != codes.shape or not len(truth):
             return None
-        if min(truth.min(), classes.min()) < 0:
+        many = int(codes.max()) + 1 if codes.dtype.kind == "u" else 0
+        if classes is None:
+            answers = np.asarray(table)
+            if not many or {truth.dtype.kind, answers.dtype.kind} != {"f"} or answers.size % many:
+                return None
+            answers = answers.reshape(many, -1)[codes]
+            return cls(truth, answers[:, 0], answers[:, 1:] if answers.shape[1] > 1 else None)
+        classes, proba = np.asarray(classes), None
+        whole = {truth.dtype.kind, classes.dtype.kind} <= set("iu") and classes.ndim == 1
+        if not whole or not 0 < many <= len(classes) or min(truth.min(), classes.min()) < 0:
             return None
         if table is not None:
-            table = np.asarray(table, dtype=np.float64).reshape(len(classes), -1)
-            if table.shape[1] <= max(truth.max(), classes.max()):
+            answers = np.asarray(table, dtype=np.float64).reshape(len(classes), -1)
+            if answers.shape[1] <= max(truth.max(), classes.max()):
                 return None
-        proba = None if table is None else table[codes]
+            proba = answers[codes]
         return cls(truth.astype(np.int64), classes.astype(np.int64)[codes], proba)
-
-    @classmethod
-    def _numbers(
-        cls, truth: NDArray[Any], table: NDArray[Any], codes: NDArray[Any]
-    ) -> Prediction | None:
-        if [part.dtype.kind for part in (truth, table, codes)] != ["f", "f", "u"]:
-            return None
-        many = int(codes.max()) + 1 if len(codes) else 0
-        if not many or truth.shape != codes.shape or table.size % many or not table.size:
-            return None
-        answers = table.reshape(many, -1)[codes]
-        return cls(truth, answers[:, 0], answers[:, 1:] if answers.shape[1] > 1 else None)
 
 
 def pack(prediction: Prediction, tree: Any = None) -> bytes:
@@ -241,26 +235,23 @@ def prediction_of(source: Store | Path, key: str) -> Prediction | None:
     return read_predictions(source).get(key)
 
 
-def read_predictions(folder: Path) -> Mapping[str, Prediction]:
-    """All predictions of an archive, by key."""
-    path = folder / PREDICTIONS
-    return _predictions(path, path.stat().st_mtime_ns) if path.is_file() else {}
+def read_predictions(folder: Path, keys: Collection[str] | None = None) -> Mapping[str, Prediction]:
+    """Predictions of an archive by key: all, or those of some runs."""
+    path, wanted = folder / PREDICTIONS, None if keys is None else frozenset(keys)
+    return _predictions(path, path.stat().st_mtime_ns, wanted) if path.is_file() else {}
 
 
 def predictions_of(folder: Path, keys: Collection[str]) -> Mapping[str, Prediction]:
     """Those of some runs of a store or an archive, as far as they are kept."""
-    if (folder / FILE).is_file():
-        with closing(Store(folder)) as store:
-            found = {key: prediction_of(store, key) for key in keys}
-        return {key: each for key, each in found.items() if each is not None}
-    path = folder / PREDICTIONS
-    return _predictions(path, path.stat().st_mtime_ns, frozenset(keys)) if path.is_file() else {}
+    if not (folder / FILE).is_file():
+        return read_predictions(folder, keys)
+    with closing(Store(folder)) as store:
+        found = {key: prediction_of(store, key) for key in keys}
+    return {key: each for key, each in found.items() if each is not None}
 
 
 @lru_cache(maxsize=2)
-def _predictions(
-    path: Path, changed: int, keys: frozenset[str] | None = None
-) -> dict[str, Prediction]:
+def _predictions(path: Path, changed: int, keys: frozenset[str] | None) -> dict[str, Prediction]:
     import pyarrow.parquet as pq
 
     wanted = None if keys is None else [("key", "in", {"", *keys})]
@@ -287,10 +278,7 @@ def write_predictions(folder: Path, kept: Iterable[tuple[Place, str, Prediction]
     parts: list[tuple[Place, str, tuple[Any, Any, Any]]] = []
     for place, key, prediction in kept:
         if not np.array_equal(truths.setdefault(place, prediction.truth), prediction.truth):
-            raise ValueError(
-                f"{' '.join(map(str, place))}: two runs were scored on different test rows; the "
-                "store mixes versions of the data or the protocol"
-            )
+            raise ValueError(f"{place}: two runs were scored on different test rows")
         parts.append((place, key, prediction.coded()))
     for place, truth in truths.items():
         alone = Prediction(truth, truth)
@@ -301,15 +289,13 @@ def write_predictions(folder: Path, kept: Iterable[tuple[Place, str, Prediction]
         for place, key, (answers, table, codes) in parts
     ]
     rows.sort(key=lambda row: row[:4])
-    kinds = (pa.string(), pa.string(), pa.int16(), pa.string())
-    lists = (pa.list_(pa.int16()), pa.list_(pa.float64()), pa.list_(pa.uint16()))
-    columns = zip(*rows, strict=True) if rows else [()] * len(PREDICTED)
-    arrays = [pa.array(list(c), kind) for c, kind in zip(columns, (*kinds, *lists), strict=True)]
+    kinds = [pa.string(), pa.string(), pa.int16(), pa.string()]
+    kinds += [pa.list_(kind) for kind in (pa.int16(), pa.float64(), pa.uint16())]
+    made = [dict(zip(PREDICTED, row, strict=True)) for row in rows]
+    schema = pa.schema(list(zip(PREDICTED, kinds, strict=True)))
     folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / f"{PREDICTIONS}.part"
-    pq.write_table(
-        pa.table(arrays, names=list(PREDICTED)), beside, compression="zstd", compression_level=19
-    )
+    beside, how = folder / f"{PREDICTIONS}.part", {"compression": "zstd", "compression_level": 19}
+    pq.write_table(pa.Table.from_pylist(made, schema), beside, **how)
     return beside.replace(folder / PREDICTIONS)
 
 

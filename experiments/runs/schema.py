@@ -106,10 +106,8 @@ def checked(column: Column, value: Any) -> Any:
     if column.type is str:
         if not isinstance(value, str):
             raise BadRunError(f"{column.name} is {value!r:.60}, not a text")
-        if len(value) > column.longest:
-            raise BadRunError(
-                f"{column.name} has {len(value):,} characters, over {column.longest:,}"
-            )
+        if (long := len(value)) > column.longest:
+            raise BadRunError(f"{column.name} has {long:,} characters, over {column.longest:,}")
         if _SURROGATE.search(value):
             raise BadRunError(f"{column.name} has half a character")
         if column.pattern and not re.fullmatch(column.pattern, value):
@@ -136,14 +134,13 @@ def disagreement(ours: Run, theirs: Run) -> str:
     """Where two successful runs of one job differ in a score; empty if they agree. A score that
     only one of them has is no disagreement: older runs lack some.
     """
-    pairs = [(name, ours[name], theirs[name]) for name in SCORES]
-    rounding = {"test_log_loss": LOG_ROUNDING}
-    return ", ".join(
-        f"{name} {a!r} and {b!r}"
-        for name, a, b in pairs
-        if a is not None and b is not None and a != b
-        if abs(a - b) > rounding.get(name, 0.0) * max(1.0, abs(a), abs(b))
-    )
+    told = []
+    for name in SCORES:
+        a, b = ours[name], theirs[name]
+        rounding = LOG_ROUNDING if name == "test_log_loss" else 0.0
+        if None not in (a, b) and abs(a - b) > rounding * max(1.0, abs(a), abs(b)):
+            told.append(f"{name} {a!r} and {b!r}")
+    return ", ".join(told)
 
 
 def documentation() -> str:
@@ -207,8 +204,6 @@ class Job:
     @property
     def repeat(self) -> str:
         """What tells the repetitions of one trial and seed apart; empty where there is one."""
-        if PERTURBATION not in self.params:  # of most, without reading the JSON
-            return ""
         number = self.parameters.get(PERTURBATION)
         return "" if number is None else str(number)
 

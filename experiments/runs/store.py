@@ -128,11 +128,10 @@ class Store:
                 where = f"{row['protocol']} {row['dataset']} {row['method']} trial {row['trial']}"
                 added.conflicts.append(f"{where} (job {key}): {differing}")
                 return False
-            for name in SCORES:  # its seconds and origin stay; scores that it lacks are added
-                if known[name] is None and row[name] is not None:
-                    connection.execute(
-                        f"UPDATE runs SET {name} = ? WHERE key = ?", (row[name], key)
-                    )
+            # Its seconds and origin stay; scores that it lacks are added.
+            lacking = ", ".join(f"{name} = coalesce({name}, ?)" for name in SCORES)
+            scores = [row[name] for name in SCORES]
+            connection.execute(f"UPDATE runs SET {lacking} WHERE key = ?", (*scores, key))
         elif precedence(row) > precedence(known):
             connection.execute("DELETE FROM runs WHERE key = ?", (key,))
             connection.execute(_INSERT, [row[name] for name in NAMES])
@@ -215,12 +214,10 @@ class Store:
 
     def release(self, owner: str, keys: Iterable[str] | None = None) -> None:
         """Give up claims: those of some jobs, or all of a process that ends."""
-        given_up = "DELETE FROM running WHERE owner = ?"
+        rows = [(owner, None)] if keys is None else [(owner, key) for key in keys]
         with self.writing() as connection:
-            if keys is None:
-                connection.execute(given_up, (owner,))
-            else:
-                connection.executemany(f"{given_up} AND key = ?", [(owner, key) for key in keys])
+            given_up = "DELETE FROM running WHERE owner = ?1 AND key = coalesce(?2, key)"
+            connection.executemany(given_up, rows)
 
 
 def precedence(run: Run | sqlite3.Row) -> tuple[int, str]:

@@ -42,12 +42,12 @@ def alter(folder: Path, **changes: Any) -> None:
     archive.write(folder, runs, archive.read_plan(folder), archive.read_facts(folder))
 
 
-QUICK = ("--inline", "--plain")
+QUICK = ("--inline",)
 
 
 def test_what_was_not_altered_is_equal_and_stays(run, results):
     before = {path.name: path.read_bytes() for path in results.iterdir()}
-    status, said, _ = run("audit", 4, "--workers", 1, "--plain")
+    status, said, _ = run("audit", 4, "--workers", 1)
     assert status == 0
     assert "4 of 4 runs, drawn with --seed " in said
     assert "4 of 4 equal (2 headline, 2 others): had more than 52.7 % of these runs" in said
@@ -99,7 +99,7 @@ def test_every_learner_repeats_its_committed_runs_to_the_last_digit(method, data
     if mine.empty:
         pytest.skip("no committed run on this table takes under two seconds")
     for row in archive.rows(mine):
-        again = check(run_job(audit.job_of(row, "")).run)
+        again = check(run_job(audit.job_of(row)).run)
         assert (again["key"], again["status"]) == (row["key"], "ok"), again["reason"]
         assert not disagreement(row, again), row["params"]
 

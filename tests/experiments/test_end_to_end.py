@@ -58,7 +58,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_a_file_of_ones_own_to_a_table_with_statistics(run, folder):
-    quick, own = ["--inline", "--plain"], ["--plugin", "mine.py", "--dataset", TABLES]
+    quick, own = ["--inline"], ["--plugin", "mine.py", "--dataset", TABLES]
     for _ in range(2):  # the second time nothing is left to do
         status, told, _ = run("search", *own, "--method", "shallow", "--trials", "30", *quick)
         assert (status, told.count("30 candidates"), "Winners are in" in told) == (0, 1, True)

@@ -153,7 +153,7 @@ def test_who_is_named_for_the_wrong_task_is_skipped_with_the_reason(run: Verb, t
     words = ["--experiment", "default", "--store", tmp_path]
     assert run("plan", *words, "--method", "cart", "--dataset", "servo")[0] == 4
     words += ["--method", "gradtree-regression", "--dataset", "iris", "--trial", "0", "--inline"]
-    status, out, _ = run("run", *words, "--plain", "--protocol", "paper")
+    status, out, _ = run("run", *words, "--protocol", "paper")
     assert (status, "iris gradtree-regression trial 0: skipped: numbers only" in out) == (0, True)
 
 

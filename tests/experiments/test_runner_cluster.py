@@ -99,7 +99,7 @@ def test_jobs_of_lost_workers_wait_for_others_but_not_for_ever(address, monkeypa
             executor.start(fake_job("good", seconds=30.0))
         with pytest.raises(CannotGoOnError, match="no workers at"):
             wait_until(lambda: executor.wait(0.2) or len(executor.running()) != 1)
-        assert executor.running()[0].where == "waiting"
+        assert len(executor._waiting) == 1
         executor.close()
 
 
@@ -117,7 +117,7 @@ def test_a_process_with_other_data_is_refused_by_name(address, monkeypatch, caps
         stack.enter_context(dask("worker", address, *WORKER))
         executor = connected(address, monkeypatch)
         monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 60.0)
-        wait_until(lambda: executor.free() == 1 and len(executor.refused) == 1)
+        wait_until(lambda: executor.free() == 1 and sum(map(bool, executor.refused.values())) == 1)
         executor.close()
     said = capsys.readouterr().out
     assert "is given no work: dataset fake-three is " in said

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import psutil
 import pytest
 from runner_helpers import (
     dask,
@@ -33,14 +34,14 @@ ERRORS = {
     "cheats": "AttributeError: 'Split' object has no attribute 'y_test'",
 }
 ODD_THINGS = {
-    "nan": "no class indices 0..1",
-    "label": "no class indices 0..1",
+    "nan": "no finite numbers",
+    "label": "no classes 0..1",
     "shape": "shape (13, 2) for 12 rows",
-    "nan-probabilities": "no probabilities",
+    "nan-probabilities": "no finite numbers",
     "huge-probabilities": "no probabilities",
-    "negative-classes": "classes_ are not distinct class indices",
-    "repeated-classes": "classes_ are not distinct class indices",
-    "fractional-classes": "classes_ are not distinct class indices",
+    "negative-classes": "classes_ are not distinct classes",
+    "repeated-classes": "classes_ are not distinct classes",
+    "fractional-classes": "classes_ are not distinct classes",
     "size": "'float' object cannot be interpreted as an integer",
     "extra": "characters, over 20,000",
     "object": "extra cannot be written as JSON",
@@ -201,7 +202,8 @@ class TestLocal(Supervision):
         roomy = LocalExecutor(2, replace(LIMITS, memory_mb=4000.0))  # runners are kept
         with contextlib.closing(roomy) as executor:
             run_all(executor, cart[:2])
-            processes = [place._process for place in executor._idle if place._process]
+            keepers = [psutil.Process(place._keeper.pid) for place in executor._idle]
+            processes = [runner for keeper in keepers for runner in keeper.children()]
             for process in processes:
                 process.suspend()
             ended = run_all(executor, cart[2:])
@@ -229,10 +231,10 @@ class TestLocal(Supervision):
             assert not [process for process in descendants_left() if process.name() == "sleep"]
 
     def test_jobs_go_to_the_worker_that_has_done_similar(self, executor):
-        def places(jobs: list[Job]) -> dict[int, str]:
+        def places(jobs: list[Job]) -> dict[int, int]:
             for job in jobs:
                 executor.start(job)
-            found = {each.job.trial: each.where for each in executor.running()}
+            found = {place.job.trial: id(place) for place in executor._busy}
             run_all(executor, [])
             return found
 

@@ -158,4 +158,4 @@ def test_a_start_costs_a_tenth_of_a_millisecond_however_many_there_are():
     jobs = many_jobs(100)  # 100,000
     for job in jobs:
         _ = job.key
-    assert drive(Queue(jobs, {}), 1000, 0.0, 0)[2] < 1e-4
+    assert drive(Queue(jobs, {}), 100, 0.0, 0)[2] < 1e-4

@@ -10,16 +10,16 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import psutil
 import pytest
-from rich.console import Console
 from runner_helpers import fake_job, job_of, run_all
 
 from experiments.runner import session
-from experiments.runner.executors import InlineExecutor, LocalExecutor, Running
+from experiments.runner.executors import InlineExecutor, LocalExecutor
 from experiments.runner.executors.supervisor import ROOT, python_environment
 from experiments.runner.plan import Plan, Queue
 from experiments.runner.run_job import Outcome
-from experiments.runner.session import Display, LiveDisplay, Session, name_of, owner_name
+from experiments.runner.session import Display, Session, name_of, owner_name
 from experiments.runs.schema import Job, Limits
 from experiments.runs.store import Store
 
@@ -123,7 +123,7 @@ def test_lines_tell_how_far_a_run_is(monkeypatch, capsys):
     shown = Display(plan, 2, clock=lambda: now[0])
     shown.ended(jobs[0].run("ok", test_f1=0.5))
     now[0] = 10.0
-    running = [Running(jobs[1], 12.0, "worker 1")]
+    running = [(jobs[1], 12.0)]
     shown.tick(running)
     first = capsys.readouterr().out
     assert first.endswith("[1/4] paper/default fake-two fake-good trial 0: F1 0.500\n")
@@ -135,20 +135,27 @@ def test_lines_tell_how_far_a_run_is(monkeypatch, capsys):
     assert said[1].endswith("1 of 4 jobs in 10 s, about 30 s left")
 
 
-def test_the_live_display_shows_running_and_failed_jobs():
-    jobs = [fake_job("good", trial) for trial in range(12)]
-    console = Console(file=io.StringIO(), width=120, force_terminal=True, color_system=None)
-    plan = Plan(jobs, jobs, {job.key: 10.0 for job in jobs})
-    live = LiveDisplay(plan, 2, "[title]", console)
-    live.ended(jobs[0].run("crash", reason="killed by [SIGSEGV]"))
-    live.tick([Running(job, 1.0, "worker") for job in jobs[1:]])
-    live.close()
-    said = console.file.getvalue()
-    for told in ("[title]", " 1/12", "fake-good trial 8  1.0 s", "and 3 more", "by [SIGSEGV]"):
-        assert told in said
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
-class HungUp(io.StringIO):
+def test_on_a_terminal_failures_stay_and_others_pass(monkeypatch):
+    jobs = [fake_job("good", trial) for trial in range(3)]
+    monkeypatch.setattr(sys, "stdout", screen := Terminal())
+    shown = Display(Plan(jobs, jobs, {job.key: 10.0 for job in jobs}), 2)
+    shown.ended(jobs[0].run("ok", test_f1=0.5))
+    shown.ended(jobs[1].run("crash", reason="killed by SIGSEGV"))
+    shown.ended(jobs[2].run("ok", test_f1=0.5))
+    shown.close()
+    parts = screen.getvalue().split("\r\033[K")
+    assert [part.count("\n") for part in parts] == [0, 0, 1, 1]
+    assert "[1/3 in " in parts[1]
+    assert "about" in parts[1]
+    assert "killed by SIGSEGV\n" in parts[2]
+
+
+class HungUp(Terminal):
     """A terminal that is closed at a certain write."""
 
     def __init__(self, last: int) -> None:
@@ -165,14 +172,12 @@ class HungUp(io.StringIO):
 
 
 @pytest.mark.parametrize("last", range(5))
-def test_a_terminal_that_closes_at_any_write_does_not_end_the_run(last, tmp_path):
+def test_a_terminal_that_closes_at_any_write_does_not_end_the_run(last, tmp_path, monkeypatch):
     jobs = [fake_job("good", trial) for trial in range(4)]
-    console = Console(file=HungUp(last), width=120, force_terminal=True)
-    live = LiveDisplay(
-        Plan(jobs, jobs, dict.fromkeys([job.key for job in jobs], 1.0)), 1, "title", console
-    )
+    monkeypatch.setattr(sys, "stdout", HungUp(last))
+    shown = Display(Plan(jobs, jobs, dict.fromkeys([job.key for job in jobs], 1.0)), 1)
     queue = Queue(jobs, give_up=False)
-    summary = Session(queue, Store(tmp_path), InlineExecutor(), live).run()
+    summary = Session(queue, Store(tmp_path), InlineExecutor(), shown).run()
     assert summary.statuses == {"ok": 4}
 
 
@@ -224,8 +229,9 @@ def test_a_job_costs_at_most_15_ms_of_processor_time(tmp_path, monkeypatch):
 
     def spent() -> float:
         """Here and in the workers."""
-        times = [place._process.cpu_times() for place in executor._idle if place._process]
-        assert len(times) == 2
+        keepers = [psutil.Process(place._keeper.pid) for place in executor._idle]
+        times = [each.cpu_times() for keeper in keepers for each in (keeper, *keeper.children())]
+        assert len(times) == 4
         return time.process_time() + sum(t.user + t.system for t in times)
 
     with contextlib.closing(executor), monkeypatch.context() as patch:

@@ -107,11 +107,11 @@ from experiments.runs.store import Store
 store = Path(sys.argv[1])
 wanted = jobs(float(sys.argv[2]))
 args = argparse.Namespace(
-    store=store, plain=False, scheduler=None, inline=False, executor=None, workers=2
+    store=store, scheduler=None, inline=False, workers=2
 )
 limits = Limits(seconds=60)
 plan = make_plan(wanted, Store(store).statuses(), limits)
-summary = drive(args, plan, "a test", give_up=False)
+summary = drive(args, plan, give_up=False)
 raise SystemExit(sum_up(wanted, Store(store), limits, summary))
 """
 
@@ -157,7 +157,7 @@ def test_a_closed_terminal_ends_the_display_and_not_the_run(tmp_path):
     ours, theirs = pty.openpty()
     process = start(tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
     os.close(theirs)
-    os.read(ours, 1)  # the live display begins
+    os.read(ours, 1)  # lines begin
     os.close(ours)  # whoever watched is gone, and the terminal hangs up
     assert process.wait(timeout=120) == 0
     assert len(rows(tmp_path)) == JOBS

@@ -86,7 +86,7 @@ class TestStudies:
     def test_equal_candidates_are_fitted_once(self, tmp_path, plugged):
         search = opened(tmp_path, 20, subject=MINE)
         assert work(search, tmp_path) == 3  # of three depths
-        search.keep()
+        search.keep(Store(tmp_path))
         outcomes = scores.outcomes_of(scores.folder_of(tmp_path), MINE)
         assert len(outcomes) == 20
         assert sum(seconds != "" for _, seconds in outcomes.values()) == 3
@@ -97,7 +97,7 @@ class TestStudies:
         search = opened(tmp_path, 4)
         assert list(search.open()) == [2, 3]
         assert work(search, tmp_path) == 2
-        search.keep()
+        search.keep(Store(tmp_path))
         outcomes = scores.outcomes_of(scores.folder_of(tmp_path), CART)
         assert known.items() <= outcomes.items()
 
@@ -108,20 +108,20 @@ class TestStudies:
         store.add([waiting[1].run("ok", valid_f1=0.5, cpu_seconds=1.0)])
         store.add([waiting[2].run("skipped", reason="no data")])
         assert search.tell(waiting, store) == 2
-        assert "1 of 3 trials missing" in search.keep()
+        assert "1 of 3 trials missing" in search.keep(store)
         assert not (folder / scores.WINNERS).exists()
         again = opened(tmp_path, 3)
         ((number, job),) = again.open().items()
         assert (number, job) == (2, waiting[2])
         store.add([job.run("ok", valid_f1=0.1, cpu_seconds=1.0)])
         assert again.tell({number: job}, store) == 1
-        again.keep()
+        again.keep(store)
         (row,) = scores.read(folder / scores.WINNERS).to_dict("records")
         assert (row["number"], row["failed"], row["trials"]) == ("1", "1", "3")
         outcomes = scores.outcomes_of(folder, CART).values()
         assert [score for score, _ in outcomes] == ["timeout", "0.5", "0.1"]
 
-    @pytest.mark.parametrize("name", ["tpe", "TPESampler", "RandomSampler", "grid"])
+    @pytest.mark.parametrize("name", ["tpe", "TPESampler", "RandomSampler"])
     def test_any_sampler_of_optuna_that_needs_nothing_more(self, tmp_path, name):
         """A few trials at a time, each time told of those before."""
         search = opened(tmp_path, study.AT_ONCE + 2, name)
@@ -130,7 +130,7 @@ class TestStudies:
         assert len(search.open()) == 2
         work(search, tmp_path)
         assert search.open() == {}
-        assert "F1 0.5" in search.keep()
+        assert "F1 0.5" in search.keep(Store(tmp_path))
         with pytest.raises(UserError, match="cannot be used here"):
             opened(tmp_path, 3, "PartialFixedSampler")
 

@@ -1,8 +1,8 @@
 """Where jobs run: in this process, in supervised processes, or (``dask``) on a cluster."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Protocol
 
 from experiments.runner.executors.supervisor import LOOK_SECONDS, Supervisor, wait_for_news
@@ -10,26 +10,18 @@ from experiments.runner.run_job import Outcome, run_job
 from experiments.runs.schema import Job, Limits
 
 
-@dataclass(frozen=True)
-class Running:
-    """A job in flight, how long it has been, and where."""
-
-    job: Job
-    seconds: float
-    where: str
-
-
 class Executor(Protocol):
     """Starts jobs, of which every one ends in exactly one outcome.
 
     ``free`` is how many more may be started; ``wait`` gives the outcomes since last asked, waiting
-    up to ``seconds`` for the first; ``close`` stops whatever runs and leaves no process behind.
+    up to ``seconds`` for the first; ``running`` says for how many seconds each job has been;
+    ``close`` stops whatever runs and leaves no process behind.
     """
 
     def free(self) -> int: ...
     def start(self, job: Job) -> None: ...
     def wait(self, seconds: float) -> list[Outcome]: ...
-    def running(self) -> Sequence[Running]: ...
+    def running(self) -> list[tuple[Job, float]]: ...
     def close(self) -> None: ...
 
 
@@ -49,8 +41,8 @@ class InlineExecutor:
         job, self._job = self._job, None
         return [] if job is None else [run_job(job)]
 
-    def running(self) -> list[Running]:
-        return [Running(self._job, 0.0, "here")] if self._job else []
+    def running(self) -> list[tuple[Job, float]]:
+        return [(self._job, 0.0)] if self._job else []
 
     def close(self) -> None:
         """Nothing is left running by an inline executor."""
@@ -62,15 +54,15 @@ class LocalExecutor:
     """
 
     def __init__(self, workers: int, limits: Limits) -> None:
-        self._idle = [Supervisor(f"worker {n}", limits) for n in range(workers, 0, -1)]
+        self._idle = [Supervisor(limits) for _ in range(workers)]
         self._busy: list[Supervisor] = []
 
     def free(self) -> int:
         return len(self._idle)
 
     def start(self, job: Job) -> None:
-        best = max(range(len(self._idle)), key=lambda n: (_likeness(self._idle[n].last, job), n))
-        place = self._idle.pop(best)
+        place = max(self._idle, key=lambda each: _likeness(each.last, job))
+        self._idle.remove(place)
         self._busy.append(place)
         place.start(job)
 
@@ -88,23 +80,20 @@ class LocalExecutor:
                 return outcomes
             wait_for_news(self._busy, min(left, LOOK_SECONDS))
 
-    def running(self) -> list[Running]:
-        return [Running(p.job, p.seconds, p.name) for p in self._busy if p.job is not None]
+    def running(self) -> list[tuple[Job, float]]:
+        return [(place.job, place.seconds) for place in self._busy if place.job is not None]
 
     def close(self) -> None:
-        for wait in (False, True):
-            for place in (*self._busy, *self._idle):
-                place.close(wait)
+        for place in (*self._busy, *self._idle):
+            place.close()
 
 
-def _likeness(last: Job | None, job: Job) -> int:
+def _likeness(last: Job | None, job: Job) -> tuple[bool, ...]:
     """How much of a job's work a worker that did ``last`` may have done already."""
     if last is None:
-        return 0
-    if last.sharing == job.sharing:
-        return 4
-    same_split = (last.protocol, last.dataset, last.trial) == (job.protocol, job.dataset, job.trial)
-    return 1 + 2 * same_split + (last.method == job.method)
+        return ()
+    split = attrgetter("protocol", "dataset", "trial")
+    return last.sharing == job.sharing, split(last) == split(job), last.method == job.method
 
 
 EXECUTORS: dict[str, Callable[[int, Limits], Executor]] = {

@@ -10,16 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import threading
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from experiments.errors import CannotGoOnError
 from experiments.runner import machine, registry
-from experiments.runner.executors import Running
 from experiments.runner.executors.supervisor import LOOK_SECONDS, Supervisor, wait_for_news
 from experiments.runner.run_job import Outcome, clean, ended
 from experiments.runs.schema import Job, Limits
@@ -36,9 +33,8 @@ PATIENCE_SECONDS = 120.0
 
 # Inside the processes of the cluster, whose threads run jobs in supervisors they lend out.
 
-_lock = threading.Lock()
-_idle: dict[tuple[str, int], Supervisor] = {}
-"""By client and thread."""
+_idle: dict[str, list[Supervisor]] = {}
+"""By client."""
 _stopped: set[str] = set()
 
 
@@ -46,17 +42,17 @@ def run_supervised(job: Job, client: str, limits: Limits, plugins: str) -> Outco
     """One job in a supervised worker of this cluster process, or an error if it is called back."""
     from distributed import get_worker
 
-    _close_idle(lambda owner: owner != client)  # of clients past
+    for other in [each for each in _idle if each != client]:  # of clients past
+        close_idle(other)
     os.environ[registry.VARIABLE] = plugins
-    mine = client, threading.get_ident()
-    with _lock:
-        place = _idle.pop(mine, None)
-    if place is None:
+    try:
+        place = _idle.setdefault(client, []).pop()
+    except IndexError:
         worker = get_worker()
         own = worker.memory_manager.memory_limit
         memory_mb = own / 2**20 if own else 0.8 * machine.memory_mb()
         share = min(limits.memory_mb, memory_mb / worker.state.nthreads)
-        place = Supervisor("cluster", replace(limits, memory_mb=share))
+        place = Supervisor(replace(limits, memory_mb=share))
     try:
         place.start(job)
         while (outcome := place.poll()) is None:
@@ -66,25 +62,21 @@ def run_supervised(job: Job, client: str, limits: Limits, plugins: str) -> Outco
     except BaseException:
         place.close()
         raise
-    with _lock:
-        _idle[mine] = place
+    _idle.setdefault(client, []).append(place)
     if client in _stopped:
-        stop_client(client)
-    return replace(outcome, environment=outcome.environment or machine.describe())
+        close_idle(client)
+    return outcome
 
 
-def _close_idle(unwanted: Callable[[str], bool]) -> None:
-    """Close the idle supervisors of some clients."""
-    with _lock:
-        closing = [_idle.pop(who) for who in list(_idle) if unwanted(who[0])]
-    for place in closing:
+def close_idle(client: str) -> None:
+    for place in _idle.pop(client, []):
         place.close()
 
 
 def stop_client(client: str) -> None:
     """End what one client still has in this cluster process."""
     _stopped.add(client)
-    _close_idle(lambda owner: owner == client)
+    close_idle(client)
 
 
 def identity(plugins: str) -> dict[str, str]:
@@ -121,8 +113,8 @@ class DaskExecutor:
         self._waiting: list[Job] = []
         self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._threads: dict[str, int] = {}
-        self._fit: set[str] = set()
         self.refused: dict[str, str] = {}
+        """Why each process is; empty for one that fits."""
         self._looked = 0.0
         self._someone_worked = time.monotonic()
 
@@ -143,18 +135,18 @@ class DaskExecutor:
 
     def wait(self, seconds: float) -> list[Outcome]:
         self._look_around()
-        done = []
+        outcomes = list[Outcome]()
         with contextlib.suppress(queue.Empty):
-            done.append(self._landed.get(timeout=seconds))
             while True:
-                done.append(self._landed.get_nowait())
-        outcomes = [self._collect(future) for future in done if future in self._flights]
-        return [outcome for outcome in outcomes if outcome is not None]
+                future = self._landed.get(timeout=0 if outcomes else seconds)
+                if future in self._flights and (outcome := self._collect(future)) is not None:
+                    outcomes.append(outcome)
+        return outcomes
 
-    def running(self) -> list[Running]:
+    def running(self) -> list[tuple[Job, float]]:
         at = time.monotonic()
-        out = [Running(job, at - since, "cluster") for job, since, _ in self._flights.values()]
-        return [*out, *(Running(job, 0.0, "waiting") for job in self._waiting)]
+        out = [(job, at - since) for job, since, _ in self._flights.values()]
+        return [*out, *((job, 0.0) for job in self._waiting)]
 
     def close(self) -> None:
         """Call back what is out; the cluster itself stays."""
@@ -183,12 +175,18 @@ class DaskExecutor:
         """See who is there now and fits; move jobs away from who is gone."""
         if time.monotonic() - self._looked < GLANCE_SECONDS:
             return
-        workers = self._workers()
-        self._check([a for a in workers if a not in self._fit and a not in self.refused])
+        if self._dask.status == "closed":
+            raise CannotGoOnError(f"the Dask scheduler at {self._address} is gone")
+        workers = {}  # nobody while the connection is being made anew
+        with contextlib.suppress(OSError, TimeoutError, RuntimeError):
+            if self._dask.status == "running":
+                workers = self._dask.scheduler_info(n_workers=-1).get("workers", {})
+        self._check([address for address in workers if address not in self.refused])
         self._looked = time.monotonic()
         for address in self._threads.keys() - workers.keys():
             say(f"{address} is gone; what it was doing is started again elsewhere")
-        self._threads = {who: threads for who, threads in workers.items() if who in self._fit}
+        fit = [who for who in workers if self.refused.get(who) == ""]
+        self._threads = {who: workers[who]["nthreads"] for who in fit}
         stranded = [f for f, (_, _, who) in self._flights.items() if not who & set(workers)]
         for future in stranded:
             self._waiting.append(self._flights.pop(future)[0])
@@ -200,44 +198,28 @@ class DaskExecutor:
             for job in waiting:
                 self.start(job)
         elif time.monotonic() - self._someone_worked > PATIENCE_SECONDS:
-            refused = "".join(f"; {w} is given no work: {why}" for w, why in self.refused.items())
+            told = [f"; {w} is given no work: {why}" for w, why in self.refused.items() if why]
             raise CannotGoOnError(
                 f"no workers at {self._address} for {duration(PATIENCE_SECONDS)}; start some "
-                f"with `dask worker {self._address}`{refused}"
+                f"with `dask worker {self._address}`{''.join(told)}"
             )
-
-    def _workers(self) -> dict[str, int]:
-        """Address -> threads; nobody while the connection is being made anew."""
-        if self._dask.status == "closed":
-            raise CannotGoOnError(f"the Dask scheduler at {self._address} is gone")
-        if self._dask.status != "running":
-            return {}
-        with contextlib.suppress(OSError, TimeoutError, RuntimeError):
-            found = self._dask.scheduler_info(n_workers=-1).get("workers", {})
-            return {address: info["nthreads"] for address, info in found.items()}
-        return {}
 
     def _check(self, newcomers: list[str]) -> None:
         """Refuse processes that could give other numbers."""
-        answers, ours = dict[str, Any](), dict[str, str]()
+        answers, ours = dict[str, Any](), identity(self._plugins) if newcomers else {}
         # Those that have left again, or do not answer, are asked at the next look.
         with contextlib.suppress(OSError, TimeoutError, RuntimeError, ValueError):
-            if newcomers:
-                ask, ours = self._dask.run, identity(self._plugins)
-                answers = ask(identity, self._plugins, workers=newcomers, on_error="return")
+            how: dict[str, Any] = {"workers": newcomers, "on_error": "return"}
+            answers = self._dask.run(identity, self._plugins, **how) if newcomers else {}
         for address, theirs in answers.items():
-            found = differing(ours, theirs) if isinstance(theirs, dict) else repr(theirs)
-            if found:
-                self.refused[address] = clean(found, "reason", keep_start=True)
+            why = differing(ours, theirs) if isinstance(theirs, dict) else repr(theirs)
+            self.refused[address] = clean(why, "reason", keep_start=True)
+            if why:
                 say(f"{address} is given no work: {self.refused[address]}")
-            else:
-                self._fit.add(address)
 
 
 def differing(ours: dict[str, str], theirs: dict[str, str]) -> str:
     """What has another version there, for people; empty if nothing has."""
-    return ", ".join(
-        f"{name} is {theirs.get(name, 'missing'):.12} there, {ours.get(name, 'missing'):.12} here"
-        for name in sorted(ours.keys() | theirs.keys())
-        if ours.get(name) != theirs.get(name)
-    )
+    names = sorted({name for name, _ in ours.items() ^ theirs.items()})
+    both = [(name, theirs.get(name, "missing"), ours.get(name, "missing")) for name in names]
+    return ", ".join(f"{name} is {there:.12} there, {here:.12} here" for name, there, here in both)
