@@ -77,12 +77,12 @@ def in_scope(values: pd.Series, printed: Printed, scope: str = "all") -> pd.Seri
     return values[[slug for slug in slugs_of(printed, scope) if slug in values.index]]
 
 
-def contrast(values: Iterable[float], interval: Any = stats.bootstrap) -> Line | None:
-    """Mean difference, its interval, signs and Wilcoxon's p; ``None`` for few datasets."""
+def contrast(values: Iterable[float]) -> Line | None:
+    """Mean difference, Student's interval, signs and Wilcoxon's p; ``None`` for few datasets."""
     known = list(values)
     if len(known) < FEWEST_DATASETS:
         return None
-    line: Line = {"n": len(known), **dict(zip(LIMITS, interval(known), strict=True))}
+    line: Line = {"n": len(known), **dict(zip(LIMITS, stats.t_interval(known), strict=True))}
     return {**line, **signs(known), "p": stats.wilcoxon(known)}
 
 
@@ -118,11 +118,11 @@ def by_task(
 
 
 def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
-    """A contrast with Student's interval, what to expect of one more dataset and, for scores up to
-    1, the ``chances`` of a Bayesian signed-rank test.
+    """A contrast, what to expect of one more dataset and, for scores up to 1, the ``chances`` of a
+    Bayesian signed-rank test.
     """
     known = list(values)
-    line = contrast(known, stats.t_interval)
+    line = contrast(known)
     if line is None:
         return None
     _, line["new low"], line["new high"] = stats.new_dataset(known)

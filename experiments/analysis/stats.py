@@ -149,21 +149,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 # Intervals of a mean over datasets
 
 
-@cache
-def _resampled(n: int) -> Numbers:
-    """How much each of n datasets counts in each bootstrap sample."""
-    picks = np.random.default_rng(SEED).integers(n, size=(DRAWS, n))
-    picks += n * np.arange(DRAWS)[:, None]
-    return np.bincount(picks.ravel(), minlength=DRAWS * n).reshape(DRAWS, n) / n
-
-
-def bootstrap(values: ArrayLike) -> Interval:
-    """95 % percentile interval of the mean over resampled datasets."""
-    sample = _sample(values)
-    low, high = np.quantile(_resampled(len(sample)) @ sample, [LEVEL / 2, 1 - LEVEL / 2])
-    return Interval(stable(sample.mean()), stable(low), stable(high))
-
-
 def t_interval(values: ArrayLike) -> Interval:
     """Student's 95 % interval of the mean."""
     sample = _sample(values)

@@ -105,7 +105,7 @@ def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
 
 
 def intervals(runs: Runs, of: Grid) -> Table:
-    """Mean and MRR of every method with bootstrap intervals over datasets."""
+    """Mean and MRR of every method with Student's intervals over datasets."""
     rows = []
     lines = {(name, task): added(of, task, name) for name in ("Mean", "MRR") for task in TASKS}
     for task, method in product(TASKS, of.methods):
@@ -114,7 +114,7 @@ def intervals(runs: Runs, of: Grid) -> Table:
         if count >= stats.FEWEST_DATASETS:
             row = {"Method": runs.name(method), "Task": TASK_NAMES[task], "datasets": count}
             for name, own in values.items():
-                found = stats.bootstrap(own)._asdict()
+                found = stats.t_interval(own)._asdict()
                 row |= {f"{name}: {part}": value for part, value in found.items()}
             rows.append(row)
     words = {"declared": "intervals", "title": of.title, "caption": of.caption}

@@ -87,7 +87,7 @@ def lines(runs: Runs) -> pd.DataFrame:
         ceiling = math.nan if top.isna().any(axis=None) else mean_of(top[CEILING])
         place = {"reading": reading, "words": READINGS[reading], "protocol": protocol}
         for method in own.columns:
-            estimate, low, high = stats.bootstrap(own[method])
+            estimate, low, high = stats.t_interval(own[method])
             line: pairwise.Line = {**place, "method": method, "group": group, "n": len(own)}
             line |= {"F1": estimate, "low": low, "high": high, "of boosting": estimate / ceiling}
             line |= {name: mean_of(each.loc[own.index, method]) for name, each in others.items()}
