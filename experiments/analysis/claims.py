@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.grids import cells, cells_of, grid, printed_grid, wide
+from experiments.analysis.grids import cells, grid, printed_grid, wide
 from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import contributions, mean_of, over_datasets
@@ -53,8 +53,7 @@ class Finding(NamedTuple):
 
 @dataclass
 class Evidence:
-    """The tables that checks look at; ``runs`` is ``None`` for the paper's own numbers, ``drawn``
-    are runs of GradTree with another seed that stand for its tuned ones.
+    """The tables that checks look at; ``runs`` is ``None`` for the paper's own numbers.
 
     ``trials`` are those behind the cells that a check looked at, ``used`` its tables.
     """
@@ -63,24 +62,14 @@ class Evidence:
     runs: Runs | None = None
     protocol: str = "paper"
     names: Callable[[str], str] = str
-    drawn: pd.DataFrame | None = None
     trials: list[int] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
-    cache: dict[Any, Any] = field(default_factory=dict)
 
     def table(self, name: str, column: str = "mean") -> pd.DataFrame:
         """A column of the cells of a table, datasets x methods."""
         self.used.add(name)
-        if name not in self.cache:
-            printed = printed_grid(name, self.paper)
-            found = printed if self.runs is None else grid(self.runs, name, self.protocol)
-            made = {each: wide(found, each) for each in ("mean", "n", "missing", "rank")}
-            if self.drawn is not None:
-                own = cells_of(self.drawn, found.metric).droplevel("method")
-                for each in ("mean", "n", "missing"):
-                    made[each][GRADTREE] = own[each]
-            self.cache[name] = made
-        return self.cache[name][column]
+        ours = None if self.runs is None else grid(self.runs, name, self.protocol)
+        return wide(ours or printed_grid(name, self.paper), column)
 
     def matrix(self, name: str, task: str, methods: Sequence[str] = ()) -> pd.DataFrame:
         """Means, datasets x methods, complete for these methods (all unless given)."""
@@ -122,20 +111,23 @@ class Evidence:
         if self.runs is None:
             raise UndecidedError(f"the paper prints no {why_not}")
         rows = self.runs.of(self.protocol, experiment)
-        if self.drawn is not None:
-            rows = pd.concat([rows[rows["method"] != GRADTREE], self.drawn])
         return rows[(rows["status"] == "ok") & rows["method"].isin([GRADTREE, CART])]
 
     def cell(self, experiment: str, dataset: str, method: str, metric: str) -> dict[str, Any]:
         """One cell of an experiment that the paper has no table of."""
-        if self.runs is None:
-            raise UndecidedError("the paper prints no such number")
+        assert self.runs is not None
         found = cells(self.runs, self.protocol, experiment, metric)
         if (dataset, method) not in found.index:
             raise UndecidedError(f"{self.names(method)} on {self.names(dataset)}: not run")
         own = found.loc[(dataset, method)].to_dict()
         self.trials += [] if math.isnan(own["mean"]) else [own["n"]]
         return own
+
+    def solved(self, dataset: str, metric: str, table: str) -> dict[str, Any]:
+        """What pydl8.5 gives on a dataset, or what the paper prints of DL8.5."""
+        if self.runs is not None:
+            return self.cell("solvers", dataset, "dl85-original", metric)
+        return {name: self.table(table, name).at[dataset, "dl85"] for name in ("mean", "missing")}
 
     def listed(self, values: Values, decimals: int) -> str:
         return ", ".join(f"{self.names(m)} {value:.{decimals}f}" for m, value in values.items())
@@ -311,11 +303,7 @@ def runtime_large(evidence: Evidence) -> Finding:
 
 
 def dl85_splice(evidence: Evidence) -> Finding:
-    if evidence.runs is None:
-        place = ("splice", "dl85")
-        cell = {name: evidence.table(TUNED, name).at[place] for name in ("mean", "missing")}
-    else:
-        cell = evidence.cell("solvers", "splice", "dl85-original", "test_f1")
+    cell = evidence.solved("splice", "test_f1", TUNED)
     stopped = math.isnan(cell["mean"])
     if stopped and cell["missing"] != ">60 min":
         raise UndecidedError(f"DL8.5 on Splice: {cell['missing'] or 'not run'}")
@@ -324,11 +312,7 @@ def dl85_splice(evidence: Evidence) -> Finding:
 
 
 def dl85_long(evidence: Evidence, seconds: Values) -> Finding:
-    if evidence.runs is None:
-        found = evidence.seconds("dl85")["dl85"].loc[list(seconds)].to_dict()
-    else:
-        place = ("dl85-original", "wall_seconds")
-        found = {slug: evidence.cell("solvers", slug, *place)["mean"] for slug in seconds}
+    found = {slug: evidence.solved(slug, "wall_seconds", "runtime")["mean"] for slug in seconds}
     if any(map(math.isnan, found.values())):
         raise UndecidedError("pydl8.5 has not finished these datasets")
     told = ", ".join(f"{evidence.names(slug)} {value:.0f} s" for slug, value in found.items())

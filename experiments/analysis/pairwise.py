@@ -125,7 +125,7 @@ def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
     line = contrast(known)
     if line is None:
         return None
-    _, line["new low"], line["new high"] = stats.new_dataset(known)
+    _, line["new low"], line["new high"] = stats.t_interval(known, 1)
     told = stats.bayesian_signed_rank(known) if chances else (None, None, None)
     return line | dict(zip(stats.Chances._fields, told, strict=True))
 

@@ -54,13 +54,6 @@ def stable(value: float) -> float:
     return float(f"{value:.10g}")
 
 
-def _sample(values: ArrayLike, fewest: int = 2) -> Numbers:
-    sample = np.asarray(values, dtype=np.float64)
-    if sample.ndim != 1 or len(sample) < fewest or np.isnan(sample).any():
-        raise ValueError(f"needs at least {fewest} datasets without gaps, got {sample.shape}")
-    return sample
-
-
 # Means and ranks
 
 
@@ -129,8 +122,7 @@ def wilcoxon(differences: ArrayLike) -> float:
     twice_ranks = (2 * pd.Series(np.abs(values)).rank()).to_numpy().round().astype(int)
     moving = twice_ranks[values != 0]
     total = int(moving.sum())
-    chances = np.zeros(total + 1)
-    chances[0] = 1.0  # of each possible sum of ranks on the positive side
+    chances = np.eye(1, total + 1)[0]  # of each possible sum of ranks on the positive side
     for rank in moving:
         with_it = np.concatenate([np.zeros(rank), chances[:-rank]])
         chances = (chances + with_it) / 2
@@ -149,23 +141,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
 # Intervals of a mean over datasets
 
 
-def t_interval(values: ArrayLike) -> Interval:
-    """Student's 95 % interval of the mean."""
-    sample = _sample(values)
-    return _student(sample, len(sample) - 1, 1 / len(sample))
-
-
-def new_dataset(differences: ArrayLike) -> Interval:
-    """What to expect on one more dataset: Higgins's prediction interval of a random-effects mean,
-    with all of the spread taken for that between datasets, and n - 2 degrees of freedom.
+def t_interval(values: ArrayLike, of_one_more: int = 0) -> Interval:
+    """Student's 95 % interval of the mean or, with 1, of what to expect on one more dataset:
+    Higgins's prediction interval of a random-effects mean, with all of the spread taken for that
+    between datasets, and n - 2 degrees of freedom.
     """
-    sample = _sample(differences, 3)
-    return _student(sample, len(sample) - 2, 1 + 1 / len(sample))
-
-
-def _student(sample: Numbers, freedom: int, share: float) -> Interval:
-    centre = float(sample.mean())
-    reach = stdtrit(freedom, 1 - LEVEL / 2) * math.sqrt(sample.var(ddof=1) * share)
+    sample = np.asarray(values, dtype=np.float64)
+    centre, n = float(sample.mean()), len(sample)
+    error = math.sqrt(sample.var(ddof=1) * (of_one_more + 1 / n))
+    reach = stdtrit(n - 1 - of_one_more, 1 - LEVEL / 2) * error
     return Interval(*map(stable, (centre, centre - reach, centre + reach)))
 
 
@@ -174,7 +158,7 @@ def _student(sample: Numbers, freedom: int, share: float) -> Interval:
 
 def equivalence(differences: ArrayLike, margin: float = ROPE) -> float:
     """The larger p-value of two one-sided t-tests that the mean is outside of +-margin (TOST)."""
-    sample = _sample(differences)
+    sample = np.asarray(differences, dtype=np.float64)
     if np.ptp(sample) == 0:
         return float(abs(sample[0]) >= margin)
     error = sample.std(ddof=1) / math.sqrt(len(sample))
@@ -184,10 +168,8 @@ def equivalence(differences: ArrayLike, margin: float = ROPE) -> float:
 @cache
 def _weights(n: int) -> Numbers:
     """Draws of a Dirichlet process with a prior of weight one half at the first of n values."""
-    concentration = np.ones(n)
-    concentration[0] = 0.5
-    drawn = np.random.default_rng(SEED).dirichlet(concentration, DRAWS)
-    return np.ascontiguousarray(drawn.T)
+    concentration = np.append(0.5, np.ones(n - 1))
+    return np.ascontiguousarray(np.random.default_rng(SEED).dirichlet(concentration, DRAWS).T)
 
 
 def bayesian_signed_rank(differences: ArrayLike, rope: float = ROPE) -> Chances:
@@ -197,7 +179,7 @@ def bayesian_signed_rank(differences: ArrayLike, rope: float = ROPE) -> Chances:
     pairwise means (Walsh averages) above, within and below the region of practical equivalence,
     and the part with most mass wins the draw.
     """
-    sample = np.concatenate([[0.0], _sample(differences)])
+    sample = np.concatenate([[0.0], differences])
     order = np.argsort(sample)
     sample, weights = sample[order], _weights(len(sample))[order]
     below = np.vstack([np.zeros(DRAWS), np.cumsum(weights, axis=0)])  # mass of the k smallest

@@ -4,6 +4,7 @@ graded by how much of the printed effect is kept; fewer trials than the paper's 
 
 import math
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,16 +58,18 @@ def grade(outcome: str, kept: float) -> str:
     return "in full" if kept >= IN_FULL else "in part" if kept > 0 else "not"
 
 
-def other_draws(runs: Runs) -> list[pd.DataFrame]:
-    """GradTree's runs from each other seed that has all its runs; of the authors' stream where
-    there are.
+def other_draws(runs: Runs) -> list[Runs]:
+    """The runs that claims about tuned trees look at, with those of GradTree from each other seed
+    that has all its runs; of the authors' stream where there are.
     """
+    tuned, unpenalised = (runs.of("paper", name) for name in ("tuned", "no-penalty"))
+    others = [tuned[tuned["method"] != "gradtree"], unpenalised]
     for experiment in STREAMS:
         rows = runs.of("paper", experiment)
-        rows = rows[rows["method"] == "gradtree"]
+        rows = rows[rows["method"] == "gradtree"].assign(experiment="tuned")
         drawn = [own for _, own in rows.groupby("seed") if (own["status"] == "ok").all()]
         if drawn:
-            return drawn
+            return [replace(runs, frame=pd.concat([*others, own])) for own in drawn]
     return []
 
 
@@ -76,7 +79,7 @@ def check_claims(runs: Runs, paper: Printed) -> pd.DataFrame:
         Evidence(paper, own, protocol, runs.name)
         for own, protocol in ((runs, "paper"), (runs, "clean"), (None, "paper"))
     )
-    draws = [Evidence(paper, runs, names=runs.name, drawn=own) for own in other_draws(runs)]
+    draws = [Evidence(paper, own, names=runs.name) for own in other_draws(runs)]
     lines = []
     for each in sentences():
         outcome, ours = check(each, here)
