@@ -372,8 +372,7 @@ def penalty(evidence: Evidence, measure: str, decimals: int) -> Finding:
         own = evidence.means(TUNED if f1 else SIZES, task, (GRADTREE, "genetictree"))
         mine, with_it = own[GRADTREE], own["genetictree"]
         if evidence.runs is None:
-            printed = evidence.paper.penalty.set_index(["task", "measure", "variant"])["value"]
-            with_it, without_it = (printed[task, measure, n] for n in ("penalty", "no_penalty"))
+            with_it, without_it = evidence.paper.penalty.loc[(task, measure)].astype(float)
         else:
             without_it = mean_of(_unpenalised(evidence, task, "test_f1" if f1 else measure))
         effects.append(min(without_it - with_it, mine - without_it) if f1 else without_it / mine)
@@ -384,7 +383,8 @@ def penalty(evidence: Evidence, measure: str, decimals: int) -> Finding:
 
 def _unpenalised(evidence: Evidence, task: str, metric: str) -> pd.Series:
     """Means by dataset of GeneticTree without its complexity penalty."""
-    method, slugs = "genetictree-no-penalty", pairwise.slugs_of(evidence.paper, task)
+    method, tasks = "genetictree-no-penalty", evidence.paper.datasets["task"]
+    slugs = tasks.index[tasks == task]
     assert evidence.runs is not None
     own = cells(evidence.runs, evidence.protocol, "no-penalty", metric)
     own = own.reindex([(slug, method) for slug in slugs]).dropna(subset="mean")

@@ -10,9 +10,8 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -33,8 +32,7 @@ PAGE_WIDTH = 7.0
 """Inches, as in a two-column paper."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """How a learner looks in every figure."""
 
     colour: str
@@ -53,10 +51,7 @@ _MARKERS = {
     GREY: {"gradtree-annealed": "X"},
     BLACK: {"boosting": "o", "boosting-regression": "D"},
 }
-MARKS: dict[str, Mark] = {
-    slug: Mark(colour, marker) for colour, own in _MARKERS.items() for slug, marker in own.items()
-}
-OTHER = Mark(GREY, "h")
+MARKS = {slug: Mark(colour, m) for colour, own in _MARKERS.items() for slug, m in own.items()}
 LINE_HEIGHT, HEAD_HEIGHT = 0.2, 0.75
 """Inches of a forest plot."""
 SCREEN_SCALE = 1.6
@@ -66,7 +61,7 @@ STYLE = Path(__file__).with_suffix(".mplstyle")
 
 def mark_of(method: str) -> Mark:
     """The look of a learner by slug; those of plug-ins share a neutral one."""
-    return MARKS.get(method, OTHER)
+    return MARKS.get(method, Mark(GREY, "h"))
 
 
 @contextmanager
@@ -109,8 +104,7 @@ def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Fi
     ``difference``, ``low``, ``high``, ``filled`` (the mark) and ``note`` (at the right margin).
     """
     groups = list(dict.fromkeys(line["group"] for line in lines))
-    height = HEAD_HEIGHT + LINE_HEIGHT * (len(lines) + 1.2 * len(groups))
-    figure = canvas(width, height)
+    figure = canvas(width, HEAD_HEIGHT + LINE_HEIGHT * (len(lines) + 1.2 * len(groups)))
     axes = figure.subplots()
     side = axes.get_yaxis_transform()
     place, ticks, labels = 0.0, [], []
@@ -121,11 +115,12 @@ def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Fi
         top = place + 0.5
         for line in (each for each in lines if each["group"] == group):
             colour = BLUE if line["difference"] > 0 else VERMILION
-            face = colour if line.get("filled") else "#ffffff"
+            mark: Any = {
+                "markerfacecolor": colour if line["filled"] else "#ffffff",
+                "markersize": 5,
+            }
             axes.plot([line["low"], line["high"]], [place] * 2, color=colour, linewidth=1.6)
-            axes.plot(
-                line["difference"], place, "o", color=colour, markerfacecolor=face, markersize=5
-            )
+            axes.plot(line["difference"], place, "o", color=colour, **mark)
             note = line.get("note", "")
             axes.text(1.01, place, note, transform=side, va="center", color=MUTED)
             ticks.append(place)
@@ -174,8 +169,7 @@ def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
         matplotlib.rcParams["svg.fonttype"] = "none" if inline else "path"
         matplotlib.rcParams["path.simplify_threshold"] = 0.5 if inline else 1 / 9
         FigureCanvasAgg(figure)
-        engine = figure.get_layout_engine()
-        if engine is not None:  # the slow part, and the same for every format
+        if engine := figure.get_layout_engine():  # the slow part, and the same for every format
             engine.execute(figure)
             figure.set_layout_engine("none")
         stream = io.BytesIO()

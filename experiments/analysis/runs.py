@@ -27,8 +27,7 @@ class Source:
         self.store = Store(folder) if (self.folder / FILE).is_file() else None
         if self.store is None and not (self.folder / archive.PLAN).is_file():
             raise UserError(
-                f"{folder} holds no runs: neither {FILE} nor {archive.PLAN}; give the folder of a "
-                f"store (`run` writes to {LOCAL}) or leave it out to read the committed runs"
+                f"{folder} holds no runs ({FILE} or {archive.PLAN}); `run` writes them to {LOCAL}"
             )
 
     @property
@@ -85,13 +84,11 @@ class Runs:
         """The winners of our search by protocol, dataset and method; a store's own before the
         committed.
         """
-        paths = dict.fromkeys((archive.COMMITTED.parent / WINNERS, self.store / WINNERS))
+        paths = (archive.COMMITTED.parent / WINNERS, self.store / WINNERS)
         parts = [pd.read_csv(path, keep_default_na=False) for path in paths if path.is_file()]
-        if not parts:
-            return pd.DataFrame(columns=["protocol", "dataset", "method"])
         subject = ["protocol", "dataset", "method"]
-        found = pd.concat(parts).drop_duplicates(subject, keep="last")
-        return found.sort_values(subject, ignore_index=True)
+        found = pd.concat([pd.DataFrame(columns=subject), *parts])
+        return found.drop_duplicates(subject, keep="last").sort_values(subject, ignore_index=True)
 
 
 def load(
@@ -118,9 +115,8 @@ def joined(plan: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     frame = plan.sort_values(order).merge(runs[kept], on="key", how="left")
     blank = [c.name for c in COLUMNS if c.type is str and c.name in frame]
     wholes = [c.name for c in COLUMNS if c.type is int and c.name in frame]
-    return frame.fillna(dict.fromkeys(blank, "")).astype(
-        {name: float for name in wholes if name not in ("trial", "seed")}
-    )
+    counts = set(wholes) - {"trial", "seed"}
+    return frame.fillna(dict.fromkeys(blank, "")).astype(dict.fromkeys(counts, float))
 
 
 def as_tuned(plan: pd.DataFrame) -> pd.DataFrame:

@@ -112,21 +112,20 @@ def judge(
     both["note"] = np.select(
         [alike, theirs_none], ["both " + reason, told], reason.replace("", "not run")
     )
-    cells = both[tested]
-    if len(cells):
-        p, p_equivalent = welch(cells, table), p_of_equivalence(cells, table)
-        adjusted, told = p.copy(), ~np.isnan(p)
-        adjusted[told] = stats.holm(p[told].tolist())
+    if tested.any():
+        cells = both[tested].copy()
+        cells["p_value"] = welch(cells, table)
+        cells["p_equivalent"] = p_of_equivalence(cells, table)
+        known = cells["p_value"].dropna()
+        cells.loc[known.index, "p_adjusted"] = stats.holm(known.tolist())
         gain = (cells["difference"] < 0) == table.smaller_is_better
-        outcome = np.where(p_equivalent < LEVEL, "equivalent", "undecided")
-        outcome = np.where(adjusted < LEVEL, np.where(gain, "better", "worse"), outcome)
-        outcome = np.where(prints_alike(cells, table), "exact", outcome)
+        differ, direction = cells["p_adjusted"] < LEVEL, np.where(gain, "better", "worse")
+        grounds = [prints_alike(cells, table), differ, cells["p_equivalent"] < LEVEL]
+        cells["outcome"] = np.select(grounds, ["exact", direction, "equivalent"], "undecided")
+        few, bare = cells["ours_n"] < cells["paper_n"], cells["paper_std"].isna()
         trials = cells["ours_n"].astype(str) + " of " + cells["paper_n"].astype(str) + " trials"
-        notes = np.where(cells["paper_std"].isna(), "no deviation is printed", "")
-        notes = np.where(cells["ours_n"] < cells["paper_n"], trials, notes)
-        made = {"p_value": p, "p_adjusted": adjusted, "p_equivalent": p_equivalent}
-        for name, values in {**made, "outcome": outcome, "note": notes}.items():
-            both.loc[tested, name] = values
+        cells["note"] = np.select([few, bare], [trials, "no deviation is printed"], "")
+        both.loc[tested] = cells
     return both
 
 
@@ -226,8 +225,8 @@ def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
                 lines.append(line | _summary(*numbers, margin, smaller))
     for task in TASKS:
         train, test = (
-            [added(source(f"{part}-f1-tuned"), task, "Mean") for source in sources]
-            for part in ("train", "test")
+            [added(source(name), task, "Mean") for source in sources]
+            for name in ("train-f1-tuned", "test-f1-tuned")
         )
         for method, value in printed.summary[f"train_test_diff_{task}"].items():
             mine, theirs = (a[method] - b[method] for a, b in zip(train, test, strict=True))
@@ -246,19 +245,17 @@ def _summary(
     mine, cells = stats.over_datasets(ours)["value"], stats.over_datasets(theirs)["value"]
     digits = max(digits, len(str(value).partition(".")[2]))
     apart = (ours - theirs).dropna()
-    difference, low, high, outcome = mine - value, math.nan, math.nan, "undecided"
-    if math.isnan(mine):
-        outcome = "missing"
-    elif len(apart) >= FEWEST_DATASETS:
+    difference, low, high = mine - value, math.nan, math.nan
+    outcome = "missing" if math.isnan(mine) else "undecided"
+    if len(apart) >= FEWEST_DATASETS:
         shifted = apart - apart.mean() + difference
         _, low, high = stats.t_interval(shifted)
         if stats.equivalence(shifted, margin) < LEVEL:
             outcome = "equivalent"
         elif low > 0 or high < 0:
             outcome = "better" if (difference < 0) == smaller else "worse"
-    if rounds_to(np.array([mine]), np.array([value]), digits)[0]:
-        outcome = "exact"
-    consistent = rounds_to(np.array([cells]), np.array([value]), digits)[0]
+    alike, consistent = rounds_to(np.array([mine, cells]), np.full(2, value), digits)
+    outcome = "exact" if alike else outcome
     note = "" if consistent else f"the paper's own cells give {cells:.{digits}f}"
     line = {"paper_value": value, "ours_value": mine, "difference": difference}
     return {**line, "low": low, "high": high, "outcome": outcome, "note": note}
@@ -282,8 +279,5 @@ def with_verdicts(table: Grid, found: pd.DataFrame, printed: Printed) -> Grid:
     lines = printed.summaries[printed.summaries["table"] == table.name].drop(columns="table")
     lines = lines.rename(columns={c: f"paper_{c}" for c in ("value", "spread", "rank")})
     summary = table.summary.merge(lines, on=["task", "statistic", "method"], how="left")
-    return replace(
-        table,
-        frame=beside(table.frame, found[found["table"] == table.name]),
-        summary=summary.astype({"paper_rank": "Int64"}),
-    )
+    frame = beside(table.frame, found[found["table"] == table.name])
+    return replace(table, frame=frame, summary=summary.astype({"paper_rank": "Int64"}))

@@ -32,7 +32,7 @@ def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Column]) -
     """
     from sklearn import metrics
 
-    if (name in METRICS or name in plugins) and options:
+    if name in {**METRICS, **plugins} and options:
         raise UserError(f"{name} is no function of scikit-learn and takes no options")
     if name in METRICS:
         return METRICS[name]

@@ -64,9 +64,7 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
     """The tables that a plug-in asks for; ``None`` where it asks for none."""
     if not tables and not papers:
         return None
-    made: list[Grid] = []
-    statistics: list[Table] = []
-    sentences: list[str] = []
+    made, statistics, sentences = list[Grid](), list[Table](), list[str]()
     for name, entry in tables.items():
         given = dict(entry)  # with file and line, where a plug-in left them
         with told_at(given.pop("where", "TABLES")):
@@ -89,14 +87,10 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
         made += judged
         cells = pd.concat([each.frame for each in judged])
         counts = tally(cells[cells["paper_mean"].notna()].rename(columns={"verdict": "outcome"}))
-        told = [
-            f"{counts[outcome]} {words}" for outcome, words in IN_WORDS.items() if counts[outcome]
-        ]
+        told = [f"{counts[each]} {words}" for each, words in IN_WORDS.items() if counts[each]]
         sentences.append(f"{entry['title']}: of {sum(counts.values())} numbers {listed(told)}.")
-    titles = listed([each.title for each in made])
-    lead = (f"Tables of this plug-in: {titles}.",) if made else ()
-    every: tuple[Grid | Table, ...] = (*made, *statistics)
-    return Answer("own-tables", "Your tables", (*lead, *sentences), every)
+    lead = [f"Tables of this plug-in: {listed([each.title for each in made])}."] * bool(made)
+    return Answer("own-tables", "Your tables", lead + sentences, (*made, *statistics))
 
 
 def compared_with_first(
@@ -105,11 +99,9 @@ def compared_with_first(
     """The statistics of a declared table: its learners against the first, and the sentences."""
     if len(grid.methods) < 2:
         return [], ()
-    first, *rest = grid.methods
+    (first, *rest), metric = grid.methods, BY_NAME[table.metric]
     try:
-        found = compare(
-            runs, grid.protocol, rest, [first], [BY_NAME[table.metric]], table.experiment
-        )
+        found = compare(runs, grid.protocol, rest, [first], [metric], table.experiment)
     except UserError as none:
         return [], (f"{table.title}: {str(none).splitlines()[0]}.",)
     (made,) = (each for each in found.tables if isinstance(each, Table))
@@ -151,11 +143,10 @@ def read_numbers(path: Path, trials: int) -> pd.DataFrame:
     except (OSError, ValueError) as problem:
         raise UserError(f"{path} cannot be read: {problem}") from None
     place = list(COLUMNS[:3])
-    for column in COLUMNS[:4]:
-        if column not in rows:
-            raise UserError(f"{path} has no column {column!r}")
-    for twice in rows.loc[rows.duplicated(place), place].itertuples(index=False):
-        raise UserError(f"{path} has {' '.join(twice)} twice")
+    if lacking := [column for column in COLUMNS[:4] if column not in rows]:
+        raise UserError(f"{path} has no column {lacking[0]!r}")
+    if twice := rows.loc[rows.duplicated(place), place].to_numpy().tolist():
+        raise UserError(f"{path} has {' '.join(twice[0])} twice")
     rows = rows.reindex(columns=list(COLUMNS), fill_value="")
     for column in ("mean", "std"):
         rows[f"{column}_digits"] = rows[column].str.partition(".")[2].str.len()

@@ -15,16 +15,7 @@ import pandas as pd
 from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, figure, tables
 from experiments.analysis.grids import in_order
-from experiments.analysis.pairwise import (
-    PROTOCOLS,
-    Place,
-    Side,
-    contrasts,
-    estimate,
-    listed,
-    rows,
-    told,
-)
+from experiments.analysis.pairwise import PROTOCOLS, Place, Side, estimate, listed, rows, told
 from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
@@ -60,7 +51,7 @@ def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> d
 def primary(runs: Runs) -> pd.DataFrame:
     """The two tests of the primary comparison; empty until both tasks have enough datasets."""
     gaps = advantage(runs, (*NESTED, MINE), (*NESTED, RIVALS["cart"]))
-    lines = contrasts(({"scope": task}, estimate(gaps[task])) for task in TASKS)
+    lines = pairwise.contrasts(({"scope": task}, estimate(gaps[task])) for task in TASKS)
     return lines if len(lines) == len(TASKS) else pd.DataFrame()
 
 
@@ -73,15 +64,13 @@ def estimates(
     lines = []
     for (place, mine, other), (metric, word) in product(places, METRICS.items()):
         gaps = advantage(runs, mine, other, metric)
-        for scope in scopes:
-            parts = {"all": gaps[scope]}
-            if any(slug in gaps[scope] for slug in tiny):
-                fewer = gaps[scope].drop(list(tiny), errors="ignore")
-                parts["without Zoo and Lymphography"] = fewer
-            for subset, own in parts.items():
+        for scope, whole in product(scopes, (True, False)):
+            own = gaps[scope] if whole else gaps[scope].drop(list(tiny), errors="ignore")
+            if whole or len(own) < len(gaps[scope]):
+                subset = "all" if whole else "without Zoo and Lymphography"
                 line = {**place, "metric": word, "scope": scope, "subset": subset}
                 lines.append((line, estimate(own, metric not in LOSSES)))
-    return contrasts(lines)
+    return pairwise.contrasts(lines)
 
 
 def places() -> Iterator[Place]:
@@ -103,9 +92,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     whole = (found["against"] == "cart") & (found["subset"] == "all") & (found["metric"] == "F1")
     pairs = product(OWN, RIVALS.values())
-    tuned: list[Place] = [
-        ({"method": m, "against": o}, (*NESTED, m), (*NESTED, o)) for m, o in pairs
-    ]
+    tuned = [({"method": m, "against": o}, (*NESTED, m), (*NESTED, o)) for m, o in pairs]
     made = [
         *tables({"nested-primary": lines}, runs.name, NESTED[0]),
         *tables({"use-summary": found[whole], "use": found}, runs.name),
@@ -120,12 +107,10 @@ def verdict(lines: pd.DataFrame) -> str:
     """What the tests of a comparison come to in a word or two."""
     sure = lines[lines["holm"] < LEVEL].replace({"scope": SCOPES})
     better, worse = (list(sure["scope"][sure["difference"] * sign > 0]) for sign in (1, -1))
-    if better and worse:
-        return "It depends on the task"
-    if better:
-        return f"Yes, on {listed(better)} data"
-    if worse:
+    if worse and not better:
         return f"No, take CART, which is better on {listed(worse)} data"
+    if better:
+        return "It depends on the task" if worse else f"Yes, on {listed(better)} data"
     return "Not for F1: no difference from CART is shown"
 
 
@@ -176,10 +161,11 @@ def _candidates(runs: Runs) -> list[str]:
     if drawn.empty:
         return []
     fewer = drawn[drawn < drawn.max()]
-    text = f"Each trial draws {drawn.max()} random candidates per learner, compared in inner folds"
-    if len(fewer):
-        text += f"; {fewer.max()} on {listed([runs.name(slug) for slug in fewer.index])}"
-    return [f"{text}; GradTree's winner is fitted with restarts, as the authors did."]
+    where = f"; {fewer.max()} on {listed(list(map(runs.name, fewer.index)))}" if len(fewer) else ""
+    return [
+        f"Each trial draws {drawn.max()} random candidates per learner, compared in inner folds"
+        f"{where}; GradTree's winner is fitted with restarts, as the authors did."
+    ]
 
 
 def _draw(found: pd.DataFrame) -> Any:

@@ -28,25 +28,22 @@ Sentence = dict[str, Any]
 def sentences() -> list[Sentence]:
     """Those of ``claims.toml``."""
     path = Path(claims.__file__).with_suffix(".toml")
-    found: list[Sentence] = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
-    return found
+    return list(tomllib.loads(path.read_text(encoding="utf-8"))["claim"])
 
 
 def check(sentence: Sentence, evidence: Evidence) -> tuple[str, Finding]:
     """What the function of a sentence finds, and in a word."""
     evidence.trials, evidence.used = [], set()
     try:
-        function = getattr(claims, sentence["check"])
-        found: Finding = function(evidence, **sentence.get("args", {}))
+        found = getattr(claims, sentence["check"])(evidence, **sentence.get("args", {}))
     except UndecidedError as gap:
         return UNTOLD, Finding(False, str(gap))
     fewest = min(evidence.trials, default=TRIALS)
     if fewest < TRIALS:
         told = f"{found.numbers} (cells from {fewest} trials upwards: too few to judge)"
         return UNTOLD, Finding(found.holds, told)
-    if isinstance(found.holds, str):
-        return found.holds, found
-    return ("holds" if found.holds else "does not hold"), found
+    plain = "holds" if found.holds else "does not hold"
+    return (found.holds if isinstance(found.holds, str) else plain), found
 
 
 def grade(outcome: str, kept: float) -> str:
@@ -125,19 +122,17 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
     ]
     first = found.set_index("claim").loc["binary-mrr"]
     if first["grade"] != UNTOLD:
+        seeds = f"; it leads for {first['seeds']} seeds" * bool(first["seeds"])
+        gone = "; under protocol `clean` the lead is gone" * (first["clean"] == "does not hold")
         sentences.append(
             "Of the headline, GradTree's lead in mean reciprocal rank on binary data, "
-            f"{first['effect']:+.3f} is left of {first['printed_effect']:+.3f}"
-            + (f"; it leads for {first['seeds']} seeds" if first["seeds"] else "")
-            + ("; under protocol `clean` the lead is gone" * (first["clean"] == "does not hold"))
-            + "."
+            f"{first['effect']:+.3f} is left of {first['printed_effect']:+.3f}{seeds}{gone}."
         )
-    known = found[found["clean"] != UNTOLD]
-    if len(known):
-        held = (known["clean"] == "holds").sum()
+    if known := (found["clean"] != UNTOLD).sum():
+        held = (found["clean"] == "holds").sum()
         sentences.append(
-            f"Without the label leak (protocol `clean`) {len(known)} of all could be checked: "
-            f"{held} hold, {len(known) - held} do not."
+            f"Without the label leak (protocol `clean`) {known} of all could be checked: "
+            f"{held} hold, {known - held} do not."
         )
     shares = found["kept"].map(lambda kept: "" if kept != kept else f" ({kept:.0%} of the effect)")
     lines = found["sentence"].str.removesuffix(".") + shares + "."

@@ -8,28 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments.analysis import grids
 from experiments.analysis.answer import Answer, Grid, Table, figure, table, tables
-from experiments.analysis.grids import (
-    cells,
-    declarations,
-    grid,
-    has_results,
-    in_order,
-    matrix,
-    printed_grid,
-)
+from experiments.analysis.grids import cells, grid, has_results, in_order, matrix, printed_grid
 from experiments.analysis.pairwise import PROTOCOLS, alike
 from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import over_datasets
 
 SMALL_TREES = "small-trees"
-PROGRAM = {
-    "gradtree-gumbel": "gradtree",
-    "gradtree-gumbel-noise-free": "gradtree",
-    "gradtree-annealed": "gradtree",
-}
-"""Variants that the authors' program trains at much the same pace as the learner itself."""
+VARIANTS = ["gradtree-gumbel", "gradtree-gumbel-noise-free", "gradtree-annealed"]
+"""Those that the authors' program trains at much the same pace as the learner itself."""
 REPRODUCED = ("tuned", "default", "ablation-tuned", "ablation-default", "no-penalty", "runtime")
 """The experiments behind the paper's tables."""
 EXPERIMENT, ALONE = "solvers", "solvers-alone"
@@ -55,7 +44,7 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     ours = rows[rows["authors"].notna() & rows["key"].isin(compared)]
     found = rows.groupby("method").agg(runs=("key", "size"), hours=("hours", _hours))
     found[["ours", "authors"]] = ours.groupby("method")[["hours", "authors"]].agg(_hours)
-    known = [m for each in declarations()["paper"].values() for m in each.methods]
+    known = [m for each in grids.declarations()["paper"].values() for m in each.methods]
     order = [*dict.fromkeys(known), *sorted(set(found.index) - set(known))]
     return found.reindex([method for method in order if method in found.index]).reset_index()
 
@@ -63,7 +52,9 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
 def _printed_seconds(rows: pd.DataFrame, printed: Printed) -> Any:
     """What runs take by the printed runtimes; NaN where none is printed."""
     seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
-    places = pd.MultiIndex.from_arrays([rows["dataset"], rows["method"].replace(PROGRAM)])
+    places = pd.MultiIndex.from_arrays(
+        [rows["dataset"], rows["method"].replace(VARIANTS, "gradtree")]
+    )
     texts = rows["params"].unique()
     trained = {text: 1 + int(json.loads(text).get("restarts") or 0) for text in texts}
     return seconds.reindex(places).to_numpy() * rows["params"].map(trained).to_numpy()
@@ -75,22 +66,19 @@ def _hours(seconds: pd.Series) -> float:
 
 def reproduction(runs: Runs) -> pd.DataFrame:
     """What the runs behind the paper's tables took, a shared run once: a row for each."""
-    printed = {method for method, facts in runs.learners.items() if facts.get("in_paper")}
-    wanted = {"protocol": ["paper"], "status": ["ok"], "experiment": REPRODUCED, "method": printed}
-    rows = runs.frame
-    for column, values in wanted.items():
-        rows = rows[rows[column].isin(values)]
-    return rows.drop_duplicates("key")
+    printed = [method for method, facts in runs.learners.items() if facts.get("in_paper")]
+    rows = runs.frame.query("protocol == 'paper' and status == 'ok' and experiment in @REPRODUCED")
+    return rows[rows["method"].isin(printed)].drop_duplicates("key")
 
 
 def _by_experiment(rows: pd.DataFrame, runs: Runs) -> pd.DataFrame:
     """Fits and minutes of core time by learner, and the minutes by experiment."""
     rows = rows.assign(minutes=rows["cpu_seconds"] / 60)
-    found = rows.pivot_table("minutes", "method", "experiment", "sum", margins=True)
+    how: Any = {"aggfunc": "sum", "margins": True, "margins_name": "all"}
+    found = rows.pivot_table("minutes", "method", "experiment", **how)
     found.insert(0, "fits", [*rows.groupby("method").size(), len(rows)])
-    found = found.reindex([*in_order(rows["method"]), "All"]).rename(columns={"All": "all"})
-    names = [runs.name(slug) for slug in found.index[:-1]]
-    return found.set_axis([*names, "all"]).rename_axis("Learner").reset_index()
+    found = found.reindex([*in_order(rows["method"]), "all"])
+    return found.rename(runs.name).rename_axis("Learner").reset_index()
 
 
 def _in_one_go(rows: pd.DataFrame) -> tuple[int, float]:
@@ -98,7 +86,7 @@ def _in_one_go(rows: pd.DataFrame) -> tuple[int, float]:
     together = rows[rows["commit"] == rows["commit"].mode()[0]]
     ends = pd.to_datetime(together["finished"])
     begins = ends - pd.to_timedelta(together["wall_seconds"], unit="s")
-    return len(together), float((ends.max() - begins.min()).total_seconds()) / 60
+    return len(together), (ends.max() - begins.min()).total_seconds() / 60
 
 
 def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -109,8 +97,9 @@ def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
         means = {name: matrix(timed, task) for name, timed in sources.items()}
         for method in means["ours"].columns:
             row: dict[str, Any] = {"Method": runs.name(method), "Task": TASK_NAMES[task]}
-            for name, own in means.items():
-                row[f"Seconds: {name}"] = over_datasets(own[method])["value"]
+            row |= {
+                f"Seconds: {n}": over_datasets(own[method])["value"] for n, own in means.items()
+            }
             for reference, (name, own) in product(("cart", "dl85"), means.items()):
                 both = own[own[method].notna() & own[reference].notna()]
                 mine, other = (over_datasets(both[m])["value"] for m in (method, reference))
@@ -143,14 +132,12 @@ def runtime(runs: Runs, printed: Printed) -> Answer | None:
 
 
 def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
-    sentences = []
-    seconds = matrix(timed).mean().dropna()
-    if len(seconds):
-        told = [f"{runs.name(m)} {seconds[m]:.2f} s" for m in seconds.sort_values().index]
-        sentences.append(
-            "One training without restarts, on one core and mean over the datasets a learner "
-            f"finished: {', '.join(told)}."
-        )
+    seconds = matrix(timed).mean().dropna().sort_values()
+    told = [f"{runs.name(method)} {mean:.2f} s" for method, mean in seconds.items()]
+    sentences = [
+        "One training without restarts, on one core and mean over the datasets a learner "
+        f"finished: {', '.join(told)}."
+    ] * bool(told)
     whole = f"{compute['runs'].sum():,} fits took {compute['hours'].sum():.1f} core-hours"
     for line in compute[compute["method"] == "gradtree"].dropna().itertuples():
         whole += (
@@ -169,10 +156,8 @@ def _draw(runs: Runs, timed: Grid) -> Any:
     means = matrix(timed)
     fields = {"n_rows": "Rows", "n_features": "Features"}
     for axes, (field, words) in zip(panels, fields.items(), strict=True):
-        for method in means.columns:
+        for method in means.dropna(axis=1, how="all"):
             own = means[method].dropna().clip(lower=1e-4)
-            if own.empty:
-                continue
             look = drawing.mark_of(method)
             x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
             mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
@@ -248,24 +233,21 @@ def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
 
 
 def solvers(runs: Runs, printed: Printed) -> Answer | None:
-    made, asked = list[Table](), {EXPERIMENT: against_library, ALONE: alone}
+    made = list[Table]()
     for protocol in PROTOCOLS:
-        frames = {name: of(runs, printed, protocol) for name, of in asked.items()}
-        made += tables(frames, protocol=protocol)
+        sides = against_library(runs, printed, protocol), alone(runs, printed, protocol)
+        made += tables(dict(zip((EXPERIMENT, ALONE), sides, strict=True)), protocol=protocol)
     title = "Do other solvers find the same optimal trees?"
     return Answer("solvers", title, _agree(made), made, (), [ALONE]) if made else None
 
 
 def _agree(made: list[Table]) -> list[str]:
-    sentences = []
     both = [each.frame for each in made if each.name == EXPERIMENT]
     trials, same = (int(sum(frame[name].sum() for frame in both)) for name in ("trials", "same"))
-    if trials:
-        word = "Yes" if same == trials else "Mostly"
-        sentences.append(
-            f"{word}: our kernels and pydl8.5 ended in the same scores and tree size in {same} of "
-            f"{trials} fits that both finished."
-        )
+    sentences = [
+        f"{'Yes' if same == trials else 'Mostly'}: our kernels and pydl8.5 ended in the same "
+        f"scores and tree size in {same} of {trials} fits that both finished."
+    ] * (trials > 0)
     for frame in (each.frame for each in made if each.name == ALONE):
         ratios = frame.filter(like="Ratio: ").astype(float).dropna(how="all")
         told = [

@@ -11,6 +11,7 @@ nothing that the step could act on (no categories, no gaps, no rare class) and d
 """
 
 from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -18,15 +19,7 @@ import pandas as pd
 from experiments.analysis import pairwise, stats
 from experiments.analysis.answer import Answer, figure, tables
 from experiments.analysis.grids import cells, grid
-from experiments.analysis.pairwise import (
-    PROTOCOLS,
-    contrast,
-    contrasts,
-    in_scope,
-    interval,
-    listed,
-    rows,
-)
+from experiments.analysis.pairwise import PROTOCOLS, contrast, differences, interval, listed, rows
 from experiments.analysis.printed import TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL, contributions, mean_of, over_datasets
@@ -77,15 +70,15 @@ def changes(runs: Runs) -> pd.DataFrame:
     """Every cell of the tables of test F1 under both protocols that has all its trials."""
     parts = []
     for name in TABLES:
-        frames = {protocol: grid(runs, name, protocol).frame for protocol in PROTOCOLS}
-        both = frames["paper"][["task", "dataset", "method"]].assign(table=name)
-        both["categorical"] = leaks(runs, both["dataset"])
-        for protocol, own in frames.items():
+        place = grid(runs, name).frame[["task", "dataset", "method"]]
+        both = place.assign(categorical=leaks(runs, place["dataset"]))
+        both.insert(0, "table", name)
+        for protocol in PROTOCOLS:
+            own = grid(runs, name, protocol).frame
             whole = (own["n"] == own["expected"]) & (own["missing"] == "")
-            both[protocol] = own["mean"].where(whole).to_numpy()
+            both[protocol] = own["mean"].where(whole)
         parts.append(both.assign(difference=both["clean"] - both["paper"]))
-    found = pd.concat(parts, ignore_index=True)
-    return found[["table", *found.columns.drop("table")]]
+    return pd.concat(parts, ignore_index=True)
 
 
 def summary(found: pd.DataFrame) -> pd.DataFrame:
@@ -104,23 +97,18 @@ def gaps(runs: Runs, printed: Printed) -> pd.DataFrame:
     """GradTree minus CART under both protocols, and how much the gap changes."""
     lines = []
     for setting, words in SETTINGS.items():
-        sides = {
-            protocol: pairwise.differences(
-                runs, (protocol, setting, "gradtree"), (protocol, setting, "cart")
-            )
-            for protocol in PROTOCOLS
-        }
-        both = pd.DataFrame(sides).dropna()
+        pairs = {p: ((p, setting, "gradtree"), (p, setting, "cart")) for p in PROTOCOLS}
+        both = pd.DataFrame({p: differences(runs, *pair) for p, pair in pairs.items()}).dropna()
         change = both["clean"] - both["paper"]
         for scope in TASKS:
-            whole = in_scope(change, printed, scope)
+            whole = pairwise.in_scope(change, printed, scope)
             kinds = leaks(runs, whole.index)
             parts = {"all": whole} | {COLUMNS[kind]: whole[kinds == kind] for kind in COLUMNS}
             for where, own in parts.items():
                 line = {"Setting": words, "scope": scope, "Datasets": where}
                 line |= both.loc[own.index].agg(mean_of).to_dict() if len(own) else {}
                 lines.append((line, contrast(own)))
-    return contrasts(lines)
+    return pairwise.contrasts(lines)
 
 
 def leak(runs: Runs, printed: Printed) -> Answer | None:
@@ -144,28 +132,26 @@ def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
         for words in COLUMNS.values()
     )
     gains = own.loc[own["Datasets"] == COLUMNS["yes"], "change"]
-    word = "rise" if len(gains) and (gains > 0).all() else "change"
+    word = "rise" if (gains > 0).all() else "change"
     sentences = [
         f"Test scores {word} where categories can leak: {where or 'not run'} (mean "
         f"change of F1, published settings{unsaid}); elsewhere {elsewhere or 'not run'}.",
         "The leak is in the codes of training rows alone, so it lowers test scores: a tree learns "
         "codes that mean something else in the test rows.",
     ]
-    for words in dict.fromkeys(moved["Setting"]) if len(moved) else ():
-        lines = {r["Datasets"]: r for r in rows(moved, Setting=words, scope="binary")}
-        if "all" in lines:
-            whole = lines.pop("all")
-            sentences.append(
-                f"GradTree minus CART on binary data ({words}) goes from {whole['paper']:+.3f} to "
-                f"{whole['clean']:+.3f}; the change is "
-                f"{pairwise.told(lines.values(), '{Datasets}')}."
-            )
+    for whole in rows(moved, Datasets="all", scope="binary"):
+        kinds = rows(moved[moved["Datasets"] != "all"], Setting=whole["Setting"], scope="binary")
+        sentences.append(
+            f"GradTree minus CART on binary data ({whole['Setting']}) goes from "
+            f"{whole['paper']:+.3f} to {whole['clean']:+.3f}; the change is "
+            f"{pairwise.told(kinds, '{Datasets}')}."
+        )
     sentences.append(
         "Protocol clean also stratifies, drops the noise before the quantile transform and codes "
         "each class in a column of its own, so not every change is the leak's work."
     )
     sides = ("paper-no-noise", EXPERIMENT, "gradtree"), (*BASE, "gradtree")
-    change = pairwise.differences(runs, *sides)
+    change = differences(runs, *sides)
     noise = change.groupby(leaks(runs, change.index)).agg(mean_of)
     if len(noise) == len(COLUMNS):
         hides = noise["yes"] < 0 and abs(noise["yes"]) > 5 * abs(noise["no"])
@@ -184,14 +170,12 @@ def _draw_changes(runs: Runs, found: pd.DataFrame) -> Any:
     axes = figure.add_subplot()
     own = found[found["table"] == "test-f1-tuned"].dropna(subset="difference")
     methods = [str(method) for method in dict.fromkeys(own["method"])]
-    for at, method in enumerate(methods):
-        for leaking, shift in (("yes", -0.17), ("no", 0.17)):
-            part = own[(own["method"] == method) & (own["categorical"] == leaking)]
-            place = part["difference"], [at + shift] * len(part)
-            drawing.points(axes, *place, method, leaking == "yes", alpha=0.7, markersize=4)
-            if leaking == "yes" and len(part):
-                middle = part["difference"].mean()
-                axes.plot([middle] * 2, [at - 0.35, at + 0.02], color=drawing.INK)
+    for (at, method), leaking in product(enumerate(methods), COLUMNS):
+        x = own.loc[(own["method"] == method) & (own["categorical"] == leaking), "difference"]
+        y = [at + (-0.17 if leaking == "yes" else 0.17)] * len(x)
+        drawing.points(axes, x, y, method, leaking == "yes", alpha=0.7, markersize=4)
+        if leaking == "yes" and len(x):
+            axes.plot([x.mean()] * 2, [at - 0.35, at + 0.02], color=drawing.INK)
     axes.axvline(0, color=drawing.INK, linewidth=0.7)
     axes.set_yticks(range(len(methods)), [runs.name(method) for method in methods])
     axes.set_ylim(len(methods) - 0.5, -0.5)
@@ -214,7 +198,7 @@ def touched(runs: Runs, printed: Printed, variant: Variant) -> list[str]:
     shared = sides[0].index.intersection(sides[1].index)
     moved = ~pairwise.alike(*(side.loc[shared] for side in sides))
     slugs = set(shared[moved.to_numpy()].get_level_values("dataset"))
-    return [slug for slug in pairwise.slugs_of(printed) if slug in slugs]
+    return [slug for slug in printed.datasets.index if slug in slugs]
 
 
 def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -224,9 +208,9 @@ def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
         slugs = touched(runs, printed, variant)
         for method in variant.only:
             sides = (variant.protocol, EXPERIMENT, method), (*BASE, method)
-            change = pairwise.differences(runs, *sides).reindex(slugs).dropna()
+            change = differences(runs, *sides).reindex(slugs).dropna()
             lines.append(({**variant._asdict(), "method": method}, contrast(change)))
-    return contrasts(lines)
+    return pairwise.contrasts(lines)
 
 
 def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -282,7 +266,7 @@ def _moved(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str]:
             f"{interval(most)} over {most['n']} datasets."
         )
         told = f"It loses most with {loss['instead']} instead of {loss['quirk']}: {interval(loss)}."
-        sentences += [told] if loss["difference"] < 0 else []
+        sentences += [told] * (loss["difference"] < 0)
     sure_of = []
     for instead, own in found[found["holm"] < LEVEL].groupby("instead", sort=False):
         parts = [f"{runs.name(r['method'])} {r['difference']:+.3f}" for r in rows(own)]

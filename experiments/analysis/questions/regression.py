@@ -64,12 +64,10 @@ def lines(runs: Runs) -> pd.DataFrame:
 
 def quantiles(runs: Runs) -> pd.DataFrame:
     """One quantile: the share of CART's pinball loss that GradTree saves."""
-    lines = []
-    for level, metric in LEVELS.items():
-        losses = scores(runs, QUANTILES, QUANTILE_TREES, metric)
-        saved = 1 - losses[QUANTILE_TREES[1]] / losses[QUANTILE_TREES[0]]
-        lines.append(({"level": level}, contrast(saved)))
-    return contrasts(lines)
+    losses = {at: scores(runs, QUANTILES, QUANTILE_TREES, metric) for at, metric in LEVELS.items()}
+    cart, gradtree = QUANTILE_TREES
+    saved = {level: 1 - own[gradtree] / own[cart] for level, own in losses.items()}
+    return contrasts(({"level": level}, contrast(own)) for level, own in saved.items())
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
@@ -80,7 +78,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     r2 = scores(runs, NUMBERS, (*TREES, CEILING), "test_r2")
     by_method = found.set_index("method")
     told = [*_who_wins(runs, by_method, r2), *_beyond_trees(runs, by_method, r2)]
-    told += _quantile_words(runs, levels)
+    told += _quantile_words(runs, levels) if len(levels) else []
     drawn = figure(NUMBERS, lambda: _draw(runs, r2))
     return Answer(NUMBERS, "Which tree for numbers?", told, made, [drawn])
 
@@ -130,24 +128,20 @@ def _beyond_trees(runs: Runs, lines: pd.DataFrame, r2: pd.DataFrame) -> Iterator
 
 
 def _quantile_words(runs: Runs, levels: pd.DataFrame) -> Iterator[str]:
-    if levels.empty:
-        return
     cart, gradtree = map(runs.name, QUANTILE_TREES)
     told = [
-        f"{line['level']}: {interval(line)} ({line['signs']}, p = {line['holm']:.2g})"
+        f"at {line['level']}: {interval(line)} ({line['signs']}, p = {line['holm']:.2g})"
         for line in levels.to_dict("records")
     ]
     yield (
         f"Quantile trees: share of the pinball loss of {cart} that {gradtree} saves, mean over "
-        f"{levels['n'].max()} datasets (wins-ties-losses): at {'; at '.join(told)}."
+        f"{levels['n'].max()} datasets (wins-ties-losses): {'; '.join(told)}."
     )
-    nodes, cpu = (
-        scores(runs, QUANTILES, QUANTILE_TREES, m).mean() for m in ("tree_size", "cpu_seconds")
-    )
-    costs = [
-        f"{runs.name(m)} {nodes[m]:.0f} nodes and {cpu[m]:.1f} CPU seconds" for m in QUANTILE_TREES
-    ]
-    yield f"For all three quantiles together, {listed(costs)} on average."
+    sides = (scores(runs, QUANTILES, QUANTILE_TREES, m) for m in ("tree_size", "cpu_seconds"))
+    nodes, cpu = (side.mean() for side in sides)
+    words = "{} {:.0f} nodes and {:.1f} CPU seconds".format
+    costs = listed([words(runs.name(m), nodes[m], cpu[m]) for m in QUANTILE_TREES])
+    yield f"For all three quantiles together, {costs} on average."
 
 
 def _draw(runs: Runs, r2: pd.DataFrame) -> Any:

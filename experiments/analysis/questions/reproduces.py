@@ -77,10 +77,9 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     by_column = columns(runs, found)
     by_learner = learners(found, by_column)
     lines = verdicts.summary_verdicts(runs, printed)
+    titles = {name: declared(name).title for name in set(lines["table"]) - {"summary"}}
     lines = lines.assign(
-        title=lines["table"].map(
-            lambda name: declared(name).title if name != "summary" else "Summary"
-        ),
+        title=lines["table"].map({**titles, "summary": "Summary"}),
         task=lines["task"].map(TASK_NAMES),
         note=lines["note"].where(lines["counted"], "printed twice; counted once"),
     )
@@ -92,18 +91,12 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "reproduces-yardsticks": pd.DataFrame(far.items(), columns=["Between", "mean distance"]),
         "verdicts": found[list(verdicts.CSV_COLUMNS)],
     }
-    return Answer(
-        "reproduces",
-        "Does it reproduce?",
-        _sentences(runs, found, by_column, by_learner, lines, far),
-        tables(frames, runs.name),
-        [figure("reproduces", lambda: _draw(runs, by_column))],
-        ["reproduces", "reproduces-yardsticks"],
-        {
-            "counts": tally(found[found["counted"]]),
-            "first": table("reproduces-first", by_learner, runs.name),
-        },
-    )
+    sentences = _sentences(runs, found, by_column, by_learner, lines, far)
+    made, drawn = tables(frames, runs.name), figure("reproduces", lambda: _draw(runs, by_column))
+    first, title = table("reproduces-first", by_learner, runs.name), "Does it reproduce?"
+    extra = {"counts": tally(found[found["counted"]]), "first": first}
+    shown = ["reproduces", "reproduces-yardsticks"]
+    return Answer("reproduces", title, sentences, made, [drawn], shown, extra)
 
 
 def _sentences(
@@ -133,7 +126,6 @@ def _sentences(
     needed = counted.loc[counted["outcome"] == "undecided", "trials_needed"]
     unrun = f"{counts['missing']} have no number here, " if counts["missing"] else ""
     (note,) = table("reproduces-columns", by_column).notes
-    refit = max((v for words, v in far.items() if words.startswith("two refits")), default=0.0)
     return [
         f"{'On average over datasets, mostly' if fits else 'Not shown'}: {len(score) - len(apart)} "
         f"of the {len(score)} printed columns of F1 agree with ours within ±{COLUMN_MARGIN:g}."
@@ -159,7 +151,7 @@ def _sentences(
         f"{listed([f'{words} {value:.4f}' for words, value in far.items()])}. "
         + (
             "So rounding could move ours from print; whether it did is not known."
-            if far.get("ours and the printed number", 0.0) < refit
+            if draws.within_refits(far)
             else "Why ours differ from print by more than a rounding moves them is not known."
         ),
     ]

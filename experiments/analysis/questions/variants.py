@@ -12,19 +12,9 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
+from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, Table, tables
-from experiments.analysis.pairwise import (
-    PROTOCOLS,
-    Place,
-    by_task,
-    differences,
-    estimate,
-    interval,
-    listed,
-    means,
-    rows,
-    told,
-)
+from experiments.analysis.pairwise import PROTOCOLS, by_task, contrast, interval, listed, rows, told
 from experiments.analysis.printed import SCOPES, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
@@ -55,7 +45,7 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
     """ST entmax minus each other selector; Holm's correction is over the lines of either."""
     parts = []
     for other, words in OTHERS.items():
-        places: list[Place] = []
+        places = []
         for setting in ("tuned", "default"):
             line = {"other": other, "words": words, "setting": setting}
             place = (protocol, f"ablation-{setting}")
@@ -65,8 +55,7 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
 
 
 def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
-    made: list[Table] = []
-    sentences: list[str] = []
+    made, sentences = list[Table](), list[str]()
     for protocol in PROTOCOLS:
         found = selectors(runs, printed, protocol)
         if found.empty or NOISE_FREE not in set(found["other"]):
@@ -101,11 +90,10 @@ def _selected(found: pd.DataFrame) -> list[str]:
 
 def worths(runs: Runs, printed: Printed) -> pd.DataFrame:
     """The new defaults minus each other learner, by protocol and task; mean nodes of both."""
-    places: list[Place] = []
+    places = []
     for (method, (choice, instead)), protocol in product(CHOICES.items(), PROTOCOLS):
         line = {"method": method, "choice": choice, "instead": instead, "protocol": protocol}
-        place = (protocol, EXPERIMENT)
-        places.append((line, (*place, NEW), (*place, method)))
+        places.append((line, (protocol, EXPERIMENT, NEW), (protocol, EXPERIMENT, method)))
     return by_task(runs, printed, places, "tree_size")
 
 
@@ -173,12 +161,12 @@ def steadiness(runs: Runs) -> pd.DataFrame:
 def equal_size(runs: Runs) -> pd.DataFrame:
     """The estimator beside CART with as many leaves: means over trials and seeds by dataset."""
     mine, theirs = ("clean", STORY, OURS), ("clean", STORY, AS_LARGE)
-    found = pd.DataFrame({"difference": differences(runs, mine, theirs)})
+    found = pd.DataFrame({"difference": pairwise.differences(runs, mine, theirs)})
     found["scope"] = [runs.datasets[slug]["task"] for slug in found.index]
-    found["leaves"] = means(runs, mine, "leaves")
-    found["mine"], found["theirs"] = means(runs, mine), means(runs, theirs)
-    found = found.sort_values(["scope", "difference"]).reset_index(names="dataset")
-    return found.assign(dataset=found["dataset"].map(runs.name))
+    found["leaves"] = pairwise.means(runs, mine, "leaves")
+    found["mine"], found["theirs"] = (pairwise.means(runs, side) for side in (mine, theirs))
+    found = found.sort_values(["scope", "difference"]).rename(runs.name)
+    return found.reset_index(names="dataset")
 
 
 def same_story(runs: Runs, printed: Printed) -> Answer | None:
@@ -196,7 +184,7 @@ def same_story(runs: Runs, printed: Printed) -> Answer | None:
         f"many test rows: {', '.join(parts)}."
     ]
     tasks = sizes.groupby("scope")["difference"]
-    known = [(SCOPES[task], line) for task, own in tasks if (line := estimate(own)) is not None]
+    known = [(SCOPES[task], line) for task, own in tasks if (line := contrast(own))]
     if known:
         gaps = listed([f"{interval(x)} on {x['n']} {scope} datasets" for scope, x in known])
         sentences.append(f"From CART with as many leaves GradTreeClassifier differs by {gaps}.")
