@@ -1,9 +1,8 @@
 """What the paper's sentences mean: one function per kind of sentence of ``claims.toml``.
 
-A check computes its numbers from the tables of one ``Evidence`` - our runs under a protocol, the
-same with GradTree drawn from another seed, or the paper's printed cells - and says whether its
-sentence is true of them and how large the effect is. A check that lacks cells which the paper has
-raises ``UndecidedError``: nothing follows from an incomplete table.
+A check computes its numbers from the tables of one ``Evidence`` (our runs, or the paper's printed
+cells) and says whether its sentence is true of them and how large the effect is. A check that lacks
+cells which the paper has raises ``UndecidedError``: nothing follows from an incomplete table.
 """
 
 import json
@@ -19,7 +18,7 @@ from experiments.analysis import pairwise, stats
 from experiments.analysis.grids import cells, grid, printed_grid, wide
 from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import contributions, mean_of, over_datasets
+from experiments.analysis.stats import contributions, mean_of
 
 GRADTREE, CART, TUNED, SIZES = "gradtree", "cart", "test-f1-tuned", "tree-size-tuned"
 NOISE_FREE = "gradtree-gumbel-noise-free"
@@ -42,9 +41,7 @@ class UndecidedError(Exception):
 
 
 class Finding(NamedTuple):
-    """Whether a sentence is true, the numbers that say so, and the size of its effect: positive in
-    the sentence's direction, NaN where there is no such number.
-    """
+    """Is a sentence true, by which numbers, and how large is the effect in its direction?"""
 
     holds: bool | str
     numbers: str
@@ -92,15 +89,12 @@ class Evidence:
         own = self.matrix(name, task)[list(printed.methods)]
         ties = self.table(name, "rank").loc[own.index] if self.runs is None else None
         each = contributions(own, statistic, printed.smaller_is_better, ties)
-        if statistic == "Wins":
-            return {str(method): float(each[method].sum()) for method in each}
-        found = {str(method): over_datasets(each[method])["value"] for method in each}
-        return {method: value for method, value in found.items() if not math.isnan(value)}
+        return each.sum().to_dict() if statistic == "Wins" else averages(each)
 
     def means(self, name: str, task: str, methods: Sequence[str] = ()) -> dict[str, float]:
         """Mean over datasets as method -> value, of all methods unless given."""
         found = self.matrix(name, task, methods)
-        return {str(m): mean_of(own) for m in methods or found if len(own := found[m].dropna())}
+        return averages(found[list(methods)] if methods else found)
 
     def seconds(self, *methods: str) -> pd.DataFrame:
         """Means of the table of runtimes, datasets x methods."""
@@ -133,6 +127,12 @@ class Evidence:
         return ", ".join(f"{self.names(m)} {value:.{decimals}f}" for m, value in values.items())
 
 
+def averages(columns: pd.DataFrame) -> dict[str, float]:
+    """Method -> the mean of what it has, if anything."""
+    known = {str(method): columns[method].dropna() for method in columns}
+    return {method: mean_of(own) for method, own in known.items() if len(own)}
+
+
 def lead(values: Values, method: str = GRADTREE, smaller: bool = False) -> float:
     """How far a method is ahead of the best other; at most zero where it does not lead alone."""
     if method not in values:
@@ -142,22 +142,17 @@ def lead(values: Values, method: str = GRADTREE, smaller: bool = False) -> float
 
 
 def leads(
-    evidence: Evidence,
-    table: str,
-    task: str,
-    statistic: str,
-    first: str = GRADTREE,
-    then: str = "",
-    smaller: bool = False,
+    evidence: Evidence, table: str, task: str, statistic: str, order: Sequence[str] = (GRADTREE,)
 ) -> Finding:
-    """One method is the best by a summary line (and another, if given, the best of the rest)."""
-    values = evidence.summary(table, task, statistic)
-    best = lead(values, first, smaller)
-    rest = {key: value for key, value in values.items() if key != first}
-    runner_up = lead(rest, then) if then else math.inf
-    is_wins = statistic == "Wins"
-    told = f"{'wins' if is_wins else statistic}: {evidence.listed(values, 0 if is_wins else 3)}"
-    return Finding(min(best, runner_up) > 0, told, best if first == GRADTREE else runner_up)
+    """The best methods by a summary line, in order; the effect is GradTree's lead over the rest."""
+    values = rest = evidence.summary(table, task, statistic)
+    ahead = {}
+    for method in order:
+        ahead[method] = lead(rest, method, smaller=statistic == "MRD")
+        rest = {key: value for key, value in rest.items() if key != method}
+    told = evidence.listed(values, 0 if statistic == "Wins" else 3)
+    word = "wins" if statistic == "Wins" else statistic
+    return Finding(min(ahead.values()) > 0, f"{word}: {told}", ahead[GRADTREE])
 
 
 def wins(evidence: Evidence, task: str, at_least: int) -> Finding:
@@ -175,7 +170,7 @@ def higher_mean(evidence: Evidence, task: str, mine: str, others: Sequence[str])
         both = pd.DataFrame({"mine": own, "other": theirs[method]}).dropna()
         if both.empty:
             raise UndecidedError(f"{evidence.names(method)} has no result")
-        one, two = mean_of(both["mine"]), mean_of(both["other"])
+        one, two = averages(both).values()
         ahead = min(ahead, one - two)
         parts.append(f"{one:.3f} / {evidence.names(method)} {two:.3f} ({len(both)} datasets)")
     return Finding(ahead > 0, "mean F1 of GradTree / other: " + ", ".join(parts), ahead)
@@ -216,7 +211,7 @@ def first_trial(evidence: Evidence, dataset: str) -> Finding:
     rows = rows[rows["dataset"] == dataset]
     evidence.trials += rows.groupby("method").size().to_list()
     own = rows[rows["trial"] == 0].set_index("method")["test_f1"]
-    if GRADTREE not in own or CART not in own:
+    if len(own) < 2:
         raise UndecidedError("GradTree and CART have not both run on the first trial")
     ahead = float(own[GRADTREE] - own[CART])
     return Finding(ahead > 0, evidence.listed(own[[GRADTREE, CART]].to_dict(), 3), ahead)
@@ -235,8 +230,8 @@ def falls_with_features(evidence: Evidence, task: str) -> Finding:
 
 def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
     """ST entmax is ahead of both other selectors, and of ST Gumbel softmax without noise too."""
-    means = evidence.matrix(f"ablation-{setting}", task, tuple(SELECTORS))
-    scores = {method: mean_of(means[method].dropna()) for method in SELECTORS}
+    means = averages(evidence.matrix(f"ablation-{setting}", task, tuple(SELECTORS)))
+    scores = {method: means[method] for method in SELECTORS}
     told = "mean F1: " + ", ".join(f"{SELECTORS[m]} {v:.3f}" for m, v in scores.items())
     ahead, found = lead(scores), None
     if NOISE_FREE in means and evidence.runs is not None:
@@ -247,7 +242,7 @@ def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
         return Finding(ahead > 0, told, ahead)
     told += (
         "; without noise at prediction ST Gumbel softmax has "
-        f"{mean_of(means[NOISE_FREE].dropna()):.3f}, and ST entmax differs from it by "
+        f"{means[NOISE_FREE]:.3f}, and ST entmax differs from it by "
         f"{pairwise.interval(found)}"
     )
     holds = "holds as printed only" if ahead > 0 and found["low"] <= 0 else ahead > 0
@@ -281,8 +276,7 @@ def sizes(evidence: Evidence, of: str) -> Finding:
 def gap(evidence: Evidence, task: str, among: Sequence[str]) -> Finding:
     """GradTree has the smallest difference of train and test F1."""
     test, train = evidence.matrix(TUNED, task), evidence.matrix("train-f1-tuned", task)
-    both = train - test
-    gaps = {str(m): mean_of(own) for m in both if len(own := both[m].dropna())}
+    gaps = averages(train - test)
     ahead = lead({m: gaps[m] for m in gaps if m in among}, smaller=True)
     return Finding(ahead > 0, f"train - test: {evidence.listed(gaps, 3)}", ahead)
 
@@ -330,7 +324,7 @@ def most_below(evidence: Evidence, method: str, seconds: float) -> Finding:
 
 def runtime_dndt(evidence: Evidence, factor: float) -> Finding:
     both = evidence.seconds(GRADTREE, "dndt").dropna()
-    means = {str(method): mean_of(both[method]) for method in both}
+    means = averages(both)
     told = f"seconds: {evidence.listed(means, 2)} ({len(both)} datasets)"
     return Finding(1 / factor <= means["dndt"] / means[GRADTREE] <= factor, told)
 

@@ -156,9 +156,7 @@ def data_hash(figure: Figure) -> str:
 
 
 def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
-    """The bytes of an ``svg``, ``pdf`` or ``png`` file, without date and version. ``inline`` is for
-    a web page: text stays text (else outlines, which need no font), no background.
-    """
+    """The bytes of a file, without date and version; ``inline`` (for a page) keeps text as text."""
     data = data_hash(figure)
     metadata: dict[str, dict[str, str | None]] = {
         "svg": {"Date": None, "Creator": None, "Identifier": data},

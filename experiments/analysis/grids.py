@@ -1,8 +1,6 @@
-"""Dataset x learner tables: cells over trials, ranks and summary lines over datasets.
-
-``grids.toml`` declares them, plug-ins may declare more. In the paper's tables each learner is
-summarised over the datasets it has; in others over those that all have, and the caption names the
-rest.
+"""Dataset x learner tables, as ``grids.toml`` or a plug-in declares them: cells over trials, ranks
+and summary lines over datasets. In the paper's tables each learner is summarised over the datasets
+it has; in others over those that all have, and the caption names the rest.
 """
 
 import math
@@ -110,9 +108,8 @@ def check(table: Declared, runs: Runs) -> None:
 
 
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """By dataset and method: mean and population deviation of the runs that ended well; ``n``
-    trials have a number, ``expected`` are planned, ``missing`` is shown where there is and will be
-    none.
+    """By dataset and method: mean and population deviation of the runs that ended well. ``n``
+    trials have a number, ``expected`` are planned; ``missing`` says why there is and will be none.
     """
     if metric not in rows:
         raise UserError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
@@ -212,9 +209,7 @@ def own_grid(
 
 
 def other_grids(runs: Runs, protocol: str) -> list[Grid]:
-    """Test F1 and size of every experiment with a dataset or learner that the suite's tables lack:
-    a new dataset with all learners run on it, a new learner with the others on its datasets.
-    """
+    """Test F1 and size of every experiment with a dataset or learner that our tables lack."""
     paper, named, grids = set(printed().datasets.index), _places("learners"), []
     for experiment in sorted(e for p, e in runs.places if p == protocol):
         if experiment.startswith(SEPARATE):

@@ -97,9 +97,7 @@ def contrasts(lines: Iterable[tuple[Line, Line | None]]) -> pd.DataFrame:
 def by_task(
     runs: Runs, printed: Printed, places: Iterable[Place], metric: str = "test_f1"
 ) -> pd.DataFrame:
-    """Contrasts of pairs by task over the paper's datasets. ``places`` are a line and its two
-    sides; ``mine`` and ``theirs`` are their means of ``metric``.
-    """
+    """Contrasts of places by task over the paper's datasets; means of ``metric`` of both sides."""
     lines = []
     for place, mine, other in places:
         gaps = differences(runs, mine, other)
@@ -112,9 +110,7 @@ def by_task(
 
 
 def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
-    """A contrast, what to expect of one more dataset and, for scores up to 1, the ``chances`` of a
-    Bayesian signed-rank test.
-    """
+    """A contrast, what to expect of one more dataset and, for scores up to 1, the ``chances``."""
     known = list(values)
     if line := contrast(known):
         _, line["new low"], line["new high"] = stats.t_interval(known, 1)
@@ -167,9 +163,7 @@ def compare(
     metrics: Sequence[Column],
     experiment: str = EXPERIMENT,
 ) -> Answer:
-    """Whether some learners are better than the first of the others, by each metric;
-    ``extra["scores"]`` has the mean of every learner on every dataset that counts.
-    """
+    """Whether some learners are better than the first of the others, by each metric."""
     asked, reference, lines = mine or others[1:], runs.name(others[0]), list[Line]()
     rows = runs.of(protocol, experiment)
     every, gaps = list(rows["dataset"].unique()), list[str]()

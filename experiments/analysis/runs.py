@@ -81,9 +81,7 @@ class Runs:
 
     @cached_property
     def winners(self) -> pd.DataFrame:
-        """The winners of our search by protocol, dataset and method; a store's own before the
-        committed.
-        """
+        """The winners of our search; a store's own before the committed."""
         paths = (archive.COMMITTED.parent / WINNERS, self.store / WINNERS)
         parts = [pd.read_csv(path, keep_default_na=False) for path in paths if path.is_file()]
         subject = ["protocol", "dataset", "method"]
@@ -94,8 +92,8 @@ class Runs:
 def load(
     store: Path | str | None = None, params: Literal["published", "ours"] = "published"
 ) -> Runs:
-    """The runs of a folder (the committed ones if not given): an archive of Parquet files, or a
-    store that is being filled. ``ours`` takes what our search found for the tuned experiment.
+    """The runs of a folder, an archive or a store (the committed ones if not given). ``ours`` takes
+    what our search found for the tuned experiment.
     """
     source, known = Source(archive.COMMITTED if store is None else store), archive.read_facts()
     plan, facts = source.plan, source.facts
@@ -120,8 +118,6 @@ def joined(plan: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_tuned(plan: pd.DataFrame) -> pd.DataFrame:
-    """A plan in which our search's winners stand where the published settings did; DL8.5, which has
-    nothing to search, stays.
-    """
+    """A plan with our search's winners for the published settings; DL8.5 has nothing to search."""
     kept = plan[(plan["experiment"] != "tuned") | (plan["method"] == "dl85")]
     return kept.assign(experiment=kept["experiment"].replace({"searched": "tuned"}))

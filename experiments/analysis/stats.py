@@ -1,11 +1,9 @@
-"""Means, ranks, tests and intervals over datasets.
+"""Means, ranks, tests and intervals over datasets, after Demšar, "Statistical comparisons of
+classifiers" (JMLR 7, 2006), and Benavoli and others, "Time for a change" (JMLR 18, 2017).
 
-The tests are those of Demšar, "Statistical comparisons of classifiers over multiple data sets"
-(JMLR 7, 2006), and of Benavoli and others, "Time for a change: a tutorial for comparing multiple
-classifiers through Bayesian analysis" (JMLR 18, 2017). Scores are frames, datasets x methods. In
-ranks and summary lines NaN means no result: the method is not ranked there and takes part in no
-average. MRR is the mean of 1/rank where ties share the better rank; MRD is the mean of
-(best - x) / x, from means rounded to the printed digits.
+Scores are frames, datasets x methods. In ranks and summary lines NaN means no result: the method is
+not ranked there and takes part in no average. MRR is the mean of 1/rank where ties share the better
+rank; MRD is the mean of (best - x) / x, from means rounded to the printed digits.
 """
 
 import math
@@ -87,9 +85,7 @@ def ranks_of(
     ties: pd.DataFrame | None = None,
     method: Literal["min", "first"] = "min",
 ) -> pd.DataFrame:
-    """1 for the best; equal scores share the better rank (1, 1, 3) or stand in column order. The
-    paper ranked unrounded means: where two only print alike, its own rank breaks the tie.
-    """
+    """1 for the best; equal scores share a rank, or stand in order; ``ties`` break them."""
     keys = scores * (1 if smaller else -1)
     return (keys if ties is None else keys + 1e-9 * ties).rank(axis=1, method=method)
 
@@ -114,9 +110,8 @@ def contributions(
 def wilcoxon(differences: ArrayLike) -> float:
     """Two-sided p-value of the signed-rank test that differences centre on zero.
 
-    Exact, given the ranks: equal differences share their mean rank, the ranks of zeros are split
-    evenly between the signs. (SciPy is exact without ties only; with them it samples or enumerates
-    sign patterns, which takes seconds for the pairs of a table.)
+    Exact, given the ranks, ties shared and zeros split evenly between the signs: SciPy is exact
+    without ties only, and enumerates sign patterns with them, which takes seconds.
     """
     values = np.asarray(differences, dtype=np.float64).round(TIED_DECIMALS)
     twice_ranks = (2 * pd.Series(np.abs(values)).rank()).to_numpy().round().astype(int)
@@ -143,8 +138,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def t_interval(values: ArrayLike, of_one_more: int = 0) -> Interval:
     """Student's 95 % interval of the mean or, with 1, of what to expect on one more dataset:
-    Higgins's prediction interval of a random-effects mean, with all of the spread taken for that
-    between datasets, and n - 2 degrees of freedom.
+    Higgins's prediction interval, with all of the spread taken for that between datasets.
     """
     sample = np.asarray(values, dtype=np.float64)
     centre, n = float(sample.mean()), len(sample)
@@ -175,9 +169,8 @@ def _weights(n: int) -> Numbers:
 def bayesian_signed_rank(differences: ArrayLike, rope: float = ROPE) -> Chances:
     """Bayesian signed-rank test: where the pseudo-median of the differences may lie.
 
-    The prior is one half of an observation at zero. Each draw of weights gives the mass of the
-    pairwise means (Walsh averages) above, within and below the region of practical equivalence,
-    and the part with most mass wins the draw.
+    Each draw of weights gives the mass of the pairwise means (Walsh averages) above, within and
+    below the region of practical equivalence, and the part with most mass wins the draw.
     """
     sample = np.concatenate([[0.0], differences])
     order = np.argsort(sample)

@@ -1,24 +1,16 @@
 """A verdict on every printed number: is ours the paper's, as good as the paper's, or not?
 
-A cell is two means of ten trials, of which the paper prints mean and population deviation; each
-population variance s^2 is first made a sample variance, s^2 n / (n - 1).
+A cell is two means of ten trials, of which the paper prints mean and population deviation (made a
+sample deviation first). A printed figure stands for any number that rounds to it.
 
-*Different?* Welch's t-test asks whether the means may share one expectation. A printed figure
-stands for any number that rounds to it, so the paper is taken at the values most favourable to
-agreement: its mean half a unit of the last digit nearer to ours, its deviation half a unit larger.
-The p-values of all cells compared in one table are adjusted by Holm, and an adjusted p below 0.05
-makes a cell ``better`` or ``worse``.
+``better`` or ``worse``: Welch's t-test, with Holm's correction within a table, finds a difference,
+though the printed mean is taken half a unit of its last digit nearer to ours and the deviation half
+a unit larger. ``equivalent``: two one-sided Welch tests find the difference within a margin, though
+the printed mean is taken half a unit farther away. ``undecided``: too noisy to tell.
 
-*Equivalent?* No significant difference is no proof of equality. Two one-sided Welch tests ask
-whether the difference lies within a margin: 0.02 of a score between 0 and 1, or a tenth of the
-printed value. Here the printed mean is taken half a unit farther away. If both reject at 0.05 the
-cell is ``equivalent``. What is neither is ``undecided``: ten trials are too noisy to tell.
-
-Fewer trials than the paper's are taken to spread at least as much as those. Both sides use the
-same splits, which makes their means positively correlated; the paper's single trials are not
-published, so no paired test is possible and both unpaired ones err towards ``undecided``. Over a
-column the datasets are paired, which decides more: see ``summary_verdicts`` and the question
-"Does it reproduce?".
+Fewer trials than the paper's are taken to spread at least as much as those. Both sides use the same
+splits, but the paper's single trials are not published: no paired test is possible, and unpaired
+ones err towards ``undecided``. Over a column the datasets are paired: see ``summary_verdicts``.
 """
 
 import math
@@ -94,9 +86,7 @@ def judge(
     table: Declared,
     misprints: Mapping[tuple[str, str], str] | None = None,
 ) -> pd.DataFrame:
-    """Verdicts on the cells of one table, in the order of ours; what the paper lacks has none.
-    ``misprints`` tell what the printed reason of a cell should have been.
-    """
+    """Verdicts on the cells of one table; ``misprints``: what printed reasons should have been."""
     place, sides = ["dataset", "method"], ["mean", "std", "n", "missing"]
     paper = theirs.set_index(place)[sides].add_prefix("paper_").reset_index()
     mine = ours.drop(columns="rank", errors="ignore")
@@ -186,9 +176,7 @@ def _standard_error(cells: pd.DataFrame, table: Declared) -> tuple[Numbers, Numb
 
 
 def trials_needed(cells: pd.DataFrame, table: Declared) -> Numbers:
-    """How many trials of ours would show two equal means to be equivalent; infinite where the
-    paper's own, which are fixed, are too noisy.
-    """
+    """How many trials of ours would show two equal means to be equivalent; infinite where none."""
     every = cells.assign(difference=0.0).iloc[np.repeat(range(len(cells)), len(TRIALS_TRIED))]
     every = every.assign(ours_n=TRIALS_TRIED * len(cells))
     enough = p_of_equivalence(every, table).reshape(-1, len(TRIALS_TRIED)) < LEVEL
@@ -201,10 +189,8 @@ def trials_needed(cells: pd.DataFrame, table: Declared) -> Numbers:
 def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
     """The summary values the paper prints beside ours: lines below its tables, then Table 3.
 
-    Ours and the paper's are means over the same datasets, so that the difference has an interval
-    over datasets. ``exact``: prints alike; ``equivalent``: within a margin (0.01 of a mean F1, a
-    tenth of a size, 0.05 of an MRR or MRD) by two one-sided t-tests; ``better`` or ``worse``: the
-    95 % interval leaves out zero; else ``undecided``.
+    Both are means over the same datasets, so the difference has an interval over datasets. A margin
+    is 0.01 of a mean F1, a tenth of a size, 0.05 of an MRR or MRD.
     """
     lines: list[dict[str, object]] = []
     sources = (lambda name: grid(runs, name)), (lambda name: printed_grid(name, printed))

@@ -94,9 +94,7 @@ def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
 
 
 def rows(folder: Path) -> Check:
-    """Every row of an archive or a store against the schema: each different text and each number
-    out of range once, and what the columns of a row have to do with each other.
-    """
+    """Every row against the schema: each text and number out of range once, then whole rows."""
     table = Source(folder).runs
     twice = table["key"][table["key"].duplicated()]
     found = Check("Rows of the table of runs", len(table), [f"{key}: there twice" for key in twice])
@@ -170,9 +168,7 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
 
 
 def scores(folder: Path, of_classes: Callable[..., Any], of_numbers: Callable[..., Any]) -> Check:
-    """Stored scores against those that two functions of the runner give of stored predictions;
-    an archive has those of the headline.
-    """
+    """Stored scores against those of stored predictions, which an archive has of the headline."""
     found = Check("Scores recomputed from predictions")
     source = Source(folder)
     plan = source.plan if source.store is None else source.plan.iloc[:0]

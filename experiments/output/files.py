@@ -92,9 +92,7 @@ def put(path: Path, content: bytes) -> Path:
 
 
 def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list[str]:
-    """Write files and, unless told to ``keep`` them, remove and return the names of tables that no
-    answer owns any more.
-    """
+    """Write files and, unless told to ``keep`` them, remove and return tables nobody owns."""
     for name, text in files.items():
         put(folder / name, text.encode())
     removed = [] if keep else unowned(folder, files)

@@ -119,9 +119,7 @@ def _scored(metric: Column, rows: Prediction | None, n_classes: int) -> tuple[fl
 def scored(
     runs: Runs, rows: pd.DataFrame, metric: Column, folders: Sequence[Path]
 ) -> tuple[pd.DataFrame, Mapping[str, int]]:
-    """Runs with a column of a metric by the predictions that the first of the folders has, and how
-    many of them lack it for which reason.
-    """
+    """Runs with a metric of stored predictions, and how many lack it for which reason."""
     if metric.score is None:
         return rows, {}
     sources = [Source(each) for each in folders]

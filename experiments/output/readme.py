@@ -114,9 +114,7 @@ def raw_tables(path: Path) -> str:
 def blocks(
     answers: Sequence[Answer], profiles: str = "", root: Path = REPOSITORY
 ) -> dict[str, tuple[str, ...]]:
-    """What stands between the markers, by file and in the order of the markers; what
-    experiments/README.md shows of ``profiles`` is left as it is where not given.
-    """
+    """What stands between the markers, by file; that of ``profiles`` only where given."""
     sections = "\n\n".join(section(answer) for answer in answers if answer.sentences)
     asked = {answer.question: answer for answer in answers}
     cost = asked["runtime"].sentences[-1]  # of the fits behind the paper's tables

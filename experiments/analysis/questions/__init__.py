@@ -1,11 +1,9 @@
-"""All answers: those of the modules here in their order, after the tables that a plug-in asks for.
+"""All answers: those of the modules here, after the tables that a plug-in asks for.
 
 A question is a function ``(runs, printed) -> Answer | None``; every module lists its own in
 ``QUESTIONS``, by place in the report. A plug-in's ``TABLES`` are tables in the fields of
-``grids.toml``. Its ``PRINTED`` are the numbers of another paper: a CSV (dataset, method, metric,
-mean, std, n) with a title, the experiment and protocol of ours to compare them with, the trials
-behind a number and the margin of each metric within which two means are equivalent. They are judged
-like the numbers of the GradTree paper.
+``grids.toml``; its ``PRINTED``, numbers of another paper in a CSV (dataset, method, metric, mean,
+std, n), are judged like those of the GradTree paper.
 """
 
 import importlib
@@ -48,9 +46,7 @@ def answers(
     tables: Entries | None = None,
     papers: Entries | None = None,
 ) -> list[Answer]:
-    """What the runs answer, after ``TABLES`` and ``PRINTED`` of a plug-in; questions of which
-    nothing has been run are left out.
-    """
+    """What the runs answer, after a plug-in's tables; a question without runs has no answer."""
     names = [each.name for each in pkgutil.iter_modules(__path__)]
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     asked = [each for module in modules for each in module.QUESTIONS.items()]

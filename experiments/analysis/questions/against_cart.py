@@ -58,9 +58,7 @@ def primary(runs: Runs) -> pd.DataFrame:
 def estimates(
     runs: Runs, places: Iterable[Place], scopes: Iterable[str], tiny: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """How much better the first side of each place is, by metric and task, over all datasets and
-    without those that are ``tiny``.
-    """
+    """How much better the first sides are, by metric and task, also without ``tiny`` datasets."""
     lines = []
     for (place, mine, other), (metric, word) in product(places, METRICS.items()):
         gaps = advantage(runs, mine, other, metric)

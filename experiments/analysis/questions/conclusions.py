@@ -56,9 +56,7 @@ def grade(outcome: str, kept: float) -> str:
 
 
 def other_draws(runs: Runs) -> list[Runs]:
-    """The runs that claims about tuned trees look at, with those of GradTree from each other seed
-    that has all its runs; of the authors' stream where there are.
-    """
+    """Tuned runs with those of GradTree from each other seed that has them all, of one stream."""
     tuned, unpenalised = (runs.of("paper", name) for name in ("tuned", "no-penalty"))
     others = [tuned[tuned["method"] != "gradtree"], unpenalised]
     for experiment in STREAMS:

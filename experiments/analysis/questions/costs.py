@@ -190,9 +190,7 @@ def finished(runs: Runs, protocol: str, experiment: str) -> dict[str, pd.DataFra
 
 
 def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
-    """Where pydl8.5 has run: trials that ended alike, and processor seconds of both, divided only
-    where both ran on machines of one kind.
-    """
+    """Where pydl8.5 has run: trials that ended alike; seconds, divided on machines of one kind."""
     found, fits = cells(runs, protocol, EXPERIMENT, "test_f1"), finished(runs, protocol, EXPERIMENT)
     both = fits[OURS].index.intersection(fits[LIBRARY].index)
     ours, library = (fits[solver].loc[both] for solver in (OURS, LIBRARY))

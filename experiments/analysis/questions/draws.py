@@ -1,11 +1,10 @@
 """How much do GradTree's scores depend on its random draws, and on the rounding of its rows?
 
-The published hyperparameters were chosen with the authors' draws. The experiment ``seeds`` fits
-the same configurations with ten other seeds of another stream, ``seeds-authors-stream`` with ten
-other seeds of the authors' own. Training in single precision follows the order in which numbers are
-added: ``stability`` fits every tuned trial five more times with training rows moved by about one
-unit of float32, ``stability-tf32`` by the rounding of a GPU's TF32 arithmetic. A trial is stable if
-its test F1 stays the same to the last digit in all refits, a cell if all its trials are.
+The published hyperparameters were chosen with the authors' draws. ``seeds`` fits them with ten
+other seeds of another stream, ``seeds-authors-stream`` of the authors' own. ``stability`` fits each
+tuned trial five more times with training rows moved by about one unit of float32,
+``stability-tf32`` by the rounding of a GPU's TF32. A trial is stable if its test F1 stays the same
+to the last digit in all refits, a cell if all its trials are.
 """
 
 import json

@@ -74,9 +74,7 @@ def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Gri
 
 
 def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
-    """A table with the printed cells, verdicts and stable trials beside ours; where the paper has
-    no number, ours stands in the CSV too, without a rank.
-    """
+    """With printed cells, verdicts and stable trials; where none is printed, ours without rank."""
     made = with_verdicts(made, verdicts(runs, printed), printed)
     frame, caption = made.frame, made.caption
     if made.name in REFITTED:
@@ -168,9 +166,7 @@ def penalty(runs: Runs, printed: Printed, protocol: str) -> Table | None:
 
 
 def hyperparameters(runs: Runs, printed: Printed, protocol: str, method: str) -> Table | None:
-    """Published values of every dataset and, where a search was run, ours under the learners' own
-    names of parameters.
-    """
+    """Published values of every dataset and, where a search was run, ours (learners' own names)."""
     found = runs.winners[runs.winners["protocol"] == protocol]
     if protocol != "paper" and found.empty:
         return None

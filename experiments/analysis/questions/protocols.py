@@ -2,12 +2,8 @@
 
 The paper encodes a category as the mean label of the other training rows in it, so a training
 row's code depends on its own label; codes of validation and test rows do not. Protocol ``clean``
-encodes every row without its own label, fits all preprocessing on training rows, rebalances only
-those, adds no noise before the quantile transform and stratifies the splits.
-
-The experiment ``quirks`` runs the default hyperparameters under protocols that differ from
-``paper`` in one step. A dataset on which every fit of every learner came out the same has
-nothing that the step could act on (no categories, no gaps, no rare class) and does not enter.
+has no leak. ``quirks`` runs the default hyperparameters under protocols that differ from ``paper``
+in one step; a dataset on which every fit came out the same has nothing that the step could act on.
 """
 
 from functools import lru_cache
@@ -214,9 +210,7 @@ def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
 
 
 def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
-    """Mean reciprocal ranks with and without each quirk, and GradTree minus CART, over the datasets
-    on which every learner is settled both ways: all trials, or none for a reason.
-    """
+    """MRRs and GradTree minus CART by quirk, over datasets that all learners settled both ways."""
     lines = []
     wanted = pd.MultiIndex.from_product([("mean", "n", "expected", "missing"), METHODS])
     for variant in VARIANTS:

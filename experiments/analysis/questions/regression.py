@@ -1,8 +1,7 @@
 """Trees of numbers: GradTree against CART and boosting on regressions, each tuned in its trial.
 
-Everything is over the datasets on which every learner of a table finished all its trials. Errors
-have the units of their targets, so learners are compared by the share of the other's error that
-they save.
+Everything is over the datasets on which every learner of a table finished all its trials. Learners
+are compared by the share of the other's error that they save: errors have the units of targets.
 """
 
 from __future__ import annotations

@@ -20,10 +20,8 @@ ABLATED = ("gradtree-gumbel", "gradtree-annealed")
 
 
 def columns(runs: Runs, found: pd.DataFrame) -> pd.DataFrame:
-    """Every printed column beside ours: mean difference over datasets, and is it equivalent?
-
-    ``margin`` is 0.01 of F1, or a tenth of the mean printed size; ``p`` that of two one-sided
-    t-tests. Not ``counted`` are columns that stand in an earlier table; ``head`` are tuned test F1.
+    """Every printed column beside ours: mean difference over datasets, and is it equivalent within
+    0.01 of F1 or a tenth of the mean size? Not ``counted``: stands before; ``head``: tuned test F1.
     """
     lines = []
     judged = found[found["paper_mean"].notna() & found["difference"].notna()]
@@ -61,9 +59,7 @@ def learners(found: pd.DataFrame, by_column: pd.DataFrame) -> pd.DataFrame:
 
 
 def other_splits(found: pd.DataFrame) -> dict[str, float]:
-    """How far two means over ten trials of GradTree would be apart if both had splits of their own:
-    2 s / sqrt(pi n) for normal trials that spread by s.
-    """
+    """How far two means of normal trials would be apart with splits of their own: 2s/sqrt(pi n)."""
     own = found[(found["table"] == "test-f1-tuned") & (found["method"] == draws.METHOD)]
     own = own[own["ours_n"] > 1]
     far = 2 * own["ours_std"] / (math.pi * (own["ours_n"] - 1)) ** 0.5

@@ -61,9 +61,7 @@ def optimism(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
 
 
 def growth(runs: Runs, protocol: str) -> pd.DataFrame:
-    """Test F1 of the best of so many candidates, over the datasets that have every budget, and
-    quartiles of its difference from the winner of the whole search.
-    """
+    """Mean test F1 of the best of so many candidates; quartiles of its lag behind the winner."""
     lines = []
     places = {budget: f"best-of-{budget}" for budget in BUDGETS} | {0: EXPERIMENT}
     for method in TUNED_METHODS:

@@ -1,8 +1,7 @@
 """Which small tree should I use: learners of one tree, of any size and of equal size.
 
-Means are over the datasets on which every learner that has a line finished all its trials, so
-that nobody is judged on easier ones. A learner that finished too few of them has no line; tests
-against pruned CART pair the datasets that the two share.
+Means are over the datasets on which every learner that has a line finished all its trials; who
+finished too few has no line. Tests against pruned CART pair the datasets that the two share.
 """
 
 from collections.abc import Callable, Iterator, Mapping

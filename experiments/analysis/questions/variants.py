@@ -1,10 +1,9 @@
 """GradTree against variants of itself: other ways to select a feature, and the new defaults.
 
-The authors' program writes the pruned tree back into the variables that it trains and predicts
-with the function that it trained with. For ST Gumbel softmax that function adds fresh noise, so
-a node of the finished tree tests its own feature with some probability only. The printed column
-is that of trees scrambled in this way (``gradtree-gumbel``); the same trees, predicted as they
-are, are ``gradtree-gumbel-noise-free``.
+The authors' program predicts with the function that it trained with. For ST Gumbel softmax that
+function adds fresh noise, so a node of the finished tree tests its own feature with some
+probability only. The printed column is that of such trees (``gradtree-gumbel``); the same trees,
+predicted as they are, are ``gradtree-gumbel-noise-free``.
 """
 
 from itertools import combinations, product
@@ -135,10 +134,7 @@ def _worth(found: pd.DataFrame) -> list[str]:
 
 
 def steadiness(runs: Runs) -> pd.DataFrame:
-    """Learners over seeds: scores, nodes, and test rows on which two seeds agree.
-
-    Means over the datasets, binary and of more classes, that all learners have finished.
-    """
+    """Learners over seeds: mean scores, nodes and agreement, over datasets that all finished."""
     fits = runs.of("clean", STORY)
     fits = fits[fits["status"] == "ok"].assign(agreement=0.0)
     kept = archive.predictions_of(runs.store, set(fits["key"]))
