@@ -1,6 +1,6 @@
 """The table of runs as one frame: what was planned, joined with what came out of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -68,6 +68,10 @@ class Runs:
         """What tables call a learner or a dataset."""
         facts = self.learners.get(slug) or self.datasets.get(slug) or {}
         return str(facts.get("name", slug))
+
+    def told(self, values: Iterable[tuple[Any, float]], how: str) -> str:
+        """``GradTree 0.712, CART 0.698``: numbers of learners or datasets, formatted by ``how``."""
+        return ", ".join(f"{self.name(str(slug))} {value:{how}}" for slug, value in values)
 
     @cached_property
     def places(self) -> dict[tuple[str, str], pd.DataFrame]:

@@ -8,17 +8,19 @@ F1 on binary and on multi-class datasets, with Holm's correction over the two.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from experiments.analysis import pairwise
-from experiments.analysis.answer import Answer, figure, tables
+from experiments.analysis.answer import Answer, figure, table, tables
 from experiments.analysis.grids import in_order
 from experiments.analysis.pairwise import PROTOCOLS, Place, Side, estimate, listed, rows, told
 from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
+from experiments.runs.archive import COMMITTED
 
 RIVALS = {"cart": "cart-nested", "cart-pruned": "cart-pruned"}
 """Whom GradTree is held against -> the same tuned inside each trial."""
@@ -38,6 +40,9 @@ LOSSES = ("test_log_loss", "test_brier")
 """Metrics of which less is better: their differences are turned round."""
 TINY = ("zoo", "lymphography")
 """Datasets with classes of two to five rows."""
+FITS = Path("bench") / "interactions.csv"
+"""Of a store, or of the folder of results."""
+MARGIN, MOST_NODES = 0.02, 30
 
 
 def advantage(runs: Runs, mine: Side, other: Side, metric: str = "test_f1") -> dict[str, pd.Series]:
@@ -179,4 +184,35 @@ def _draw(found: pd.DataFrame) -> Any:
     return forest(rows(lines), "GradTree minus CART: test F1 (right: GradTree better)", width=5.0)
 
 
-QUESTIONS = {20: answer}
+# Interactions
+
+
+def interactions(runs: Runs, printed: Printed) -> Answer | None:
+    """Columns that tell something only together; ``scripts/interactions.py`` fits the trees."""
+    path = (COMMITTED.parent if runs.store == COMMITTED else runs.store) / FITS
+    if not path.is_file():
+        return None
+    fits = pd.read_csv(path)
+    fits["near"] = fits["accuracy"] >= fits["truth"] - MARGIN
+    fits["found"] = fits["near"] & (fits["nodes"] < MOST_NODES)
+    by = fits.groupby(["learner", "table"], sort=False)
+    means, counts = by[["accuracy", "nodes"]].mean(), by["found"].sum()
+    frame = fits.groupby("table", sort=False)[["truth"]].mean()
+    learners = fits["learner"].unique()
+    for learner in learners:
+        frame = frame.join(means.loc[learner].join(counts[learner]).add_prefix(f"{learner}: "))
+    made = table("interactions", frame.reset_index(names="Table"), draws=str(by.size().max()))
+    found = [f"{name} in {counts[name].sum()}" for name in learners[::-1]]
+    told = (
+        f"Interactions without marginal effects: of {len(fits) // len(learners)} draws of "
+        f"{len(frame)} tables the truth is found (accuracy on new rows at most {MARGIN} below it) "
+        f"with fewer than {MOST_NODES} nodes by {listed(found)}."
+    )
+    large = fits[fits["near"] & ~fits["found"]].groupby("learner").size()
+    more = [f"{name} in {large[name]}" for name in learners if name in large]
+    rest = f"With {MOST_NODES} nodes or more it is found by {listed(more)}." if more else ""
+    title = "What does GradTree find that greedy trees miss?"
+    return Answer("interactions", title, [told, *filter(None, [rest])], [made])
+
+
+QUESTIONS = {20: answer, 32: interactions}

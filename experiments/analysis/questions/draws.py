@@ -211,15 +211,14 @@ def _far(runs: Runs, printed: Printed, made: list[Table]) -> list[str]:
             )
     drawn: Any = by_seed(runs, "seeds")
     both = pd.DataFrame({"ours": ours, "paper": theirs}).dropna().reindex(drawn.index).dropna()
-    if len(both):
-        away = both.sub(drawn.mean(axis=1), axis=0).div(drawn.std(axis=1), axis=0)
-        away = away.replace([np.inf, -np.inf], np.nan).dropna()
-        if len(away) > 2:
-            sentences.append(
-                "Deviations from the mean over seeds, in units of the spread between seeds, "
-                f"correlate with the paper's ({away['ours'].corr(away['paper']):.2f}): the draws "
-                "are the same ones. Why the rest differs is not known."
-            )
+    away = both.sub(drawn.mean(axis=1), axis=0).div(drawn.std(axis=1), axis=0)
+    away = away.replace([np.inf, -np.inf], np.nan).dropna()
+    if len(away) > 2:
+        sentences.append(
+            "Deviations from the mean over seeds, in units of the spread between seeds, correlate "
+            f"with the paper's ({away['ours'].corr(away['paper']):.2f}): the draws are the same "
+            "ones. Why the rest differs is not known."
+        )
     return sentences
 
 

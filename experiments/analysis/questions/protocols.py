@@ -124,7 +124,7 @@ def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
     few = [runs.name(r["method"]) for r in rows(own[own["n"] < 5], Datasets=COLUMNS["yes"])]
     own, unsaid = own[own["n"] > 4], f"; too few such datasets for {listed(few)}" if few else ""
     where, elsewhere = (
-        ", ".join(f"{runs.name(r['method'])} {r['change']:+.3f}" for r in rows(own, Datasets=words))
+        runs.told(own.loc[own["Datasets"] == words, ["method", "change"]].to_numpy(), "+.3f")
         for words in COLUMNS.values()
     )
     gains = own.loc[own["Datasets"] == COLUMNS["yes"], "change"]

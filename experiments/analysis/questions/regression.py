@@ -109,20 +109,17 @@ def _who_wins(runs: Runs, lines: pd.DataFrame, r2: pd.DataFrame) -> Iterator[str
 
 def _beyond_trees(runs: Runs, lines: pd.DataFrame, r2: pd.DataFrame) -> Iterator[str]:
     """What one tree costs in accuracy, nodes and seconds."""
-
-    def each(values: pd.Series, decimals: int) -> str:
-        return ", ".join(f"{runs.name(m)} {value:.{decimals}f}" for m, value in values.items())
-
     trees = list(TREES)
     above = int((r2[CEILING] > r2[trees].max(axis=1)).sum())
     yield (
         f"One tree costs accuracy: {runs.name(CEILING)} has a higher R² than every tree on {above} "
-        f"of {len(r2)} datasets (mean R²: {each(lines['r2'], 3)})."
+        f"of {len(r2)} datasets (mean R²: {runs.told(lines['r2'].items(), '.3f')})."
     )
     for slug, row in r2.loc[(r2[trees] < 0).any(axis=1), trees].iterrows():
-        told = f"a tree does worse than the mean of the target: R² {each(row, 2)}."
+        told = f"a tree does worse than the mean of the target: R² {runs.told(row.items(), '.2f')}."
         yield f"On {runs.name(str(slug))} {told}"
-    nodes, cpu = each(lines["nodes"].dropna(), 0), each(lines["cpu"], 1)
+    nodes = runs.told(lines["nodes"].dropna().items(), ".0f")
+    cpu = runs.told(lines["cpu"].items(), ".1f")
     yield f"Mean nodes: {nodes}. CPU seconds of a fit with its tuning: {cpu}."
 
 

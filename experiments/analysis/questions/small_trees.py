@@ -150,11 +150,10 @@ def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[st
             if sizes := [f"{x['difference']:+.3f} ({READINGS[x['reading']]})" for x in worse]:
                 sentences.append(f"{runs.name(method)} is significantly worse: {listed(sizes)}.")
     place = {"protocol": PROTOCOLS[0], "reading": FREE, "group": next(iter(GROUPS))}
-    timed = rows(found[found["method"] != CEILING].dropna(subset="cpu").sort_values("cpu"), **place)
-    if timed:
-        told = ", ".join(f"{runs.name(line['method'])} {line['cpu']:.1f}" for line in timed)
-        where = f"free size, {place['group']}"
-        sentences.append(f"CPU seconds of a fit with its tuning, {where}: {told}.")
+    timed = found[found["method"] != CEILING].dropna(subset="cpu").sort_values("cpu")
+    if cpu := [(line["method"], line["cpu"]) for line in rows(timed, **place)]:
+        told = f"free size, {place['group']}: {runs.told(cpu, '.1f')}"
+        sentences.append(f"CPU seconds of a fit with its tuning, {told}.")
     return sentences
 
 
@@ -166,7 +165,7 @@ def _ranks(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
         ranks = own.set_index("method")["rank"].to_dict()
         ranks[PRUNED] = own["pruned rank"].iloc[0]
         shown = dict.fromkeys([min(ranks, key=ranks.__getitem__), PRUNED, *GRADTREES[::-1]])
-        told = ", ".join(f"{runs.name(m)} {ranks[m]:.1f}" for m in shown if m in ranks)
+        told = runs.told(((method, ranks[method]) for method in shown if method in ranks), ".1f")
         parts.append(f"{READINGS[str(reading)]}: {told}")
     if parts:
         n = family["ranked"].max()
@@ -175,9 +174,9 @@ def _ranks(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
 
 def _auc(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
     """Who is above pruned CART in ROC AUC on most datasets that tell the two apart."""
-    free = family[(family["reading"] == FREE) & (family["auc wins"] + family["auc losses"] > 0)]
+    free = family[family["reading"] == FREE]
     share = free["auc wins"] / (free["auc wins"] + free["auc losses"])
-    if len(share) and share.max() > 0.5:
+    if share.max() > 0.5:
         best = free.loc[share.idxmax()]
         yield (
             f"Where probabilities matter it is not the best: {runs.name(best['method'])} is above "
