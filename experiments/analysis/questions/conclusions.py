@@ -4,6 +4,7 @@ graded by how much of the printed effect is kept; fewer trials than the paper's 
 
 import math
 import tomllib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,32 +104,32 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     kernels = found["note"].str.contains("compiled kernels")
     shown = found.assign(where=found["where"] + kernels.map({True: "; our kernels", False: ""}))
     made = tables({"conclusions": shown, "claims": found})
-    sentences, title = _sentences(runs, found), "Do its conclusions hold?"
+    sentences, title = [*_sentences(runs, found)], "Do its conclusions hold?"
     return Answer("conclusions", title, sentences, made, (), ["conclusions"])
 
 
-def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
+def _sentences(runs: Runs, found: pd.DataFrame) -> Iterator[str]:
     words = {"in full": "are kept in full", "in part": "in part", "not": "not", UNTOLD: UNTOLD}
     speed = found["where"].str.startswith("runtime")
     ours = (speed & found["note"].str.contains("compiled kernels")).sum()
     grades = found.loc[~speed, "grade"].value_counts().reindex(list(words), fill_value=0)
     told = ", ".join(f"{grades[each]} {text}" for each, text in words.items())
     word = "Mostly" if 2 * grades["in full"] > grades.sum() else "In part"
-    sentences = [
+    yield (
         f"{word}: of {grades.sum()} sentences of the paper on scores and sizes {told} "
         f"({speed.sum()} on speed are counted apart; {ours} of these are about our own kernels)."
-    ]
+    )
     first = found.set_index("claim").loc["binary-mrr"]
     if first["grade"] != UNTOLD:
         seeds = f"; it leads for {first['seeds']} seeds" * bool(first["seeds"])
         gone = "; under protocol `clean` the lead is gone" * (first["clean"] == "does not hold")
-        sentences.append(
+        yield (
             "Of the headline, GradTree's lead in mean reciprocal rank on binary data, "
             f"{first['effect']:+.3f} is left of {first['printed_effect']:+.3f}{seeds}{gone}."
         )
     if known := (found["clean"] != UNTOLD).sum():
         held = (found["clean"] == "holds").sum()
-        sentences.append(
+        yield (
             f"Without the label leak (protocol `clean`) {known} of all could be checked: "
             f"{held} hold, {known - held} do not."
         )
@@ -136,11 +137,10 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
     lines = found["sentence"].str.removesuffix(".") + shares + "."
     for each, text in (("not", "Not kept"), ("in part", "Kept in part")):
         if own := list(lines[found["grade"] == each]):
-            sentences.append(f"{text}: {' '.join(own)}")
+            yield f"{text}: {' '.join(own)}"
     stream = next((words for name, words in STREAMS.items() if len(runs.of("paper", name))), "")
     if stream:
-        sentences.append(f"Seeds: the authors' draw and ten other seeds of {stream}.")
-    return sentences
+        yield f"Seeds: the authors' draw and ten other seeds of {stream}."
 
 
 QUESTIONS = {15: answer}

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -116,7 +117,7 @@ def runtime(runs: Runs, printed: Printed) -> Answer | None:
     if has_results(timed):
         shown.insert(0, table("runtime-ratios", ratios(runs, printed), protocol="paper"))
         figures.append(figure("runtime-against-shape", lambda: _draw(runs, timed)))
-    sentences, made = _took(runs, timed, compute), reproduction(runs)
+    sentences, made = [*_took(runs, timed, compute)], reproduction(runs)
     if len(made):
         shown.append(table("reproduction", _by_experiment(made, runs), protocol="paper"))
         core, theirs = _hours(made["cpu_seconds"]), _printed_seconds(made, printed)
@@ -131,13 +132,14 @@ def runtime(runs: Runs, printed: Printed) -> Answer | None:
     return Answer("runtime", "How long does training take?", sentences, shown, figures)
 
 
-def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
+def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> Iterator[str]:
     seconds = matrix(timed).mean().dropna().sort_values()
-    told = [f"{runs.name(method)} {mean:.2f} s" for method, mean in seconds.items()]
-    sentences = [
-        "One training without restarts, on one core and mean over the datasets a learner "
-        f"finished: {', '.join(told)}."
-    ] * bool(told)
+    if len(seconds):
+        told = ", ".join(f"{runs.name(method)} {mean:.2f} s" for method, mean in seconds.items())
+        yield (
+            "One training without restarts, on one core and mean over the datasets a learner "
+            f"finished: {told}."
+        )
     whole = f"{compute['runs'].sum():,} fits took {compute['hours'].sum():.1f} core-hours"
     for line in compute[compute["method"] == "gradtree"].dropna().itertuples():
         whole += (
@@ -145,7 +147,7 @@ def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
             f"{line.ours:.1f}, where the paper's printed runtimes, on a machine with a GPU, "
             f"give {line.authors:.0f}"
         )
-    return [*sentences, f"{whole}."]
+    yield f"{whole}."
 
 
 def _draw(runs: Runs, timed: Grid) -> Any:
@@ -236,16 +238,17 @@ def solvers(runs: Runs, printed: Printed) -> Answer | None:
         sides = against_library(runs, printed, protocol), alone(runs, printed, protocol)
         made += tables(dict(zip((EXPERIMENT, ALONE), sides, strict=True)), protocol=protocol)
     title = "Do other solvers find the same optimal trees?"
-    return Answer("solvers", title, _agree(made), made, (), [ALONE]) if made else None
+    return Answer("solvers", title, [*_agree(made)], made, (), [ALONE]) if made else None
 
 
-def _agree(made: list[Table]) -> list[str]:
+def _agree(made: list[Table]) -> Iterator[str]:
     both = [each.frame for each in made if each.name == EXPERIMENT]
     trials, same = (int(sum(frame[name].sum() for frame in both)) for name in ("trials", "same"))
-    sentences = [
-        f"{'Yes' if same == trials else 'Mostly'}: our kernels and pydl8.5 ended in the same "
-        f"scores and tree size in {same} of {trials} fits that both finished."
-    ] * (trials > 0)
+    if trials:
+        yield (
+            f"{'Yes' if same == trials else 'Mostly'}: our kernels and pydl8.5 ended in the same "
+            f"scores and tree size in {same} of {trials} fits that both finished."
+        )
     for frame in (each.frame for each in made if each.name == ALONE):
         ratios = frame.filter(like="Ratio: ").astype(float).dropna(how="all")
         told = [
@@ -255,13 +258,12 @@ def _agree(made: list[Table]) -> list[str]:
         ]
         same = (frame.loc[ratios.index, "alike"] == "yes").sum()
         if told:
-            sentences.append(
+            yield (
                 "One solver at a time on one machine, all who finished agree on the errors of the "
                 f"optimal tree of depth 4 on {same} of {len(ratios)} datasets; "
                 "CPU seconds divided by ours, median [least, most] over the datasets a solver "
                 f"finished: {', '.join(told)}."
             )
-    return sentences
 
 
 QUESTIONS = {110: runtime, 120: solvers}

@@ -8,6 +8,7 @@ to the last digit in all refits, a cell if all its trials are.
 """
 
 import json
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
@@ -184,20 +185,20 @@ def rounding(runs: Runs, printed: Printed) -> Answer | None:
     if not made:
         return None
     title = "Does rounding explain the distance from the printed numbers?"
-    return Answer("stability", title, _far(runs, printed, made), made, (), [made[0].name])
+    return Answer("stability", title, [*_far(runs, printed, made)], made, (), [made[0].name])
 
 
-def _far(runs: Runs, printed: Printed, made: list[Table]) -> list[str]:
+def _far(runs: Runs, printed: Printed, made: list[Table]) -> Iterator[str]:
     far = distances(runs, printed)
     told = ", ".join(f"{value:.4f} between {words}" for words, value in far.items())
     word = "It may" if within_refits(far) else "Not by itself"
-    sentences = [f"{word}: mean distance of a cell of tuned GradTree is {told}."]
+    yield f"{word}: mean distance of a cell of tuned GradTree is {told}."
     ours, theirs = means(runs, TUNED), printed_cells(printed)
     off = (ours - theirs).dropna().abs()
     names = printed.datasets.set_index("name")["slug"]
     for each in made:
         frame, sure = each.frame, each.frame["cell"] == "stable"
-        sentences.append(
+        yield (
             f"Of {frame['trials'].sum()} trials refitted with rows moved by {STEPS[each.name]}, "
             f"{frame['stable'].sum()} keep their test F1 in every refit; {sure.sum()} of "
             f"{len(frame)} cells are stable in all trials."
@@ -205,7 +206,7 @@ def _far(runs: Runs, printed: Printed, made: list[Table]) -> list[str]:
         groups = [off.reindex(names[frame.loc[at, "Dataset"]]).dropna() for at in (sure, ~sure)]
         if all(len(group) for group in groups):
             stable, fragile = map(mean_of, groups)
-            sentences.append(
+            yield (
                 f"Stable cells are {stable:.4f} from the printed number, fragile ones "
                 f"{fragile:.4f}" + (": rounding is not the reason." if stable >= fragile else ".")
             )
@@ -214,12 +215,11 @@ def _far(runs: Runs, printed: Printed, made: list[Table]) -> list[str]:
     away = both.sub(drawn.mean(axis=1), axis=0).div(drawn.std(axis=1), axis=0)
     away = away.replace([np.inf, -np.inf], np.nan).dropna()
     if len(away) > 2:
-        sentences.append(
+        yield (
             "Deviations from the mean over seeds, in units of the spread between seeds, correlate "
             f"with the paper's ({away['ours'].corr(away['paper']):.2f}): the draws are the same "
             "ones. Why the rest differs is not known."
         )
-    return sentences
 
 
 QUESTIONS = {90: other_seeds, 100: rounding}

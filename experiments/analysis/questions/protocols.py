@@ -6,6 +6,7 @@ has no leak. ``quirks`` runs the default hyperparameters under protocols that di
 in one step; a dataset on which every fit came out the same has nothing that the step could act on.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -116,10 +117,10 @@ def leak(runs: Runs, printed: Printed) -> Answer | None:
     made = tables(frames, runs.name)
     drawn = figure("clean-against-paper", lambda: _draw_changes(runs, found))
     title, shown = "What changes without the label leak?", ["leak", "leak-gradtree-cart"]
-    return Answer("leak", title, _leaked(runs, means, moved), made, [drawn], shown)
+    return Answer("leak", title, [*_leaked(runs, means, moved)], made, [drawn], shown)
 
 
-def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
+def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> Iterator[str]:
     own = means[means["Setting"] == "published"]
     few = [runs.name(r["method"]) for r in rows(own[own["n"] < 5], Datasets=COLUMNS["yes"])]
     own, unsaid = own[own["n"] > 4], f"; too few such datasets for {listed(few)}" if few else ""
@@ -129,20 +130,20 @@ def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
     )
     gains = own.loc[own["Datasets"] == COLUMNS["yes"], "change"]
     word = "rise" if (gains > 0).all() else "change"
-    sentences = [
+    yield from (
         f"Test scores {word} where categories can leak: {where or 'not run'} (mean "
         f"change of F1, published settings{unsaid}); elsewhere {elsewhere or 'not run'}.",
         "The leak is in the codes of training rows alone, so it lowers test scores: a tree learns "
         "codes that mean something else in the test rows.",
-    ]
+    )
     for whole in rows(moved, Datasets="all", scope="binary"):
         kinds = rows(moved[moved["Datasets"] != "all"], Setting=whole["Setting"], scope="binary")
-        sentences.append(
+        yield (
             f"GradTree minus CART on binary data ({whole['Setting']}) goes from "
             f"{whole['paper']:+.3f} to {whole['clean']:+.3f}; the change is "
             f"{pairwise.told(kinds, '{Datasets}')}."
         )
-    sentences.append(
+    yield (
         "Protocol clean also stratifies, drops the noise before the quantile transform and codes "
         "each class in a column of its own, so not every change is the leak's work."
     )
@@ -151,12 +152,11 @@ def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> list[str]:
     noise = change.groupby(leaks(runs, change.index)).agg(mean_of)
     if len(noise) == len(COLUMNS):
         hides = noise["yes"] < 0 and abs(noise["yes"]) > 5 * abs(noise["no"])
-        sentences.append(
+        yield (
             f"Dropping that noise alone moves GradTree by {noise['yes']:+.3f} with categorical "
             f"columns and {noise['no']:+.3f} without"
             + (": the noise hides the leak." if hides else ".")
         )
-    return sentences
 
 
 def _draw_changes(runs: Runs, found: pd.DataFrame) -> Any:
@@ -247,25 +247,24 @@ def quirks(runs: Runs, printed: Printed) -> Answer | None:
     frames = {"quirks": found, "quirks-order": order.rename(columns=names)}
     title = "What does each questionable step of the paper's protocol do?"
     made, drawn = tables(frames, runs.name), figure("quirks", lambda: _draw_effects(runs, found))
-    return Answer("quirks", title, _moved(runs, found, order), made, [drawn], ["quirks"])
+    return Answer("quirks", title, [*_moved(runs, found, order)], made, [drawn], ["quirks"])
 
 
-def _moved(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str]:
+def _moved(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> Iterator[str]:
     mine = sorted(rows(found, method="gradtree"), key=lambda line: line["difference"])
-    sentences = []
     if mine:
         most, loss = max(mine, key=lambda line: abs(line["difference"])), mine[0]
-        sentences.append(
+        yield (
             f"GradTree moves most when {most['quirk']} give way to {most['instead']}: "
             f"{interval(most)} over {most['n']} datasets."
         )
         told = f"It loses most with {loss['instead']} instead of {loss['quirk']}: {interval(loss)}."
-        sentences += [told] * (loss["difference"] < 0)
+        yield from [told] * (loss["difference"] < 0)
     sure_of = []
     for instead, own in found[found["holm"] < LEVEL].groupby("instead", sort=False):
         parts = [f"{runs.name(r['method'])} {r['difference']:+.3f}" for r in rows(own)]
         sure_of.append(f"{instead}: {listed(parts)}")
-    sentences.append(
+    yield (
         f"Significant after Holm's correction over {len(found)} tests: "
         f"{'; '.join(sure_of) or 'nothing'}."
     )
@@ -277,8 +276,7 @@ def _moved(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> list[str]:
             if first != then
         ]
         told = f"passes {listed(leads)}" if leads else "stays with the same learner"
-        sentences.append(f"The best mean reciprocal rank {told}.")
-    return sentences
+        yield f"The best mean reciprocal rank {told}."
 
 
 def _draw_effects(runs: Runs, found: pd.DataFrame) -> Any:

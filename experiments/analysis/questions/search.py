@@ -1,5 +1,6 @@
 """Does our own hyperparameter search change the picture, and how many candidates does it need?"""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -96,10 +97,10 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     drawn = [figure("search-growth", lambda: _draw(runs, known))] * bool(known)
     made = [*tables({"searched-summary": both}), *made]
     shown = ["searched-summary", "search-budget"]
-    return Answer("search", title, _sentences(runs, both, grown), made, drawn, shown)
+    return Answer("search", title, [*_sentences(runs, both, grown)], made, drawn, shown)
 
 
-def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -> list[str]:
+def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -> Iterator[str]:
     protocol = both["Protocol"].iloc[-1]
     named = [runs.name(method) for method in ("gradtree", "cart")]
     clean = both[(both["Protocol"] == protocol) & both["Learner"].isin(named)]
@@ -107,7 +108,7 @@ def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -
     parts = [f"{words} with those of our search".format(**line) for line in rows(clean)]
     change = (clean["ours"] - clean["published"]).abs().max()
     word = "Hardly" if change < stats.ROPE else "Yes"
-    sentences = [f"{word}: under protocol {protocol} {listed(parts)} (mean test F1)."]
+    yield f"{word}: under protocol {protocol} {listed(parts)} (mean test F1)."
     if len(curves := grown[protocol]):
         some = curves[curves["candidates"].isin([3, 10, 100])].groupby("method", sort=False)["mean"]
         told = [
@@ -115,16 +116,15 @@ def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -
             for method, own in some
             if method in ("gradtree", "cart")
         ]
-        sentences.append(
+        yield (
             f"The best of 3, 10 and 100 candidates gives {listed(told)} "
             f"({curves['datasets'].iloc[0]} datasets)."
         )
-    sentences.append(
+    yield (
         "The search is not nested: it uses the first split, whose rows are test rows of other "
         "trials, and draws from the values that the paper's 36 winners have; under protocol paper "
         "its validation rows leak as well."
     )
-    return sentences
 
 
 def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:

@@ -128,33 +128,32 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     kinds = kinds[[*kinds.columns[:3], *in_order(kinds.columns[3:])]].rename(columns=runs.name)
     frames = {f"{FREE}-all": family, FREE: found, f"{FREE}-situations": kinds}
     made, drawn = tables(frames, runs.name), figure(FREE, lambda: _draw(runs, found))
-    sentences, title = _sentences(runs, found, family), "Which small tree should I use?"
+    sentences, title = [*_sentences(runs, found, family)], "Which small tree should I use?"
     return Answer(FREE, title, sentences, made, [drawn], [made[0].name])
 
 
-def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[str]:
-    sentences = []
+def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> Iterator[str]:
     if len(family):
         sure = family[family["holm"] < LEVEL]
         better = rows(sure[sure["difference"] > 0])
         who = [f"{runs.name(x['method'])} at {READINGS[x['reading']]}" for x in better]
-        sentences.append(
+        yield (
             f"{runs.name(PRUNED)}: of {family['method'].nunique()} other learners "
             + (f"only {listed(who)} is" if who else "none is")
             + f" significantly better in F1 at any size (protocol clean, {family['n'].max()} "
             "datasets, Holm’s correction within a size)."
         )
-        sentences += [*_ranks(runs, family), *_auc(runs, family)]
+        yield from _ranks(runs, family)
+        yield from _auc(runs, family)
         for method in GRADTREES:
             worse = rows(sure[sure["difference"] < 0], method=method)
             if sizes := [f"{x['difference']:+.3f} ({READINGS[x['reading']]})" for x in worse]:
-                sentences.append(f"{runs.name(method)} is significantly worse: {listed(sizes)}.")
+                yield f"{runs.name(method)} is significantly worse: {listed(sizes)}."
     place = {"protocol": PROTOCOLS[0], "reading": FREE, "group": next(iter(GROUPS))}
     timed = found[found["method"] != CEILING].dropna(subset="cpu").sort_values("cpu")
     if cpu := [(line["method"], line["cpu"]) for line in rows(timed, **place)]:
         told = f"free size, {place['group']}: {runs.told(cpu, '.1f')}"
-        sentences.append(f"CPU seconds of a fit with its tuning, {told}.")
-    return sentences
+        yield f"CPU seconds of a fit with its tuning, {told}."
 
 
 def _ranks(runs: Runs, family: pd.DataFrame) -> Iterator[str]:

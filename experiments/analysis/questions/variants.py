@@ -6,6 +6,7 @@ probability only. The printed column is that of such trees (``gradtree-gumbel``)
 predicted as they are, are ``gradtree-gumbel-noise-free``.
 """
 
+from collections.abc import Iterator
 from itertools import combinations, product
 
 import numpy as np
@@ -59,7 +60,7 @@ def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
         found = selectors(runs, printed, protocol)
         if found.empty or NOISE_FREE not in set(found["other"]):
             continue  # one way of predicting alone compares nothing
-        sentences = sentences or _selected(found)
+        sentences = sentences or [*_selected(found)]
         annealed = found["other"] == ANNEALED
         frames = {"selectors": found[~annealed], "selectors-annealing": found[annealed]}
         made += tables(frames, protocol="" if protocol == "paper" else protocol)
@@ -67,24 +68,23 @@ def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
     return Answer("gumbel", title, sentences, made) if made else None
 
 
-def _selected(found: pd.DataFrame) -> list[str]:
+def _selected(found: pd.DataFrame) -> Iterator[str]:
     found = found[found["scope"] != "all"]
     ahead = {other: own["low"] > 0 for other, own in found.groupby("other")}
     free = ahead[NOISE_FREE]
     word = "Yes" if free.all() else "Only in part" if free.any() else "No"
     by = {o: told(rows(found, other=o), "on {scope} data ({setting})") for o in OTHERS}
-    sentences = [
+    yield from (
         f"{word}: predicted without noise, ST entmax is ahead of ST Gumbel softmax in "
         f"{free.sum()} of {len(free)} comparisons (95 % interval above zero): {by[NOISE_FREE]}.",
         "The printed ST Gumbel softmax column is that of trees to which the authors' program adds "
         f"noise once more when they predict; ST entmax leads it by {by[NOISY]}.",
-    ]
+    )
     if ANNEALED in ahead:
-        sentences.append(
+        yield (
             f"Of temperature annealing it is ahead in {ahead[ANNEALED].sum()} of "
             f"{len(ahead[ANNEALED])}: {by[ANNEALED]}."
         )
-    return sentences
 
 
 def worths(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -101,20 +101,20 @@ def new_defaults(runs: Runs, printed: Printed) -> Answer | None:
     if found.empty:
         return None
     title = "Are GradTree's new defaults better than the published ones?"
-    return Answer(EXPERIMENT, title, _worth(found), tables({EXPERIMENT: found}))
+    return Answer(EXPERIMENT, title, [*_worth(found)], tables({EXPERIMENT: found}))
 
 
-def _worth(found: pd.DataFrame) -> list[str]:
+def _worth(found: pd.DataFrame) -> Iterator[str]:
     whole = found[found["scope"] == "all"]
     last = whole[whole["protocol"] == whole["protocol"].iloc[-1]].set_index("method", drop=False)
     words = "under protocol {protocol}"
     gains = rows(whole, method="gradtree")
     word = "Yes" if gains and all(line["low"] > 0 for line in gains) else "Not shown"
-    sentences = [f"{word}: they change test F1 by {told(gains, words)}."]
+    yield f"{word}: they change test F1 by {told(gains, words)}."
     if cart := rows(whole, method="cart"):
-        sentences.append(f"From CART's default they differ by {told(cart, words)}.")
+        yield f"From CART's default they differ by {told(cart, words)}."
     for line in rows(last, method="gradtree"):
-        sentences.append(
+        yield (
             f"The trees have {line['mine']:.0f} nodes on average instead of "
             f"{line['theirs']:.0f} (protocol {line['protocol']})."
         )
@@ -122,15 +122,14 @@ def _worth(found: pd.DataFrame) -> list[str]:
     if len(single):
         sure = rows(single[single["holm"] < LEVEL])
         parts = told(sure, "for {choice} instead of {instead}") or "none"
-        sentences.append(
+        yield (
             f"Of {len(single)} choices set back one at a time {len(sure)} made a significant "
             f"difference (protocol {last['protocol'].iloc[0]}): {parts}."
         )
-    return [
-        *sentences,
+    yield (
         "The choices were made on other runs of the same datasets; validation rows choose runs "
-        "and epochs, and no choice of a fit sees test rows.",
-    ]
+        "and epochs, and no choice of a fit sees test rows."
+    )
 
 
 def steadiness(runs: Runs) -> pd.DataFrame:
