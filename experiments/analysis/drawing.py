@@ -8,6 +8,7 @@ import hashlib
 import html
 import io
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,9 +26,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from experiments.analysis.answer import Figure as Declared
 
 INK, MUTED, GRID, PAPER_MARK = "#1b1f24", "#6a7178", "#dfe3e8", "#8a9097"
-# Okabe and Ito's palette; every learner has its own marker too, so colour is never the only cue.
-BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
-ORANGE, SKY, GREY, BLACK = "#e69f00", "#56b4e9", "#7f7f7f", "#000000"
+BLUE, VERMILION, GREY = "#0072b2", "#d55e00", "#7f7f7f"
 PAGE_WIDTH = 7.0
 """Inches, as in a two-column paper."""
 
@@ -39,19 +38,8 @@ class Mark(NamedTuple):
     marker: str
 
 
-_MARKERS = {
-    BLUE: {"gradtree": "o", "gradtree-new-defaults": "d", "gradtree-tuned": "*"}
-    | {"gradtree-estimator": "^", "small-tree": "X", "gradtree-regression": "p"},
-    VERMILION: {"cart": "s", "cart-pruned": "P", "cart-shrunk": "X", "cart-weighted": "<"}
-    | {"cart-regression": "D", "cart-pruned-regression": "v"},
-    ORANGE: {"dndt": "v", "cart-weighted-grid": ">"},
-    PURPLE: {"genetictree": "D", "licketysplit": "s", "contree": "^"},
-    GREEN: {"dl85": "^", "dl85-tuned": "v", "streed": "D"},
-    SKY: {"gradtree-gumbel": "P", "gradtree-gumbel-noise-free": "p"},
-    GREY: {"gradtree-annealed": "X"},
-    BLACK: {"boosting": "o", "boosting-regression": "D"},
-}
-MARKS = {slug: Mark(colour, m) for colour, own in _MARKERS.items() for slug, m in own.items()}
+_DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MARKS = {slug: Mark(*look) for slug, look in _DECLARED["marks"].items()}
 LINE_HEIGHT, HEAD_HEIGHT = 0.2, 0.75
 """Inches of a forest plot."""
 SCREEN_SCALE = 1.6

@@ -9,7 +9,7 @@ in one step; a dataset on which every fit came out the same has nothing that the
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -32,27 +32,19 @@ EXPERIMENT, BASE = "quirks", ("paper", "default")
 METHODS = ("gradtree", "dndt", "genetictree", "dl85", "cart")
 
 
-class Variant(NamedTuple):
-    """A protocol that replaces one step of ``paper``; ``only`` are the learners it concerns."""
-
-    protocol: str
-    quirk: str
-    instead: str
-    only: tuple[str, ...] = METHODS
-
-
-VARIANTS = (
-    Variant("paper-plain-means", "leave-one-out means of categories", "plain means"),
-    Variant("paper-cross-fitted-means", "leave-one-out means of categories", "cross-fitted means"),
-    Variant("paper-training-fill", "gaps filled from all rows", "from training rows"),
-    Variant("paper-stratified", "unstratified parts", "stratified parts"),
-    Variant("paper-no-noise", "noise before the quantile transform", "no noise"),
-    Variant("paper-no-oversampling", "oversampled rare classes", "left rare"),
-    Variant(
-        "paper-class-weights", "oversampled rare classes", "weights, where a learner takes them"
-    ),
-    Variant("paper-training-bins", "DL8.5 binarised with the test rows", "without them", ("dl85",)),
-)
+STEPS = {
+    "paper-plain-means": ("leave-one-out means of categories", "plain means"),
+    "paper-cross-fitted-means": ("leave-one-out means of categories", "cross-fitted means"),
+    "paper-training-fill": ("gaps filled from all rows", "from training rows"),
+    "paper-stratified": ("unstratified parts", "stratified parts"),
+    "paper-no-noise": ("noise before the quantile transform", "no noise"),
+    "paper-no-oversampling": ("oversampled rare classes", "left rare"),
+    "paper-class-weights": ("oversampled rare classes", "weights, where a learner takes them"),
+    "paper-training-bins": ("DL8.5 binarised with the test rows", "without them"),
+}
+"""Protocol -> which step of ``paper`` it replaces, and by what."""
+ONLY = {"paper-training-bins": ("dl85",)}
+"""The learners that a step concerns, if not all."""
 
 
 # The leak
@@ -184,12 +176,12 @@ def _draw_changes(runs: Runs, found: pd.DataFrame) -> Any:
 
 
 @lru_cache(maxsize=16)
-def touched(runs: Runs, printed: Printed, variant: Variant) -> list[str]:
+def touched(runs: Runs, printed: Printed, protocol: str) -> list[str]:
     """Datasets on which at least one fit came out otherwise without the quirk."""
     place = ["dataset", "method", "trial", "seed"]
     sides = []
-    for fits in (runs.of(*BASE), runs.of(variant.protocol, EXPERIMENT)):
-        kept = fits[(fits["status"] == "ok") & fits["method"].isin(variant.only)]
+    for fits in (runs.of(*BASE), runs.of(protocol, EXPERIMENT)):
+        kept = fits[(fits["status"] == "ok") & fits["method"].isin(ONLY.get(protocol, METHODS))]
         sides.append(kept.drop_duplicates(place, keep="last").set_index(place))
     shared = sides[0].index.intersection(sides[1].index)
     moved = ~pairwise.alike(*(side.loc[shared] for side in sides))
@@ -200,12 +192,12 @@ def touched(runs: Runs, printed: Printed, variant: Variant) -> list[str]:
 def effects(runs: Runs, printed: Printed) -> pd.DataFrame:
     """Test F1 of a learner with a quirk replaced minus that under ``paper``, a line for each."""
     lines = []
-    for variant in VARIANTS:
-        slugs = touched(runs, printed, variant)
-        for method in variant.only:
-            sides = (variant.protocol, EXPERIMENT, method), (*BASE, method)
-            change = differences(runs, *sides).reindex(slugs).dropna()
-            lines.append(({**variant._asdict(), "method": method}, contrast(change)))
+    for protocol, (quirk, instead) in STEPS.items():
+        slugs = touched(runs, printed, protocol)
+        for method in ONLY.get(protocol, METHODS):
+            change = differences(runs, (protocol, EXPERIMENT, method), (*BASE, method))
+            line = {"quirk": quirk, "instead": instead, "method": method}
+            lines.append((line, contrast(change.reindex(slugs).dropna())))
     return pairwise.contrasts(lines)
 
 
@@ -213,14 +205,14 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
     """MRRs and GradTree minus CART by quirk, over datasets that all learners settled both ways."""
     lines = []
     wanted = pd.MultiIndex.from_product([("mean", "n", "expected", "missing"), METHODS])
-    for variant in VARIANTS:
-        slugs = touched(runs, printed, variant)
+    for protocol, (quirk, instead) in STEPS.items():
+        slugs = touched(runs, printed, protocol)
         before, after = (
             cells(runs, *place, "test_f1").unstack("method").reindex(slugs, columns=wanted)
-            for place in (BASE, (variant.protocol, EXPERIMENT))
+            for place in (BASE, (protocol, EXPERIMENT))
         )
         for column in wanted:
-            if column[1] not in variant.only:
+            if column[1] not in ONLY.get(protocol, METHODS):
                 after[column] = before[column]
         settled = before["mean"].notna() == after["mean"].notna()
         for side in (before, after):
@@ -228,10 +220,10 @@ def orders(runs: Runs, printed: Printed) -> pd.DataFrame:
         kept = settled.index[settled.all(axis=1)]
         if len(kept) < stats.FEWEST_DATASETS:
             continue
-        for done, side in (("as in the paper", before), (variant.instead, after)):
+        for done, side in (("as in the paper", before), (instead, after)):
             own = side.loc[kept, "mean"].astype(float)
             each = contributions(own, "MRR")
-            line = {"Quirk": variant.quirk, "Done": done, "datasets": len(kept)}
+            line = {"Quirk": quirk, "Done": done, "datasets": len(kept)}
             line |= {method: over_datasets(each[method])["value"] for method in METHODS}
             gap = contrast((own["gradtree"] - own["cart"]).dropna()) or {}
             lines.append(line | {name: gap.get(name) for name in pairwise.LIMITS})
