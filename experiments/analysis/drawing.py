@@ -87,9 +87,16 @@ def quiet(axes: Axes, *, left: bool = True) -> None:
     axes.spines["left"].set_visible(left)
 
 
+def rows(axes: Axes, names: Sequence[str], label: str) -> None:
+    """Names instead of numbers on the vertical axis, what is measured below the other."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_xlabel(label)
+    quiet(axes, left=False)
+
+
 def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Figure:
     """Lines from top to bottom under the headings of their groups, each with ``group``, ``label``,
-    ``difference``, ``low``, ``high``, ``filled`` (the mark) and ``note`` (at the right margin).
+    ``n``, ``difference``, ``low``, ``high``, ``filled`` (the mark) and ``note`` (on the right).
     """
     groups = list(dict.fromkeys(line["group"] for line in lines))
     figure = canvas(width, HEAD_HEIGHT + LINE_HEIGHT * (len(lines) + 1.2 * len(groups)))
@@ -109,10 +116,9 @@ def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Fi
             }
             axes.plot([line["low"], line["high"]], [place] * 2, color=colour, linewidth=1.6)
             axes.plot(line["difference"], place, "o", color=colour, **mark)
-            note = line.get("note", "")
-            axes.text(1.01, place, note, transform=side, va="center", color=MUTED)
+            axes.text(1.01, place, line["note"], transform=side, va="center", color=MUTED)
             ticks.append(place)
-            labels.append(line["label"])
+            labels.append(f"{line['label']} ({line['n']})")
             place -= 1
         axes.plot([0, 0], [place + 0.5, top], color=INK, linewidth=0.8)  # crosses no heading
         place -= 0.2

@@ -125,14 +125,13 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
         shown = lines["holm"].map(lambda p: "p < 0.001" if p < 0.001 else f"p = {p:.3f}")
         by = told(rows(lines.assign(p=shown)), "on {n} {scope} datasets ({p})")
         spelled = rows(lines.replace({"scope": SCOPES}))
-        expected = [
-            "between {new low:+.3f} and {new high:+.3f} ({scope})".format(**x) for x in spelled
-        ]
+        limits = "between {new low:+.3f} and {new high:+.3f} ({scope})"
         chances = "{better:.2f}, {equivalent:.2f} and {worse:.2f} on {scope} data"
         sentences += [
             f"{verdict(lines)}: both tuned on the training rows of each trial, under "
             f"protocol `clean`, GradTree minus CART in macro F1 is {by}.",
-            f"On one more dataset like these expect {listed(expected)}.",
+            f"On one more dataset like these expect "
+            f"{listed([limits.format(**line) for line in spelled])}.",
             "Probability that on the typical dataset GradTree is better, within ±0.01, worse: "
             f"{'; '.join(chances.format(**line) for line in spelled)}.",
         ]
@@ -141,13 +140,11 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
             by = told(rows(nested, metric=words, **cart), "({scope}, {signs})")
             sentences.append(f"In {words}{sign}: {by}.")
     nested = f1[f1["setting"] == INSIDE]
+    as_run = rows(whole, against="cart", protocol="paper", setting=SETTINGS["tuned"])
+    fewer = rows(nested[nested["subset"] != "all"], against="cart")
     differs = {
-        "As the paper ran it (published hyperparameters, with the leak) F1": rows(
-            whole, against="cart", protocol="paper", setting=SETTINGS["tuned"]
-        ),
-        "Without Zoo and Lymphography, with classes of two to five rows, it": rows(
-            nested[nested["subset"] != "all"], against="cart"
-        ),
+        "As the paper ran it (published hyperparameters, with the leak) F1": as_run,
+        "Without Zoo and Lymphography, with classes of two to five rows, it": fewer,
         f"From {runs.name('cart-pruned')} it": rows(nested, against="cart-pruned", subset="all"),
     }
     sentences += [f"{words} differs by {told(own)}." for words, own in differs.items() if own]
@@ -175,12 +172,9 @@ def _draw(found: pd.DataFrame) -> Any:
     from experiments.analysis.drawing import forest
 
     shown = found[(found["setting"] != SETTINGS["default"]) | (found["protocol"] != "paper")]
-    lines = shown.assign(
-        group=shown["setting"].str.capitalize() + ", protocol " + shown["protocol"],
-        label=shown["scope"].map(SCOPES) + " (" + shown["n"].astype(str) + ")",
-        filled=(shown["low"] > 0) | (shown["high"] < 0),
-        note=shown["signs"],
-    )
+    group = shown["setting"].str.capitalize() + ", protocol " + shown["protocol"]
+    lines = shown.assign(group=group, label=shown["scope"].map(SCOPES), note=shown["signs"])
+    lines["filled"] = (shown["low"] > 0) | (shown["high"] < 0)
     return forest(rows(lines), "GradTree minus CART: test F1 (right: GradTree better)", width=5.0)
 
 

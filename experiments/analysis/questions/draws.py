@@ -108,10 +108,8 @@ def _draw(frame: pd.DataFrame) -> Any:
     axes.errorbar(frame["other seeds"], rows, xerr=spread, label="other seeds", **bar)
     for column, filled in (("paper", False), ("authors' draws", True)):
         drawing.points(axes, frame[column], rows, METHOD, filled, label=column, markersize=4)
-    axes.set_yticks(rows, frame["Dataset"])
     axes.set_ylim(len(frame) - 0.4, -0.6)
-    axes.set_xlabel("Mean test F1")
-    drawing.quiet(axes, left=False)
+    drawing.rows(axes, frame["Dataset"], "Mean test F1")
     figure.legend(loc="outside upper left", ncols=3)
     return figure
 

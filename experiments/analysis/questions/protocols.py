@@ -121,7 +121,7 @@ def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> Iterator[st
         for words in COLUMNS.values()
     )
     gains = own.loc[own["Datasets"] == COLUMNS["yes"], "change"]
-    word = "rise" if (gains > 0).all() else "change"
+    word = "rise" if len(gains) and (gains > 0).all() else "change"
     yield from (
         f"Test scores {word} where categories can leak: {where or 'not run'} (mean "
         f"change of F1, published settings{unsaid}); elsewhere {elsewhere or 'not run'}.",
@@ -139,8 +139,7 @@ def _leaked(runs: Runs, means: pd.DataFrame, moved: pd.DataFrame) -> Iterator[st
         "Protocol clean also stratifies, drops the noise before the quantile transform and codes "
         "each class in a column of its own, so not every change is the leak's work."
     )
-    sides = ("paper-no-noise", EXPERIMENT, "gradtree"), (*BASE, "gradtree")
-    change = differences(runs, *sides)
+    change = differences(runs, ("paper-no-noise", EXPERIMENT, "gradtree"), (*BASE, "gradtree"))
     noise = change.groupby(leaks(runs, change.index)).agg(mean_of)
     if len(noise) == len(COLUMNS):
         hides = noise["yes"] < 0 and abs(noise["yes"]) > 5 * abs(noise["no"])
@@ -165,10 +164,9 @@ def _draw_changes(runs: Runs, found: pd.DataFrame) -> Any:
         if leaking == "yes" and len(x):
             axes.plot([x.mean()] * 2, [at - 0.35, at + 0.02], color=drawing.INK)
     axes.axvline(0, color=drawing.INK, linewidth=0.7)
-    axes.set_yticks(range(len(methods)), [runs.name(method) for method in methods])
     axes.set_ylim(len(methods) - 0.5, -0.5)
-    axes.set_xlabel("Change of test F1 without the leak (right: better)")
-    drawing.quiet(axes, left=False)
+    names = [runs.name(method) for method in methods]
+    drawing.rows(axes, names, "Change of test F1 without the leak (right: better)")
     return figure
 
 
@@ -275,12 +273,10 @@ def _draw_effects(runs: Runs, found: pd.DataFrame) -> Any:
     from experiments.analysis.drawing import forest
 
     shown = found[found["method"].isin(["gradtree", "cart"])]
-    lines = shown.assign(
-        group=shown["quirk"].str.capitalize() + " → " + shown["instead"],
-        label=shown["method"].map(runs.name) + " (" + shown["n"].astype(str) + ")",
-        filled=shown["holm"] < LEVEL,
-    )
-    return forest(rows(lines), "Change of mean test F1 without the quirk (right: better)")
+    group = shown["quirk"].str.capitalize() + " → " + shown["instead"]
+    lines = shown.assign(group=group, label=shown["method"].map(runs.name), note="")
+    axis = "Change of mean test F1 without the quirk (right: better)"
+    return forest(rows(lines.assign(filled=shown["holm"] < LEVEL)), axis)
 
 
 QUESTIONS = {40: leak, 70: quirks}

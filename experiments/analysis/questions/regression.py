@@ -150,9 +150,7 @@ def _draw(runs: Runs, r2: pd.DataFrame) -> Any:
     for method in (*TREES, CEILING):
         how = {"label": runs.name(method), "markersize": 5}
         drawing.points(axes, ordered[method], places, method, method != CEILING, **how)
-    axes.set_yticks(list(places), [runs.name(slug) for slug in ordered.index])
-    axes.set_xlabel("Mean test R²")
-    drawing.quiet(axes, left=False)
+    drawing.rows(axes, [runs.name(slug) for slug in ordered.index], "Mean test R²")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 

@@ -157,8 +157,8 @@ def _draw(runs: Runs, by_column: pd.DataFrame) -> Any:
     from experiments.analysis.drawing import forest
 
     shown = by_column[by_column["head"].astype(bool)]
-    label = shown["method"].map(runs.name) + " (" + shown["n"].astype(str) + ")"
-    lines = shown.assign(group="", label=label, filled=shown["equivalent"] == "yes")
+    lines = shown.assign(group="", label=shown["method"].map(runs.name), note="")
+    lines["filled"] = shown["equivalent"] == "yes"
     return forest(rows(lines), "Test F1, ours minus printed")
 
 

@@ -208,8 +208,7 @@ def _draw(runs: Runs, found: pd.DataFrame) -> Any:
         axes.set_xlabel("Mean number of leaves")
         drawing.quiet(axes)
     panels[0].set_ylabel("Mean test F1")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
