@@ -39,9 +39,6 @@ AS_PRINTED = "paper, as printed"
 CELL = {"mean": float, "std": float, "n": int, "expected": int, "missing": object, "trials": object}
 
 
-# Declarations
-
-
 @contextmanager
 def told_at(place: str) -> Iterator[None]:
     """Say of every mistake in what was declared where that stands."""
@@ -104,9 +101,6 @@ def check(table: Declared, runs: Runs) -> None:
         check_names(what, given, sorted(names), f"table {table.name}: ")
 
 
-# Cells
-
-
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """By dataset and method: mean and population deviation of the runs that ended well. ``n``
     trials have a number, ``expected`` are planned; ``missing`` says why there is and will be none.
@@ -155,9 +149,6 @@ def reason_text(status: str, reason: str, limit: float) -> str:
 def cells(runs: Runs, protocol: str, experiment: str, metric: str) -> pd.DataFrame:
     """The cells of one experiment under one protocol; see ``cells_of``."""
     return cells_of(runs.of(protocol, experiment), metric)
-
-
-# Tables
 
 
 @lru_cache(maxsize=256)

@@ -90,8 +90,7 @@ def signs(values: Sequence[float]) -> Line:
 def contrasts(lines: Iterable[tuple[Line, Line | None]]) -> pd.DataFrame:
     """Places with what was found there, if anything; Holm's correction over all of them."""
     frame = pd.DataFrame([{**place, **found} for place, found in lines if found is not None])
-    tested = frame["p"].dropna() if "p" in frame else pd.Series(dtype=float)
-    return frame.assign(holm=pd.Series(stats.holm(tested.tolist()), tested.index, dtype=float))
+    return frame.assign(holm=stats.holm(frame.get("p", pd.Series())))
 
 
 def by_task(

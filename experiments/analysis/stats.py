@@ -52,9 +52,6 @@ def stable(value: float) -> float:
     return float(f"{value:.10g}")
 
 
-# Means and ranks
-
-
 def mean_of(values: Sequence[float]) -> float:
     """The correctly rounded mean, whatever the order of the values (so that ties are ties)."""
     return math.fsum(values) / len(values)
@@ -104,9 +101,6 @@ def contributions(
     return 1 / ranks if statistic == "MRR" else (ranks == 1).astype(float).where(ranks.notna())
 
 
-# Tests
-
-
 def wilcoxon(differences: ArrayLike) -> float:
     """Two-sided p-value of the signed-rank test that differences centre on zero.
 
@@ -126,14 +120,11 @@ def wilcoxon(differences: ArrayLike) -> float:
     return stable(min(1.0, 2 * tail))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment; compare the result with the level itself."""
-    found = pd.Series(p_values, dtype=float).sort_values(kind="stable")
+def holm(p_values: Sequence[float] | pd.Series) -> pd.Series:
+    """Holm's step-down adjustment of those there are; compare the result with the level itself."""
+    found = pd.Series(p_values, dtype=float).dropna().sort_values(kind="stable")
     steps = (found * np.arange(len(found), 0, -1)).clip(upper=1.0)
-    return list(steps.cummax().sort_index())
-
-
-# Intervals of a mean over datasets
+    return steps.cummax().sort_index()
 
 
 def t_interval(values: ArrayLike, of_one_more: int = 0) -> Interval:
@@ -145,9 +136,6 @@ def t_interval(values: ArrayLike, of_one_more: int = 0) -> Interval:
     error = math.sqrt(sample.var(ddof=1) * (of_one_more + 1 / n))
     reach = stdtrit(n - 1 - of_one_more, 1 - LEVEL / 2) * error
     return Interval(*map(stable, (centre, centre - reach, centre + reach)))
-
-
-# Equivalence
 
 
 def equivalence(differences: ArrayLike, margin: float = ROPE) -> float:

@@ -71,12 +71,11 @@ def verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
         open_ = found["outcome"] == "undecided"
         found.loc[open_, "trials_needed"] = trials_needed(found[open_], table)
         parts.append(found)
-    every, seen = pd.concat(parts, ignore_index=True), set()
+    every, seen = pd.concat(parts, ignore_index=True), list[object]()
     for (_, task, method), part in every.groupby(["table", "task", "method"], sort=False):
-        numbers = part[["dataset", "paper_mean", "paper_std"]].dropna().to_numpy().ravel().tolist()
-        column = (task, method, *numbers)
-        every.loc[part.index, "counted"] &= column not in seen
-        seen.add(column)
+        numbers = part[["dataset", "paper_mean", "paper_std"]].dropna().to_numpy().tolist()
+        every.loc[part.index, "counted"] &= (task, method, numbers) not in seen
+        seen.append((task, method, numbers))
     return every
 
 
@@ -97,17 +96,14 @@ def judge(
     reason, theirs_none = both["ours_missing"], both["paper_mean"].isna()
     meant = [(misprints or {}).get(each) for each in zip(*map(both.get, place), strict=True)]
     alike = theirs_none & ((reason == both["paper_missing"]) | (reason == meant))
-    told = "the paper prints " + both["paper_missing"]
+    told = ["both " + reason, "the paper prints " + both["paper_missing"]]
     both["outcome"] = np.where(alike, "exact", "missing")
-    both["note"] = np.select(
-        [alike, theirs_none], ["both " + reason, told], reason.replace("", "not run")
-    )
+    both["note"] = np.select([alike, theirs_none], told, reason.replace("", "not run"))
     if tested.any():
         cells = both[tested].copy()
         cells["p_value"] = welch(cells, table)
         cells["p_equivalent"] = p_of_equivalence(cells, table)
-        known = cells["p_value"].dropna()
-        cells.loc[known.index, "p_adjusted"] = stats.holm(known.tolist())
+        cells["p_adjusted"] = stats.holm(cells["p_value"])
         gain = (cells["difference"] < 0) == table.smaller_is_better
         differ, direction = cells["p_adjusted"] < LEVEL, np.where(gain, "better", "worse")
         grounds = [prints_alike(cells, table), differ, cells["p_equivalent"] < LEVEL]
@@ -181,9 +177,6 @@ def trials_needed(cells: pd.DataFrame, table: Declared) -> Numbers:
     every = every.assign(ours_n=TRIALS_TRIED * len(cells))
     enough = p_of_equivalence(every, table).reshape(-1, len(TRIALS_TRIED)) < LEVEL
     return np.where(enough.any(axis=1), np.array(TRIALS_TRIED)[enough.argmax(axis=1)], math.inf)
-
-
-# Summary lines
 
 
 def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:

@@ -107,9 +107,6 @@ def unowned(folder: Path, files: Iterable[str]) -> list[str]:
     return sorted({path.relative_to(folder).as_posix() for path in paths} - {*files})
 
 
-# Figures
-
-
 def save(figure: Any, stem: Path) -> list[Path]:
     """Write ``stem.svg``, ``.pdf`` and ``.png``; nothing where they look so already, which the SVG
     tells: whatever changes the look changes its bytes, and it is drawn ten times as fast.
@@ -135,9 +132,6 @@ def stale(figure: Any, stem: Path) -> list[str]:
         elif wanted not in path.read_bytes():
             found.append(f"{path.name} shows other data than the runs give")
     return found
-
-
-# Trees
 
 
 def write_trees(folder: Path, dataset: str, entries: Iterable[Mapping[str, Any]]) -> Path:

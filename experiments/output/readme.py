@@ -63,10 +63,8 @@ def _with_captions(answer: Answer) -> list[str]:
         if isinstance(table, Table) and answer.shows(table) and 0 < len(table.frame) <= MOST_ROWS:
             words = f"{table.title}, as above" if table.name in told else table.caption
             told.add(table.name)
-            parts += [
-                markdown(formats.shown(table)),
-                formats.caption(replace(table, caption=words)),
-            ]
+            caption = formats.caption(replace(table, caption=words))
+            parts += [markdown(formats.shown(table)), caption]
     return parts
 
 
@@ -91,24 +89,21 @@ def raw_tables(path: Path) -> str:
     means = folds.groupby(["table", "learner"], sort=False).mean().drop(columns="fold")
     binary = means["classes"] == 2
     scopes = {"mean, two classes": binary, "mean, more classes": ~binary, "mean": binary | ~binary}
-    learners = list(folds["learner"].unique())
-
-    def table(title: str, pattern: str) -> str:
-        cells = means.apply(lambda row: pattern.format(**row), axis=1).unstack()[learners]
-        cells = cells.reindex(folds["table"].unique())
-        for scope, own in scopes.items():
-            average = means[own].groupby("learner").mean()
-            cells.loc[scope] = [pattern.format(**average.loc[learner]) for learner in learners]
-        rows = cells.reset_index().astype(str).to_numpy().tolist()
-        return pipe_table([title, *learners], rows, [False, *(True for _ in learners)])
-
+    averages = {scope: means[own].groupby("learner").mean() for scope, own in scopes.items()}
+    every = pd.concat([means, pd.concat(averages, names=["table"])])
+    learners, parts = list(folds["learner"].unique()), list[str]()
     patterns = {
         "accuracy / macro F1": "{accuracy:.3f} / {f1:.3f}",
         "ROC AUC / log loss": "{auc:.3f} / {log_loss:.3f}",
         "nodes / agreement of two seeds": "{nodes:.0f} / {agreement:.2f}",
         "CPU seconds": "{cpu_seconds:.2f}",
     }
-    return "\n\n".join(table(*each) for each in patterns.items())
+    for title, pattern in patterns.items():
+        texts = [pattern.format(**line) for line in every.to_dict("records")]
+        cells = pd.Series(texts, every.index).unstack()[learners]
+        rows = cells.reindex(every.index.unique("table")).reset_index().to_numpy().tolist()
+        parts.append(pipe_table([title, *learners], rows, [False, *(True for _ in learners)]))
+    return "\n\n".join(parts)
 
 
 def blocks(

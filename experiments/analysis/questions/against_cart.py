@@ -178,9 +178,6 @@ def _draw(found: pd.DataFrame) -> Any:
     return forest(rows(lines), "GradTree minus CART: test F1 (right: GradTree better)", width=5.0)
 
 
-# Interactions
-
-
 def interactions(runs: Runs, printed: Printed) -> Answer | None:
     """Columns that tell something only together; ``scripts/interactions.py`` fits the trees."""
     path = (COMMITTED.parent if runs.store == COMMITTED else runs.store) / FITS

@@ -53,9 +53,8 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
 def _printed_seconds(rows: pd.DataFrame, printed: Printed) -> Any:
     """What runs take by the printed runtimes; NaN where none is printed."""
     seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
-    places = pd.MultiIndex.from_arrays(
-        [rows["dataset"], rows["method"].replace(VARIANTS, "gradtree")]
-    )
+    programs = rows["method"].replace(VARIANTS, "gradtree")
+    places = pd.MultiIndex.from_arrays([rows["dataset"], programs])
     texts = rows["params"].unique()
     trained = {text: 1 + int(json.loads(text).get("restarts") or 0) for text in texts}
     return seconds.reindex(places).to_numpy() * rows["params"].map(trained).to_numpy()
@@ -98,9 +97,8 @@ def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
         means = {name: matrix(timed, task) for name, timed in sources.items()}
         for method in means["ours"].columns:
             row: dict[str, Any] = {"Method": runs.name(method), "Task": TASK_NAMES[task]}
-            row |= {
-                f"Seconds: {n}": over_datasets(own[method])["value"] for n, own in means.items()
-            }
+            for name, own in means.items():
+                row[f"Seconds: {name}"] = over_datasets(own[method])["value"]
             for reference, (name, own) in product(("cart", "dl85"), means.items()):
                 both = own[own[method].notna() & own[reference].notna()]
                 mine, other = (over_datasets(both[m])["value"] for m in (method, reference))

@@ -111,9 +111,6 @@ def intervals(runs: Runs, of: Grid) -> Table:
     return table(f"{of.name}-intervals", pd.DataFrame(rows), str, of.protocol, **words)
 
 
-# The paper's small tables
-
-
 def summary(runs: Runs, protocol: str) -> Table:
     """Table 3: tree size, train-test difference and MRR with default hyperparameters."""
     names = ("tree-size-tuned", "train-f1-tuned", "test-f1-tuned", "test-f1-default")
