@@ -240,11 +240,8 @@ def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
         found = pairwise.contrast(pairwise.in_scope(gaps, evidence.paper, task))
     if found is None:
         return Finding(ahead > 0, told, ahead)
-    told += (
-        "; without noise at prediction ST Gumbel softmax has "
-        f"{means[NOISE_FREE]:.3f}, and ST entmax differs from it by "
-        f"{pairwise.interval(found)}"
-    )
+    told += f"; without noise at prediction ST Gumbel softmax has {means[NOISE_FREE]:.3f}, and"
+    told += f" ST entmax differs from it by {pairwise.interval(found)}"
     holds = "holds as printed only" if ahead > 0 and found["low"] <= 0 else ahead > 0
     del scores["gradtree-gumbel"]
     return Finding(holds, told, min(lead(scores), found["difference"]))
@@ -254,9 +251,9 @@ def size(evidence: Evidence, task: str, below: float = 0.0) -> Finding:
     """GradTree's trees are smaller than CART's or, with ``below``, larger by a smaller factor."""
     sizes = evidence.means(SIZES, task, (GRADTREE, CART))
     factor = sizes[GRADTREE] / sizes[CART]
-    effect = factor - 1 if below else 1 - factor
-    holds = effect > 0 and (not below or factor < below)
-    return Finding(holds, f"nodes: {evidence.listed(sizes, 1)}", effect)
+    holds = 1 < factor < below if below else factor < 1
+    told = f"nodes: {evidence.listed(sizes, 1)}"
+    return Finding(holds, told, factor - 1 if below else 1 - factor)
 
 
 def sizes(evidence: Evidence, of: str) -> Finding:
@@ -266,8 +263,8 @@ def sizes(evidence: Evidence, of: str) -> Finding:
         own = evidence.means(SIZES, task)
         told.append(f"{SCOPES[task]} nodes: {evidence.listed(own, 1)}")
         if of == "extremes":
-            ahead.append(lead(own, "genetictree", smaller=True) / own["genetictree"])
-            ahead.append(lead(own, "dndt") / own["dndt"])
+            smallest = lead(own, "genetictree", smaller=True) / own["genetictree"]
+            ahead += [smallest, lead(own, "dndt") / own["dndt"]]
         else:
             ahead += [1 - own["dl85"] / own[method] for method in (GRADTREE, CART)]
     return Finding(min(ahead) > 0, "; ".join(told), min(ahead))
@@ -286,11 +283,10 @@ def runtime_large(evidence: Evidence) -> Finding:
     order = (-specs["n_samples"] * specs["n_features"]).sort_values(kind="stable").index
     large = list(order[: len(order) // LARGE_SHARE])
     means = evidence.seconds(GRADTREE, "dl85").loc[large]
-    if evidence.runs is not None:  # ours may have finished where the paper's did not
-        for slug in means.index[means["dl85"].isna()]:
-            means.loc[slug, "dl85"] = evidence.cell("runtime", slug, "dl85", "wall_seconds")["mean"]
-    means = means.fillna(LIMIT_SECONDS)
-    totals = {str(method): sum(means[method]) for method in means}
+    for slug in means.index[means["dl85"].isna() & (evidence.runs is not None)]:
+        # ours may have finished where the paper's did not
+        means.loc[slug, "dl85"] = evidence.cell("runtime", slug, "dl85", "wall_seconds")["mean"]
+    totals = {str(method): sum(means[method].fillna(LIMIT_SECONDS)) for method in means}
     names = ", ".join(sorted(specs.loc[large, "name"]))
     share = 1 - totals[GRADTREE] / totals["dl85"]
     return Finding(share > 0, f"seconds: {evidence.listed(totals, 0)} in total ({names})", share)
@@ -323,8 +319,7 @@ def most_below(evidence: Evidence, method: str, seconds: float) -> Finding:
 
 
 def runtime_dndt(evidence: Evidence, factor: float) -> Finding:
-    both = evidence.seconds(GRADTREE, "dndt").dropna()
-    means = averages(both)
+    means = averages(both := evidence.seconds(GRADTREE, "dndt").dropna())
     told = f"seconds: {evidence.listed(means, 2)} ({len(both)} datasets)"
     return Finding(1 / factor <= means["dndt"] / means[GRADTREE] <= factor, told)
 
@@ -332,10 +327,9 @@ def runtime_dndt(evidence: Evidence, factor: float) -> Finding:
 def runtime_cart(evidence: Evidence) -> Finding:
     slugs = pd.concat([evidence.matrix("runtime", task) for task in TASKS]).index
     own = evidence.table("runtime", "rank")[CART].loc[slugs]
-    slower = list(evidence.paper.datasets.loc[own.index[own != 1], "name"])
-    fastest = len(own) - len(slower)
-    told = f"fastest on {fastest} of {len(own)}" + f", not on {', '.join(slower)}" * bool(slower)
-    return Finding(not slower, told, fastest / len(own))
+    slower, fastest = evidence.paper.datasets.loc[own.index[own != 1], "name"], (own == 1).sum()
+    rest = f", not on {', '.join(slower)}" if len(slower) else ""
+    return Finding(not rest, f"fastest on {fastest} of {len(own)}{rest}", fastest / len(own))
 
 
 def runtime_mean(evidence: Evidence, seconds: float) -> Finding:

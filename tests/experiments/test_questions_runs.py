@@ -9,14 +9,7 @@ import pytest
 from analysis_support import answered, make_runs
 
 from experiments.analysis.printed import printed
-from experiments.analysis.questions import (
-    against_cart,
-    answers,
-    costs,
-    draws,
-    search,
-    small_trees,
-)
+from experiments.analysis.questions import against_cart, answers, costs, draws, search, small_trees
 from experiments.analysis.runs import Runs
 
 PAPER = printed()

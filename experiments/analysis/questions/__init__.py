@@ -18,13 +18,14 @@ import pandas as pd
 from experiments.analysis.answer import Answer, Declared, Grid, Table
 from experiments.analysis.grids import check, declare, has_results, own_grid, told_at
 from experiments.analysis.pairwise import compare, listed
-from experiments.analysis.printed import TRIALS, Printed, printed
+from experiments.analysis.printed import TRIALS, printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS, beside, judge, tally
 from experiments.errors import UserError, check_fields, check_names
 from experiments.runs.schema import BY_NAME
 
 Entries = Mapping[str, Mapping[str, Any]]
+NONE: Entries = {}
 COLUMNS = ("dataset", "method", "metric", "mean", "std", "n")
 
 
@@ -40,19 +41,12 @@ class OtherPaper:
     margin: Mapping[str, float] = field(default_factory=dict)
 
 
-def answers(
-    runs: Runs,
-    paper: Printed | None = None,
-    tables: Entries | None = None,
-    papers: Entries | None = None,
-) -> list[Answer]:
+def answers(runs: Runs, tables: Entries = NONE, papers: Entries = NONE) -> list[Answer]:
     """What the runs answer, after a plug-in's tables; a question without runs has no answer."""
-    names = [each.name for each in pkgutil.iter_modules(__path__)]
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    asked = [each for module in modules for each in module.QUESTIONS.items()]
-    asked.sort(key=lambda each: each[0])
-    found = [own_answer(runs, tables or {}, papers or {})]
-    found += [answer(runs, paper or printed()) for _, answer in asked]
+    names = [f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__)]
+    asked = [each for name in names for each in importlib.import_module(name).QUESTIONS.items()]
+    found = [own_answer(runs, tables, papers)]
+    found += [answer(runs, printed()) for _, answer in sorted(asked, key=lambda each: each[0])]
     return [each for each in found if each is not None]
 
 
