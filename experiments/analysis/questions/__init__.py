@@ -79,8 +79,9 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
         counts = tally(cells[cells["paper_mean"].notna()].rename(columns={"verdict": "outcome"}))
         told = [f"{counts[each]} {words}" for each, words in IN_WORDS.items() if counts[each]]
         sentences.append(f"{entry['title']}: of {sum(counts.values())} numbers {listed(told)}.")
-    lead = [f"Tables of this plug-in: {listed([each.title for each in made])}."] * bool(made)
-    return Answer("own-tables", "Your tables", lead + sentences, (*made, *statistics))
+    if made:
+        sentences.insert(0, f"Tables of this plug-in: {listed([each.title for each in made])}.")
+    return Answer("own-tables", "Your tables", sentences, (*made, *statistics))
 
 
 def compared_with_first(

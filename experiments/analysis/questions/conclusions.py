@@ -121,8 +121,9 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> Iterator[str]:
     )
     first = found.set_index("claim").loc["binary-mrr"]
     if first["grade"] != UNTOLD:
-        seeds = f"; it leads for {first['seeds']} seeds" * bool(first["seeds"])
-        gone = "; under protocol `clean` the lead is gone" * (first["clean"] == "does not hold")
+        seeds = f"; it leads for {first['seeds']} seeds" if first["seeds"] else ""
+        lost = first["clean"] == "does not hold"
+        gone = "; under protocol `clean` the lead is gone" if lost else ""
         yield (
             "Of the headline, GradTree's lead in mean reciprocal rank on binary data, "
             f"{first['effect']:+.3f} is left of {first['printed_effect']:+.3f}{seeds}{gone}."

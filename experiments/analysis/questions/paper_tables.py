@@ -208,7 +208,7 @@ def datasets(runs: Runs, printed: Printed) -> Table:
     differing = frame["Dataset"][np.any(other, axis=0) & frame["Loaded: rows"].notna()]
     note = f"Not loaded as printed: {', '.join(differing)}."
     made = table("datasets", frame, protocol="paper")
-    return replace(made, notes=(note,) * (len(differing) > 0))
+    return replace(made, notes=(note,) if len(differing) else ())
 
 
 QUESTIONS = {16: answer}

@@ -248,8 +248,9 @@ def _moved(runs: Runs, found: pd.DataFrame, order: pd.DataFrame) -> Iterator[str
             f"GradTree moves most when {most['quirk']} give way to {most['instead']}: "
             f"{interval(most)} over {most['n']} datasets."
         )
-        told = f"It loses most with {loss['instead']} instead of {loss['quirk']}: {interval(loss)}."
-        yield from [told] * (loss["difference"] < 0)
+        if loss["difference"] < 0:
+            lost = f"{loss['instead']} instead of {loss['quirk']}"
+            yield f"It loses most with {lost}: {interval(loss)}."
     sure_of = []
     for instead, own in found[found["holm"] < LEVEL].groupby("instead", sort=False):
         parts = [f"{runs.name(r['method'])} {r['difference']:+.3f}" for r in rows(own)]

@@ -94,7 +94,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     both = pd.DataFrame(summary)
     known = {protocol: lines for protocol, lines in grown.items() if len(lines)}
     title = "Does our own hyperparameter search change the picture?"
-    drawn = [figure("search-growth", lambda: _draw(runs, known))] * bool(known)
+    drawn = [figure("search-growth", lambda: _draw(runs, known))] if known else []
     made = [*tables({"searched-summary": both}), *made]
     shown = ["searched-summary", "search-budget"]
     return Answer("search", title, [*_sentences(runs, both, grown)], made, drawn, shown)

@@ -46,7 +46,7 @@ FEWEST_SHARE = 0.75
 MEASURES = ("test_log_loss", "test_brier", "tree_size", "leaves", "path_length", "cpu")
 
 
-def scores(runs: Runs, protocol: str, reading: str, kind: Kind = bool) -> pd.DataFrame:
+def scores(runs: Runs, protocol: str, reading: str, kind: Kind = lambda _: True) -> pd.DataFrame:
     """Mean test F1 of all trials, datasets (by slug) x learners; NaN where one is missing."""
     wide = pairwise.scores(runs, protocol, reading)
     inside = [slug for slug in wide.index if kind(runs.datasets[slug])]
