@@ -25,7 +25,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from experiments.analysis.answer import Figure as Declared
 
-INK, MUTED, GRID, PAPER_MARK = "#1b1f24", "#6a7178", "#dfe3e8", "#8a9097"
+INK, MUTED, PAPER_MARK = "#1b1f24", "#6a7178", "#8a9097"
 BLUE, VERMILION, GREY = "#0072b2", "#d55e00", "#7f7f7f"
 PAGE_WIDTH = 7.0
 """Inches, as in a two-column paper."""
@@ -61,7 +61,7 @@ def look() -> Iterator[None]:
         yield
 
 
-def canvas(width: float = PAGE_WIDTH, height: float = 3.0) -> Figure:
+def canvas(width: float, height: float) -> Figure:
     """An empty figure of a size in inches, laid out by constraints."""
     return Figure(figsize=(width, height), layout="constrained")
 
