@@ -75,12 +75,14 @@ def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
     environment = Environment(loader=FileSystemLoader(WEB), **how)
     environment.filters |= {"markdown": inline_markdown, "slug": slug_of, "folds": folds}
     environment.filters |= {"beside_paper": beside_paper, "svg": inline_svg}
+    names = ("page.css", "page.js", "tree.js")
+    css, page, tree = (Markup((WEB / name).read_text(encoding="utf-8")) for name in names)
     done = runs.frame[runs.frame["status"] != ""].drop_duplicates("key")
     counts: Data = next((a.extra["counts"] for a in answers if "counts" in a.extra), {})
     return environment.get_template("page.html").render(
         name=NAME,
-        css=_asset("page.css"),
-        script=_asset("page.js") + _asset("tree.js"),
+        css=css,
+        script=page + tree,
         data=Markup(text),
         lead=[answer for answer in sections if answer.question in LEAD],
         sections=sections,
@@ -97,10 +99,6 @@ def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
         planned=runs.frame["key"].nunique(),
         hours=done["cpu_seconds"].sum() / 3600,
     )
-
-
-def _asset(name: str) -> Markup:
-    return Markup((WEB / name).read_text(encoding="utf-8"))
 
 
 def inline_markdown(text: str) -> Markup:

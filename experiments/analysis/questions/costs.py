@@ -27,9 +27,6 @@ OURS, LIBRARY = "dl85", "dl85-original"
 SOLVERS = (OURS, LIBRARY, "dl85-pytrees", "dl85-streed")
 
 
-# Seconds and hours
-
-
 def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     """Hours per learner over all experiments, a shared run once; ours and by the printed runtimes.
 
@@ -182,18 +179,13 @@ def _draw(runs: Runs, timed: Grid) -> Any:
 # Solvers of DL8.5's optimal tree
 
 
-def finished(runs: Runs, protocol: str, experiment: str) -> dict[str, pd.DataFrame]:
-    """Runs that ended well by solver, indexed by dataset and trial."""
-    rows = runs.of(protocol, experiment)
-    rows = rows[rows["status"] == "ok"].set_index(["dataset", "trial"])
-    return {solver: rows[rows["method"] == solver] for solver in SOLVERS}
-
-
 def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     """Where pydl8.5 has run: trials that ended alike; seconds, divided on machines of one kind."""
-    found, fits = cells(runs, protocol, EXPERIMENT, "test_f1"), finished(runs, protocol, EXPERIMENT)
-    both = fits[OURS].index.intersection(fits[LIBRARY].index)
-    ours, library = (fits[solver].loc[both] for solver in (OURS, LIBRARY))
+    found, rows = cells(runs, protocol, EXPERIMENT, "test_f1"), runs.of(protocol, EXPERIMENT)
+    rows = rows[rows["status"] == "ok"].set_index(["dataset", "trial"])
+    ours, library = (rows[rows["method"] == solver] for solver in (OURS, LIBRARY))
+    both = ours.index.intersection(library.index)
+    ours, library = ours.loc[both], library.loc[both]
     one_kind = (ours["environment"] == library["environment"]).groupby(level="dataset").all()
     frame = alike(ours, library).groupby(level="dataset").agg(trials="size", same="sum")
     for name, own in (("ours", ours), ("pydl8.5", library)):

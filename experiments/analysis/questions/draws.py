@@ -42,9 +42,6 @@ def printed_cells(printed: Printed) -> pd.Series:
     return cells[cells["method"] == METHOD].set_index("dataset")["mean"]
 
 
-# Seeds
-
-
 @lru_cache(maxsize=8)
 def by_seed(runs: Runs, experiment: str) -> pd.DataFrame:
     """Mean test F1 over trials: a row per dataset, a column per seed; NaN where one is missing."""

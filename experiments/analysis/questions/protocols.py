@@ -47,9 +47,6 @@ ONLY = {"paper-training-bins": ("dl85",)}
 """The learners that a step concerns, if not all."""
 
 
-# The leak
-
-
 def leaks(runs: Runs, slugs: Any) -> Any:
     """Whether the leak can act: ``yes`` for datasets with categorical columns, else ``no``."""
     return slugs.map(lambda slug: "yes" if runs.datasets[slug]["categorical"] else "no")

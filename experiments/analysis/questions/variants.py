@@ -87,17 +87,13 @@ def _selected(found: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def worths(runs: Runs, printed: Printed) -> pd.DataFrame:
+def new_defaults(runs: Runs, printed: Printed) -> Answer | None:
     """The new defaults minus each other learner, by protocol and task; mean nodes of both."""
     places = []
     for (method, (choice, instead)), protocol in product(CHOICES.items(), PROTOCOLS):
         line = {"method": method, "choice": choice, "instead": instead, "protocol": protocol}
         places.append((line, (protocol, EXPERIMENT, NEW), (protocol, EXPERIMENT, method)))
-    return by_task(runs, printed, places, "tree_size")
-
-
-def new_defaults(runs: Runs, printed: Printed) -> Answer | None:
-    found = worths(runs, printed)
+    found = by_task(runs, printed, places, "tree_size")
     if found.empty:
         return None
     title = "Are GradTree's new defaults better than the published ones?"
