@@ -89,7 +89,7 @@ class Runs:
         paths = (archive.COMMITTED.parent / WINNERS, self.store / WINNERS)
         parts = [pd.read_csv(path, keep_default_na=False) for path in paths if path.is_file()]
         subject = ["protocol", "dataset", "method"]
-        found = pd.concat([pd.DataFrame(columns=subject), *parts])
+        found = pd.concat(parts or [pd.DataFrame(columns=subject)])
         return found.drop_duplicates(subject, keep="last").sort_values(subject, ignore_index=True)
 
 
