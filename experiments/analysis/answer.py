@@ -132,9 +132,6 @@ class Answer:
         return not self.shown or table.name in self.shown
 
 
-# As ``tables.toml`` declares them
-
-
 @cache
 def _declared() -> dict[str, dict[str, Any]]:
     path = Path(__file__).parent / "questions" / "tables.toml"

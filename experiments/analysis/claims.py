@@ -1,9 +1,8 @@
 """What the paper's sentences mean: one function per kind of sentence of ``claims.toml``.
 
-A check computes its numbers from the tables of one ``Evidence`` - our runs under a protocol, the
-same with GradTree drawn from another seed, or the paper's printed cells - and says whether its
-sentence is true of them and how large the effect is. A check that lacks cells which the paper has
-raises ``UndecidedError``: nothing follows from an incomplete table.
+A check computes its numbers from the tables of one ``Evidence`` (our runs, or the paper's printed
+cells) and says whether its sentence is true of them and how large the effect is. A check that lacks
+cells which the paper has raises ``UndecidedError``: nothing follows from an incomplete table.
 """
 
 import json
@@ -16,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis import pairwise, stats
-from experiments.analysis.grids import cells, cells_of, grid, printed_grid, wide
+from experiments.analysis.grids import cells, grid, printed_grid, wide
 from experiments.analysis.printed import SCOPES, TASKS, Printed
 from experiments.analysis.runs import Runs
-from experiments.analysis.stats import contributions, mean_of, over_datasets
+from experiments.analysis.stats import contributions, mean_of
 
 GRADTREE, CART, TUNED, SIZES = "gradtree", "cart", "test-f1-tuned", "tree-size-tuned"
 NOISE_FREE = "gradtree-gumbel-noise-free"
@@ -42,9 +41,7 @@ class UndecidedError(Exception):
 
 
 class Finding(NamedTuple):
-    """Whether a sentence is true, the numbers that say so, and the size of its effect: positive in
-    the sentence's direction, NaN where there is no such number.
-    """
+    """Is a sentence true, by which numbers, and how large is the effect in its direction?"""
 
     holds: bool | str
     numbers: str
@@ -53,8 +50,7 @@ class Finding(NamedTuple):
 
 @dataclass
 class Evidence:
-    """The tables that checks look at; ``runs`` is ``None`` for the paper's own numbers, ``drawn``
-    are runs of GradTree with another seed that stand for its tuned ones.
+    """The tables that checks look at; ``runs`` is ``None`` for the paper's own numbers.
 
     ``trials`` are those behind the cells that a check looked at, ``used`` its tables.
     """
@@ -63,24 +59,14 @@ class Evidence:
     runs: Runs | None = None
     protocol: str = "paper"
     names: Callable[[str], str] = str
-    drawn: pd.DataFrame | None = None
     trials: list[int] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
-    cache: dict[Any, Any] = field(default_factory=dict)
 
     def table(self, name: str, column: str = "mean") -> pd.DataFrame:
         """A column of the cells of a table, datasets x methods."""
         self.used.add(name)
-        if name not in self.cache:
-            printed = printed_grid(name, self.paper)
-            found = printed if self.runs is None else grid(self.runs, name, self.protocol)
-            made = {each: wide(found, each) for each in ("mean", "n", "missing", "rank")}
-            if self.drawn is not None:
-                own = cells_of(self.drawn, found.metric).droplevel("method")
-                for each in ("mean", "n", "missing"):
-                    made[each][GRADTREE] = own[each]
-            self.cache[name] = made
-        return self.cache[name][column]
+        ours = None if self.runs is None else grid(self.runs, name, self.protocol)
+        return wide(ours or printed_grid(name, self.paper), column)
 
     def matrix(self, name: str, task: str, methods: Sequence[str] = ()) -> pd.DataFrame:
         """Means, datasets x methods, complete for these methods (all unless given)."""
@@ -103,15 +89,12 @@ class Evidence:
         own = self.matrix(name, task)[list(printed.methods)]
         ties = self.table(name, "rank").loc[own.index] if self.runs is None else None
         each = contributions(own, statistic, printed.smaller_is_better, ties)
-        if statistic == "Wins":
-            return {str(method): float(each[method].sum()) for method in each}
-        found = {str(method): over_datasets(each[method])["value"] for method in each}
-        return {method: value for method, value in found.items() if not math.isnan(value)}
+        return each.sum().to_dict() if statistic == "Wins" else averages(each)
 
     def means(self, name: str, task: str, methods: Sequence[str] = ()) -> dict[str, float]:
         """Mean over datasets as method -> value, of all methods unless given."""
         found = self.matrix(name, task, methods)
-        return {str(m): mean_of(own) for m in methods or found if len(own := found[m].dropna())}
+        return averages(found[list(methods)] if methods else found)
 
     def seconds(self, *methods: str) -> pd.DataFrame:
         """Means of the table of runtimes, datasets x methods."""
@@ -122,14 +105,11 @@ class Evidence:
         if self.runs is None:
             raise UndecidedError(f"the paper prints no {why_not}")
         rows = self.runs.of(self.protocol, experiment)
-        if self.drawn is not None:
-            rows = pd.concat([rows[rows["method"] != GRADTREE], self.drawn])
         return rows[(rows["status"] == "ok") & rows["method"].isin([GRADTREE, CART])]
 
     def cell(self, experiment: str, dataset: str, method: str, metric: str) -> dict[str, Any]:
         """One cell of an experiment that the paper has no table of."""
-        if self.runs is None:
-            raise UndecidedError("the paper prints no such number")
+        assert self.runs is not None
         found = cells(self.runs, self.protocol, experiment, metric)
         if (dataset, method) not in found.index:
             raise UndecidedError(f"{self.names(method)} on {self.names(dataset)}: not run")
@@ -137,8 +117,20 @@ class Evidence:
         self.trials += [] if math.isnan(own["mean"]) else [own["n"]]
         return own
 
+    def solved(self, dataset: str, metric: str, table: str) -> dict[str, Any]:
+        """What pydl8.5 gives on a dataset, or what the paper prints of DL8.5."""
+        if self.runs is not None:
+            return self.cell("solvers", dataset, "dl85-original", metric)
+        return {name: self.table(table, name).at[dataset, "dl85"] for name in ("mean", "missing")}
+
     def listed(self, values: Values, decimals: int) -> str:
         return ", ".join(f"{self.names(m)} {value:.{decimals}f}" for m, value in values.items())
+
+
+def averages(columns: pd.DataFrame) -> dict[str, float]:
+    """Method -> the mean of what it has, if anything."""
+    known = {str(method): columns[method].dropna() for method in columns}
+    return {method: mean_of(own) for method, own in known.items() if len(own)}
 
 
 def lead(values: Values, method: str = GRADTREE, smaller: bool = False) -> float:
@@ -150,22 +142,17 @@ def lead(values: Values, method: str = GRADTREE, smaller: bool = False) -> float
 
 
 def leads(
-    evidence: Evidence,
-    table: str,
-    task: str,
-    statistic: str,
-    first: str = GRADTREE,
-    then: str = "",
-    smaller: bool = False,
+    evidence: Evidence, table: str, task: str, statistic: str, order: Sequence[str] = (GRADTREE,)
 ) -> Finding:
-    """One method is the best by a summary line (and another, if given, the best of the rest)."""
-    values = evidence.summary(table, task, statistic)
-    best = lead(values, first, smaller)
-    rest = {key: value for key, value in values.items() if key != first}
-    runner_up = lead(rest, then) if then else math.inf
-    is_wins = statistic == "Wins"
-    told = f"{'wins' if is_wins else statistic}: {evidence.listed(values, 0 if is_wins else 3)}"
-    return Finding(min(best, runner_up) > 0, told, best if first == GRADTREE else runner_up)
+    """The best methods by a summary line, in order; the effect is GradTree's lead over the rest."""
+    values = rest = evidence.summary(table, task, statistic)
+    ahead = {}
+    for method in order:
+        ahead[method] = lead(rest, method, smaller=statistic == "MRD")
+        rest = {key: value for key, value in rest.items() if key != method}
+    told = evidence.listed(values, 0 if statistic == "Wins" else 3)
+    word = "wins" if statistic == "Wins" else statistic
+    return Finding(min(ahead.values()) > 0, f"{word}: {told}", ahead[GRADTREE])
 
 
 def wins(evidence: Evidence, task: str, at_least: int) -> Finding:
@@ -183,7 +170,7 @@ def higher_mean(evidence: Evidence, task: str, mine: str, others: Sequence[str])
         both = pd.DataFrame({"mine": own, "other": theirs[method]}).dropna()
         if both.empty:
             raise UndecidedError(f"{evidence.names(method)} has no result")
-        one, two = mean_of(both["mine"]), mean_of(both["other"])
+        one, two = averages(both).values()
         ahead = min(ahead, one - two)
         parts.append(f"{one:.3f} / {evidence.names(method)} {two:.3f} ({len(both)} datasets)")
     return Finding(ahead > 0, "mean F1 of GradTree / other: " + ", ".join(parts), ahead)
@@ -224,7 +211,7 @@ def first_trial(evidence: Evidence, dataset: str) -> Finding:
     rows = rows[rows["dataset"] == dataset]
     evidence.trials += rows.groupby("method").size().to_list()
     own = rows[rows["trial"] == 0].set_index("method")["test_f1"]
-    if GRADTREE not in own or CART not in own:
+    if len(own) < 2:
         raise UndecidedError("GradTree and CART have not both run on the first trial")
     ahead = float(own[GRADTREE] - own[CART])
     return Finding(ahead > 0, evidence.listed(own[[GRADTREE, CART]].to_dict(), 3), ahead)
@@ -243,8 +230,8 @@ def falls_with_features(evidence: Evidence, task: str) -> Finding:
 
 def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
     """ST entmax is ahead of both other selectors, and of ST Gumbel softmax without noise too."""
-    means = evidence.matrix(f"ablation-{setting}", task, tuple(SELECTORS))
-    scores = {method: mean_of(means[method].dropna()) for method in SELECTORS}
+    means = averages(evidence.matrix(f"ablation-{setting}", task, tuple(SELECTORS)))
+    scores = {method: means[method] for method in SELECTORS}
     told = "mean F1: " + ", ".join(f"{SELECTORS[m]} {v:.3f}" for m, v in scores.items())
     ahead, found = lead(scores), None
     if NOISE_FREE in means and evidence.runs is not None:
@@ -253,11 +240,8 @@ def entmax(evidence: Evidence, setting: str, task: str) -> Finding:
         found = pairwise.contrast(pairwise.in_scope(gaps, evidence.paper, task))
     if found is None:
         return Finding(ahead > 0, told, ahead)
-    told += (
-        "; without noise at prediction ST Gumbel softmax has "
-        f"{mean_of(means[NOISE_FREE].dropna()):.3f}, and ST entmax differs from it by "
-        f"{pairwise.interval(found)}"
-    )
+    told += f"; without noise at prediction ST Gumbel softmax has {means[NOISE_FREE]:.3f}, and"
+    told += f" ST entmax differs from it by {pairwise.interval(found)}"
     holds = "holds as printed only" if ahead > 0 and found["low"] <= 0 else ahead > 0
     del scores["gradtree-gumbel"]
     return Finding(holds, told, min(lead(scores), found["difference"]))
@@ -267,9 +251,9 @@ def size(evidence: Evidence, task: str, below: float = 0.0) -> Finding:
     """GradTree's trees are smaller than CART's or, with ``below``, larger by a smaller factor."""
     sizes = evidence.means(SIZES, task, (GRADTREE, CART))
     factor = sizes[GRADTREE] / sizes[CART]
-    effect = factor - 1 if below else 1 - factor
-    holds = effect > 0 and (not below or factor < below)
-    return Finding(holds, f"nodes: {evidence.listed(sizes, 1)}", effect)
+    holds = 1 < factor < below if below else factor < 1
+    told = f"nodes: {evidence.listed(sizes, 1)}"
+    return Finding(holds, told, factor - 1 if below else 1 - factor)
 
 
 def sizes(evidence: Evidence, of: str) -> Finding:
@@ -279,8 +263,8 @@ def sizes(evidence: Evidence, of: str) -> Finding:
         own = evidence.means(SIZES, task)
         told.append(f"{SCOPES[task]} nodes: {evidence.listed(own, 1)}")
         if of == "extremes":
-            ahead.append(lead(own, "genetictree", smaller=True) / own["genetictree"])
-            ahead.append(lead(own, "dndt") / own["dndt"])
+            smallest = lead(own, "genetictree", smaller=True) / own["genetictree"]
+            ahead += [smallest, lead(own, "dndt") / own["dndt"]]
         else:
             ahead += [1 - own["dl85"] / own[method] for method in (GRADTREE, CART)]
     return Finding(min(ahead) > 0, "; ".join(told), min(ahead))
@@ -289,8 +273,7 @@ def sizes(evidence: Evidence, of: str) -> Finding:
 def gap(evidence: Evidence, task: str, among: Sequence[str]) -> Finding:
     """GradTree has the smallest difference of train and test F1."""
     test, train = evidence.matrix(TUNED, task), evidence.matrix("train-f1-tuned", task)
-    both = train - test
-    gaps = {str(m): mean_of(own) for m in both if len(own := both[m].dropna())}
+    gaps = averages(train - test)
     ahead = lead({m: gaps[m] for m in gaps if m in among}, smaller=True)
     return Finding(ahead > 0, f"train - test: {evidence.listed(gaps, 3)}", ahead)
 
@@ -300,22 +283,17 @@ def runtime_large(evidence: Evidence) -> Finding:
     order = (-specs["n_samples"] * specs["n_features"]).sort_values(kind="stable").index
     large = list(order[: len(order) // LARGE_SHARE])
     means = evidence.seconds(GRADTREE, "dl85").loc[large]
-    if evidence.runs is not None:  # ours may have finished where the paper's did not
-        for slug in means.index[means["dl85"].isna()]:
-            means.loc[slug, "dl85"] = evidence.cell("runtime", slug, "dl85", "wall_seconds")["mean"]
-    means = means.fillna(LIMIT_SECONDS)
-    totals = {str(method): sum(means[method]) for method in means}
+    for slug in means.index[means["dl85"].isna() & (evidence.runs is not None)]:
+        # ours may have finished where the paper's did not
+        means.loc[slug, "dl85"] = evidence.cell("runtime", slug, "dl85", "wall_seconds")["mean"]
+    totals = {str(method): sum(means[method].fillna(LIMIT_SECONDS)) for method in means}
     names = ", ".join(sorted(specs.loc[large, "name"]))
     share = 1 - totals[GRADTREE] / totals["dl85"]
     return Finding(share > 0, f"seconds: {evidence.listed(totals, 0)} in total ({names})", share)
 
 
 def dl85_splice(evidence: Evidence) -> Finding:
-    if evidence.runs is None:
-        place = ("splice", "dl85")
-        cell = {name: evidence.table(TUNED, name).at[place] for name in ("mean", "missing")}
-    else:
-        cell = evidence.cell("solvers", "splice", "dl85-original", "test_f1")
+    cell = evidence.solved("splice", "test_f1", TUNED)
     stopped = math.isnan(cell["mean"])
     if stopped and cell["missing"] != ">60 min":
         raise UndecidedError(f"DL8.5 on Splice: {cell['missing'] or 'not run'}")
@@ -324,11 +302,7 @@ def dl85_splice(evidence: Evidence) -> Finding:
 
 
 def dl85_long(evidence: Evidence, seconds: Values) -> Finding:
-    if evidence.runs is None:
-        found = evidence.seconds("dl85")["dl85"].loc[list(seconds)].to_dict()
-    else:
-        place = ("dl85-original", "wall_seconds")
-        found = {slug: evidence.cell("solvers", slug, *place)["mean"] for slug in seconds}
+    found = {slug: evidence.solved(slug, "wall_seconds", "runtime")["mean"] for slug in seconds}
     if any(map(math.isnan, found.values())):
         raise UndecidedError("pydl8.5 has not finished these datasets")
     told = ", ".join(f"{evidence.names(slug)} {value:.0f} s" for slug, value in found.items())
@@ -345,8 +319,7 @@ def most_below(evidence: Evidence, method: str, seconds: float) -> Finding:
 
 
 def runtime_dndt(evidence: Evidence, factor: float) -> Finding:
-    both = evidence.seconds(GRADTREE, "dndt").dropna()
-    means = {str(method): mean_of(both[method]) for method in both}
+    means = averages(both := evidence.seconds(GRADTREE, "dndt").dropna())
     told = f"seconds: {evidence.listed(means, 2)} ({len(both)} datasets)"
     return Finding(1 / factor <= means["dndt"] / means[GRADTREE] <= factor, told)
 
@@ -354,10 +327,9 @@ def runtime_dndt(evidence: Evidence, factor: float) -> Finding:
 def runtime_cart(evidence: Evidence) -> Finding:
     slugs = pd.concat([evidence.matrix("runtime", task) for task in TASKS]).index
     own = evidence.table("runtime", "rank")[CART].loc[slugs]
-    slower = list(evidence.paper.datasets.loc[own.index[own != 1], "name"])
-    fastest = len(own) - len(slower)
-    told = f"fastest on {fastest} of {len(own)}" + f", not on {', '.join(slower)}" * bool(slower)
-    return Finding(not slower, told, fastest / len(own))
+    slower, fastest = evidence.paper.datasets.loc[own.index[own != 1], "name"], (own == 1).sum()
+    rest = f", not on {', '.join(slower)}" if len(slower) else ""
+    return Finding(not rest, f"fastest on {fastest} of {len(own)}{rest}", fastest / len(own))
 
 
 def runtime_mean(evidence: Evidence, seconds: float) -> Finding:
@@ -388,8 +360,7 @@ def penalty(evidence: Evidence, measure: str, decimals: int) -> Finding:
         own = evidence.means(TUNED if f1 else SIZES, task, (GRADTREE, "genetictree"))
         mine, with_it = own[GRADTREE], own["genetictree"]
         if evidence.runs is None:
-            printed = evidence.paper.penalty.set_index(["task", "measure", "variant"])["value"]
-            with_it, without_it = (printed[task, measure, n] for n in ("penalty", "no_penalty"))
+            with_it, without_it = evidence.paper.penalty.loc[(task, measure)].astype(float)
         else:
             without_it = mean_of(_unpenalised(evidence, task, "test_f1" if f1 else measure))
         effects.append(min(without_it - with_it, mine - without_it) if f1 else without_it / mine)
@@ -400,7 +371,8 @@ def penalty(evidence: Evidence, measure: str, decimals: int) -> Finding:
 
 def _unpenalised(evidence: Evidence, task: str, metric: str) -> pd.Series:
     """Means by dataset of GeneticTree without its complexity penalty."""
-    method, slugs = "genetictree-no-penalty", pairwise.slugs_of(evidence.paper, task)
+    method, tasks = "genetictree-no-penalty", evidence.paper.datasets["task"]
+    slugs = tasks.index[tasks == task]
     assert evidence.runs is not None
     own = cells(evidence.runs, evidence.protocol, "no-penalty", metric)
     own = own.reindex([(slug, method) for slug in slugs]).dropna(subset="mean")

@@ -8,11 +8,11 @@ import hashlib
 import html
 import io
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -25,38 +25,21 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from experiments.analysis.answer import Figure as Declared
 
-INK, MUTED, GRID, PAPER_MARK = "#1b1f24", "#6a7178", "#dfe3e8", "#8a9097"
-# Okabe and Ito's palette; every learner has its own marker too, so colour is never the only cue.
-BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
-ORANGE, SKY, GREY, BLACK = "#e69f00", "#56b4e9", "#7f7f7f", "#000000"
+INK, MUTED, PAPER_MARK = "#1b1f24", "#6a7178", "#8a9097"
+BLUE, VERMILION, GREY = "#0072b2", "#d55e00", "#7f7f7f"
 PAGE_WIDTH = 7.0
 """Inches, as in a two-column paper."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """How a learner looks in every figure."""
 
     colour: str
     marker: str
 
 
-_MARKERS = {
-    BLUE: {"gradtree": "o", "gradtree-new-defaults": "d", "gradtree-tuned": "*"}
-    | {"gradtree-estimator": "^", "small-tree": "X", "gradtree-regression": "p"},
-    VERMILION: {"cart": "s", "cart-pruned": "P", "cart-shrunk": "X", "cart-weighted": "<"}
-    | {"cart-regression": "D", "cart-pruned-regression": "v"},
-    ORANGE: {"dndt": "v", "cart-weighted-grid": ">"},
-    PURPLE: {"genetictree": "D", "licketysplit": "s", "contree": "^"},
-    GREEN: {"dl85": "^", "dl85-tuned": "v", "streed": "D"},
-    SKY: {"gradtree-gumbel": "P", "gradtree-gumbel-noise-free": "p"},
-    GREY: {"gradtree-annealed": "X"},
-    BLACK: {"boosting": "o", "boosting-regression": "D"},
-}
-MARKS: dict[str, Mark] = {
-    slug: Mark(colour, marker) for colour, own in _MARKERS.items() for slug, marker in own.items()
-}
-OTHER = Mark(GREY, "h")
+_DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MARKS = {slug: Mark(*look) for slug, look in _DECLARED["marks"].items()}
 LINE_HEIGHT, HEAD_HEIGHT = 0.2, 0.75
 """Inches of a forest plot."""
 SCREEN_SCALE = 1.6
@@ -66,7 +49,7 @@ STYLE = Path(__file__).with_suffix(".mplstyle")
 
 def mark_of(method: str) -> Mark:
     """The look of a learner by slug; those of plug-ins share a neutral one."""
-    return MARKS.get(method, OTHER)
+    return MARKS.get(method, Mark(GREY, "h"))
 
 
 @contextmanager
@@ -78,7 +61,7 @@ def look() -> Iterator[None]:
         yield
 
 
-def canvas(width: float = PAGE_WIDTH, height: float = 3.0) -> Figure:
+def canvas(width: float, height: float) -> Figure:
     """An empty figure of a size in inches, laid out by constraints."""
     return Figure(figsize=(width, height), layout="constrained")
 
@@ -104,13 +87,19 @@ def quiet(axes: Axes, *, left: bool = True) -> None:
     axes.spines["left"].set_visible(left)
 
 
+def rows(axes: Axes, names: Sequence[str], label: str) -> None:
+    """Names instead of numbers on the vertical axis, what is measured below the other."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_xlabel(label)
+    quiet(axes, left=False)
+
+
 def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Figure:
     """Lines from top to bottom under the headings of their groups, each with ``group``, ``label``,
-    ``difference``, ``low``, ``high``, ``filled`` (the mark) and ``note`` (at the right margin).
+    ``n``, ``difference``, ``low``, ``high``, ``filled`` (the mark) and ``note`` (on the right).
     """
     groups = list(dict.fromkeys(line["group"] for line in lines))
-    height = HEAD_HEIGHT + LINE_HEIGHT * (len(lines) + 1.2 * len(groups))
-    figure = canvas(width, height)
+    figure = canvas(width, HEAD_HEIGHT + LINE_HEIGHT * (len(lines) + 1.2 * len(groups)))
     axes = figure.subplots()
     side = axes.get_yaxis_transform()
     place, ticks, labels = 0.0, [], []
@@ -121,15 +110,15 @@ def forest(lines: Sequence[dict[str, Any]], axis: str, width: float = 5.6) -> Fi
         top = place + 0.5
         for line in (each for each in lines if each["group"] == group):
             colour = BLUE if line["difference"] > 0 else VERMILION
-            face = colour if line.get("filled") else "#ffffff"
+            mark: Any = {
+                "markerfacecolor": colour if line["filled"] else "#ffffff",
+                "markersize": 5,
+            }
             axes.plot([line["low"], line["high"]], [place] * 2, color=colour, linewidth=1.6)
-            axes.plot(
-                line["difference"], place, "o", color=colour, markerfacecolor=face, markersize=5
-            )
-            note = line.get("note", "")
-            axes.text(1.01, place, note, transform=side, va="center", color=MUTED)
+            axes.plot(line["difference"], place, "o", color=colour, **mark)
+            axes.text(1.01, place, line["note"], transform=side, va="center", color=MUTED)
             ticks.append(place)
-            labels.append(line["label"])
+            labels.append(f"{line['label']} ({line['n']})")
             place -= 1
         axes.plot([0, 0], [place + 0.5, top], color=INK, linewidth=0.8)  # crosses no heading
         place -= 0.2
@@ -161,9 +150,7 @@ def data_hash(figure: Figure) -> str:
 
 
 def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
-    """The bytes of an ``svg``, ``pdf`` or ``png`` file, without date and version. ``inline`` is for
-    a web page: text stays text (else outlines, which need no font), no background.
-    """
+    """The bytes of a file, without date and version; ``inline`` (for a page) keeps text as text."""
     data = data_hash(figure)
     metadata: dict[str, dict[str, str | None]] = {
         "svg": {"Date": None, "Creator": None, "Identifier": data},
@@ -174,8 +161,7 @@ def render(figure: Figure, kind: str, *, inline: bool = False) -> bytes:
         matplotlib.rcParams["svg.fonttype"] = "none" if inline else "path"
         matplotlib.rcParams["path.simplify_threshold"] = 0.5 if inline else 1 / 9
         FigureCanvasAgg(figure)
-        engine = figure.get_layout_engine()
-        if engine is not None:  # the slow part, and the same for every format
+        if engine := figure.get_layout_engine():  # the slow part, and the same for every format
             engine.execute(figure)
             figure.set_layout_engine("none")
         stream = io.BytesIO()

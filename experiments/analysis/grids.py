@@ -1,18 +1,16 @@
-"""Dataset x learner tables: cells over trials, ranks and summary lines over datasets.
-
-``grids.toml`` declares them, plug-ins may declare more. In the paper's tables each learner is
-summarised over the datasets it has; in others over those that all have, and the caption names the
-rest.
+"""Dataset x learner tables, as ``grids.toml`` or a plug-in declares them: cells over trials, ranks
+and summary lines over datasets. In the paper's tables each learner is summarised over the datasets
+it has; in others over those that all have, and the caption names the rest.
 """
 
 import math
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
+from statistics import mode
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +24,6 @@ from experiments.analysis.stats import contributions, mean_of, over_datasets
 from experiments.errors import UserError, check_fields, check_names, did_you_mean
 from experiments.runs.schema import METRICS
 
-DECLARATIONS = Path(__file__).with_name("grids.toml")
 KINDS = ("paper", "beyond", "table")
 SUMMARIES = ("Mean", "MRR", "MRD", "Wins")
 LONGEST_REASON = 12
@@ -40,9 +37,6 @@ SEPARATE = ("seeds", "runtime", "quirks", "stability", "new-defaults", "same-sto
 AS_PRINTED = "paper, as printed"
 """The protocol of a table of the paper's own numbers."""
 CELL = {"mean": float, "std": float, "n": int, "expected": int, "missing": object, "trials": object}
-
-
-# Declarations
 
 
 @contextmanager
@@ -65,7 +59,7 @@ def declare(entry: Mapping[str, Any]) -> Declared:
 
 @cache
 def _content() -> dict[str, Any]:
-    return tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @cache
@@ -77,9 +71,7 @@ def declarations() -> dict[str, dict[str, Declared]]:
 
 def declared(name: str) -> Declared:
     """A table of ``grids.toml``."""
-    known = {n: each for tables in declarations().values() for n, each in tables.items()}
-    check_names("table", [name], known)
-    return known[name]
+    return next(tables[name] for tables in declarations().values() if name in tables)
 
 
 @cache
@@ -109,13 +101,9 @@ def check(table: Declared, runs: Runs) -> None:
         check_names(what, given, sorted(names), f"table {table.name}: ")
 
 
-# Cells
-
-
 def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """By dataset and method: mean and population deviation of the runs that ended well; ``n``
-    trials have a number, ``expected`` are planned, ``missing`` is shown where there is and will be
-    none.
+    """By dataset and method: mean and population deviation of the runs that ended well. ``n``
+    trials have a number, ``expected`` are planned; ``missing`` says why there is and will be none.
     """
     if metric not in rows:
         raise UserError(f"unknown metric {metric!r}; {did_you_mean(metric, METRICS)}")
@@ -123,20 +111,16 @@ def cells_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     good &= np.isfinite(values)
     trials = rows["trial"].to_numpy()
     ends = [rows[name].to_numpy() for name in ("status", "reason", "limit_value")]
-    places = rows.groupby(["dataset", "method"], sort=False).indices
-    found: dict[str, list[Any]] = {name: [] for name in CELL}
+    places, found = rows.groupby(["dataset", "method"], sort=False).indices, []
     for at in places.values():
         mean, std, reason, numbers = math.nan, math.nan, "", values[at[good[at]]].tolist()
         if numbers:
             mean, std = mean_of(numbers), stats.population_std(numbers)
         else:
             reason = _reason(list(zip(*(column[at] for column in ends), strict=True)))
-        cell = (mean, std, len(numbers), len(at), reason, tuple(trials[at].tolist()))
-        for column, value in zip(found.values(), cell, strict=True):
-            column.append(value)
-    index = pd.MultiIndex.from_tuples(list(places) or [("", "")], names=["dataset", "method"])
-    columns = {name: pd.Series(found[name], dtype=kind) for name, kind in CELL.items()}
-    return pd.DataFrame(columns).set_axis(index[: len(places)])
+        found.append((mean, std, len(numbers), len(at), reason, tuple(trials[at].tolist())))
+    index = pd.MultiIndex.from_tuples(list(places), names=["dataset", "method"])
+    return pd.DataFrame(found, index, list(CELL)).astype(CELL)
 
 
 def _reason(planned: Sequence[tuple[str, str, float]]) -> str:
@@ -146,8 +130,7 @@ def _reason(planned: Sequence[tuple[str, str, float]]) -> str:
     made = [end for end in planned if end[0]]
     if len(made) < len(planned) and not all(status in REPEATS_ITSELF for status, *_ in made):
         return ""
-    texts = Counter(reason_text(*end) for end in made)
-    return max(sorted(texts), key=texts.__getitem__, default="")
+    return mode(sorted(reason_text(*end) for end in made)) if made else ""
 
 
 def reason_text(status: str, reason: str, limit: float) -> str:
@@ -168,9 +151,6 @@ def cells(runs: Runs, protocol: str, experiment: str, metric: str) -> pd.DataFra
     return cells_of(runs.of(protocol, experiment), metric)
 
 
-# Tables
-
-
 @lru_cache(maxsize=256)
 def grid(runs: Runs, name: str, protocol: str = "paper") -> Grid:
     """A table of ``grids.toml`` from the runs of one protocol."""
@@ -179,7 +159,7 @@ def grid(runs: Runs, name: str, protocol: str = "paper") -> Grid:
     if name in declarations()["paper"] and protocol == "paper":
         found = _as_far_as_printed(found, paper.of(name), table.decimals)
     have = {method for (_, method), mean in found["mean"].items() if not math.isnan(mean)}
-    table = replace(table, beside=tuple(method for method in table.beside if method in have))
+    table = replace(table, beside=tuple(each for each in table.beside if each in have))
     return _fill(table, protocol, found, paper.datasets["task"].to_dict(), TRIALS, runs.name)
 
 
@@ -220,12 +200,11 @@ def own_grid(
 
 
 def other_grids(runs: Runs, protocol: str) -> list[Grid]:
-    """Test F1 and size of every experiment with a dataset or learner that the suite's tables lack:
-    a new dataset with all learners run on it, a new learner with the others on its datasets.
-    """
+    """Test F1 and size of every experiment with a dataset or learner that our tables lack."""
     paper, named, grids = set(printed().datasets.index), _places("learners"), []
-    experiments = {e for p, e in runs.places if p == protocol and not e.startswith(SEPARATE)}
-    for experiment in sorted(experiments):
+    for experiment in sorted(e for p, e in runs.places if p == protocol):
+        if experiment.startswith(SEPARATE):
+            continue
         places = runs.of(protocol, experiment)[["dataset", "method"]].drop_duplicates()
         new = ~places["dataset"].isin(paper) | ~places["method"].isin(named)
         rows = in_order(places.loc[new, "dataset"], "datasets")
@@ -240,10 +219,8 @@ def other_grids(runs: Runs, protocol: str) -> list[Grid]:
                 methods=tuple(columns),
                 decimals=decimals,
             )
-            made = own_grid(runs, table, protocol, rows) if rows else None
-            if made is not None and has_results(made):
-                grids.append(made)
-    return grids
+            grids += [own_grid(runs, table, protocol, rows)] if rows else []
+    return [grid for grid in grids if has_results(grid)]
 
 
 def has_results(table: Grid) -> bool:
@@ -252,13 +229,13 @@ def has_results(table: Grid) -> bool:
 
 def wide(table: Grid, column: str = "mean", task: str = "") -> pd.DataFrame:
     """A column of cells as datasets x methods, in the order of the table."""
-    frame = table.frame if not task else table.frame[table.frame["task"] == task]
-    return _wide(frame, column, table.methods)
+    frame = table.frame
+    return _wide(frame[frame["task"] == task] if task else frame, column, table.methods)
 
 
 def _wide(frame: pd.DataFrame, column: str, methods: Sequence[str]) -> pd.DataFrame:
     """The same of a frame with a line for each pair, in order."""
-    rows, values = list(dict.fromkeys(frame["dataset"])), frame[column]
+    rows, values = frame["dataset"].unique(), frame[column]
     numbers = values if values.dtype == object else values.to_numpy(float, na_value=math.nan)
     return pd.DataFrame(np.reshape(numbers, (len(rows), len(methods))), rows, list(methods))
 
@@ -271,10 +248,9 @@ def matrix(table: Grid, task: str = "") -> pd.DataFrame:
 def added(table: Grid, task: str, statistic: str) -> pd.DataFrame:
     """What each dataset of a task adds to a summary line of a table; see ``contributions``."""
     scores, ranks = matrix(table, task), wide(table, "rank", task)
-    if statistic == "Mean":
-        return scores
+    ranked = scores if statistic == "Mean" else scores.where(ranks.notna())
     ties = ranks if table.protocol == AS_PRINTED else None
-    return contributions(scores.where(ranks.notna()), statistic, table.smaller_is_better, ties)
+    return contributions(ranked, statistic, table.smaller_is_better, ties)
 
 
 def _fill(

@@ -1,9 +1,8 @@
 """Two learners over datasets: differences of means, intervals, signs and tests, and their words."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,7 @@ from experiments.analysis import stats
 from experiments.analysis.answer import Answer, figure, table
 from experiments.analysis.grids import cells
 from experiments.analysis.printed import SCOPES, Printed
-from experiments.analysis.runs import Runs, load
+from experiments.analysis.runs import Runs
 from experiments.analysis.stats import FEWEST_DATASETS, TIE, mean_of
 from experiments.errors import UserError
 from experiments.runs.archive import why_no_probabilities
@@ -43,8 +42,8 @@ def _side(runs: Runs, side: Side, metric: str) -> pd.DataFrame:
     """The cells of one side that have every trial, by dataset."""
     *place, method = side
     found = cells(runs, *place, metric)
-    own = found[found.index.get_level_values("method") == method].droplevel("method")
-    return own[own["n"] == own["expected"]]
+    found = found[(found["n"] == found["expected"]) & found.index.isin([method], "method")]
+    return found.droplevel("method")
 
 
 def means(runs: Runs, side: Side, metric: str = "test_f1") -> pd.Series:
@@ -66,23 +65,18 @@ def alike(one: pd.DataFrame, two: pd.DataFrame) -> pd.Series:
     return ((one == two) | (one.isna() & two.isna())).all(axis=1)
 
 
-def slugs_of(printed: Printed, scope: str = "all") -> list[str]:
-    """The paper's datasets of a task, or ``all``, in its order."""
-    tasks = printed.datasets["task"]
-    return list(tasks.index if scope == "all" else tasks.index[tasks == scope])
-
-
 def in_scope(values: pd.Series, printed: Printed, scope: str = "all") -> pd.Series:
-    """The values of the paper's datasets of a task, in its order."""
-    return values[[slug for slug in slugs_of(printed, scope) if slug in values.index]]
+    """The values of the paper's datasets of a task, or ``all``, in its order."""
+    tasks = printed.datasets.loc[printed.datasets.index.isin(values.index), "task"]
+    return values[tasks.index[tasks.eq(scope) | (scope == "all")]]
 
 
-def contrast(values: Iterable[float], interval: Any = stats.bootstrap) -> Line | None:
-    """Mean difference, its interval, signs and Wilcoxon's p; ``None`` for few datasets."""
+def contrast(values: Iterable[float]) -> Line | None:
+    """Mean difference, Student's interval, signs and Wilcoxon's p; ``None`` for few datasets."""
     known = list(values)
     if len(known) < FEWEST_DATASETS:
         return None
-    line: Line = {"n": len(known), **dict(zip(LIMITS, interval(known), strict=True))}
+    line: Line = {"n": len(known), **dict(zip(LIMITS, stats.t_interval(known), strict=True))}
     return {**line, **signs(known), "p": stats.wilcoxon(known)}
 
 
@@ -96,16 +90,13 @@ def signs(values: Sequence[float]) -> Line:
 def contrasts(lines: Iterable[tuple[Line, Line | None]]) -> pd.DataFrame:
     """Places with what was found there, if anything; Holm's correction over all of them."""
     frame = pd.DataFrame([{**place, **found} for place, found in lines if found is not None])
-    tested = frame["p"].dropna() if "p" in frame else pd.Series(dtype=float)
-    return frame.assign(holm=pd.Series(stats.holm(tested.tolist()), tested.index, dtype=float))
+    return frame.assign(holm=stats.holm(frame.get("p", pd.Series())))
 
 
 def by_task(
     runs: Runs, printed: Printed, places: Iterable[Place], metric: str = "test_f1"
 ) -> pd.DataFrame:
-    """Contrasts of pairs by task over the paper's datasets. ``places`` are a line and its two
-    sides; ``mine`` and ``theirs`` are their means of ``metric``.
-    """
+    """Contrasts of places by task over the paper's datasets; means of ``metric`` of both sides."""
     lines = []
     for place, mine, other in places:
         gaps = differences(runs, mine, other)
@@ -118,16 +109,13 @@ def by_task(
 
 
 def estimate(values: Iterable[float], chances: bool = True) -> Line | None:
-    """A contrast with Student's interval, what to expect of one more dataset and, for scores up to
-    1, the ``chances`` of a Bayesian signed-rank test.
-    """
+    """A contrast, what to expect of one more dataset and, for scores up to 1, the ``chances``."""
     known = list(values)
-    line = contrast(known, stats.t_interval)
-    if line is None:
-        return None
-    _, line["new low"], line["new high"] = stats.new_dataset(known)
-    told = stats.bayesian_signed_rank(known) if chances else (None, None, None)
-    return line | dict(zip(stats.Chances._fields, told, strict=True))
+    if line := contrast(known):
+        _, line["new low"], line["new high"] = stats.t_interval(known, 1)
+        told = stats.bayesian_signed_rank(known) if chances else (None, None, None)
+        line |= dict(zip(stats.Chances._fields, told, strict=True))
+    return line
 
 
 def interval(line: Any, decimals: int = 3) -> str:
@@ -166,15 +154,6 @@ def standing(line: Any) -> str:
 NAME, EXPERIMENT = "comparison", "default"
 
 
-def gathered(
-    store: Path, done: pd.DataFrame, protocol: str, keys: Collection[str], experiment: str
-) -> Runs:
-    """The runs of some jobs: those of a store beside those that are done elsewhere."""
-    own = load(store)
-    frame = pd.concat([done, own.of(protocol, experiment)]).drop_duplicates("key")
-    return replace(own, frame=frame[frame["key"].isin(keys)].reset_index(drop=True))
-
-
 def compare(
     runs: Runs,
     protocol: str,
@@ -183,12 +162,10 @@ def compare(
     metrics: Sequence[Column],
     experiment: str = EXPERIMENT,
 ) -> Answer:
-    """Whether some learners are better than the first of the others, by each metric;
-    ``extra["scores"]`` has the mean of every learner on every dataset that counts.
-    """
+    """Whether some learners are better than the first of the others, by each metric."""
     asked, reference, lines = mine or others[1:], runs.name(others[0]), list[Line]()
     rows = runs.of(protocol, experiment)
-    every, gaps = list(dict.fromkeys(rows["dataset"])), list[str]()
+    every, gaps = list(rows["dataset"].unique()), list[str]()
     datasets, scores = dict[str, list[str]](), list[pd.DataFrame]()
     for metric in metrics:
         found = {m: means(runs, (protocol, experiment, m), metric.name) for m in (*mine, *others)}

@@ -49,7 +49,7 @@ class Printed:
 
     ``cells`` and ``summaries`` are shaped like ours, ``datasets`` are in the paper's order (22
     binary, then 14 multi-class), ``summary`` is Table 3 with a row per method, ``penalty`` has
-    variants ``penalty`` and ``no_penalty``, ``hyperparameters`` a frame of texts per method,
+    columns ``penalty`` and ``no_penalty``, ``hyperparameters`` a frame of texts per method,
     ``inconsistencies`` printed figures that the printed cells contradict.
     """
 
@@ -75,26 +75,21 @@ class Printed:
 @cache
 def printed(folder: Path = FOLDER) -> Printed:
     """All printed tables of a folder of CSVs."""
-    specs = _read(folder, "dataset_specs").rename(
-        columns={"dataset": "name", "samples_by_class": "class_counts"}
-    )
+    names = {"dataset": "name", "samples_by_class": "class_counts"}
+    specs = _read(folder, "dataset_specs").rename(columns=names)
     specs.insert(0, "slug", specs["name"].map(slug))
-    penalty = _read(folder, "genetictree_penalty").melt(
-        ["task", "measure"], var_name="variant", value_name="value"
-    )
     known = tomllib.loads((folder / "inconsistencies.toml").read_text(encoding="utf-8"))
+    texts, settings = {"dtype": str, "keep_default_na": False}, {}
+    for method in TUNED_METHODS:
+        own = _read(folder, f"hyperparameters_{method}", **texts)
+        settings[method] = own.set_index(own.pop("dataset").map(slug))
     return Printed(
         cells=pd.concat([_cells(folder, name) for name in TABLES], ignore_index=True),
         summaries=pd.concat([_summaries(folder, name) for name in TABLES], ignore_index=True),
         datasets=specs.set_index("slug", drop=False),
         summary=_read(folder, "summary").set_index("method"),
-        penalty=penalty.astype({"value": float}),
-        hyperparameters={
-            method: _read(folder, f"hyperparameters_{method}", dtype=str, keep_default_na=False)
-            .assign(dataset=lambda frame: frame["dataset"].map(slug))
-            .set_index("dataset")
-            for method in TUNED_METHODS
-        },
+        penalty=_read(folder, "genetictree_penalty").set_index(["task", "measure"]),
+        hyperparameters=settings,
         inconsistencies=pd.DataFrame(known["inconsistency"]).fillna(""),
     )
 
@@ -106,10 +101,9 @@ def slug(name: str) -> str:
 
 def _cells(folder: Path, table: str) -> pd.DataFrame:
     rows = _read(folder, TABLES[table])
-    missing = rows.pop("status").map(lambda status: MISSING.get(status, status))
-    rows = rows.assign(
-        table=table, dataset=rows["dataset"].map(slug), missing=missing, n=(missing == "") * TRIALS
-    )
+    rows["missing"] = rows["status"].replace(MISSING)
+    rows = rows.assign(table=table, n=(rows["missing"] == "") * TRIALS)
+    rows["dataset"] = rows["dataset"].map(slug)
     return rows[["table", "task", "dataset", "method", "mean", "std", "n", "rank", "missing"]]
 
 
@@ -123,9 +117,6 @@ def _read(folder: Path, stem: str, **options: Any) -> pd.DataFrame:
     """Numbers as they are written: to the last digit."""
     path = folder / f"{stem}.csv"
     if not path.is_file():
-        raise UserError(
-            f"{path} is missing: the paper's printed numbers belong to the repository\n"
-            "Restore them with `git checkout -- results/paper`."
-        )
+        raise UserError(f"{path} is missing; restore it: `git checkout -- results/paper`")
     rows = pd.read_csv(path, float_precision="round_trip", **options)
     return rows.replace({"method": METHODS})

@@ -1,6 +1,6 @@
 """The table of runs as one frame: what was planned, joined with what came out of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,8 +27,7 @@ class Source:
         self.store = Store(folder) if (self.folder / FILE).is_file() else None
         if self.store is None and not (self.folder / archive.PLAN).is_file():
             raise UserError(
-                f"{folder} holds no runs: neither {FILE} nor {archive.PLAN}; give the folder of a "
-                f"store (`run` writes to {LOCAL}) or leave it out to read the committed runs"
+                f"{folder} holds no runs ({FILE} or {archive.PLAN}); `run` writes them to {LOCAL}"
             )
 
     @property
@@ -70,6 +69,10 @@ class Runs:
         facts = self.learners.get(slug) or self.datasets.get(slug) or {}
         return str(facts.get("name", slug))
 
+    def told(self, values: Iterable[tuple[Any, float]], how: str) -> str:
+        """``GradTree 0.712, CART 0.698``: numbers of learners or datasets, formatted by ``how``."""
+        return ", ".join(f"{self.name(str(slug))} {value:{how}}" for slug, value in values)
+
     @cached_property
     def places(self) -> dict[tuple[str, str], pd.DataFrame]:
         """The rows of each (protocol, experiment)."""
@@ -82,23 +85,19 @@ class Runs:
 
     @cached_property
     def winners(self) -> pd.DataFrame:
-        """The winners of our search by protocol, dataset and method; a store's own before the
-        committed.
-        """
-        paths = dict.fromkeys((archive.COMMITTED.parent / WINNERS, self.store / WINNERS))
+        """The winners of our search; a store's own before the committed."""
+        paths = (archive.COMMITTED.parent / WINNERS, self.store / WINNERS)
         parts = [pd.read_csv(path, keep_default_na=False) for path in paths if path.is_file()]
-        if not parts:
-            return pd.DataFrame(columns=["protocol", "dataset", "method"])
         subject = ["protocol", "dataset", "method"]
-        found = pd.concat(parts).drop_duplicates(subject, keep="last")
-        return found.sort_values(subject, ignore_index=True)
+        found = pd.concat(parts or [pd.DataFrame(columns=subject)])
+        return found.drop_duplicates(subject, keep="last").sort_values(subject, ignore_index=True)
 
 
 def load(
     store: Path | str | None = None, params: Literal["published", "ours"] = "published"
 ) -> Runs:
-    """The runs of a folder (the committed ones if not given): an archive of Parquet files, or a
-    store that is being filled. ``ours`` takes what our search found for the tuned experiment.
+    """The runs of a folder, an archive or a store (the committed ones if not given). ``ours`` takes
+    what our search found for the tuned experiment.
     """
     source, known = Source(archive.COMMITTED if store is None else store), archive.read_facts()
     plan, facts = source.plan, source.facts
@@ -118,14 +117,11 @@ def joined(plan: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     frame = plan.sort_values(order).merge(runs[kept], on="key", how="left")
     blank = [c.name for c in COLUMNS if c.type is str and c.name in frame]
     wholes = [c.name for c in COLUMNS if c.type is int and c.name in frame]
-    return frame.fillna(dict.fromkeys(blank, "")).astype(
-        {name: float for name in wholes if name not in ("trial", "seed")}
-    )
+    counts = set(wholes) - {"trial", "seed"}
+    return frame.fillna(dict.fromkeys(blank, "")).astype(dict.fromkeys(counts, float))
 
 
 def as_tuned(plan: pd.DataFrame) -> pd.DataFrame:
-    """A plan in which our search's winners stand where the published settings did; DL8.5, which has
-    nothing to search, stays.
-    """
+    """A plan with our search's winners for the published settings; DL8.5 has nothing to search."""
     kept = plan[(plan["experiment"] != "tuned") | (plan["method"] == "dl85")]
     return kept.assign(experiment=kept["experiment"].replace({"searched": "tuned"}))

@@ -1,11 +1,9 @@
-"""Means, ranks, tests and intervals over datasets.
+"""Means, ranks, tests and intervals over datasets, after Demšar, "Statistical comparisons of
+classifiers" (JMLR 7, 2006), and Benavoli and others, "Time for a change" (JMLR 18, 2017).
 
-The tests are those of Demšar, "Statistical comparisons of classifiers over multiple data sets"
-(JMLR 7, 2006), and of Benavoli and others, "Time for a change: a tutorial for comparing multiple
-classifiers through Bayesian analysis" (JMLR 18, 2017). Scores are frames, datasets x methods. In
-ranks and summary lines NaN means no result: the method is not ranked there and takes part in no
-average. MRR is the mean of 1/rank where ties share the better rank; MRD is the mean of
-(best - x) / x, from means rounded to the printed digits.
+Scores are frames, datasets x methods. In ranks and summary lines NaN means no result: the method is
+not ranked there and takes part in no average. MRR is the mean of 1/rank where ties share the better
+rank; MRD is the mean of (best - x) / x, from means rounded to the printed digits.
 """
 
 import math
@@ -54,16 +52,6 @@ def stable(value: float) -> float:
     return float(f"{value:.10g}")
 
 
-def _sample(values: ArrayLike, fewest: int = 2) -> Numbers:
-    sample = np.asarray(values, dtype=np.float64)
-    if sample.ndim != 1 or len(sample) < fewest or np.isnan(sample).any():
-        raise ValueError(f"needs at least {fewest} datasets without gaps, got {sample.shape}")
-    return sample
-
-
-# Means and ranks
-
-
 def mean_of(values: Sequence[float]) -> float:
     """The correctly rounded mean, whatever the order of the values (so that ties are ties)."""
     return math.fsum(values) / len(values)
@@ -94,9 +82,7 @@ def ranks_of(
     ties: pd.DataFrame | None = None,
     method: Literal["min", "first"] = "min",
 ) -> pd.DataFrame:
-    """1 for the best; equal scores share the better rank (1, 1, 3) or stand in column order. The
-    paper ranked unrounded means: where two only print alike, its own rank breaks the tie.
-    """
+    """1 for the best; equal scores share a rank, or stand in order; ``ties`` break them."""
     keys = scores * (1 if smaller else -1)
     return (keys if ties is None else keys + 1e-9 * ties).rank(axis=1, method=method)
 
@@ -115,22 +101,17 @@ def contributions(
     return 1 / ranks if statistic == "MRR" else (ranks == 1).astype(float).where(ranks.notna())
 
 
-# Tests
-
-
 def wilcoxon(differences: ArrayLike) -> float:
     """Two-sided p-value of the signed-rank test that differences centre on zero.
 
-    Exact, given the ranks: equal differences share their mean rank, the ranks of zeros are split
-    evenly between the signs. (SciPy is exact without ties only; with them it samples or enumerates
-    sign patterns, which takes seconds for the pairs of a table.)
+    Exact, given the ranks, ties shared and zeros split evenly between the signs: SciPy is exact
+    without ties only, and enumerates sign patterns with them, which takes seconds.
     """
     values = np.asarray(differences, dtype=np.float64).round(TIED_DECIMALS)
     twice_ranks = (2 * pd.Series(np.abs(values)).rank()).to_numpy().round().astype(int)
     moving = twice_ranks[values != 0]
     total = int(moving.sum())
-    chances = np.zeros(total + 1)
-    chances[0] = 1.0  # of each possible sum of ranks on the positive side
+    chances = np.eye(1, total + 1)[0]  # of each possible sum of ranks on the positive side
     for rank in moving:
         with_it = np.concatenate([np.zeros(rank), chances[:-rank]])
         chances = (chances + with_it) / 2
@@ -139,57 +120,27 @@ def wilcoxon(differences: ArrayLike) -> float:
     return stable(min(1.0, 2 * tail))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment; compare the result with the level itself."""
-    found = pd.Series(p_values, dtype=float).sort_values(kind="stable")
+def holm(p_values: Sequence[float] | pd.Series) -> pd.Series:
+    """Holm's step-down adjustment of those there are; compare the result with the level itself."""
+    found = pd.Series(p_values, dtype=float).dropna().sort_values(kind="stable")
     steps = (found * np.arange(len(found), 0, -1)).clip(upper=1.0)
-    return list(steps.cummax().sort_index())
+    return steps.cummax().sort_index()
 
 
-# Intervals of a mean over datasets
-
-
-@cache
-def _resampled(n: int) -> Numbers:
-    """How much each of n datasets counts in each bootstrap sample."""
-    picks = np.random.default_rng(SEED).integers(n, size=(DRAWS, n))
-    picks += n * np.arange(DRAWS)[:, None]
-    return np.bincount(picks.ravel(), minlength=DRAWS * n).reshape(DRAWS, n) / n
-
-
-def bootstrap(values: ArrayLike) -> Interval:
-    """95 % percentile interval of the mean over resampled datasets."""
-    sample = _sample(values)
-    low, high = np.quantile(_resampled(len(sample)) @ sample, [LEVEL / 2, 1 - LEVEL / 2])
-    return Interval(stable(sample.mean()), stable(low), stable(high))
-
-
-def t_interval(values: ArrayLike) -> Interval:
-    """Student's 95 % interval of the mean."""
-    sample = _sample(values)
-    return _student(sample, len(sample) - 1, 1 / len(sample))
-
-
-def new_dataset(differences: ArrayLike) -> Interval:
-    """What to expect on one more dataset: Higgins's prediction interval of a random-effects mean,
-    with all of the spread taken for that between datasets, and n - 2 degrees of freedom.
+def t_interval(values: ArrayLike, of_one_more: int = 0) -> Interval:
+    """Student's 95 % interval of the mean or, with 1, of what to expect on one more dataset:
+    Higgins's prediction interval, with all of the spread taken for that between datasets.
     """
-    sample = _sample(differences, 3)
-    return _student(sample, len(sample) - 2, 1 + 1 / len(sample))
-
-
-def _student(sample: Numbers, freedom: int, share: float) -> Interval:
-    centre = float(sample.mean())
-    reach = stdtrit(freedom, 1 - LEVEL / 2) * math.sqrt(sample.var(ddof=1) * share)
+    sample = np.asarray(values, dtype=np.float64)
+    centre, n = float(sample.mean()), len(sample)
+    error = math.sqrt(sample.var(ddof=1) * (of_one_more + 1 / n))
+    reach = stdtrit(n - 1 - of_one_more, 1 - LEVEL / 2) * error
     return Interval(*map(stable, (centre, centre - reach, centre + reach)))
-
-
-# Equivalence
 
 
 def equivalence(differences: ArrayLike, margin: float = ROPE) -> float:
     """The larger p-value of two one-sided t-tests that the mean is outside of +-margin (TOST)."""
-    sample = _sample(differences)
+    sample = np.asarray(differences, dtype=np.float64)
     if np.ptp(sample) == 0:
         return float(abs(sample[0]) >= margin)
     error = sample.std(ddof=1) / math.sqrt(len(sample))
@@ -199,20 +150,17 @@ def equivalence(differences: ArrayLike, margin: float = ROPE) -> float:
 @cache
 def _weights(n: int) -> Numbers:
     """Draws of a Dirichlet process with a prior of weight one half at the first of n values."""
-    concentration = np.ones(n)
-    concentration[0] = 0.5
-    drawn = np.random.default_rng(SEED).dirichlet(concentration, DRAWS)
-    return np.ascontiguousarray(drawn.T)
+    concentration = np.append(0.5, np.ones(n - 1))
+    return np.ascontiguousarray(np.random.default_rng(SEED).dirichlet(concentration, DRAWS).T)
 
 
 def bayesian_signed_rank(differences: ArrayLike, rope: float = ROPE) -> Chances:
     """Bayesian signed-rank test: where the pseudo-median of the differences may lie.
 
-    The prior is one half of an observation at zero. Each draw of weights gives the mass of the
-    pairwise means (Walsh averages) above, within and below the region of practical equivalence,
-    and the part with most mass wins the draw.
+    Each draw of weights gives the mass of the pairwise means (Walsh averages) above, within and
+    below the region of practical equivalence, and the part with most mass wins the draw.
     """
-    sample = np.concatenate([[0.0], _sample(differences)])
+    sample = np.concatenate([[0.0], differences])
     order = np.argsort(sample)
     sample, weights = sample[order], _weights(len(sample))[order]
     below = np.vstack([np.zeros(DRAWS), np.cumsum(weights, axis=0)])  # mass of the k smallest

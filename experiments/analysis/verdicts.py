@@ -1,24 +1,16 @@
 """A verdict on every printed number: is ours the paper's, as good as the paper's, or not?
 
-A cell is two means of ten trials, of which the paper prints mean and population deviation; each
-population variance s^2 is first made a sample variance, s^2 n / (n - 1).
+A cell is two means of ten trials, of which the paper prints mean and population deviation (made a
+sample deviation first). A printed figure stands for any number that rounds to it.
 
-*Different?* Welch's t-test asks whether the means may share one expectation. A printed figure
-stands for any number that rounds to it, so the paper is taken at the values most favourable to
-agreement: its mean half a unit of the last digit nearer to ours, its deviation half a unit larger.
-The p-values of all cells compared in one table are adjusted by Holm, and an adjusted p below 0.05
-makes a cell ``better`` or ``worse``.
+``better`` or ``worse``: Welch's t-test, with Holm's correction within a table, finds a difference,
+though the printed mean is taken half a unit of its last digit nearer to ours and the deviation half
+a unit larger. ``equivalent``: two one-sided Welch tests find the difference within a margin, though
+the printed mean is taken half a unit farther away. ``undecided``: too noisy to tell.
 
-*Equivalent?* No significant difference is no proof of equality. Two one-sided Welch tests ask
-whether the difference lies within a margin: 0.02 of a score between 0 and 1, or a tenth of the
-printed value. Here the printed mean is taken half a unit farther away. If both reject at 0.05 the
-cell is ``equivalent``. What is neither is ``undecided``: ten trials are too noisy to tell.
-
-Fewer trials than the paper's are taken to spread at least as much as those. Both sides use the
-same splits, which makes their means positively correlated; the paper's single trials are not
-published, so no paired test is possible and both unpaired ones err towards ``undecided``. Over a
-column the datasets are paired, which decides more: see ``summary_verdicts`` and the question
-"Does it reproduce?".
+Fewer trials than the paper's are taken to spread at least as much as those. Both sides use the same
+splits, but the paper's single trials are not published: no paired test is possible, and unpaired
+ones err towards ``undecided``. Over a column the datasets are paired: see ``summary_verdicts``.
 """
 
 import math
@@ -79,12 +71,11 @@ def verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
         open_ = found["outcome"] == "undecided"
         found.loc[open_, "trials_needed"] = trials_needed(found[open_], table)
         parts.append(found)
-    every, seen = pd.concat(parts, ignore_index=True), set()
+    every, seen = pd.concat(parts, ignore_index=True), list[object]()
     for (_, task, method), part in every.groupby(["table", "task", "method"], sort=False):
-        numbers = part[["dataset", "paper_mean", "paper_std"]].dropna().to_numpy().ravel().tolist()
-        column = (task, method, *numbers)
-        every.loc[part.index, "counted"] &= column not in seen
-        seen.add(column)
+        numbers = part[["dataset", "paper_mean", "paper_std"]].dropna().to_numpy().tolist()
+        every.loc[part.index, "counted"] &= (task, method, numbers) not in seen
+        seen.append((task, method, numbers))
     return every
 
 
@@ -94,9 +85,7 @@ def judge(
     table: Declared,
     misprints: Mapping[tuple[str, str], str] | None = None,
 ) -> pd.DataFrame:
-    """Verdicts on the cells of one table, in the order of ours; what the paper lacks has none.
-    ``misprints`` tell what the printed reason of a cell should have been.
-    """
+    """Verdicts on the cells of one table; ``misprints``: what printed reasons should have been."""
     place, sides = ["dataset", "method"], ["mean", "std", "n", "missing"]
     paper = theirs.set_index(place)[sides].add_prefix("paper_").reset_index()
     mine = ours.drop(columns="rank", errors="ignore")
@@ -107,26 +96,22 @@ def judge(
     reason, theirs_none = both["ours_missing"], both["paper_mean"].isna()
     meant = [(misprints or {}).get(each) for each in zip(*map(both.get, place), strict=True)]
     alike = theirs_none & ((reason == both["paper_missing"]) | (reason == meant))
-    told = "the paper prints " + both["paper_missing"]
+    told = ["both " + reason, "the paper prints " + both["paper_missing"]]
     both["outcome"] = np.where(alike, "exact", "missing")
-    both["note"] = np.select(
-        [alike, theirs_none], ["both " + reason, told], reason.replace("", "not run")
-    )
-    cells = both[tested]
-    if len(cells):
-        p, p_equivalent = welch(cells, table), p_of_equivalence(cells, table)
-        adjusted, told = p.copy(), ~np.isnan(p)
-        adjusted[told] = stats.holm(p[told].tolist())
+    both["note"] = np.select([alike, theirs_none], told, reason.replace("", "not run"))
+    if tested.any():
+        cells = both[tested].copy()
+        cells["p_value"] = welch(cells, table)
+        cells["p_equivalent"] = p_of_equivalence(cells, table)
+        cells["p_adjusted"] = stats.holm(cells["p_value"])
         gain = (cells["difference"] < 0) == table.smaller_is_better
-        outcome = np.where(p_equivalent < LEVEL, "equivalent", "undecided")
-        outcome = np.where(adjusted < LEVEL, np.where(gain, "better", "worse"), outcome)
-        outcome = np.where(prints_alike(cells, table), "exact", outcome)
+        differ, direction = cells["p_adjusted"] < LEVEL, np.where(gain, "better", "worse")
+        grounds = [prints_alike(cells, table), differ, cells["p_equivalent"] < LEVEL]
+        cells["outcome"] = np.select(grounds, ["exact", direction, "equivalent"], "undecided")
+        few, bare = cells["ours_n"] < cells["paper_n"], cells["paper_std"].isna()
         trials = cells["ours_n"].astype(str) + " of " + cells["paper_n"].astype(str) + " trials"
-        notes = np.where(cells["paper_std"].isna(), "no deviation is printed", "")
-        notes = np.where(cells["ours_n"] < cells["paper_n"], trials, notes)
-        made = {"p_value": p, "p_adjusted": adjusted, "p_equivalent": p_equivalent}
-        for name, values in {**made, "outcome": outcome, "note": notes}.items():
-            both.loc[tested, name] = values
+        cells["note"] = np.select([few, bare], [trials, "no deviation is printed"], "")
+        both.loc[tested] = cells
     return both
 
 
@@ -187,25 +172,18 @@ def _standard_error(cells: pd.DataFrame, table: Declared) -> tuple[Numbers, Numb
 
 
 def trials_needed(cells: pd.DataFrame, table: Declared) -> Numbers:
-    """How many trials of ours would show two equal means to be equivalent; infinite where the
-    paper's own, which are fixed, are too noisy.
-    """
+    """How many trials of ours would show two equal means to be equivalent; infinite where none."""
     every = cells.assign(difference=0.0).iloc[np.repeat(range(len(cells)), len(TRIALS_TRIED))]
     every = every.assign(ours_n=TRIALS_TRIED * len(cells))
     enough = p_of_equivalence(every, table).reshape(-1, len(TRIALS_TRIED)) < LEVEL
     return np.where(enough.any(axis=1), np.array(TRIALS_TRIED)[enough.argmax(axis=1)], math.inf)
 
 
-# Summary lines
-
-
 def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
     """The summary values the paper prints beside ours: lines below its tables, then Table 3.
 
-    Ours and the paper's are means over the same datasets, so that the difference has an interval
-    over datasets. ``exact``: prints alike; ``equivalent``: within a margin (0.01 of a mean F1, a
-    tenth of a size, 0.05 of an MRR or MRD) by two one-sided t-tests; ``better`` or ``worse``: the
-    95 % interval leaves out zero; else ``undecided``.
+    Both are means over the same datasets, so the difference has an interval over datasets. A margin
+    is 0.01 of a mean F1, a tenth of a size, 0.05 of an MRR or MRD.
     """
     lines: list[dict[str, object]] = []
     sources = (lambda name: grid(runs, name)), (lambda name: printed_grid(name, printed))
@@ -226,8 +204,8 @@ def summary_verdicts(runs: Runs, printed: Printed) -> pd.DataFrame:
                 lines.append(line | _summary(*numbers, margin, smaller))
     for task in TASKS:
         train, test = (
-            [added(source(f"{part}-f1-tuned"), task, "Mean") for source in sources]
-            for part in ("train", "test")
+            [added(source(name), task, "Mean") for source in sources]
+            for name in ("train-f1-tuned", "test-f1-tuned")
         )
         for method, value in printed.summary[f"train_test_diff_{task}"].items():
             mine, theirs = (a[method] - b[method] for a, b in zip(train, test, strict=True))
@@ -246,19 +224,17 @@ def _summary(
     mine, cells = stats.over_datasets(ours)["value"], stats.over_datasets(theirs)["value"]
     digits = max(digits, len(str(value).partition(".")[2]))
     apart = (ours - theirs).dropna()
-    difference, low, high, outcome = mine - value, math.nan, math.nan, "undecided"
-    if math.isnan(mine):
-        outcome = "missing"
-    elif len(apart) >= FEWEST_DATASETS:
+    difference, low, high = mine - value, math.nan, math.nan
+    outcome = "missing" if math.isnan(mine) else "undecided"
+    if len(apart) >= FEWEST_DATASETS:
         shifted = apart - apart.mean() + difference
         _, low, high = stats.t_interval(shifted)
         if stats.equivalence(shifted, margin) < LEVEL:
             outcome = "equivalent"
         elif low > 0 or high < 0:
             outcome = "better" if (difference < 0) == smaller else "worse"
-    if rounds_to(np.array([mine]), np.array([value]), digits)[0]:
-        outcome = "exact"
-    consistent = rounds_to(np.array([cells]), np.array([value]), digits)[0]
+    alike, consistent = rounds_to(np.array([mine, cells]), np.full(2, value), digits)
+    outcome = "exact" if alike else outcome
     note = "" if consistent else f"the paper's own cells give {cells:.{digits}f}"
     line = {"paper_value": value, "ours_value": mine, "difference": difference}
     return {**line, "low": low, "high": high, "outcome": outcome, "note": note}
@@ -282,8 +258,5 @@ def with_verdicts(table: Grid, found: pd.DataFrame, printed: Printed) -> Grid:
     lines = printed.summaries[printed.summaries["table"] == table.name].drop(columns="table")
     lines = lines.rename(columns={c: f"paper_{c}" for c in ("value", "spread", "rank")})
     summary = table.summary.merge(lines, on=["task", "statistic", "method"], how="left")
-    return replace(
-        table,
-        frame=beside(table.frame, found[found["table"] == table.name]),
-        summary=summary.astype({"paper_rank": "Int64"}),
-    )
+    frame = beside(table.frame, found[found["table"] == table.name])
+    return replace(table, frame=frame, summary=summary.astype({"paper_rank": "Int64"}))

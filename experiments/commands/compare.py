@@ -9,7 +9,7 @@ import pandas as pd
 
 from baselines.contract import NUMBERS
 from experiments.analysis.answer import Answer, Table
-from experiments.analysis.pairwise import EXPERIMENT, compare, gathered
+from experiments.analysis.pairwise import EXPERIMENT, compare
 from experiments.analysis.runs import load
 from experiments.commands import arguments
 from experiments.commands.arguments import COMMITTED, option, verb, words
@@ -76,7 +76,10 @@ def run(args: argparse.Namespace) -> int:
     status, whole = run_jobs(args, todo) if todo else (DONE, True)
     if whole:
         store = args.store if todo else COMMITTED
-        runs = gathered(store, done, args.protocol, {job.key for job in jobs}, experiment)
+        known = load(store)
+        frame = pd.concat([done, known.of(args.protocol, experiment)], ignore_index=True)
+        frame = frame.drop_duplicates("key")
+        runs = replace(known, frame=frame[frame["key"].isin([job.key for job in jobs])])
         for metric in wanted:
             frame, why = metrics.scored(runs, runs.frame, metric, [store, COMMITTED])
             runs = replace(runs, frame=frame)

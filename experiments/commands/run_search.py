@@ -163,7 +163,7 @@ def _write(folder: Path) -> list[str]:
     from experiments.output.report import write_report
 
     runs, compared = load(folder), checks.fits(folder)
-    found = answers(runs, None, *arguments.own_tables())
+    found = answers(runs, *arguments.own_tables())
     files.write(folder, files.table_files(found, runs))
     write_report(runs, found, folder)
     lines = list[str]()

@@ -36,7 +36,7 @@ def tables(args: argparse.Namespace) -> int:
     not been run is a gap. Tables that no question of the results makes any more are removed.
     """
     runs = load(args.store, args.params or "published")
-    found = answers(runs, None, *own_tables())
+    found = answers(runs, *own_tables())
     output = arguments.output_folder(args)
     made = files.table_files(found, runs)
     removed = files.write(output, made)
@@ -138,7 +138,7 @@ def report(args: argparse.Namespace) -> int:
     from experiments.output.report import write_report
 
     runs = load(args.store, args.params or "published")
-    found = answers(runs, None, *own_tables())
+    found = answers(runs, *own_tables())
     page = write_report(runs, found, arguments.output_folder(args), args.params or "")
     say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
     return DONE

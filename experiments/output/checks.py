@@ -62,10 +62,9 @@ def written(what: str, made: Mapping[str, str], results: Path = RESULTS) -> Chec
     """Whether files are there and have these texts."""
     found = Check(what, len(made))
     for name, text in made.items():
-        there = (results / name).read_bytes() if (results / name).is_file() else None
-        if there is None:
+        if not (results / name).is_file():
             found.wrong.append(f"{name} is missing")
-        elif there != text.encode():
+        elif (there := (results / name).read_bytes()) != text.encode():
             old = there.decode(errors="replace")
             pairs = enumerate(zip(old, text, strict=False))
             at = next((at for at, (a, b) in pairs if a != b), min(len(old), len(text)))
@@ -95,9 +94,7 @@ def figures(answers: Sequence[Answer], results: Path = RESULTS) -> Check:
 
 
 def rows(folder: Path) -> Check:
-    """Every row of an archive or a store against the schema: each different text and each number
-    out of range once, and what the columns of a row have to do with each other.
-    """
+    """Every row against the schema: each text and number out of range once, then whole rows."""
     table = Source(folder).runs
     twice = table["key"][table["key"].duplicated()]
     found = Check("Rows of the table of runs", len(table), [f"{key}: there twice" for key in twice])
@@ -105,18 +102,15 @@ def rows(folder: Path) -> Check:
     for column in schema.COLUMNS:
         part = table[["key"] if column.name == "key" else ["key", column.name]]
         if column.type is not str:
-            part = part[~_in_range(part[column.name].astype(float), column)]
+            values = part[column.name].astype(float)
+            whole = column.type is float or values % 1 == 0
+            part = part[~(np.isfinite(values) & values.between(column.low, column.high) & whole)]
         firsts = part.drop_duplicates(column.name)
-        values = [run[column.name] for run in archive.rows(firsts)]
-        found.wrong += _bad(firsts["key"], values, partial(checked, column))
+        each = [run[column.name] for run in archive.rows(firsts)]
+        found.wrong += _bad(firsts["key"], each, partial(checked, column))
     related = archive.rows(table[[*IDENTITY, "key", "status", *schema.SCORES]])
     found.wrong += _bad(table["key"], related, consistent)
     return found
-
-
-def _in_range(values: pd.Series, column: schema.Column) -> pd.Series:
-    whole = column.type is float or values % 1 == 0
-    return np.isfinite(values) & values.between(column.low, column.high) & whole
 
 
 def _bad(keys: Iterable[str], found: Iterable[Any], check: Callable[[Any], Any]) -> Iterator[str]:
@@ -167,17 +161,14 @@ def unlike(environments: Mapping[str, Any], ours: str, theirs: str) -> str:
     """What two environments differ in."""
     parts = []
     for group in ("versions", "machine"):
-        mine = dict(environments.get(ours, {}).get(group, {}))
-        other = dict(environments.get(theirs, {}).get(group, {}))
+        mine, other = (environments.get(each, {}).get(group, {}) for each in (ours, theirs))
         names = sorted(n for n in {*mine, *other} if mine.get(n) != other.get(n))
         parts += [f"{n} {other.get(n, 'none')} for {mine.get(n, 'none')}" for n in names]
     return ", ".join(parts) or "made with the same versions on the same kind of machine"
 
 
 def scores(folder: Path, of_classes: Callable[..., Any], of_numbers: Callable[..., Any]) -> Check:
-    """Stored scores against those that two functions of the runner give of stored predictions;
-    an archive has those of the headline.
-    """
+    """Stored scores against those of stored predictions, which an archive has of the headline."""
     found = Check("Scores recomputed from predictions")
     source = Source(folder)
     plan = source.plan if source.store is None else source.plan.iloc[:0]
@@ -198,10 +189,8 @@ def scores(folder: Path, of_classes: Callable[..., Any], of_numbers: Callable[..
             if not same:
                 told = f"{name} is {run[name]}, its predictions give {score}"
                 found.wrong.append(f"{_place(run)}: {told}")
-    found.wrong += [
-        f"{what}: {count:,} runs of the headline have no predictions"
-        for what, count in lacking.items()
-    ]
+    gap = "runs of the headline have no predictions"
+    found.wrong += [f"{what}: {count:,} {gap}" for what, count in lacking.items()]
     if not found.compared and not found.wrong:
         found.skipped = f"{folder} keeps no predictions"
     return found

@@ -3,7 +3,6 @@ one JSON file per dataset, drawn without data or learners.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -68,21 +67,19 @@ def table_files(answers: Iterable[Answer], names: Runs) -> dict[str, str]:
 def grid_files(grid: Grid, names: Runs, stem: str) -> dict[str, str]:
     """Cells and summary as CSV; LaTeX in one file, or in one per task as the paper has it."""
     made = {f"{stem}.csv": csv_text(grid.frame), f"{stem}-summary.csv": csv_text(grid.summary)}
-    tasks = list(dict.fromkeys(grid.frame["task"])) if grid.split_by_task else []
-    if not tasks:
-        return {**made, f"{stem}.tex": latex.grid_latex(grid, names)}
-    return made | {f"{stem}-{task}.tex": latex.grid_latex(grid, names, task) for task in tasks}
+    tasks = grid.frame["task"].unique() if grid.split_by_task else [""]
+    parts = {f"{stem}-{task}".rstrip("-"): task for task in tasks}
+    return made | {f"{n}.tex": latex.grid_latex(grid, names, task) for n, task in parts.items()}
 
 
 def _counts(tables: Iterable[Table | Grid]) -> Mapping[tuple[str, ...], int]:
     """How many cells of the paper's tables, and how many claims, have which outcome."""
-    found: Counter[tuple[str, ...]] = Counter()
+    found = Counter[tuple[str, ...]]()
+    wanted = {"claims": ["Claims", "outcome"], "verdicts": ["Cells", "table", "method", "outcome"]}
     for table in tables:
-        if table.name in BESIDE_TABLES and "outcome" in table.frame:
-            claims = table.name == "claims"
-            wanted = ["outcome"] if claims else ["table", "method", "outcome"]
-            rows = table.frame[wanted].astype(str).itertuples(index=False, name=None)
-            found.update(("Claims" if claims else "Cells", *row) for row in rows)
+        if table.name in wanted and "outcome" in table.frame:
+            word, *columns = wanted[table.name]
+            found.update((word, *row) for row in table.frame[columns].to_numpy().tolist())
     return found
 
 
@@ -95,9 +92,7 @@ def put(path: Path, content: bytes) -> Path:
 
 
 def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list[str]:
-    """Write files and, unless told to ``keep`` them, remove and return the names of tables that no
-    answer owns any more.
-    """
+    """Write files and, unless told to ``keep`` them, remove and return tables nobody owns."""
     for name, text in files.items():
         put(folder / name, text.encode())
     removed = [] if keep else unowned(folder, files)
@@ -108,12 +103,8 @@ def write(folder: Path, files: Mapping[str, str], *, keep: bool = False) -> list
 
 def unowned(folder: Path, files: Iterable[str]) -> list[str]:
     """Files below the folder of tables that are none of these."""
-    paths = [each for each in sorted((folder / TABLES).rglob("*.*")) if each.is_file()]
-    names = {path.relative_to(folder).as_posix() for path in paths}
-    return sorted(name for name in names - {*files} if name.endswith((".csv", ".tex", ".md")))
-
-
-# Figures
+    paths = [path for kind in ("csv", "tex") for path in (folder / TABLES).rglob(f"*.{kind}")]
+    return sorted({path.relative_to(folder).as_posix() for path in paths} - {*files})
 
 
 def save(figure: Any, stem: Path) -> list[Path]:
@@ -134,18 +125,13 @@ def stale(figure: Any, stem: Path) -> list[str]:
     """The files of a figure that are missing or show other data."""
     from experiments.analysis.drawing import data_hash  # imports Matplotlib
 
-    wanted = data_hash(figure).encode()
-    found = []
-    for kind in FORMATS:
-        path = stem.with_name(f"{stem.name}.{kind}")
+    wanted, found = data_hash(figure).encode(), []
+    for path in [stem.with_name(f"{stem.name}.{kind}") for kind in FORMATS]:
         if not path.is_file():
             found.append(f"{path.name} is missing")
-        elif not re.search(wanted, path.read_bytes()):
+        elif wanted not in path.read_bytes():
             found.append(f"{path.name} shows other data than the runs give")
     return found
-
-
-# Trees
 
 
 def write_trees(folder: Path, dataset: str, entries: Iterable[Mapping[str, Any]]) -> Path:
@@ -169,10 +155,8 @@ def read_trees(folder: Path, dataset: str) -> list[dict[str, Any]]:
             return list(content["trees"])
     except (ValueError, KeyError, TypeError):
         pass
-    raise UserError(
-        f"{path} holds no trees of format {TREE_FORMAT!r}; write it again with "
-        f"`python -m experiments trees --dataset {dataset}`"
-    )
+    remedy = f"write it again with `python -m experiments trees --dataset {dataset}`"
+    raise UserError(f"{path} holds no trees of format {TREE_FORMAT!r}; {remedy}")
 
 
 def codes_note(dataset: Mapping[str, Any], protocol: str) -> str:

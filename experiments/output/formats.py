@@ -1,6 +1,7 @@
 """How numbers are shown: LaTeX, Markdown, HTML and sentences ask here. CSV keeps every digit."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,8 +26,7 @@ def number(value: float, decimals: int = 3) -> str:
     """A number with thousands separators; one that rounds to zero keeps a digit if it is near."""
     if not math.isfinite(value):
         return "not a number"
-    if abs(value) < NOISE:
-        value = 0.0
+    value = 0.0 if abs(value) < NOISE else value
     for digits in range(decimals, decimals + 3):
         text = f"{value:,.{digits}f}"
         if not value or text.strip("-0.,"):
@@ -105,8 +105,7 @@ def shown(table: Table) -> Shown:
     """A table with its numbers as texts and the best ones in bold. ``X spread`` is shown behind ±
     in column ``X``; ``X: low`` and ``X: high`` become one column of intervals.
     """
-    frame = table.frame
-    names = [str(name) for name in frame]
+    frame, names = table.frame, [str(name) for name in table.frame]
     inside = {f"{name}{SPREAD}" for name in names}
     inside |= {f"{name.removesuffix(LOW)}{HIGH}" for name in names if name.endswith(LOW)}
     names = [name for name in names if name not in inside]
@@ -151,14 +150,10 @@ def _best(
     """
     named = [at for at, how in enumerate(formats) if how.best]
     lines = [(formats[at].best, {(row, at): v for row, v in values[at].items()}) for at in named]
-    if table.best_in_row:
+    if by_row := table.best_in_row:
         usual = [at for at, how in enumerate(formats) if at and how.kind in ("number", "change")]
-        rivals = [(at, values[at]) for at in named or usual]
-        rows = range(len(table.frame))
-        lines = [
-            (table.best_in_row, {(row, at): own[row] for at, own in rivals if row in own})
-            for row in rows
-        ]
+        rivals, rows = [(at, values[at]) for at in named or usual], range(len(table.frame))
+        lines = [(by_row, {(r, at): own[r] for at, own in rivals if r in own}) for r in rows]
     found = set()
     for direction, line in lines:
         top = (max if direction == "max" else min)(line.values(), default=None)
@@ -167,31 +162,22 @@ def _best(
 
 
 def shown_grid(grid: Grid, names: Runs, task: str = "") -> Shown:
-    """A dataset x method table as the paper prints it: mean ± deviation (rank), the best bold.
-    Below a block stand the summary lines that the paper prints.
-    """
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for cell in grid.frame.to_dict("records"):
-        rows.setdefault((cell["task"], cell["dataset"]), {})[cell["method"]] = cell
-    below: dict[tuple[str, str], dict[str, Any]] = {}
-    for value in grid.summary.to_dict("records"):
-        below.setdefault((value["task"], value["statistic"]), {})[value["method"]] = value
-    tasks = [each for each in dict.fromkeys(each for each, _ in rows) if task in ("", each)]
+    """A table as the paper prints it: mean ± deviation (rank), the best bold, and summary lines."""
+    cells, summary = _lines(grid.frame, "dataset"), _lines(grid.summary, "statistic")
+    tasks = [each for each in grid.frame["task"].unique() if task in ("", each)]
     lines: list[Line] = []
     for each in tasks:
         if len(tasks) > 1:
             lines.append(Line((Text(TASKS.get(each, each)),), rule_above=bool(lines)))
-        for dataset, row in ((d, row) for (t, d), row in rows.items() if t == each):
-            cells = [_cell(row.get(method), grid) for method in grid.methods]
-            lines.append(Line((Text(names.name(dataset)), *cells), dataset=dataset))
-        rule = True
-        for statistic, row in ((s, row) for (t, s), row in below.items() if t == each):
-            if statistic in grid.printed:
-                smaller = statistic == "MRD" or (statistic == "Mean" and grid.smaller_is_better)
-                label = f"{STATISTICS.get(statistic, statistic)} {'↓' if smaller else '↑'}"
-                cells = [statistic_text(row.get(method), grid) for method in grid.methods]
-                lines.append(Line((Text(label), *cells), rule_above=rule))
-                rule = False
+        for dataset, row in cells[each].items():
+            texts = [_cell(row[method], grid) for method in grid.methods]
+            lines.append(Line((Text(names.name(dataset)), *texts), dataset=dataset))
+        printed = {name: row for name, row in summary[each].items() if name in grid.printed}
+        for at, (statistic, row) in enumerate(printed.items()):
+            smaller = statistic == "MRD" or (statistic == "Mean" and grid.smaller_is_better)
+            label = f"{STATISTICS.get(statistic, statistic)} {'↓' if smaller else '↑'}"
+            texts = [statistic_text(row[method], grid) for method in grid.methods]
+            lines.append(Line((Text(label), *texts), rule_above=at == 0))
     headers = [grid.names.get(m) or names.name(m) for m in grid.methods]
     groups = [str(names.learners.get(m, {}).get("group") or "") for m in grid.methods]
     if len(set(groups)) == 1 or any(m in grid.names for m in grid.methods):
@@ -200,9 +186,15 @@ def shown_grid(grid: Grid, names: Runs, task: str = "") -> Shown:
     return Shown(("Dataset", *headers), ("", *groups), numeric, tuple(lines))
 
 
-def _cell(cell: Mapping[str, Any] | None, grid: Grid) -> Text:
-    if cell is None:
-        return Text(GAP)
+def _lines(frame: pd.DataFrame, by: str) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
+    """Lines of a frame by task, dataset or statistic, and method."""
+    found: dict[str, Any] = defaultdict(lambda: defaultdict(dict))
+    for line in frame.to_dict("records"):
+        found[line["task"]][line[by]][line["method"]] = line
+    return found
+
+
+def _cell(cell: Mapping[str, Any], grid: Grid) -> Text:
     if missing(cell["mean"]) or show(cell["missing"]):  # a reason, or ours where the paper has none
         return Text(show(cell["missing"]) or GAP)
     mark = str(int(cell["n"])) if cell["n"] < cell["expected"] else ""
@@ -223,17 +215,15 @@ def unstable(cell: Mapping[str, Any]) -> float:
 
 
 def spread(mean: float, std: float, decimals: int, std_decimals: int) -> str:
-    """Mean ± deviation, where there is one, as the paper rounds them: deviations of F1 without the
-    zero before the point.
-    """
+    """Mean ± deviation, where there is one; deviations of F1 without the zero before the point."""
     text, deviation = f"{mean:,.{decimals}f}", "" if missing(std) else f"{std:,.{std_decimals}f}"
     deviation = deviation.removeprefix("0") if std_decimals == 3 else deviation
     return f"{text} ± {deviation}" if deviation else text
 
 
-def statistic_text(values: Mapping[Any, Any] | None, grid: Grid) -> Text:
+def statistic_text(values: Mapping[Any, Any], grid: Grid) -> Text:
     """A summary value with its spread and rank."""
-    if values is None or missing(values["value"]):
+    if missing(values["value"]):
         return Text(GAP)
     decimals = {"Mean": grid.summary_decimals, "Wins": 0}.get(values["statistic"], 3)
     return _ranked(spread(values["value"], values["spread"], decimals, decimals), values["rank"])

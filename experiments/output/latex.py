@@ -100,11 +100,10 @@ def grid_latex(grid: Grid, names: Runs, task: str = "") -> str:
         cells = cells[cells["task"] == task]
     note = f"{caption(grid)} Mean ± deviation over {grid.trials} trial{'s' * (grid.trials != 1)}"
     note += ", rank in brackets." if cells["rank"].notna().any() else "."
-    reasons = cells["missing"].fillna("")
-    done = cells[cells["mean"].notna() & reasons.eq("")]
-    if (done["n"] < done["expected"]).any():
+    done, plain = cells["mean"].notna(), cells["missing"].fillna("").eq("")
+    if (done & plain & (cells["n"] < cells["expected"])).any():
         note += f" Exponents: trials, where fewer than {grid.trials}."
-    if (cells["mean"].isna() & reasons.eq("")).any():
+    if (~done & plain).any():
         note += f" {GAP}: not run."
     if "stable_trials" in cells and (cells["stable_trials"] < cells["refitted_trials"]).any():
         note += " †: a rounding error in the training rows changes a trial of the cell."
@@ -222,13 +221,11 @@ def stacked(header: str, width: float) -> list[str]:
 def _pages(lines: Sequence[Line], layout: Layout, room: float) -> list[list[Line]]:
     """The lines of a table, cut where a page is full."""
     found: list[list[Line]] = [[]]
-    used = 0.0
+    used, em = 0.0, 1.12 * layout.size.em
     for line in lines:
-        rows = [1.0]
-        for column in layout.wrapped if len(line.cells) > 1 else ():
-            asked = _ems(line.cells[column].text) * layout.size.em
-            rows.append(math.ceil(1.12 * asked / layout.widths[column]))
-        height = max(rows) * layout.size.line + (6.0 if line.rule_above else 0.0)
+        wrapped = layout.wrapped if len(line.cells) > 1 else ()
+        rows = [math.ceil(em * _ems(line.cells[c].text) / layout.widths[c]) for c in wrapped]
+        height = max([1, *rows]) * layout.size.line + (6.0 if line.rule_above else 0.0)
         if used + height > room and found[-1]:
             found.append([])
             used = 0.0

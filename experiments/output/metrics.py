@@ -32,7 +32,7 @@ def find(name: str, options: Mapping[str, Any], plugins: Mapping[str, Column]) -
     """
     from sklearn import metrics
 
-    if (name in METRICS or name in plugins) and options:
+    if name in {**METRICS, **plugins} and options:
         raise UserError(f"{name} is no function of scikit-learn and takes no options")
     if name in METRICS:
         return METRICS[name]
@@ -119,9 +119,7 @@ def _scored(metric: Column, rows: Prediction | None, n_classes: int) -> tuple[fl
 def scored(
     runs: Runs, rows: pd.DataFrame, metric: Column, folders: Sequence[Path]
 ) -> tuple[pd.DataFrame, Mapping[str, int]]:
-    """Runs with a column of a metric by the predictions that the first of the folders has, and how
-    many of them lack it for which reason.
-    """
+    """Runs with a metric of stored predictions, and how many lack it for which reason."""
     if metric.score is None:
         return rows, {}
     sources = [Source(each) for each in folders]

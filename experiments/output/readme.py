@@ -56,20 +56,15 @@ def first_screen(answers: Mapping[str, Answer]) -> str:
     return "\n\n".join([*parts, text, f"![{figure.caption}](results/figures/{figure.name}.png)"])
 
 
-def _shown_tables(answer: Answer) -> list[Table]:
-    tables = [t for t in answer.tables if isinstance(t, Table) and answer.shows(t)]
-    return [table for table in tables if 0 < len(table.frame) <= MOST_ROWS]
-
-
-def _with_captions(tables: Sequence[Table]) -> list[str]:
-    """The tables, each with its caption; one that stands twice is said once."""
-    parts: list[str] = []
-    told: set[str] = set()
-    for table in tables:
-        again = table.name in told
-        each = replace(table, caption=f"{table.title}, as above") if again else table
-        told.add(table.name)
-        parts += [markdown(formats.shown(table)), formats.caption(each)]
+def _with_captions(answer: Answer) -> list[str]:
+    """The short tables of a section with their captions; one that stands twice is said once."""
+    parts, told = list[str](), set[str]()
+    for table in answer.tables:
+        if isinstance(table, Table) and answer.shows(table) and 0 < len(table.frame) <= MOST_ROWS:
+            words = f"{table.title}, as above" if table.name in told else table.caption
+            told.add(table.name)
+            caption = formats.caption(replace(table, caption=words))
+            parts += [markdown(formats.shown(table)), caption]
     return parts
 
 
@@ -77,7 +72,7 @@ def section(answer: Answer) -> str:
     """For results/README.md: a question, its answer, its short tables, and the files of all."""
     first, *more = answer.sentences
     parts = [f"### {answer.title}", f"**{first}**", "\n".join(f"* {each}" for each in more)]
-    parts += _with_captions(_shown_tables(answer))
+    parts += _with_captions(answer)
     links = [f"[figure {f.name}](figures/{f.name}.svg)" for f in answer.figures]
     for each in answer.tables:
         name = "/".join(part for part in (each.protocol, each.name) if part)
@@ -88,59 +83,45 @@ def section(answer: Answer) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def defaults_block(answer: Answer) -> str:
-    """For results/DEFAULTS.md: the evidence for the estimator's defaults."""
-    sentences = "\n".join(f"* {sentence}" for sentence in answer.sentences)
-    return "\n\n".join([*_with_captions(_shown_tables(answer)), sentences])
-
-
 def raw_tables(path: Path) -> str:
     """For results/DEFAULTS.md: scores, sizes and seconds on unprepared tables."""
     folds = pd.read_csv(path)
     means = folds.groupby(["table", "learner"], sort=False).mean().drop(columns="fold")
     binary = means["classes"] == 2
     scopes = {"mean, two classes": binary, "mean, more classes": ~binary, "mean": binary | ~binary}
-    learners = list(folds["learner"].unique())
-
-    def table(title: str, pattern: str) -> str:
-        cells = means.apply(lambda row: pattern.format(**row), axis=1).unstack()[learners]
-        cells = cells.reindex(folds["table"].unique())
-        for scope, own in scopes.items():
-            average = means[own].groupby("learner").mean()
-            cells.loc[scope] = [pattern.format(**average.loc[learner]) for learner in learners]
-        rows = cells.reset_index().astype(str).to_numpy().tolist()
-        return pipe_table([title, *learners], rows, [False, *(True for _ in learners)])
-
+    averages = {scope: means[own].groupby("learner").mean() for scope, own in scopes.items()}
+    every = pd.concat([means, pd.concat(averages, names=["table"])])
+    learners, parts = list(folds["learner"].unique()), list[str]()
     patterns = {
         "accuracy / macro F1": "{accuracy:.3f} / {f1:.3f}",
         "ROC AUC / log loss": "{auc:.3f} / {log_loss:.3f}",
         "nodes / agreement of two seeds": "{nodes:.0f} / {agreement:.2f}",
         "CPU seconds": "{cpu_seconds:.2f}",
     }
-    return "\n\n".join(table(*each) for each in patterns.items())
+    for title, pattern in patterns.items():
+        texts = [pattern.format(**line) for line in every.to_dict("records")]
+        cells = pd.Series(texts, every.index).unstack()[learners]
+        rows = cells.reindex(every.index.unique("table")).reset_index().to_numpy().tolist()
+        parts.append(pipe_table([title, *learners], rows, [False, *(True for _ in learners)]))
+    return "\n\n".join(parts)
 
 
 def blocks(
     answers: Sequence[Answer], profiles: str = "", root: Path = REPOSITORY
 ) -> dict[str, tuple[str, ...]]:
-    """What stands between the markers, by file and in the order of the markers; what
-    experiments/README.md shows of ``profiles`` is left as it is where not given.
-    """
+    """What stands between the markers, by file; that of ``profiles`` only where given."""
     sections = "\n\n".join(section(answer) for answer in answers if answer.sentences)
     asked = {answer.question: answer for answer in answers}
     cost = asked["runtime"].sentences[-1]  # of the fits behind the paper's tables
+    evidence = "\n".join(f"* {sentence}" for sentence in asked["new-defaults"].sentences)
+    defaults = "\n\n".join([*_with_captions(asked["new-defaults"]), evidence])
     found: dict[str, tuple[str, ...]] = {
         "README.md": (first_screen(asked), cost),
         "results/README.md": (sections, documentation()),
-        "results/DEFAULTS.md": (
-            defaults_block(asked["new-defaults"]),
-            raw_tables(root / RAW_TABLES),
-        ),
-        "gradtree/README.md": ("\n\n".join(_with_captions(_shown_tables(asked["interactions"]))),),
+        "results/DEFAULTS.md": (defaults, raw_tables(root / RAW_TABLES)),
+        "gradtree/README.md": ("\n\n".join(_with_captions(asked["interactions"])),),
     }
-    if profiles:
-        found["experiments/README.md"] = (profiles,)
-    return found
+    return found | ({"experiments/README.md": (profiles,)} if profiles else {})
 
 
 def fresh(generated: Mapping[str, Sequence[str]], root: Path = REPOSITORY) -> dict[str, str]:
@@ -168,10 +149,8 @@ def update(made: Mapping[str, str], root: Path = REPOSITORY) -> list[str]:
 
 def output_of(code: str) -> str:
     """What a Python snippet prints in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.rstrip().splitlines())
+    printed = subprocess.check_output([sys.executable, "-c", code], cwd=REPOSITORY, text=True)
+    return "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
 
 
 def snippets(root: Path = REPOSITORY) -> dict[str, str]:

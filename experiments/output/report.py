@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 from markdown_it import MarkdownIt
@@ -16,6 +17,7 @@ from markupsafe import Markup
 
 from experiments.analysis.answer import Answer, Grid, Table
 from experiments.analysis.drawing import inline_svg
+from experiments.analysis.grids import has_results
 from experiments.analysis.printed import printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS
@@ -52,9 +54,7 @@ def write_report(runs: Runs, answers: Sequence[Answer], folder: Path, params: st
 
 
 def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
-    """The page as text, with the trees of the same store; ``params`` says where tuned
-    hyperparameters come from, for the commands that repeat a cell.
-    """
+    """The page as text; ``params`` says where tuned hyperparameters come from, for its commands."""
     sections = [answer for answer in answers if answer.question != TABLES]
     groups = _table_groups(answers)
     datasets = _datasets(runs)
@@ -71,17 +71,18 @@ def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
         "overview": {"slug": slug_of(first), "title": first.title} if first else {},
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    environment = Environment(
-        loader=FileSystemLoader(WEB), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
+    how: Data = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=FileSystemLoader(WEB), **how)
     environment.filters |= {"markdown": inline_markdown, "slug": slug_of, "folds": folds}
     environment.filters |= {"beside_paper": beside_paper, "svg": inline_svg}
+    names = ("page.css", "page.js", "tree.js")
+    css, page, tree = (Markup((WEB / name).read_text(encoding="utf-8")) for name in names)
     done = runs.frame[runs.frame["status"] != ""].drop_duplicates("key")
     counts: Data = next((a.extra["counts"] for a in answers if "counts" in a.extra), {})
     return environment.get_template("page.html").render(
         name=NAME,
-        css=_asset("page.css"),
-        script=_asset("page.js") + _asset("tree.js"),
+        css=css,
+        script=page + tree,
         data=Markup(text),
         lead=[answer for answer in sections if answer.question in LEAD],
         sections=sections,
@@ -98,10 +99,6 @@ def render(runs: Runs, answers: Sequence[Answer], params: str = "") -> str:
         planned=runs.frame["key"].nunique(),
         hours=done["cpu_seconds"].sum() / 3600,
     )
-
-
-def _asset(name: str) -> Markup:
-    return Markup((WEB / name).read_text(encoding="utf-8"))
 
 
 def inline_markdown(text: str) -> Markup:
@@ -123,15 +120,13 @@ def folds(answer: Answer) -> list[Table | Grid]:
 
 
 def _table_groups(answers: Sequence[Answer]) -> dict[str, list[Table | Grid]]:
-    """All dataset x method tables that no section shows, and the summaries of them, by title: those
-    beside the paper's numbers first, the others in one fold per protocol.
-    """
+    """Tables that no section shows, by title: those beside the paper's numbers first."""
     groups: dict[str, list[Table | Grid]] = {"": [], "Summaries and facts": []}
     for answer in answers:
         for table in answer.tables:
             of_paper, shown = answer.question == TABLES, answer.shows(table)
-            if isinstance(table, Grid) and table.frame["mean"].isna().all():
-                continue  # nothing of it has been run
+            if isinstance(table, Grid) and not has_results(table):
+                continue
             if beside_paper(table):
                 title = ""
             elif isinstance(table, Grid) and (of_paper or not shown):
@@ -148,9 +143,8 @@ def table_data(table: Table | Grid, runs: Runs) -> Data:
     """A table as JSON: headers, groups, which columns are numbers, and lines of texts."""
     if isinstance(table, Grid):
         return grid_data(table, runs)
-    frame = table.frame
-    named = {c: frame[c].map(runs.name) for c in frame if str(c).lower() in SLUGS}
-    return _texts(formats.shown(replace(table, frame=frame.assign(**named))))
+    named = {c: table.frame[c].map(runs.name) for c in table.frame if str(c).lower() in SLUGS}
+    return _texts(formats.shown(replace(table, frame=table.frame.assign(**named))))
 
 
 def _texts(shown: formats.Shown) -> Data:
@@ -184,16 +178,14 @@ def grid_data(grid: Grid, runs: Runs) -> Data:
     cells = {(c["dataset"], c["method"]): c for c in grid.frame.to_dict("records")}
     behind: list[Any] = []
     for dataset in (line.dataset for line in shown.lines):
-        own = [(dataset, method) for method in grid.methods]
-        line = [_behind(cells.get(at), grid, *scores.get(at, ([], []))) for at in own]
+        own = [(dataset, method) for method in grid.methods] if dataset else []
+        line = [_behind(cells[at], grid, *scores.get(at, ([], []))) for at in own]
         behind.append([dataset, *line] if dataset else "")
     places = {"experiment": grid.experiment, "protocol": grid.protocol, "digits": digits}
     return {**_texts(shown), "behind": behind, "methods": list(grid.methods), **places}
 
 
-def _behind(cell: Data | None, grid: Grid, trials: list[int], scores: list[int]) -> list[Any]:
-    if cell is None:
-        return []
+def _behind(cell: Data, grid: Grid, trials: list[int], scores: list[int]) -> list[Any]:
     paper = difference = note = ""
     if formats.missing(cell.get("paper_mean")):
         paper = formats.show(cell.get("paper_missing"))
@@ -227,16 +219,10 @@ def _datasets(runs: Runs) -> list[Data]:
         labels = f"{len(counts)} classes" if counts else str(facts.get("task", "0 classes"))
         if len(counts) == 2:
             labels = "classes " + " / ".join(f"{count:,}" for count in counts)
-        found.append(
-            {
-                "slug": slug,
-                "name": runs.name(slug),
-                "rows": facts.get("n_rows", 0),
-                "features": facts.get("n_features", 0),
-                "labels": labels,
-                "trees": [tree_data(entry, runs, slug) for entry in files.read_trees(folder, slug)],
-            }
-        )
+        trees = [tree_data(entry, runs, slug) for entry in files.read_trees(folder, slug)]
+        line = {"slug": slug, "name": runs.name(slug), "labels": labels, "trees": trees}
+        line |= {"rows": facts.get("n_rows", 0), "features": facts.get("n_features", 0)}
+        found.append(line)
     return found
 
 
@@ -248,27 +234,23 @@ def tree_data(entry: Data, runs: Runs, dataset: str) -> Data:
     size = "1 node" if len(tree["feature"]) == 1 else f"{len(tree['feature'])} nodes"
     score = "" if entry["test_f1"] is None else f", test F1 {entry['test_f1']:.3f}"
     counts = tree.get("n_node_samples")
-    order, nodes = [0], dict[int, list[Any]]()
-    for at in order:  # every node after its parent
-        if tree["children_left"][at] >= 0:
-            order += [tree["children_left"][at], tree["children_right"][at]]
-    for at in reversed(order):
+
+    def node(at: int) -> list[Any]:
         left, right = tree["children_left"][at], tree["children_right"][at]
         if left < 0:
-            shares = tree["value"][at]
-            best = max(range(len(shares)), key=shares.__getitem__)
-            nodes[at] = [best, round(shares[best], 2), counts[at] if counts else None]
-            continue
+            best = int(np.argmax(shares := tree["value"][at]))
+            return [best, round(shares[best], 2), counts[at] if counts else None]
         column, low, high = entry["splits"][str(at)]
         opposite = low.startswith("≤ ") and high == f"> {low[2:]}"
-        nodes[at] = [column, low, 0 if opposite else high, nodes.pop(left), nodes.pop(right)]
+        return [column, low, 0 if opposite else high, node(left), node(right)]
+
     note = files.codes_note(runs.datasets.get(dataset, {}), entry["protocol"])
     return {
         "name": runs.name(entry["method"]),
         "caption": f"Trial {entry['trial']} of protocol {entry['protocol']}: {size}{score}. "
         f"A leaf has its class, the share of that class and the number of training rows. {note}",
         "classes": [str(name) for name in entry["class_names"]],
-        "root": nodes[0],
+        "root": node(0),
     }
 
 
@@ -277,7 +259,7 @@ def _failures(done: pd.DataFrame, runs: Runs) -> list[Data]:
     lines = []
     failed = done[done["status"] != "ok"].groupby(["method", "status", "reason"])
     for (method, status, reason), some in failed:
-        log = next((text for text in [*some["traceback"], *some["log_tail"]] if text), "")
+        log = next(filter(None, [*some["traceback"], *some["log_tail"]]), "")
         where = ", ".join(sorted(map(runs.name, some["dataset"].unique())))
         line = {"method": runs.name(str(method)), "status": status, "reason": reason, "log": log}
         lines.append({**line, "count": len(some), "where": where})
@@ -286,11 +268,9 @@ def _failures(done: pd.DataFrame, runs: Runs) -> list[Data]:
 
 def _environments(done: pd.DataFrame, runs: Runs) -> list[Data]:
     found = []
-    for name, count in done.loc[done["environment"] != "", "environment"].value_counts().items():
-        facts = runs.environments.get(str(name), {})
-        parts = {
-            part: ", ".join(f"{what} {value}" for what, value in facts.get(part, {}).items())
-            for part in ("machine", "versions")
-        }
-        found += [{"runs": count, **parts}] if facts else []
+    for name, count in done["environment"].value_counts().items():
+        if facts := runs.environments.get(str(name), {}):
+            sides = [facts.get(part, {}) for part in ("machine", "versions")]
+            told = [", ".join(f"{what} {value}" for what, value in one.items()) for one in sides]
+            found.append({"runs": count, "machine": told[0], "versions": told[1]})
     return found

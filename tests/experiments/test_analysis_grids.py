@@ -7,19 +7,8 @@ import pandas as pd
 import pytest
 from analysis_support import make_runs, paper_as_ours
 
-from experiments.analysis import stats
-from experiments.analysis.grids import (
-    Declared,
-    cells,
-    check,
-    declare,
-    grid,
-    has_results,
-    matrix,
-    other_grids,
-    own_grid,
-    printed_grid,
-)
+from experiments.analysis import grids, stats
+from experiments.analysis.grids import Declared, cells, check, declare, grid, has_results, matrix
 from experiments.errors import UserError
 
 GAP = math.nan
@@ -29,9 +18,6 @@ WORKED = pd.DataFrame([[0.9, 0.8, GAP], [0.5, 0.5, 0.7]])
 def cell(outcomes, metric="test_f1"):
     runs = make_runs({("paper", "tuned", "iris", "cart"): outcomes}, metric)
     return cells(runs, "paper", "tuned", metric).loc[("iris", "cart")]
-
-
-# Cells
 
 
 def test_a_cell_is_the_mean_and_population_deviation_of_its_trials_with_a_number():
@@ -72,15 +58,10 @@ def test_a_crash_beside_open_trials_settles_nothing_but_a_limit_does():
     assert cell([None, None])["missing"] == ""
 
 
-# Ranks and summary lines
-
-
 def test_brackets_break_ties_in_column_order_and_ties_share_the_better_rank():
-    assert stats.ranks_of(WORKED, method="first").fillna(0).to_numpy().tolist() == [
-        [1, 2, 0],
-        [2, 3, 1],
-    ]
-    assert stats.ranks_of(WORKED).fillna(0).to_numpy().tolist() == [[1, 2, 0], [2, 2, 1]]
+    in_order, shared = (stats.ranks_of(WORKED, method=how).fillna(0) for how in ("first", "min"))
+    assert in_order.to_numpy().tolist() == [[1, 2, 0], [2, 3, 1]]
+    assert shared.to_numpy().tolist() == [[1, 2, 0], [2, 2, 1]]
     assert stats.ranks_of(WORKED, smaller=True, method="first").iloc[0].tolist()[:2] == [2, 1]
     # A printed rank decides between means that print alike.
     row, ties = pd.DataFrame([[0.927, 0.927]]), pd.DataFrame([[2, 1]])
@@ -94,9 +75,6 @@ def test_reciprocal_ranks_and_relative_differences_of_the_worked_example():
     assert behind[1].tolist() == pytest.approx([0.1 / 0.8, 0.2 / 0.5])
     assert stats.contributions(pd.DataFrame([[0.90049, 0.8996]]), "MRD").iloc[0].tolist() == [0, 0]
     assert stats.contributions(pd.DataFrame([[0.0, 0.5]]), "MRD").iloc[0, 0] == math.inf
-
-
-# Tables
 
 
 def summary(table, task, statistic):
@@ -125,7 +103,7 @@ def test_other_tables_compare_on_shared_datasets_and_name_the_rest():
 def test_the_papers_numbers_as_runs_give_the_papers_tables():
     runs = paper_as_ours()
     for name in ("test-f1-tuned", "tree-size-tuned", "ablation-default"):
-        mine, theirs = grid(runs, name), printed_grid(name)
+        mine, theirs = grid(runs, name), grids.printed_grid(name)
         pd.testing.assert_frame_equal(matrix(mine), matrix(theirs), rtol=1e-12)
         if name != "tree-size-tuned":  # which misprints a reason
             assert mine.frame["missing"].tolist() == theirs.frame["missing"].tolist()
@@ -140,12 +118,12 @@ def test_new_datasets_and_learners_have_tables_once_they_ran():
             ("clean", "seeds", "fresh", "cart"): [0.5],
         }
     )
-    (table,) = other_grids(runs, "clean")
+    (table,) = grids.other_grids(runs, "clean")
     assert table.name == "others-mine-test-f1"
     assert table.methods == ("cart", "own-learner")
     assert table.frame["dataset"].unique().tolist() == ["fresh"]
     assert table.frame["rank"].tolist() == [2, 1]
-    assert other_grids(runs, "paper") == []
+    assert grids.other_grids(runs, "paper") == []
 
 
 def test_a_declared_table_shows_what_was_planned_in_order():
@@ -158,11 +136,11 @@ def test_a_declared_table_shows_what_was_planned_in_order():
         },
         "test_log_loss",
     )
-    found = own_grid(runs, table, "clean")
+    found = grids.own_grid(runs, table, "clean")
     assert found.smaller_is_better
     assert found.methods == ("cart", "own-learner")
     assert found.frame["dataset"].unique().tolist() == ["fresh", "iris", "new"]
-    assert not has_results(own_grid(runs, table, "paper"))
+    assert not has_results(grids.own_grid(runs, table, "paper"))
 
 
 @pytest.mark.parametrize(

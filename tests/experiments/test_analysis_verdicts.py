@@ -275,5 +275,5 @@ def test_questions_are_found_by_folder_in_their_order_after_a_plug_ins_tables(
     (tmp_path / "nothing_run.py").write_text(body.format(2, "None"))
     monkeypatch.setattr("experiments.analysis.questions.__path__", [str(tmp_path)])
     table = {"title": "Mine", "experiment": "default", "metric": "test_accuracy"}
-    found = answers(other[0], PAPER, {"mine": table})
+    found = answers(other[0], {"mine": table})
     assert [each.question for each in found] == ["own-tables", "early", "late"]

@@ -64,7 +64,7 @@ def test_every_learner_has_its_own_mark_and_the_hash_of_a_figure_sees_all_kinds(
     }
 
     def hashed(what: str, value: float) -> str:
-        figure = style.canvas()
+        figure = style.canvas(3, 2)
         draw[what](figure.subplots(), value)
         return style.data_hash(figure)
 

@@ -9,7 +9,7 @@ import pytest
 from analysis_support import answered, make_runs
 
 from experiments.analysis.printed import printed
-from experiments.analysis.questions import answers, costs, draws, interactions, search, small_trees
+from experiments.analysis.questions import against_cart, answers, costs, draws, search, small_trees
 from experiments.analysis.runs import Runs
 
 PAPER = printed()
@@ -150,7 +150,7 @@ def test_a_better_learner_is_named():
 
 def test_what_is_found_counts_trees_near_the_truth_that_are_small(tmp_path):
     runs = SimpleNamespace(store=tmp_path)
-    assert interactions.answer(runs, None) is None
+    assert against_cart.interactions(runs, None) is None
     fits = [
         ("board", "CART", 0, 1.0, 0.99, 31),
         ("board", "GradTree", 0, 1.0, 0.98, 29),
@@ -160,7 +160,7 @@ def test_what_is_found_counts_trees_near_the_truth_that_are_small(tmp_path):
     columns = ["table", "learner", "draw", "truth", "accuracy", "nodes"]
     (tmp_path / "bench").mkdir()
     pd.DataFrame(fits, columns=columns).to_csv(tmp_path / "bench" / "interactions.csv")
-    found = interactions.answer(runs, None)
+    found = against_cart.interactions(runs, None)
     row = found.tables[0].frame.loc[0]
     assert (row["CART: found"], row["GradTree: found"]) == (0, 1)
     assert row["GradTree: accuracy"] == pytest.approx(0.925)

@@ -1,11 +1,9 @@
-"""All answers: those of the modules here in their order, after the tables that a plug-in asks for.
+"""All answers: those of the modules here, after the tables that a plug-in asks for.
 
 A question is a function ``(runs, printed) -> Answer | None``; every module lists its own in
 ``QUESTIONS``, by place in the report. A plug-in's ``TABLES`` are tables in the fields of
-``grids.toml``. Its ``PRINTED`` are the numbers of another paper: a CSV (dataset, method, metric,
-mean, std, n) with a title, the experiment and protocol of ours to compare them with, the trials
-behind a number and the margin of each metric within which two means are equivalent. They are judged
-like the numbers of the GradTree paper.
+``grids.toml``; its ``PRINTED``, numbers of another paper in a CSV (dataset, method, metric, mean,
+std, n), are judged like those of the GradTree paper.
 """
 
 import importlib
@@ -20,13 +18,14 @@ import pandas as pd
 from experiments.analysis.answer import Answer, Declared, Grid, Table
 from experiments.analysis.grids import check, declare, has_results, own_grid, told_at
 from experiments.analysis.pairwise import compare, listed
-from experiments.analysis.printed import TRIALS, Printed, printed
+from experiments.analysis.printed import TRIALS, printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.verdicts import IN_WORDS, beside, judge, tally
 from experiments.errors import UserError, check_fields, check_names
 from experiments.runs.schema import BY_NAME
 
 Entries = Mapping[str, Mapping[str, Any]]
+NONE: Entries = {}
 COLUMNS = ("dataset", "method", "metric", "mean", "std", "n")
 
 
@@ -42,21 +41,12 @@ class OtherPaper:
     margin: Mapping[str, float] = field(default_factory=dict)
 
 
-def answers(
-    runs: Runs,
-    paper: Printed | None = None,
-    tables: Entries | None = None,
-    papers: Entries | None = None,
-) -> list[Answer]:
-    """What the runs answer, after ``TABLES`` and ``PRINTED`` of a plug-in; questions of which
-    nothing has been run are left out.
-    """
-    names = [each.name for each in pkgutil.iter_modules(__path__)]
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    asked = [each for module in modules for each in module.QUESTIONS.items()]
-    asked.sort(key=lambda each: each[0])
-    found = [own_answer(runs, tables or {}, papers or {})]
-    found += [answer(runs, paper or printed()) for _, answer in asked]
+def answers(runs: Runs, tables: Entries = NONE, papers: Entries = NONE) -> list[Answer]:
+    """What the runs answer, after a plug-in's tables; a question without runs has no answer."""
+    names = [f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__)]
+    asked = [each for name in names for each in importlib.import_module(name).QUESTIONS.items()]
+    found = [own_answer(runs, tables, papers)]
+    found += [answer(runs, printed()) for _, answer in sorted(asked, key=lambda each: each[0])]
     return [each for each in found if each is not None]
 
 
@@ -64,9 +54,7 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
     """The tables that a plug-in asks for; ``None`` where it asks for none."""
     if not tables and not papers:
         return None
-    made: list[Grid] = []
-    statistics: list[Table] = []
-    sentences: list[str] = []
+    made, statistics, sentences = list[Grid](), list[Table](), list[str]()
     for name, entry in tables.items():
         given = dict(entry)  # with file and line, where a plug-in left them
         with told_at(given.pop("where", "TABLES")):
@@ -89,14 +77,11 @@ def own_answer(runs: Runs, tables: Entries, papers: Entries) -> Answer | None:
         made += judged
         cells = pd.concat([each.frame for each in judged])
         counts = tally(cells[cells["paper_mean"].notna()].rename(columns={"verdict": "outcome"}))
-        told = [
-            f"{counts[outcome]} {words}" for outcome, words in IN_WORDS.items() if counts[outcome]
-        ]
+        told = [f"{counts[each]} {words}" for each, words in IN_WORDS.items() if counts[each]]
         sentences.append(f"{entry['title']}: of {sum(counts.values())} numbers {listed(told)}.")
-    titles = listed([each.title for each in made])
-    lead = (f"Tables of this plug-in: {titles}.",) if made else ()
-    every: tuple[Grid | Table, ...] = (*made, *statistics)
-    return Answer("own-tables", "Your tables", (*lead, *sentences), every)
+    if made:
+        sentences.insert(0, f"Tables of this plug-in: {listed([each.title for each in made])}.")
+    return Answer("own-tables", "Your tables", sentences, (*made, *statistics))
 
 
 def compared_with_first(
@@ -105,11 +90,9 @@ def compared_with_first(
     """The statistics of a declared table: its learners against the first, and the sentences."""
     if len(grid.methods) < 2:
         return [], ()
-    first, *rest = grid.methods
+    (first, *rest), metric = grid.methods, BY_NAME[table.metric]
     try:
-        found = compare(
-            runs, grid.protocol, rest, [first], [BY_NAME[table.metric]], table.experiment
-        )
+        found = compare(runs, grid.protocol, rest, [first], [metric], table.experiment)
     except UserError as none:
         return [], (f"{table.title}: {str(none).splitlines()[0]}.",)
     (made,) = (each for each in found.tables if isinstance(each, Table))
@@ -151,11 +134,10 @@ def read_numbers(path: Path, trials: int) -> pd.DataFrame:
     except (OSError, ValueError) as problem:
         raise UserError(f"{path} cannot be read: {problem}") from None
     place = list(COLUMNS[:3])
-    for column in COLUMNS[:4]:
-        if column not in rows:
-            raise UserError(f"{path} has no column {column!r}")
-    for twice in rows.loc[rows.duplicated(place), place].itertuples(index=False):
-        raise UserError(f"{path} has {' '.join(twice)} twice")
+    if lacking := [column for column in COLUMNS[:4] if column not in rows]:
+        raise UserError(f"{path} has no column {lacking[0]!r}")
+    if twice := rows.loc[rows.duplicated(place), place].to_numpy().tolist():
+        raise UserError(f"{path} has {' '.join(twice[0])} twice")
     rows = rows.reindex(columns=list(COLUMNS), fill_value="")
     for column in ("mean", "std"):
         rows[f"{column}_digits"] = rows[column].str.partition(".")[2].str.len()

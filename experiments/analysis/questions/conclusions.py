@@ -4,6 +4,8 @@ graded by how much of the printed effect is kept; fewer trials than the paper's 
 
 import math
 import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +29,22 @@ Sentence = dict[str, Any]
 def sentences() -> list[Sentence]:
     """Those of ``claims.toml``."""
     path = Path(claims.__file__).with_suffix(".toml")
-    found: list[Sentence] = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
-    return found
+    return list(tomllib.loads(path.read_text(encoding="utf-8"))["claim"])
 
 
 def check(sentence: Sentence, evidence: Evidence) -> tuple[str, Finding]:
     """What the function of a sentence finds, and in a word."""
     evidence.trials, evidence.used = [], set()
     try:
-        function = getattr(claims, sentence["check"])
-        found: Finding = function(evidence, **sentence.get("args", {}))
+        found = getattr(claims, sentence["check"])(evidence, **sentence.get("args", {}))
     except UndecidedError as gap:
         return UNTOLD, Finding(False, str(gap))
     fewest = min(evidence.trials, default=TRIALS)
     if fewest < TRIALS:
         told = f"{found.numbers} (cells from {fewest} trials upwards: too few to judge)"
         return UNTOLD, Finding(found.holds, told)
-    if isinstance(found.holds, str):
-        return found.holds, found
-    return ("holds" if found.holds else "does not hold"), found
+    plain = "holds" if found.holds else "does not hold"
+    return (found.holds if isinstance(found.holds, str) else plain), found
 
 
 def grade(outcome: str, kept: float) -> str:
@@ -57,16 +56,16 @@ def grade(outcome: str, kept: float) -> str:
     return "in full" if kept >= IN_FULL else "in part" if kept > 0 else "not"
 
 
-def other_draws(runs: Runs) -> list[pd.DataFrame]:
-    """GradTree's runs from each other seed that has all its runs; of the authors' stream where
-    there are.
-    """
+def other_draws(runs: Runs) -> list[Runs]:
+    """Tuned runs with those of GradTree from each other seed that has them all, of one stream."""
+    tuned, unpenalised = (runs.of("paper", name) for name in ("tuned", "no-penalty"))
+    others = [tuned[tuned["method"] != "gradtree"], unpenalised]
     for experiment in STREAMS:
         rows = runs.of("paper", experiment)
-        rows = rows[rows["method"] == "gradtree"]
+        rows = rows[rows["method"] == "gradtree"].assign(experiment="tuned")
         drawn = [own for _, own in rows.groupby("seed") if (own["status"] == "ok").all()]
         if drawn:
-            return drawn
+            return [replace(runs, frame=pd.concat([*others, own])) for own in drawn]
     return []
 
 
@@ -76,7 +75,7 @@ def check_claims(runs: Runs, paper: Printed) -> pd.DataFrame:
         Evidence(paper, own, protocol, runs.name)
         for own, protocol in ((runs, "paper"), (runs, "clean"), (None, "paper"))
     )
-    draws = [Evidence(paper, runs, names=runs.name, drawn=own) for own in other_draws(runs)]
+    draws = [Evidence(paper, own, names=runs.name) for own in other_draws(runs)]
     lines = []
     for each in sentences():
         outcome, ours = check(each, here)
@@ -105,46 +104,44 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     kernels = found["note"].str.contains("compiled kernels")
     shown = found.assign(where=found["where"] + kernels.map({True: "; our kernels", False: ""}))
     made = tables({"conclusions": shown, "claims": found})
-    sentences, title = _sentences(runs, found), "Do its conclusions hold?"
+    sentences, title = [*_sentences(runs, found)], "Do its conclusions hold?"
     return Answer("conclusions", title, sentences, made, (), ["conclusions"])
 
 
-def _sentences(runs: Runs, found: pd.DataFrame) -> list[str]:
+def _sentences(runs: Runs, found: pd.DataFrame) -> Iterator[str]:
     words = {"in full": "are kept in full", "in part": "in part", "not": "not", UNTOLD: UNTOLD}
     speed = found["where"].str.startswith("runtime")
     ours = (speed & found["note"].str.contains("compiled kernels")).sum()
     grades = found.loc[~speed, "grade"].value_counts().reindex(list(words), fill_value=0)
     told = ", ".join(f"{grades[each]} {text}" for each, text in words.items())
     word = "Mostly" if 2 * grades["in full"] > grades.sum() else "In part"
-    sentences = [
+    yield (
         f"{word}: of {grades.sum()} sentences of the paper on scores and sizes {told} "
         f"({speed.sum()} on speed are counted apart; {ours} of these are about our own kernels)."
-    ]
+    )
     first = found.set_index("claim").loc["binary-mrr"]
     if first["grade"] != UNTOLD:
-        sentences.append(
+        seeds = f"; it leads for {first['seeds']} seeds" if first["seeds"] else ""
+        lost = first["clean"] == "does not hold"
+        gone = "; under protocol `clean` the lead is gone" if lost else ""
+        yield (
             "Of the headline, GradTree's lead in mean reciprocal rank on binary data, "
-            f"{first['effect']:+.3f} is left of {first['printed_effect']:+.3f}"
-            + (f"; it leads for {first['seeds']} seeds" if first["seeds"] else "")
-            + ("; under protocol `clean` the lead is gone" * (first["clean"] == "does not hold"))
-            + "."
+            f"{first['effect']:+.3f} is left of {first['printed_effect']:+.3f}{seeds}{gone}."
         )
-    known = found[found["clean"] != UNTOLD]
-    if len(known):
-        held = (known["clean"] == "holds").sum()
-        sentences.append(
-            f"Without the label leak (protocol `clean`) {len(known)} of all could be checked: "
-            f"{held} hold, {len(known) - held} do not."
+    if known := (found["clean"] != UNTOLD).sum():
+        held = (found["clean"] == "holds").sum()
+        yield (
+            f"Without the label leak (protocol `clean`) {known} of all could be checked: "
+            f"{held} hold, {known - held} do not."
         )
     shares = found["kept"].map(lambda kept: "" if kept != kept else f" ({kept:.0%} of the effect)")
     lines = found["sentence"].str.removesuffix(".") + shares + "."
     for each, text in (("not", "Not kept"), ("in part", "Kept in part")):
         if own := list(lines[found["grade"] == each]):
-            sentences.append(f"{text}: {' '.join(own)}")
+            yield f"{text}: {' '.join(own)}"
     stream = next((words for name, words in STREAMS.items() if len(runs.of("paper", name))), "")
     if stream:
-        sentences.append(f"Seeds: the authors' draw and ten other seeds of {stream}.")
-    return sentences
+        yield f"Seeds: the authors' draw and ten other seeds of {stream}."
 
 
 QUESTIONS = {15: answer}

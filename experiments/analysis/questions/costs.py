@@ -2,42 +2,29 @@
 
 import json
 import math
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from experiments.analysis import grids
 from experiments.analysis.answer import Answer, Grid, Table, figure, table, tables
-from experiments.analysis.grids import (
-    cells,
-    declarations,
-    grid,
-    has_results,
-    in_order,
-    matrix,
-    printed_grid,
-)
+from experiments.analysis.grids import cells, grid, has_results, in_order, matrix, printed_grid
 from experiments.analysis.pairwise import PROTOCOLS, alike
 from experiments.analysis.printed import TASK_NAMES, TASKS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import over_datasets
 
 SMALL_TREES = "small-trees"
-PROGRAM = {
-    "gradtree-gumbel": "gradtree",
-    "gradtree-gumbel-noise-free": "gradtree",
-    "gradtree-annealed": "gradtree",
-}
-"""Variants that the authors' program trains at much the same pace as the learner itself."""
+VARIANTS = ["gradtree-gumbel", "gradtree-gumbel-noise-free", "gradtree-annealed"]
+"""Those that the authors' program trains at much the same pace as the learner itself."""
 REPRODUCED = ("tuned", "default", "ablation-tuned", "ablation-default", "no-penalty", "runtime")
 """The experiments behind the paper's tables."""
 EXPERIMENT, ALONE = "solvers", "solvers-alone"
 OURS, LIBRARY = "dl85", "dl85-original"
 SOLVERS = (OURS, LIBRARY, "dl85-pytrees", "dl85-streed")
-
-
-# Seconds and hours
 
 
 def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -55,7 +42,7 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
     ours = rows[rows["authors"].notna() & rows["key"].isin(compared)]
     found = rows.groupby("method").agg(runs=("key", "size"), hours=("hours", _hours))
     found[["ours", "authors"]] = ours.groupby("method")[["hours", "authors"]].agg(_hours)
-    known = [m for each in declarations()["paper"].values() for m in each.methods]
+    known = [m for each in grids.declarations()["paper"].values() for m in each.methods]
     order = [*dict.fromkeys(known), *sorted(set(found.index) - set(known))]
     return found.reindex([method for method in order if method in found.index]).reset_index()
 
@@ -63,7 +50,8 @@ def spent(runs: Runs, printed: Printed) -> pd.DataFrame:
 def _printed_seconds(rows: pd.DataFrame, printed: Printed) -> Any:
     """What runs take by the printed runtimes; NaN where none is printed."""
     seconds = printed.of("runtime").set_index(["dataset", "method"])["mean"]
-    places = pd.MultiIndex.from_arrays([rows["dataset"], rows["method"].replace(PROGRAM)])
+    programs = rows["method"].replace(VARIANTS, "gradtree")
+    places = pd.MultiIndex.from_arrays([rows["dataset"], programs])
     texts = rows["params"].unique()
     trained = {text: 1 + int(json.loads(text).get("restarts") or 0) for text in texts}
     return seconds.reindex(places).to_numpy() * rows["params"].map(trained).to_numpy()
@@ -75,22 +63,19 @@ def _hours(seconds: pd.Series) -> float:
 
 def reproduction(runs: Runs) -> pd.DataFrame:
     """What the runs behind the paper's tables took, a shared run once: a row for each."""
-    printed = {method for method, facts in runs.learners.items() if facts.get("in_paper")}
-    wanted = {"protocol": ["paper"], "status": ["ok"], "experiment": REPRODUCED, "method": printed}
-    rows = runs.frame
-    for column, values in wanted.items():
-        rows = rows[rows[column].isin(values)]
-    return rows.drop_duplicates("key")
+    printed = [method for method, facts in runs.learners.items() if facts.get("in_paper")]
+    rows = runs.frame.query("protocol == 'paper' and status == 'ok' and experiment in @REPRODUCED")
+    return rows[rows["method"].isin(printed)].drop_duplicates("key")
 
 
 def _by_experiment(rows: pd.DataFrame, runs: Runs) -> pd.DataFrame:
     """Fits and minutes of core time by learner, and the minutes by experiment."""
     rows = rows.assign(minutes=rows["cpu_seconds"] / 60)
-    found = rows.pivot_table("minutes", "method", "experiment", "sum", margins=True)
+    how: Any = {"aggfunc": "sum", "margins": True, "margins_name": "all"}
+    found = rows.pivot_table("minutes", "method", "experiment", **how)
     found.insert(0, "fits", [*rows.groupby("method").size(), len(rows)])
-    found = found.reindex([*in_order(rows["method"]), "All"]).rename(columns={"All": "all"})
-    names = [runs.name(slug) for slug in found.index[:-1]]
-    return found.set_axis([*names, "all"]).rename_axis("Learner").reset_index()
+    found = found.reindex([*in_order(rows["method"]), "all"])
+    return found.rename(runs.name).rename_axis("Learner").reset_index()
 
 
 def _in_one_go(rows: pd.DataFrame) -> tuple[int, float]:
@@ -98,7 +83,7 @@ def _in_one_go(rows: pd.DataFrame) -> tuple[int, float]:
     together = rows[rows["commit"] == rows["commit"].mode()[0]]
     ends = pd.to_datetime(together["finished"])
     begins = ends - pd.to_timedelta(together["wall_seconds"], unit="s")
-    return len(together), float((ends.max() - begins.min()).total_seconds()) / 60
+    return len(together), (ends.max() - begins.min()).total_seconds() / 60
 
 
 def ratios(runs: Runs, printed: Printed) -> pd.DataFrame:
@@ -127,7 +112,7 @@ def runtime(runs: Runs, printed: Printed) -> Answer | None:
     if has_results(timed):
         shown.insert(0, table("runtime-ratios", ratios(runs, printed), protocol="paper"))
         figures.append(figure("runtime-against-shape", lambda: _draw(runs, timed)))
-    sentences, made = _took(runs, timed, compute), reproduction(runs)
+    sentences, made = [*_took(runs, timed, compute)], reproduction(runs)
     if len(made):
         shown.append(table("reproduction", _by_experiment(made, runs), protocol="paper"))
         core, theirs = _hours(made["cpu_seconds"]), _printed_seconds(made, printed)
@@ -142,14 +127,13 @@ def runtime(runs: Runs, printed: Printed) -> Answer | None:
     return Answer("runtime", "How long does training take?", sentences, shown, figures)
 
 
-def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
-    sentences = []
-    seconds = matrix(timed).mean().dropna()
+def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> Iterator[str]:
+    seconds = matrix(timed).mean().dropna().sort_values()
     if len(seconds):
-        told = [f"{runs.name(m)} {seconds[m]:.2f} s" for m in seconds.sort_values().index]
-        sentences.append(
+        told = ", ".join(f"{runs.name(method)} {mean:.2f} s" for method, mean in seconds.items())
+        yield (
             "One training without restarts, on one core and mean over the datasets a learner "
-            f"finished: {', '.join(told)}."
+            f"finished: {told}."
         )
     whole = f"{compute['runs'].sum():,} fits took {compute['hours'].sum():.1f} core-hours"
     for line in compute[compute["method"] == "gradtree"].dropna().itertuples():
@@ -158,7 +142,7 @@ def _took(runs: Runs, timed: Grid, compute: pd.DataFrame) -> list[str]:
             f"{line.ours:.1f}, where the paper's printed runtimes, on a machine with a GPU, "
             f"give {line.authors:.0f}"
         )
-    return [*sentences, f"{whole}."]
+    yield f"{whole}."
 
 
 def _draw(runs: Runs, timed: Grid) -> Any:
@@ -169,10 +153,8 @@ def _draw(runs: Runs, timed: Grid) -> Any:
     means = matrix(timed)
     fields = {"n_rows": "Rows", "n_features": "Features"}
     for axes, (field, words) in zip(panels, fields.items(), strict=True):
-        for method in means.columns:
+        for method in means.dropna(axis=1, how="all"):
             own = means[method].dropna().clip(lower=1e-4)
-            if own.empty:
-                continue
             look = drawing.mark_of(method)
             x = np.array([runs.datasets[slug][field] for slug in own.index], dtype=float)
             mark = {"s": 12, "marker": look.marker, "color": look.colour, "linewidths": 0}
@@ -197,20 +179,13 @@ def _draw(runs: Runs, timed: Grid) -> Any:
 # Solvers of DL8.5's optimal tree
 
 
-def finished(runs: Runs, protocol: str, experiment: str) -> dict[str, pd.DataFrame]:
-    """Runs that ended well by solver, indexed by dataset and trial."""
-    rows = runs.of(protocol, experiment)
-    rows = rows[rows["status"] == "ok"].set_index(["dataset", "trial"])
-    return {solver: rows[rows["method"] == solver] for solver in SOLVERS}
-
-
 def against_library(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
-    """Where pydl8.5 has run: trials that ended alike, and processor seconds of both, divided only
-    where both ran on machines of one kind.
-    """
-    found, fits = cells(runs, protocol, EXPERIMENT, "test_f1"), finished(runs, protocol, EXPERIMENT)
-    both = fits[OURS].index.intersection(fits[LIBRARY].index)
-    ours, library = (fits[solver].loc[both] for solver in (OURS, LIBRARY))
+    """Where pydl8.5 has run: trials that ended alike; seconds, divided on machines of one kind."""
+    found, rows = cells(runs, protocol, EXPERIMENT, "test_f1"), runs.of(protocol, EXPERIMENT)
+    rows = rows[rows["status"] == "ok"].set_index(["dataset", "trial"])
+    ours, library = (rows[rows["method"] == solver] for solver in (OURS, LIBRARY))
+    both = ours.index.intersection(library.index)
+    ours, library = ours.loc[both], library.loc[both]
     one_kind = (ours["environment"] == library["environment"]).groupby(level="dataset").all()
     frame = alike(ours, library).groupby(level="dataset").agg(trials="size", same="sum")
     for name, own in (("ours", ours), ("pydl8.5", library)):
@@ -248,23 +223,21 @@ def alone(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
 
 
 def solvers(runs: Runs, printed: Printed) -> Answer | None:
-    made, asked = list[Table](), {EXPERIMENT: against_library, ALONE: alone}
+    made = list[Table]()
     for protocol in PROTOCOLS:
-        frames = {name: of(runs, printed, protocol) for name, of in asked.items()}
-        made += tables(frames, protocol=protocol)
+        sides = against_library(runs, printed, protocol), alone(runs, printed, protocol)
+        made += tables(dict(zip((EXPERIMENT, ALONE), sides, strict=True)), protocol=protocol)
     title = "Do other solvers find the same optimal trees?"
-    return Answer("solvers", title, _agree(made), made, (), [ALONE]) if made else None
+    return Answer("solvers", title, [*_agree(made)], made, (), [ALONE]) if made else None
 
 
-def _agree(made: list[Table]) -> list[str]:
-    sentences = []
+def _agree(made: list[Table]) -> Iterator[str]:
     both = [each.frame for each in made if each.name == EXPERIMENT]
     trials, same = (int(sum(frame[name].sum() for frame in both)) for name in ("trials", "same"))
     if trials:
-        word = "Yes" if same == trials else "Mostly"
-        sentences.append(
-            f"{word}: our kernels and pydl8.5 ended in the same scores and tree size in {same} of "
-            f"{trials} fits that both finished."
+        yield (
+            f"{'Yes' if same == trials else 'Mostly'}: our kernels and pydl8.5 ended in the same "
+            f"scores and tree size in {same} of {trials} fits that both finished."
         )
     for frame in (each.frame for each in made if each.name == ALONE):
         ratios = frame.filter(like="Ratio: ").astype(float).dropna(how="all")
@@ -275,13 +248,12 @@ def _agree(made: list[Table]) -> list[str]:
         ]
         same = (frame.loc[ratios.index, "alike"] == "yes").sum()
         if told:
-            sentences.append(
+            yield (
                 "One solver at a time on one machine, all who finished agree on the errors of the "
                 f"optimal tree of depth 4 on {same} of {len(ratios)} datasets; "
                 "CPU seconds divided by ours, median [least, most] over the datasets a solver "
                 f"finished: {', '.join(told)}."
             )
-    return sentences
 
 
 QUESTIONS = {110: runtime, 120: solvers}

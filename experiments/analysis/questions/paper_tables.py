@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from experiments.analysis import grids, stats
@@ -50,12 +51,9 @@ def protocols(runs: Runs) -> list[str]:
 
 def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Grid]:
     ours = protocol == "paper"
-    for name in grids.declarations()["paper"]:
-        made = grid(runs, name, protocol)
-        if ours:
-            yield _beside_paper(runs, printed, made)
-        elif has_results(made):
-            yield made
+    for made in [grid(runs, name, protocol) for name in grids.declarations()["paper"]]:
+        if ours or has_results(made):
+            yield _beside_paper(runs, printed, made) if ours else made
     for name, beyond in grids.declarations()["beyond"].items():
         made = grid(runs, name, protocol)
         new = [m for m in beyond.methods if not runs.learners.get(m, {}).get("in_paper", True)]
@@ -64,10 +62,8 @@ def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Gri
     own = [grids.own_grid(runs, each, protocol) for each in grids.declarations()["table"].values()]
     yield from (each for each in (*own, *grids.other_grids(runs, protocol)) if has_results(each))
     small = [
-        *(
-            intervals(runs, grid(runs, f"test-f1-{name}", protocol))
-            for name in ("tuned", "default")
-        ),
+        intervals(runs, grid(runs, "test-f1-tuned", protocol)),
+        intervals(runs, grid(runs, "test-f1-default", protocol)),
         summary(runs, protocol),
         ablation_summary(runs, protocol),
         penalty(runs, printed, protocol),
@@ -78,14 +74,11 @@ def _tables(runs: Runs, printed: Printed, protocol: str) -> Iterator[Table | Gri
 
 
 def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
-    """A table with the printed cells, verdicts and stable trials beside ours; where the paper has
-    no number, ours stands in the CSV too, without a rank.
-    """
+    """With printed cells, verdicts and stable trials; where none is printed, ours without rank."""
     made = with_verdicts(made, verdicts(runs, printed), printed)
     frame, caption = made.frame, made.caption
     if made.name in REFITTED:
-        refits = draws.refits(runs, "stability")
-        found = draws.stability(refits, printed)
+        found = draws.stability(draws.refits(runs, "stability"), printed)
         if len(found):
             slugs = {name: slug for slug, name in printed.datasets["name"].items()}
             found = found.assign(dataset=found["Dataset"].map(slugs), method=draws.METHOD)
@@ -96,8 +89,7 @@ def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
     seconds = cells(runs, made.protocol, "runtime", "wall_seconds")["mean"]
     for at in frame.index[frame["missing"].str.startswith("(")]:
         place = (frame.at[at, "dataset"], frame.at[at, "method"])
-        for column in ("mean", "std", "n"):
-            frame.loc[at, column] = every.at[place, column]
+        frame.loc[at, ["mean", "std", "n"]] = every.loc[place, ["mean", "std", "n"]]
         here = f", here {seconds[place]:.0f} s" if place in seconds else ""
         told = f"{frame.at[at, 'paper_missing']} in the paper{here}"
         caption += f"; {runs.name(place[1])} on {runs.name(place[0])}: {told}"
@@ -105,31 +97,24 @@ def _beside_paper(runs: Runs, printed: Printed, made: Grid) -> Grid:
 
 
 def intervals(runs: Runs, of: Grid) -> Table:
-    """Mean and MRR of every method with bootstrap intervals over datasets."""
+    """Mean and MRR of every method with Student's intervals over datasets."""
     rows = []
-    lines = {(name, task): added(of, task, name) for name in ("Mean", "MRR") for task in TASKS}
     for task, method in product(TASKS, of.methods):
-        values = {name: lines[name, task][method].dropna() for name in ("Mean", "MRR")}
+        values = {name: added(of, task, name)[method].dropna() for name in ("Mean", "MRR")}
         count = len(values["Mean"])
         if count >= stats.FEWEST_DATASETS:
-            row = {"Method": runs.name(method), "Task": TASK_NAMES[task], "datasets": count}
+            rows.append({"Method": runs.name(method), "Task": TASK_NAMES[task], "datasets": count})
             for name, own in values.items():
-                found = stats.bootstrap(own)._asdict()
-                row |= {f"{name}: {part}": value for part, value in found.items()}
-            rows.append(row)
+                found = stats.t_interval(own)._asdict()
+                rows[-1] |= {f"{name}: {part}": value for part, value in found.items()}
     words = {"declared": "intervals", "title": of.title, "caption": of.caption}
     return table(f"{of.name}-intervals", pd.DataFrame(rows), str, of.protocol, **words)
 
 
-# The paper's small tables
-
-
 def summary(runs: Runs, protocol: str) -> Table:
     """Table 3: tree size, train-test difference and MRR with default hyperparameters."""
-    size, train, test, default = (
-        grid(runs, name, protocol)
-        for name in ("tree-size-tuned", "train-f1-tuned", "test-f1-tuned", "test-f1-default")
-    )
+    names = ("tree-size-tuned", "train-f1-tuned", "test-f1-tuned", "test-f1-default")
+    size, train, test, default = (grid(runs, name, protocol) for name in names)
     gap = {task: added(train, task, "Mean") - added(test, task, "Mean") for task in TASKS}
     lines = {
         "Tree size": {task: added(size, task, "Mean") for task in TASKS},
@@ -178,9 +163,7 @@ def penalty(runs: Runs, printed: Printed, protocol: str) -> Table | None:
 
 
 def hyperparameters(runs: Runs, printed: Printed, protocol: str, method: str) -> Table | None:
-    """Published values of every dataset and, where a search was run, ours under the learners' own
-    names of parameters.
-    """
+    """Published values of every dataset and, where a search was run, ours (learners' own names)."""
     found = runs.winners[runs.winners["protocol"] == protocol]
     if protocol != "paper" and found.empty:
         return None
@@ -221,10 +204,10 @@ def datasets(runs: Runs, printed: Printed) -> Table:
     # the order of classes is no part of it: the paper mixes conventions
     ordered = frame.map(lambda value: sorted(value.split("/")) if "/" in str(value) else value)
     facts = ["features", "rows", "rows by class"]
-    same = [ordered[f"Printed: {fact}"] == ordered[f"Loaded: {fact}"] for fact in facts]
-    differing = frame["Dataset"][~(same[0] & same[1] & same[2]) & frame["Loaded: rows"].notna()]
-    made = table("datasets", frame, protocol="paper")
+    other = [ordered[f"Printed: {fact}"] != ordered[f"Loaded: {fact}"] for fact in facts]
+    differing = frame["Dataset"][np.any(other, axis=0) & frame["Loaded: rows"].notna()]
     note = f"Not loaded as printed: {', '.join(differing)}."
+    made = table("datasets", frame, protocol="paper")
     return replace(made, notes=(note,) if len(differing) else ())
 
 

@@ -1,8 +1,7 @@
 """Trees of numbers: GradTree against CART and boosting on regressions, each tuned in its trial.
 
-Everything is over the datasets on which every learner of a table finished all its trials. Errors
-have the units of their targets, so learners are compared by the share of the other's error that
-they save.
+Everything is over the datasets on which every learner of a table finished all its trials. Learners
+are compared by the share of the other's error that they save: errors have the units of targets.
 """
 
 from __future__ import annotations
@@ -64,12 +63,10 @@ def lines(runs: Runs) -> pd.DataFrame:
 
 def quantiles(runs: Runs) -> pd.DataFrame:
     """One quantile: the share of CART's pinball loss that GradTree saves."""
-    lines = []
-    for level, metric in LEVELS.items():
-        losses = scores(runs, QUANTILES, QUANTILE_TREES, metric)
-        saved = 1 - losses[QUANTILE_TREES[1]] / losses[QUANTILE_TREES[0]]
-        lines.append(({"level": level}, contrast(saved)))
-    return contrasts(lines)
+    losses = {at: scores(runs, QUANTILES, QUANTILE_TREES, metric) for at, metric in LEVELS.items()}
+    cart, gradtree = QUANTILE_TREES
+    saved = {level: 1 - own[gradtree] / own[cart] for level, own in losses.items()}
+    return contrasts(({"level": level}, contrast(own)) for level, own in saved.items())
 
 
 def answer(runs: Runs, printed: Printed) -> Answer | None:
@@ -80,7 +77,7 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     r2 = scores(runs, NUMBERS, (*TREES, CEILING), "test_r2")
     by_method = found.set_index("method")
     told = [*_who_wins(runs, by_method, r2), *_beyond_trees(runs, by_method, r2)]
-    told += _quantile_words(runs, levels)
+    told += _quantile_words(runs, levels) if len(levels) else []
     drawn = figure(NUMBERS, lambda: _draw(runs, r2))
     return Answer(NUMBERS, "Which tree for numbers?", told, made, [drawn])
 
@@ -112,42 +109,35 @@ def _who_wins(runs: Runs, lines: pd.DataFrame, r2: pd.DataFrame) -> Iterator[str
 
 def _beyond_trees(runs: Runs, lines: pd.DataFrame, r2: pd.DataFrame) -> Iterator[str]:
     """What one tree costs in accuracy, nodes and seconds."""
-
-    def each(values: pd.Series, decimals: int) -> str:
-        return ", ".join(f"{runs.name(m)} {value:.{decimals}f}" for m, value in values.items())
-
     trees = list(TREES)
     above = int((r2[CEILING] > r2[trees].max(axis=1)).sum())
     yield (
         f"One tree costs accuracy: {runs.name(CEILING)} has a higher R² than every tree on {above} "
-        f"of {len(r2)} datasets (mean R²: {each(lines['r2'], 3)})."
+        f"of {len(r2)} datasets (mean R²: {runs.told(lines['r2'].items(), '.3f')})."
     )
     for slug, row in r2.loc[(r2[trees] < 0).any(axis=1), trees].iterrows():
-        told = f"a tree does worse than the mean of the target: R² {each(row, 2)}."
+        told = f"a tree does worse than the mean of the target: R² {runs.told(row.items(), '.2f')}."
         yield f"On {runs.name(str(slug))} {told}"
-    nodes, cpu = each(lines["nodes"].dropna(), 0), each(lines["cpu"], 1)
+    nodes = runs.told(lines["nodes"].dropna().items(), ".0f")
+    cpu = runs.told(lines["cpu"].items(), ".1f")
     yield f"Mean nodes: {nodes}. CPU seconds of a fit with its tuning: {cpu}."
 
 
 def _quantile_words(runs: Runs, levels: pd.DataFrame) -> Iterator[str]:
-    if levels.empty:
-        return
     cart, gradtree = map(runs.name, QUANTILE_TREES)
     told = [
-        f"{line['level']}: {interval(line)} ({line['signs']}, p = {line['holm']:.2g})"
+        f"at {line['level']}: {interval(line)} ({line['signs']}, p = {line['holm']:.2g})"
         for line in levels.to_dict("records")
     ]
     yield (
         f"Quantile trees: share of the pinball loss of {cart} that {gradtree} saves, mean over "
-        f"{levels['n'].max()} datasets (wins-ties-losses): at {'; at '.join(told)}."
+        f"{levels['n'].max()} datasets (wins-ties-losses): {'; '.join(told)}."
     )
-    nodes, cpu = (
-        scores(runs, QUANTILES, QUANTILE_TREES, m).mean() for m in ("tree_size", "cpu_seconds")
-    )
-    costs = [
-        f"{runs.name(m)} {nodes[m]:.0f} nodes and {cpu[m]:.1f} CPU seconds" for m in QUANTILE_TREES
-    ]
-    yield f"For all three quantiles together, {listed(costs)} on average."
+    sides = (scores(runs, QUANTILES, QUANTILE_TREES, m) for m in ("tree_size", "cpu_seconds"))
+    nodes, cpu = (side.mean() for side in sides)
+    words = "{} {:.0f} nodes and {:.1f} CPU seconds".format
+    costs = listed([words(runs.name(m), nodes[m], cpu[m]) for m in QUANTILE_TREES])
+    yield f"For all three quantiles together, {costs} on average."
 
 
 def _draw(runs: Runs, r2: pd.DataFrame) -> Any:
@@ -160,9 +150,7 @@ def _draw(runs: Runs, r2: pd.DataFrame) -> Any:
     for method in (*TREES, CEILING):
         how = {"label": runs.name(method), "markersize": 5}
         drawing.points(axes, ordered[method], places, method, method != CEILING, **how)
-    axes.set_yticks(list(places), [runs.name(slug) for slug in ordered.index])
-    axes.set_xlabel("Mean test R²")
-    drawing.quiet(axes, left=False)
+    drawing.rows(axes, [runs.name(slug) for slug in ordered.index], "Mean test R²")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 

@@ -20,10 +20,8 @@ ABLATED = ("gradtree-gumbel", "gradtree-annealed")
 
 
 def columns(runs: Runs, found: pd.DataFrame) -> pd.DataFrame:
-    """Every printed column beside ours: mean difference over datasets, and is it equivalent?
-
-    ``margin`` is 0.01 of F1, or a tenth of the mean printed size; ``p`` that of two one-sided
-    t-tests. Not ``counted`` are columns that stand in an earlier table; ``head`` are tuned test F1.
+    """Every printed column beside ours: mean difference over datasets, and is it equivalent within
+    0.01 of F1 or a tenth of the mean size? Not ``counted``: stands before; ``head``: tuned test F1.
     """
     lines = []
     judged = found[found["paper_mean"].notna() & found["difference"].notna()]
@@ -61,9 +59,7 @@ def learners(found: pd.DataFrame, by_column: pd.DataFrame) -> pd.DataFrame:
 
 
 def other_splits(found: pd.DataFrame) -> dict[str, float]:
-    """How far two means over ten trials of GradTree would be apart if both had splits of their own:
-    2 s / sqrt(pi n) for normal trials that spread by s.
-    """
+    """How far two means of normal trials would be apart with splits of their own: 2s/sqrt(pi n)."""
     own = found[(found["table"] == "test-f1-tuned") & (found["method"] == draws.METHOD)]
     own = own[own["ours_n"] > 1]
     far = 2 * own["ours_std"] / (math.pi * (own["ours_n"] - 1)) ** 0.5
@@ -77,10 +73,9 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     by_column = columns(runs, found)
     by_learner = learners(found, by_column)
     lines = verdicts.summary_verdicts(runs, printed)
+    titles = {name: declared(name).title for name in set(lines["table"]) - {"summary"}}
     lines = lines.assign(
-        title=lines["table"].map(
-            lambda name: declared(name).title if name != "summary" else "Summary"
-        ),
+        title=lines["table"].map({**titles, "summary": "Summary"}),
         task=lines["task"].map(TASK_NAMES),
         note=lines["note"].where(lines["counted"], "printed twice; counted once"),
     )
@@ -92,18 +87,12 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         "reproduces-yardsticks": pd.DataFrame(far.items(), columns=["Between", "mean distance"]),
         "verdicts": found[list(verdicts.CSV_COLUMNS)],
     }
-    return Answer(
-        "reproduces",
-        "Does it reproduce?",
-        _sentences(runs, found, by_column, by_learner, lines, far),
-        tables(frames, runs.name),
-        [figure("reproduces", lambda: _draw(runs, by_column))],
-        ["reproduces", "reproduces-yardsticks"],
-        {
-            "counts": tally(found[found["counted"]]),
-            "first": table("reproduces-first", by_learner, runs.name),
-        },
-    )
+    sentences = _sentences(runs, found, by_column, by_learner, lines, far)
+    made, drawn = tables(frames, runs.name), figure("reproduces", lambda: _draw(runs, by_column))
+    first, title = table("reproduces-first", by_learner, runs.name), "Does it reproduce?"
+    extra = {"counts": tally(found[found["counted"]]), "first": first}
+    shown = ["reproduces", "reproduces-yardsticks"]
+    return Answer("reproduces", title, sentences, made, [drawn], shown, extra)
 
 
 def _sentences(
@@ -133,7 +122,6 @@ def _sentences(
     needed = counted.loc[counted["outcome"] == "undecided", "trials_needed"]
     unrun = f"{counts['missing']} have no number here, " if counts["missing"] else ""
     (note,) = table("reproduces-columns", by_column).notes
-    refit = max((v for words, v in far.items() if words.startswith("two refits")), default=0.0)
     return [
         f"{'On average over datasets, mostly' if fits else 'Not shown'}: {len(score) - len(apart)} "
         f"of the {len(score)} printed columns of F1 agree with ours within ±{COLUMN_MARGIN:g}."
@@ -159,7 +147,7 @@ def _sentences(
         f"{listed([f'{words} {value:.4f}' for words, value in far.items()])}. "
         + (
             "So rounding could move ours from print; whether it did is not known."
-            if far.get("ours and the printed number", 0.0) < refit
+            if draws.within_refits(far)
             else "Why ours differ from print by more than a rounding moves them is not known."
         ),
     ]
@@ -169,8 +157,8 @@ def _draw(runs: Runs, by_column: pd.DataFrame) -> Any:
     from experiments.analysis.drawing import forest
 
     shown = by_column[by_column["head"].astype(bool)]
-    label = shown["method"].map(runs.name) + " (" + shown["n"].astype(str) + ")"
-    lines = shown.assign(group="", label=label, filled=shown["equivalent"] == "yes")
+    lines = shown.assign(group="", label=shown["method"].map(runs.name), note="")
+    lines["filled"] = shown["equivalent"] == "yes"
     return forest(rows(lines), "Test F1, ours minus printed")
 
 

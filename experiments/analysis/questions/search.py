@@ -1,5 +1,6 @@
 """Does our own hyperparameter search change the picture, and how many candidates does it need?"""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 
 from experiments.analysis import stats
 from experiments.analysis.answer import Answer, Table, figure, tables
-from experiments.analysis.pairwise import PROTOCOLS, listed, means
+from experiments.analysis.pairwise import PROTOCOLS, listed, means, rows
 from experiments.analysis.printed import TUNED_METHODS, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import mean_of, sample_std
@@ -50,10 +51,10 @@ def optimism(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
     for method in TUNED_METHODS:
         won = winners[winners["method"] == method].set_index("dataset")["score"].astype(float)
         test = means(runs, (protocol, EXPERIMENT, method))
-        both = pd.DataFrame({"search": won, "test": test}).dropna()
+        both = pd.DataFrame({"search": won, "search spread": None, "test": test})
+        both = both.dropna(subset=["search", "test"])
         if len(both):
             name, gaps = runs.name(method), list(both["search"] - both["test"])
-            both.insert(1, "search spread", None)
             columns |= {f"{name}: {column}": both[column] for column in both}
             last |= {f"{name}: search": mean_of(gaps), f"{name}: search spread": sample_std(gaps)}
     lines = _by_dataset(runs, printed, protocol, columns).to_dict("records")
@@ -61,19 +62,17 @@ def optimism(runs: Runs, printed: Printed, protocol: str) -> pd.DataFrame:
 
 
 def growth(runs: Runs, protocol: str) -> pd.DataFrame:
-    """Test F1 of the best of so many candidates, over the datasets that have every budget, and
-    quartiles of its difference from the winner of the whole search.
-    """
+    """Mean test F1 of the best of so many candidates; quartiles of its lag behind the winner."""
     lines = []
+    places = {budget: f"best-of-{budget}" for budget in BUDGETS} | {0: EXPERIMENT}
     for method in TUNED_METHODS:
-        places = [*(f"best-of-{budget}" for budget in BUDGETS), EXPERIMENT]
-        scores = pd.DataFrame({at: means(runs, (protocol, at, method)) for at in places}).dropna()
+        sides = {n: means(runs, (protocol, place, method)) for n, place in places.items()}
+        scores = pd.DataFrame(sides).dropna()
         for budget in BUDGETS if len(scores) else ():
-            own = scores[f"best-of-{budget}"]
-            quartiles = np.quantile(own - scores[EXPERIMENT], (0.25, 0.5, 0.75))
-            line = {"method": method, "candidates": budget, "datasets": len(own)}
+            quartiles = np.quantile(scores[budget] - scores[0], (0.25, 0.5, 0.75))
+            line = {"method": method, "candidates": budget, "datasets": len(scores)}
             line |= dict(zip(("low", "median", "high"), map(stats.stable, quartiles), strict=True))
-            lines.append({**line, "mean": mean_of(own)})
+            lines.append({**line, "mean": mean_of(scores[budget])})
     return pd.DataFrame(lines)
 
 
@@ -98,39 +97,34 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     drawn = [figure("search-growth", lambda: _draw(runs, known))] if known else []
     made = [*tables({"searched-summary": both}), *made]
     shown = ["searched-summary", "search-budget"]
-    return Answer("search", title, _sentences(runs, both, grown), made, drawn, shown)
+    return Answer("search", title, [*_sentences(runs, both, grown)], made, drawn, shown)
 
 
-def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -> list[str]:
+def _sentences(runs: Runs, both: pd.DataFrame, grown: dict[str, pd.DataFrame]) -> Iterator[str]:
     protocol = both["Protocol"].iloc[-1]
     named = [runs.name(method) for method in ("gradtree", "cart")]
     clean = both[(both["Protocol"] == protocol) & both["Learner"].isin(named)]
-    parts = [
-        f"{row.Learner} has {row.published:.3f} with the published hyperparameters and "
-        f"{row.ours:.3f} with those of our search"
-        for row in clean.itertuples()
-    ]
+    words = "{Learner} has {published:.3f} with the published hyperparameters and {ours:.3f}"
+    parts = [f"{words} with those of our search".format(**line) for line in rows(clean)]
     change = (clean["ours"] - clean["published"]).abs().max()
     word = "Hardly" if change < stats.ROPE else "Yes"
-    sentences = [f"{word}: under protocol {protocol} {listed(parts)} (mean test F1)."]
-    curves = grown.get(protocol, pd.DataFrame())
-    if len(curves):
+    yield f"{word}: under protocol {protocol} {listed(parts)} (mean test F1)."
+    if len(curves := grown[protocol]):
         some = curves[curves["candidates"].isin([3, 10, 100])].groupby("method", sort=False)["mean"]
         told = [
             f"{runs.name(str(method))} {', '.join(f'{mean:.3f}' for mean in own)}"
             for method, own in some
             if method in ("gradtree", "cart")
         ]
-        sentences.append(
+        yield (
             f"The best of 3, 10 and 100 candidates gives {listed(told)} "
             f"({curves['datasets'].iloc[0]} datasets)."
         )
-    sentences.append(
+    yield (
         "The search is not nested: it uses the first split, whose rows are test rows of other "
         "trials, and draws from the values that the paper's 36 winners have; under protocol paper "
         "its validation rows leak as well."
     )
-    return sentences
 
 
 def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
@@ -140,12 +134,10 @@ def _draw(runs: Runs, grown: dict[str, pd.DataFrame]) -> Any:
     panels = figure.subplots(1, len(grown), sharey=True, squeeze=False)[0]
     for axes, (protocol, lines) in zip(panels, grown.items(), strict=True):
         for method, own in lines.groupby("method", sort=False):
-            look = drawing.mark_of(str(method))
-            place = own["candidates"], own["low"], own["high"]
-            axes.fill_between(*place, color=look.colour, alpha=0.15, linewidth=0)
+            (colour, marker), x = drawing.mark_of(str(method)), own["candidates"]
+            axes.fill_between(x, own["low"], own["high"], color=colour, alpha=0.15, linewidth=0)
             label = f"{runs.name(str(method))} ({own['datasets'].iloc[0]})"
-            line = own["candidates"], own["median"]
-            axes.plot(*line, marker=look.marker, color=look.colour, markersize=4, label=label)
+            axes.plot(x, own["median"], marker=marker, color=colour, markersize=4, label=label)
         axes.set_xscale("log")
         axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
         axes.minorticks_off()

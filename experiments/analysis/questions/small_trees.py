@@ -1,11 +1,9 @@
 """Which small tree should I use: learners of one tree, of any size and of equal size.
 
-Means are over the datasets on which every learner that has a line finished all its trials, so
-that nobody is judged on easier ones. A learner that finished too few of them has no line; tests
-against pruned CART pair the datasets that the two share.
+Means are over the datasets on which every learner that has a line finished all its trials; who
+finished too few has no line. Tests against pruned CART pair the datasets that the two share.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import product
@@ -48,10 +46,10 @@ FEWEST_SHARE = 0.75
 MEASURES = ("test_log_loss", "test_brier", "tree_size", "leaves", "path_length", "cpu")
 
 
-def scores(runs: Runs, protocol: str, reading: str, kind: Kind | None = None) -> pd.DataFrame:
+def scores(runs: Runs, protocol: str, reading: str, kind: Kind = lambda _: True) -> pd.DataFrame:
     """Mean test F1 of all trials, datasets (by slug) x learners; NaN where one is missing."""
     wide = pairwise.scores(runs, protocol, reading)
-    inside = [s for s in wide.index if kind is None or kind(runs.datasets[s])]
+    inside = [slug for slug in wide.index if kind(runs.datasets[slug])]
     return wide.loc[inside, in_order(wide.columns)].dropna(axis=1, how="all")
 
 
@@ -63,7 +61,7 @@ def shared(wide: pd.DataFrame) -> pd.DataFrame:
 
 def mean_ranks(wide: pd.DataFrame) -> pd.Series:
     """Mean rank over datasets among the trees; boosting is none."""
-    trees = wide.drop(columns=CEILING, errors="ignore")
+    trees = wide.drop(columns=CEILING, errors="ignore").astype(float)
     return trees.round(stats.TIED_DECIMALS).rank(axis=1, ascending=False).mean()
 
 
@@ -80,16 +78,13 @@ def lines(runs: Runs) -> pd.DataFrame:
     found = []
     for protocol, (group, kind), reading in product(PROTOCOLS, GROUPS.items(), READINGS):
         own = shared(scores(runs, protocol, reading, kind))
-        if len(own) < FEWEST_DATASETS:
-            continue
         ranks, others = mean_ranks(own), measured(runs, protocol, reading)
         top = scores(runs, protocol, FREE, kind).reindex(own.index, columns=[CEILING])
-        ceiling = math.nan if top.isna().any(axis=None) else mean_of(top[CEILING])
         place = {"reading": reading, "words": READINGS[reading], "protocol": protocol}
-        for method in own.columns:
-            estimate, low, high = stats.bootstrap(own[method])
+        for method in own.columns if len(own) >= FEWEST_DATASETS else ():
             line: pairwise.Line = {**place, "method": method, "group": group, "n": len(own)}
-            line |= {"F1": estimate, "low": low, "high": high, "of boosting": estimate / ceiling}
+            line |= dict(zip(("F1", "low", "high"), stats.t_interval(own[method]), strict=True))
+            line |= {"of boosting": line["F1"] / mean_of(top[CEILING])}
             line |= {name: mean_of(each.loc[own.index, method]) for name, each in others.items()}
             found.append({**line, "rank": ranks.get(method)})
     return pd.DataFrame(found)
@@ -101,16 +96,16 @@ def families(runs: Runs) -> pd.DataFrame:
     for reading, words in READINGS.items():
         wide = scores(runs, PROTOCOLS[0], reading)
         own, found = shared(wide), []
-        ranks = mean_ranks(own) if len(own) else pd.Series(dtype=float)
+        ranks = mean_ranks(own)
         rivals = wide.columns.difference([PRUNED, CEILING], sort=False) if PRUNED in wide else ()
         for method in rivals:
             mine, other = ((PROTOCOLS[0], reading, str(each)) for each in (method, PRUNED))
             auc = pairwise.differences(runs, mine, other, "test_roc_auc")
             line = {"method": method, "reading": reading, "words": words, "auc": auc.mean()}
             line |= {"rank": ranks.get(method), "pruned rank": ranks.get(PRUNED)}
-            line |= {"ranked": len(own)}
             line |= {f"auc {name}": value for name, value in pairwise.signs(list(auc)).items()}
-            found.append((line, contrast((wide[method] - wide[PRUNED]).dropna())))
+            gaps = (wide[method] - wide[PRUNED]).dropna()
+            found.append(({**line, "ranked": len(own)}, contrast(gaps)))
         parts.append(pairwise.contrasts(found))
     return pd.concat(parts, ignore_index=True)
 
@@ -132,37 +127,33 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
         return None
     kinds = kinds[[*kinds.columns[:3], *in_order(kinds.columns[3:])]].rename(columns=runs.name)
     frames = {f"{FREE}-all": family, FREE: found, f"{FREE}-situations": kinds}
-    made = tables(frames, runs.name)
-    title, drawn = "Which small tree should I use?", figure(FREE, lambda: _draw(runs, found))
-    sentences = _sentences(runs, found, family)
+    made, drawn = tables(frames, runs.name), figure(FREE, lambda: _draw(runs, found))
+    sentences, title = [*_sentences(runs, found, family)], "Which small tree should I use?"
     return Answer(FREE, title, sentences, made, [drawn], [made[0].name])
 
 
-def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> list[str]:
-    sentences = []
+def _sentences(runs: Runs, found: pd.DataFrame, family: pd.DataFrame) -> Iterator[str]:
     if len(family):
         sure = family[family["holm"] < LEVEL]
         better = rows(sure[sure["difference"] > 0])
         who = [f"{runs.name(x['method'])} at {READINGS[x['reading']]}" for x in better]
-        sentences.append(
+        yield (
             f"{runs.name(PRUNED)}: of {family['method'].nunique()} other learners "
             + (f"only {listed(who)} is" if who else "none is")
             + f" significantly better in F1 at any size (protocol clean, {family['n'].max()} "
             "datasets, Holm’s correction within a size)."
         )
-        sentences += [*_ranks(runs, family), *_auc(runs, family)]
+        yield from _ranks(runs, family)
+        yield from _auc(runs, family)
         for method in GRADTREES:
             worse = rows(sure[sure["difference"] < 0], method=method)
-            sizes = [f"{x['difference']:+.3f} ({READINGS[x['reading']]})" for x in worse]
-            if sizes:
-                sentences.append(f"{runs.name(method)} is significantly worse: {listed(sizes)}.")
+            if sizes := [f"{x['difference']:+.3f} ({READINGS[x['reading']]})" for x in worse]:
+                yield f"{runs.name(method)} is significantly worse: {listed(sizes)}."
     place = {"protocol": PROTOCOLS[0], "reading": FREE, "group": next(iter(GROUPS))}
-    timed = rows(found[found["method"] != CEILING].dropna(subset="cpu").sort_values("cpu"), **place)
-    if timed:
-        told = ", ".join(f"{runs.name(line['method'])} {line['cpu']:.1f}" for line in timed)
-        where = f"free size, {place['group']}"
-        sentences.append(f"CPU seconds of a fit with its tuning, {where}: {told}.")
-    return sentences
+    timed = found[found["method"] != CEILING].dropna(subset="cpu").sort_values("cpu")
+    if cpu := [(line["method"], line["cpu"]) for line in rows(timed, **place)]:
+        told = f"free size, {place['group']}: {runs.told(cpu, '.1f')}"
+        yield f"CPU seconds of a fit with its tuning, {told}."
 
 
 def _ranks(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
@@ -173,7 +164,7 @@ def _ranks(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
         ranks = own.set_index("method")["rank"].to_dict()
         ranks[PRUNED] = own["pruned rank"].iloc[0]
         shown = dict.fromkeys([min(ranks, key=ranks.__getitem__), PRUNED, *GRADTREES[::-1]])
-        told = ", ".join(f"{runs.name(m)} {ranks[m]:.1f}" for m in shown if m in ranks)
+        told = runs.told(((method, ranks[method]) for method in shown if method in ranks), ".1f")
         parts.append(f"{READINGS[str(reading)]}: {told}")
     if parts:
         n = family["ranked"].max()
@@ -182,9 +173,9 @@ def _ranks(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
 
 def _auc(runs: Runs, family: pd.DataFrame) -> Iterator[str]:
     """Who is above pruned CART in ROC AUC on most datasets that tell the two apart."""
-    free = family[(family["reading"] == FREE) & (family["auc wins"] + family["auc losses"] > 0)]
+    free = family[family["reading"] == FREE]
     share = free["auc wins"] / (free["auc wins"] + free["auc losses"])
-    if len(share) and share.max() > 0.5:
+    if share.max() > 0.5:
         best = free.loc[share.idxmax()]
         yield (
             f"Where probabilities matter it is not the best: {runs.name(best['method'])} is above "
@@ -201,15 +192,14 @@ def _draw(runs: Runs, found: pd.DataFrame) -> Any:
     figure = drawing.canvas(6.2, 3.0)
     panels = figure.subplots(1, len(groups), squeeze=False)[0]
     for axes, group in zip(panels, groups, strict=True):
-        part = own[own["group"] == group]
-        for method in dict.fromkeys(part["method"]):
-            line = part[part["method"] == method].sort_values("leaves")
+        for method, part in own[own["group"] == group].groupby("method", sort=False):
+            line = part.sort_values("leaves")
             if method == CEILING:
                 axes.axhline(line["F1"].iloc[0], color=drawing.INK, ls=(0, (3, 2)), lw=0.8)
                 continue
-            look = drawing.mark_of(method)
-            mark = {"color": look.colour, "marker": look.marker, "markersize": 3.5}
-            axes.plot(line["leaves"], line["F1"], label=runs.name(method), lw=0.9, **mark)
+            colour, marker = drawing.mark_of(str(method))
+            mark: Any = {"color": colour, "marker": marker, "markersize": 3.5}
+            axes.plot(line["leaves"], line["F1"], label=runs.name(str(method)), lw=0.9, **mark)
             free = line[line["reading"] == FREE]
             axes.plot(free["leaves"], free["F1"], ls="", markerfacecolor="#ffffff", **mark)
         axes.set_xscale("log")
@@ -218,8 +208,7 @@ def _draw(runs: Runs, found: pd.DataFrame) -> Any:
         axes.set_xlabel("Mean number of leaves")
         drawing.quiet(axes)
     panels[0].set_ylabel("Mean test F1")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 

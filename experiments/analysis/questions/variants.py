@@ -1,30 +1,20 @@
 """GradTree against variants of itself: other ways to select a feature, and the new defaults.
 
-The authors' program writes the pruned tree back into the variables that it trains and predicts
-with the function that it trained with. For ST Gumbel softmax that function adds fresh noise, so
-a node of the finished tree tests its own feature with some probability only. The printed column
-is that of trees scrambled in this way (``gradtree-gumbel``); the same trees, predicted as they
-are, are ``gradtree-gumbel-noise-free``.
+The authors' program predicts with the function that it trained with. For ST Gumbel softmax that
+function adds fresh noise, so a node of the finished tree tests its own feature with some
+probability only. The printed column is that of such trees (``gradtree-gumbel``); the same trees,
+predicted as they are, are ``gradtree-gumbel-noise-free``.
 """
 
+from collections.abc import Iterator
 from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 
+from experiments.analysis import pairwise
 from experiments.analysis.answer import Answer, Table, tables
-from experiments.analysis.pairwise import (
-    PROTOCOLS,
-    Place,
-    by_task,
-    differences,
-    estimate,
-    interval,
-    listed,
-    means,
-    rows,
-    told,
-)
+from experiments.analysis.pairwise import PROTOCOLS, by_task, contrast, interval, listed, rows, told
 from experiments.analysis.printed import SCOPES, Printed
 from experiments.analysis.runs import Runs
 from experiments.analysis.stats import LEVEL
@@ -55,7 +45,7 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
     """ST entmax minus each other selector; Holm's correction is over the lines of either."""
     parts = []
     for other, words in OTHERS.items():
-        places: list[Place] = []
+        places = []
         for setting in ("tuned", "default"):
             line = {"other": other, "words": words, "setting": setting}
             place = (protocol, f"ablation-{setting}")
@@ -65,13 +55,12 @@ def selectors(runs: Runs, printed: Printed, protocol: str = "paper") -> pd.DataF
 
 
 def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
-    made: list[Table] = []
-    sentences: list[str] = []
+    made, sentences = list[Table](), list[str]()
     for protocol in PROTOCOLS:
         found = selectors(runs, printed, protocol)
         if found.empty or NOISE_FREE not in set(found["other"]):
             continue  # one way of predicting alone compares nothing
-        sentences = sentences or _selected(found)
+        sentences = sentences or [*_selected(found)]
         annealed = found["other"] == ANNEALED
         frames = {"selectors": found[~annealed], "selectors-annealing": found[annealed]}
         made += tables(frames, protocol="" if protocol == "paper" else protocol)
@@ -79,55 +68,49 @@ def feature_selection(runs: Runs, printed: Printed) -> Answer | None:
     return Answer("gumbel", title, sentences, made) if made else None
 
 
-def _selected(found: pd.DataFrame) -> list[str]:
+def _selected(found: pd.DataFrame) -> Iterator[str]:
     found = found[found["scope"] != "all"]
     ahead = {other: own["low"] > 0 for other, own in found.groupby("other")}
     free = ahead[NOISE_FREE]
     word = "Yes" if free.all() else "Only in part" if free.any() else "No"
     by = {o: told(rows(found, other=o), "on {scope} data ({setting})") for o in OTHERS}
-    sentences = [
+    yield from (
         f"{word}: predicted without noise, ST entmax is ahead of ST Gumbel softmax in "
         f"{free.sum()} of {len(free)} comparisons (95 % interval above zero): {by[NOISE_FREE]}.",
         "The printed ST Gumbel softmax column is that of trees to which the authors' program adds "
         f"noise once more when they predict; ST entmax leads it by {by[NOISY]}.",
-    ]
+    )
     if ANNEALED in ahead:
-        sentences.append(
+        yield (
             f"Of temperature annealing it is ahead in {ahead[ANNEALED].sum()} of "
             f"{len(ahead[ANNEALED])}: {by[ANNEALED]}."
         )
-    return sentences
-
-
-def worths(runs: Runs, printed: Printed) -> pd.DataFrame:
-    """The new defaults minus each other learner, by protocol and task; mean nodes of both."""
-    places: list[Place] = []
-    for (method, (choice, instead)), protocol in product(CHOICES.items(), PROTOCOLS):
-        line = {"method": method, "choice": choice, "instead": instead, "protocol": protocol}
-        place = (protocol, EXPERIMENT)
-        places.append((line, (*place, NEW), (*place, method)))
-    return by_task(runs, printed, places, "tree_size")
 
 
 def new_defaults(runs: Runs, printed: Printed) -> Answer | None:
-    found = worths(runs, printed)
+    """The new defaults minus each other learner, by protocol and task; mean nodes of both."""
+    places = []
+    for (method, (choice, instead)), protocol in product(CHOICES.items(), PROTOCOLS):
+        line = {"method": method, "choice": choice, "instead": instead, "protocol": protocol}
+        places.append((line, (protocol, EXPERIMENT, NEW), (protocol, EXPERIMENT, method)))
+    found = by_task(runs, printed, places, "tree_size")
     if found.empty:
         return None
     title = "Are GradTree's new defaults better than the published ones?"
-    return Answer(EXPERIMENT, title, _worth(found), tables({EXPERIMENT: found}))
+    return Answer(EXPERIMENT, title, [*_worth(found)], tables({EXPERIMENT: found}))
 
 
-def _worth(found: pd.DataFrame) -> list[str]:
+def _worth(found: pd.DataFrame) -> Iterator[str]:
     whole = found[found["scope"] == "all"]
     last = whole[whole["protocol"] == whole["protocol"].iloc[-1]].set_index("method", drop=False)
     words = "under protocol {protocol}"
     gains = rows(whole, method="gradtree")
     word = "Yes" if gains and all(line["low"] > 0 for line in gains) else "Not shown"
-    sentences = [f"{word}: they change test F1 by {told(gains, words)}."]
+    yield f"{word}: they change test F1 by {told(gains, words)}."
     if cart := rows(whole, method="cart"):
-        sentences.append(f"From CART's default they differ by {told(cart, words)}.")
+        yield f"From CART's default they differ by {told(cart, words)}."
     for line in rows(last, method="gradtree"):
-        sentences.append(
+        yield (
             f"The trees have {line['mine']:.0f} nodes on average instead of "
             f"{line['theirs']:.0f} (protocol {line['protocol']})."
         )
@@ -135,22 +118,18 @@ def _worth(found: pd.DataFrame) -> list[str]:
     if len(single):
         sure = rows(single[single["holm"] < LEVEL])
         parts = told(sure, "for {choice} instead of {instead}") or "none"
-        sentences.append(
+        yield (
             f"Of {len(single)} choices set back one at a time {len(sure)} made a significant "
             f"difference (protocol {last['protocol'].iloc[0]}): {parts}."
         )
-    return [
-        *sentences,
+    yield (
         "The choices were made on other runs of the same datasets; validation rows choose runs "
-        "and epochs, and no choice of a fit sees test rows.",
-    ]
+        "and epochs, and no choice of a fit sees test rows."
+    )
 
 
 def steadiness(runs: Runs) -> pd.DataFrame:
-    """Learners over seeds: scores, nodes, and test rows on which two seeds agree.
-
-    Means over the datasets, binary and of more classes, that all learners have finished.
-    """
+    """Learners over seeds: mean scores, nodes and agreement, over datasets that all finished."""
     fits = runs.of("clean", STORY)
     fits = fits[fits["status"] == "ok"].assign(agreement=0.0)
     kept = archive.predictions_of(runs.store, set(fits["key"]))
@@ -173,12 +152,12 @@ def steadiness(runs: Runs) -> pd.DataFrame:
 def equal_size(runs: Runs) -> pd.DataFrame:
     """The estimator beside CART with as many leaves: means over trials and seeds by dataset."""
     mine, theirs = ("clean", STORY, OURS), ("clean", STORY, AS_LARGE)
-    found = pd.DataFrame({"difference": differences(runs, mine, theirs)})
+    found = pd.DataFrame({"difference": pairwise.differences(runs, mine, theirs)})
     found["scope"] = [runs.datasets[slug]["task"] for slug in found.index]
-    found["leaves"] = means(runs, mine, "leaves")
-    found["mine"], found["theirs"] = means(runs, mine), means(runs, theirs)
-    found = found.sort_values(["scope", "difference"]).reset_index(names="dataset")
-    return found.assign(dataset=found["dataset"].map(runs.name))
+    found["leaves"] = pairwise.means(runs, mine, "leaves")
+    found["mine"], found["theirs"] = (pairwise.means(runs, side) for side in (mine, theirs))
+    found = found.sort_values(["scope", "difference"]).rename(runs.name)
+    return found.reset_index(names="dataset")
 
 
 def same_story(runs: Runs, printed: Printed) -> Answer | None:
@@ -196,7 +175,7 @@ def same_story(runs: Runs, printed: Printed) -> Answer | None:
         f"many test rows: {', '.join(parts)}."
     ]
     tasks = sizes.groupby("scope")["difference"]
-    known = [(SCOPES[task], line) for task, own in tasks if (line := estimate(own)) is not None]
+    known = [(SCOPES[task], line) for task, own in tasks if (line := contrast(own))]
     if known:
         gaps = listed([f"{interval(x)} on {x['n']} {scope} datasets" for scope, x in known])
         sentences.append(f"From CART with as many leaves GradTreeClassifier differs by {gaps}.")
