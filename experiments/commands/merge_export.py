@@ -11,6 +11,7 @@ import pandas as pd
 from experiments.analysis.runs import Source, load
 from experiments.commands.arguments import COMMITTED, STORE, flag, option, verb
 from experiments.errors import DONE, FAILED, UserError
+from experiments.runner import registry
 from experiments.runner.candidates import folder_of, merge_scores
 from experiments.runner.plan import unasked
 from experiments.runner.registry import learner_facts
@@ -173,7 +174,8 @@ def _superseded(both: Store, store: Path) -> int:
         connection.executemany(f"DELETE FROM planned WHERE {same}", rows)
     gone = set(stale["key"]) & both.statuses().keys() - set(both.frame("planned")["key"])
     both.forget(gone)
-    both.add_facts("learner", {one: learner_facts(one) for one in stale["method"].unique()})
+    known = {*Source(store).plan["method"]} & registry.entries("learner").keys()
+    both.add_facts("learner", {one: learner_facts(one) for one in known})
     return len(gone)
 
 

@@ -131,8 +131,9 @@ def _sentences(runs: Runs, found: pd.DataFrame, lines: pd.DataFrame) -> list[str
             f"{verdict(lines)}: both tuned on the training rows of each trial, under "
             f"protocol `clean`, GradTree minus CART in macro F1 is {by}.",
             f"On one more dataset like these expect "
-            f"{listed([limits.format(**line) for line in spelled])}.",
-            "Probability that on the typical dataset GradTree is better, within ±0.01, worse: "
+            f"{listed([limits.format(**line) for line in spelled])} (95 % prediction intervals).",
+            "Probability that GradTree's median difference over datasets is above +0.01, within "
+            "±0.01, below -0.01: "
             f"{'; '.join(chances.format(**line) for line in spelled)}.",
         ]
         cart = {"against": "cart", "subset": "all"}

@@ -117,7 +117,8 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> Iterator[str]:
     word = "Mostly" if 2 * grades["in full"] > grades.sum() else "In part"
     yield (
         f"{word}: of {grades.sum()} sentences of the paper on scores and sizes {told} "
-        f"({speed.sum()} on speed are counted apart; {ours} of these are about our own kernels)."
+        f"({speed.sum()} on speed are counted apart; {ours} of these are about the speed of our "
+        "own programs)."
     )
     first = found.set_index("claim").loc["binary-mrr"]
     if first["grade"] != UNTOLD:
@@ -125,14 +126,14 @@ def _sentences(runs: Runs, found: pd.DataFrame) -> Iterator[str]:
         lost = first["clean"] == "does not hold"
         gone = "; under protocol `clean` the lead is gone" if lost else ""
         yield (
-            "Of the headline, GradTree's lead in mean reciprocal rank on binary data, "
-            f"{first['effect']:+.3f} is left of {first['printed_effect']:+.3f}{seeds}{gone}."
+            "The headline, GradTree's lead in mean reciprocal rank on binary data, is "
+            f"{first['effect']:+.3f} where {first['printed_effect']:+.3f} is printed{seeds}{gone}."
         )
     if known := (found["clean"] != UNTOLD).sum():
         held = (found["clean"] == "holds").sum()
         yield (
-            f"Without the label leak (protocol `clean`) {known} of all could be checked: "
-            f"{held} hold, {known - held} do not."
+            f"Without the label leak (protocol `clean`) {known} of all {len(found)} sentences "
+            f"could be checked: {held} hold as printed, {known - held} do not."
         )
     shares = found["kept"].map(lambda kept: "" if kept != kept else f" ({kept:.0%} of the effect)")
     lines = found["sentence"].str.removesuffix(".") + shares + "."

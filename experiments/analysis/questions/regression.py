@@ -2,6 +2,8 @@
 
 Everything is over the datasets on which every learner of a table finished all its trials. Learners
 are compared by the share of the other's error that they save: errors have the units of targets.
+In means R² below zero counts as zero, what the mean of the target has: one dataset on which a tree
+fails would outweigh all others.
 """
 
 from __future__ import annotations
@@ -46,18 +48,18 @@ def lines(runs: Runs) -> pd.DataFrame:
     )
     if len(r2) < FEWEST_DATASETS:
         return pd.DataFrame()
-    nodes = scores(runs, NUMBERS, TREES, "tree_size")
+    nodes, level = scores(runs, NUMBERS, TREES, "tree_size").loc[r2.index], r2.clip(lower=0)
     ranks, won = r2.rank(axis=1, ascending=False).mean(), best_trees(r2)
     found = []
     for method in every:
-        line: dict[str, Any] = {"method": method, "n": len(r2), "r2": mean_of(r2[method])}
+        line: dict[str, Any] = {"method": method, "n": len(r2), "r2": mean_of(level[method])}
         line |= {"rank": ranks[method], "cpu": mean_of(cpu[method])}
         if method != CEILING:
             line |= {"won": int((won == method).sum()), "nodes": mean_of(nodes[method])}
         if method != PRUNED:
             saved = 1 - mae[method] / mae[PRUNED]
             line |= {"saved": mean_of(saved), "mae signs": signs(saved)["signs"]}
-        found.append((line, {} if method == PRUNED else contrast(r2[method] - r2[PRUNED])))
+        found.append((line, {} if method == PRUNED else contrast(level[method] - level[PRUNED])))
     return contrasts(found)
 
 
@@ -113,7 +115,8 @@ def _beyond_trees(runs: Runs, lines: pd.DataFrame, r2: pd.DataFrame) -> Iterator
     above = int((r2[CEILING] > r2[trees].max(axis=1)).sum())
     yield (
         f"One tree costs accuracy: {runs.name(CEILING)} has a higher R² than every tree on {above} "
-        f"of {len(r2)} datasets (mean R²: {runs.told(lines['r2'].items(), '.3f')})."
+        f"of {len(r2)} datasets (mean R², of each dataset at least 0: "
+        f"{runs.told(lines['r2'].items(), '.3f')})."
     )
     for slug, row in r2.loc[(r2[trees] < 0).any(axis=1), trees].iterrows():
         told = f"a tree does worse than the mean of the target: R² {runs.told(row.items(), '.2f')}."
