@@ -56,11 +56,14 @@ def first_screen(answers: Mapping[str, Answer]) -> str:
     return "\n\n".join([*parts, text, f"![{figure.caption}](results/figures/{figure.name}.png)"])
 
 
-def _with_captions(answer: Answer) -> list[str]:
-    """The short tables of a section with their captions; one that stands twice is said once."""
+def _with_captions(answer: Answer, name: str = "") -> list[str]:
+    """The short tables of a section with their captions, or the one of a name; one that stands
+    twice is said once.
+    """
     parts, told = list[str](), set[str]()
     for table in answer.tables:
-        if isinstance(table, Table) and answer.shows(table) and 0 < len(table.frame) <= MOST_ROWS:
+        wanted = table.name == name if name else answer.shows(table)
+        if isinstance(table, Table) and wanted and 0 < len(table.frame) <= MOST_ROWS:
             words = f"{table.title}, as above" if table.name in told else table.caption
             told.add(table.name)
             caption = formats.caption(replace(table, caption=words))
@@ -119,8 +122,10 @@ def blocks(
         "README.md": (first_screen(asked), cost),
         "results/README.md": (sections, documentation()),
         "results/DEFAULTS.md": (defaults, raw_tables(root / RAW_TABLES)),
-        "gradtree/README.md": ("\n\n".join(_with_captions(asked["interactions"])),),
     }
+    own = {"regression": "regression", "small-trees": "small-trees-one-call", "interactions": ""}
+    parts = ("\n\n".join(_with_captions(asked[each], name)) for each, name in own.items())
+    found["gradtree/README.md"] = tuple(parts)
     return found | ({"experiments/README.md": (profiles,)} if profiles else {})
 
 

@@ -126,7 +126,9 @@ def answer(runs: Runs, printed: Printed) -> Answer | None:
     if found.empty:
         return None
     kinds = kinds[[*kinds.columns[:3], *in_order(kinds.columns[3:])]].rename(columns=runs.name)
-    frames = {f"{FREE}-all": family, FREE: found, f"{FREE}-situations": kinds}
+    one = family[family["method"] == "small-tree"]
+    frames = {f"{FREE}-all": family, f"{FREE}-one-call": one}
+    frames |= {FREE: found, f"{FREE}-situations": kinds}
     made, drawn = tables(frames, runs.name), figure(FREE, lambda: _draw(runs, found))
     sentences, title = [*_sentences(runs, found, family)], "Which small tree should I use?"
     return Answer(FREE, title, sentences, made, [drawn], [made[0].name])
