@@ -124,8 +124,8 @@ def blocks(
         "results/DEFAULTS.md": (defaults, raw_tables(root / RAW_TABLES)),
     }
     own = {"regression": "regression", "small-trees": "small-trees-one-call", "interactions": ""}
-    parts = ("\n\n".join(_with_captions(asked[each], name)) for each, name in own.items())
-    found["gradtree/README.md"] = tuple(parts)
+    parts = [_with_captions(asked[each], own[each]) if each in asked else [] for each in own]
+    found["gradtree/README.md"] = tuple(map("\n\n".join, parts))
     return found | ({"experiments/README.md": (profiles,)} if profiles else {})
 
 
